@@ -115,6 +115,8 @@ mod context;
 #[cfg(feature = "device")]
 mod copies;
 #[cfg(feature = "device")]
+mod cross_channel;
+#[cfg(feature = "device")]
 mod error;
 #[cfg(feature = "device")]
 mod event;

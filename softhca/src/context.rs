@@ -264,8 +264,21 @@ pub struct QpContext {
     pub timestamps: TimestampFormat,
     /// DC: its streams, if it has any. Without, the QP fails with any of its requests.
     pub streams: Option<DciStreams>,
+    /// What it has to do with the queues of others.
+    pub cross_channel: CrossChannel,
     /// What it may do that a user's QP may not.
     pub privileges: Privileges,
+}
+
+/// Requests of one queue that another one's wait for, or that another one starts ("cross channel").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrossChannel {
+    /// Its send queue takes requests that wait for completions, and that start other queues (QPC.cd_master).
+    pub master: bool,
+    /// Its send WQEs start when another queue says so, and not with a doorbell (QPC.cd_slave_send).
+    pub slave_send: bool,
+    /// Its receive WQEs are there when another queue says so, besides the doorbell record (QPC.cd_slave_receive).
+    pub slave_receive: bool,
 }
 
 /// Streams of a DCI: each WQE says which one it is of, by any number of 16 bits.

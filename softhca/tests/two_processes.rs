@@ -157,6 +157,7 @@ impl Program {
             scatter_to_cqe_res: 0,
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
+            cross_channel: CrossChannel::default(),
             privileges: Privileges::default(),
         };
         let own = Endpoint { qpn: device.create_qp(qp).unwrap(), addr, key };

@@ -83,8 +83,8 @@ pub enum WcOpcode {
     Recv,
     /// `IBV_WC_RECV_RDMA_WITH_IMM`.
     RecvRdmaWithImm,
-    /// A request with this mlx5 opcode (NOP 0x00, SET_PSV 0x20, UMR 0x25, MMO 0x2f): the CQE does not tell which verb it was
-    /// (a UMR can be LOCAL_INV, BIND_MW or more); whoever posted it knows.
+    /// A request with this mlx5 opcode (NOP 0x00, WAIT 0x0f, RCV_EN 0x16, SEND_EN 0x17, SET_PSV 0x20, DUMP 0x23, UMR 0x25, MMO 0x2f):
+    /// the CQE does not tell which verb it was (a UMR can be LOCAL_INV, BIND_MW or more); whoever posted it knows.
     Local(u8),
     /// An mlx5 opcode that this crate does not know.
     Unknown(u8),
@@ -104,7 +104,7 @@ impl WcOpcode {
             0x12 => Self::FetchAdd,
             0x14 => Self::MaskedCompSwap,
             0x15 => Self::MaskedFetchAdd,
-            0x00 | 0x20 | 0x25 | 0x2f => Self::Local(opcode),
+            0x00 | 0x0f | 0x16 | 0x17 | 0x20 | 0x23 | 0x25 | 0x2f => Self::Local(opcode),
             other => Self::Unknown(other),
         }
     }

@@ -41,6 +41,7 @@
 //!
 //! A flush, or none: [`FlushMode`] has the table of who needs which.
 mod exclusive;
+mod managed;
 mod mode;
 mod parts;
 mod record;
@@ -49,6 +50,7 @@ mod shared;
 mod thread;
 
 pub use exclusive::ExclusiveRegister;
+pub use managed::Managed;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
 pub use record::DoorbellRecord;

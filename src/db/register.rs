@@ -17,6 +17,10 @@ pub trait Register: Sealed {
     /// How WQEs are copied to it.
     type Copy: BlockCopy;
 
+    /// Whether there is a doorbell: without, the record stays as it is, too.
+    #[doc(hidden)]
+    const RINGS: bool = true;
+
     /// Bytes in one half: the largest WQE that BlueFlame can carry. Zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 

@@ -8,6 +8,7 @@
 mod blueflame;
 mod copy;
 mod in_ring;
+mod managed;
 mod moderation;
 mod owned;
 mod owning;

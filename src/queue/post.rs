@@ -206,8 +206,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(super) unsafe fn publish(&mut self, pi: Index) {
         self.pi = pi;
         arch::to_device();
-        // SAFETY: the caller's.
-        unsafe { self.db.store(pi.get().0) };
+        if R::RINGS {
+            // SAFETY: the caller's.
+            unsafe { self.db.store(pi.get().0) };
+        }
     }
 
     /// Rings the doorbell of the only request published, which lies in the ring at `pi`: by BlueFlame where the policy and the

@@ -281,6 +281,16 @@ impl RecvQueue {
         unsafe { self.record.store(self.head as u16) };
     }
 
+    /// The number of the queue pair.
+    pub(super) const fn qpn(&self) -> Qpn {
+        self.qpn.get()
+    }
+
+    /// The producer index, as the record has it.
+    pub(super) const fn head(&self) -> u16 {
+        self.head as u16
+    }
+
     /// The ring's address, which tells queues apart.
     #[must_use]
     pub fn ring_addr(&self) -> usize {

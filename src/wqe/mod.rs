@@ -37,6 +37,7 @@ mod be;
 mod builders;
 mod bytes;
 mod configure;
+mod cross_channel;
 mod ds;
 mod error;
 mod ethernet;
@@ -70,6 +71,7 @@ pub use builders::{
     bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
 };
 pub use configure::{ConfigureKey, KeyRights};
+pub use cross_channel::{dump, wait_for_completion, wait_until};
 pub use error::EncodeError;
 pub use ethernet::Frame;
 pub use flags::{CompletionMode, Fence};
@@ -78,8 +80,8 @@ pub use limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 pub use memcpy::{Opaque, memcpy};
 pub use operation::SupportedOn;
 pub use operations::{
-    CompareSwap, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy, Nop,
-    Read, Remote, Send, SendImm, SendInval, SetPsv, Write, WriteImm,
+    CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy,
+    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, WaitCqe, WaitTime, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
@@ -91,6 +93,7 @@ pub use template::{GatherLen, InlineLen, TemplatePayload};
 pub use to::{Destination, To};
 pub use window::{BindWindow, Invalidate, Window, WindowRights};
 
+pub(crate) use cross_channel::{enable_receives, enable_sends};
 pub(crate) use ds::{DsWords, HeldDs};
 pub(crate) use request::Control;
 pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};

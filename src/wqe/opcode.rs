@@ -20,6 +20,8 @@ pub enum Opcode {
     SendImm = 0x0b,
     /// Large send: the device cuts the payload into packets (Ethernet).
     Tso = 0x0e,
+    /// Waits for a completion queue, for the clock, or for data (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPCODE_WAIT`).
+    Wait = 0x0f,
     /// RDMA READ.
     RdmaRead = 0x10,
     /// Atomic compare and swap, 8 bytes.
@@ -30,6 +32,10 @@ pub enum Opcode {
     AtomicMaskedCs = 0x14,
     /// Masked fetch and add, size and field boundary in the WQE.
     AtomicMaskedFa = 0x15,
+    /// Has another queue receive (`IBV_EXP_WR_RECV_ENABLE` of MLNX_OFED's libmlx5).
+    RcvEn = 0x16,
+    /// Has another queue send (DPDK `MLX5_OPCODE_SEND_EN`).
+    SendEn = 0x17,
     /// Fast memory registration, the predecessor of UMR.
     Fmr = 0x19,
     /// Local invalidate of old devices; libmlx5 uses [`Umr`](Self::Umr) instead.
@@ -38,6 +44,8 @@ pub enum Opcode {
     ConfigCmd = 0x1f,
     /// Sets a protection signature value.
     SetPsv = 0x20,
+    /// Reads data and sends nothing (Linux `include/linux/mlx5/device.h`, `MLX5_OPCODE_DUMP`).
+    Dump = 0x23,
     /// User-mode memory registration: memory windows, local invalidate, mkey layouts.
     Umr = 0x25,
     /// Tag matching list operations.

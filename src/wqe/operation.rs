@@ -173,6 +173,36 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Dci, To<wqe::Memcpy, DcAddress>>(); // no target hears of it
 /// ```
 ///
+/// Reliable connections and send queues of frames wait for other queues and for the clock, and start other queues: as far as is public,
+/// no driver has these elsewhere.
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, wqe::WaitCqe>();
+/// legal::<transport::RawPacket, wqe::WaitTime>();
+/// legal::<transport::Rc, wqe::SendEnable>();
+/// legal::<transport::Rc, wqe::Dump>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Uc, wqe::WaitCqe>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Dci, wqe::SendEnable>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Ud, wqe::Dump>();
+/// ```
+///
 /// Datagrams are SENDs to an address, and an address is for datagrams only:
 ///
 /// ```

@@ -5,10 +5,10 @@ use super::format_seg::SetPsvSeg;
 use super::opcode::Opcode;
 use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
-use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, RaddrSeg};
+use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, QueueSeg, RaddrSeg, WaitSeg, WaitValueSeg};
 use super::sink::Sink;
 use super::to::To;
-use crate::transport::{Dci, DciStreams, Rc, Transport, Uc, Ud, XrcInitiator};
+use crate::transport::{Dci, DciStreams, InlineMode, RawPacket, Rc, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
 
 /// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
@@ -64,6 +64,7 @@ macro_rules! operations {
         impl SupportedOn<Dci> for $op {}
         impl SupportedOn<DciStreams> for $op {}
     };
+    (@on Raw, $op:ident) => { impl<M: InlineMode> SupportedOn<RawPacket<M>> for $op {} };
     (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
     (@on Xrc, $op:ident) => { impl SupportedOn<XrcInitiator> for To<$op, Srqn> {} };
     (@on $transport:ident, $op:ident) => { impl SupportedOn<$transport> for $op {} };
@@ -86,8 +87,14 @@ operations! {
     MaskedCompareSwap64:   AtomicMaskedCs/BYTES_8, [remote operands masks],  [],        [Fetches u64],  [Rc Xrc Dci];
     SetPsv:                SetPsv,                 [segment],                [],        [],             [Rc];
     Memcpy:                Mmo/DMA,                [segment],                [],        [],             [Rc ToNobody];
+    WaitCqe:               Wait,                   [segment],                [],        [],             [Rc Raw];
+    WaitTime:              Wait/TIME,              [segment operands],       [],        [],             [Rc Raw];
+    SendEnable:            SendEn,                 [segment],                [],        [],             [Rc Raw];
+    RecvEnable:            RcvEn,                  [segment],                [],        [],             [Rc Raw];
+    Dump:                  Dump,                   [],                       [],        [],             [Rc Raw];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // ToNobody: also on Dci, where it has no address. What Memcpy copies (memcpy.rs) is its payload: two data segments.
+    // What Dump reads (cross_channel.rs) is its payload: data segments.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
     // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats (formatted.rs), or none],
     // [Rc]
@@ -101,6 +108,10 @@ const BYTES_8: u8 = 8 | 1;
 
 /// Opcode modifier of MMO: a copy (rdma-core `providers/mlx5/wqe.h`, `MLX5_OPC_MOD_MMO_DMA`).
 const DMA: u8 = 1;
+
+/// Opcode modifier of WAIT: for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPC_MOD_WAIT_TIME`). 0 is for a completion
+/// queue, `MLX5_OPC_MOD_WAIT_CQ_PI`.
+const TIME: u8 = 2;
 
 /// A place in the peer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,3 +232,32 @@ pub struct SetPsv {
 pub struct Memcpy {
     pub(super) segment: MmoSeg,
 }
+
+/// Waits for a completion ([`wait_for_completion`](super::wait_for_completion)). Reliable connections and raw packets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitCqe {
+    pub(super) segment: QueueSeg,
+}
+
+/// Waits for the clock ([`wait_until`](super::wait_until)). Reliable connections and raw packets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTime {
+    pub(super) segment: WaitSeg,
+    pub(super) operands: WaitValueSeg,
+}
+
+/// Has another queue send ([`SendQueue::enable`](crate::SendQueue::enable)). Reliable connections and raw packets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendEnable {
+    pub(super) segment: QueueSeg,
+}
+
+/// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Reliable connections and raw packets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecvEnable {
+    pub(super) segment: QueueSeg,
+}
+
+/// Reads data, and sends nothing ([`dump`](super::dump)). Reliable connections and raw packets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dump(pub(super) ());

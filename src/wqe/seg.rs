@@ -199,6 +199,79 @@ const_assert_eq!(offset_of!(MaskedAdd32Seg, add), 0);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, boundary), 4);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, reserved), 8);
 
+/// Queue segment: what WAIT, SEND_EN and RCV_EN are about (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`; libmlx5 of
+/// MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
+///
+/// ```text
+///   0  0 (64)
+///   8  index (32)
+///  12  0 (8), number of the queue (24)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct QueueSeg {
+    /// Zero.
+    pub reserved: Be64,
+    /// Of a completion queue, the CQE to wait for, 24 bits; of others, the producer index to go up to, 16 bits.
+    pub max_index: Be32,
+    /// The queue's number, or its queue pair's.
+    pub qpn_cqn: Be32,
+}
+
+const_assert_eq!(size_of::<QueueSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(QueueSeg, reserved), 0);
+const_assert_eq!(offset_of!(QueueSeg, max_index), 8);
+const_assert_eq!(offset_of!(QueueSeg, qpn_cqn), 12);
+
+impl QueueSeg {
+    #[inline]
+    pub(crate) const fn new(max_index: u32, qpn_cqn: u32) -> Self {
+        Self { reserved: Be64::new(0), max_index: Be32::new(max_index), qpn_cqn: Be32::new(qpn_cqn) }
+    }
+}
+
+/// Wait segment, for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_wseg`, its first half).
+///
+/// ```text
+///   0  0 (27), inverted (1), comparison (4)
+///   4  lkey of data to wait for, or 0
+///   8  its address, or 0 (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct WaitSeg {
+    /// How the value is compared (`MLX5_WAIT_COND_*`).
+    pub operation: Be32,
+    /// Zero for the clock.
+    pub lkey: Be32,
+    /// Zero for the clock.
+    pub va: Be64,
+}
+
+const_assert_eq!(size_of::<WaitSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(WaitSeg, operation), 0);
+const_assert_eq!(offset_of!(WaitSeg, lkey), 4);
+const_assert_eq!(offset_of!(WaitSeg, va), 8);
+
+/// The second half of a wait segment.
+///
+/// ```text
+///   0  value (64)
+///   8  mask (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct WaitValueSeg {
+    /// What is compared with the clock.
+    pub value: Be64,
+    /// Which bits of both.
+    pub mask: Be64,
+}
+
+const_assert_eq!(size_of::<WaitValueSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(WaitValueSeg, value), 0);
+const_assert_eq!(offset_of!(WaitValueSeg, mask), 8);
+
 /// Base of an address vector: what a compact one is, and what a full one begins with (rdma-core `providers/mlx5/mlx5dv.h`, the
 /// first 16 bytes of `struct mlx5_wqe_av`; UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`).
 ///
@@ -457,6 +530,9 @@ words_of_segment!(
     AtomicSeg,
     MaskedSwap32Seg,
     MaskedAdd32Seg,
+    QueueSeg,
+    WaitSeg,
+    WaitValueSeg,
     BaseAvSeg,
     GrhAvSeg,
     XrcSeg,

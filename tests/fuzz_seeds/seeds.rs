@@ -163,6 +163,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     };
     let large = 1 << 31;
     let copies = [(0, 9), (1, 9), (9, 9), (10, 9), (1, 0), (large, large), (large, u32::MAX), (large + 1, u32::MAX)];
+    let waits = (0..8).map(|kind| request(kind, if kind < 4 { &[1; 3] } else { &[0, 7, u32::MAX] })).collect();
     let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
         ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
@@ -182,6 +183,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("datagrams_preferring_blueflame", wqe_build::Input { service: 3, prefer_blueflame: true, ..input(datagrams) }),
         ("keys", wqe_build::Input { service: 0x80, log_wqebbs: 4, ..input(keys) }),
         ("copies", wqe_build::Input { service: 0xc0, ..input(copies.map(copy).to_vec()) }),
+        ("waits", wqe_build::Input { service: 0xa0, log_wqebbs: 4, ..input(waits) }),
         ("xrc", wqe_build::Input { service: 6, ..input(one_each.clone()) }),
         ("xrc_inline", wqe_build::Input { service: 6, ..input(inline_each) }),
         ("long_lists", input(vec![request(3, &[1; 29]), request(6, &[2; 30]), request(1, &[u32::MAX])])),

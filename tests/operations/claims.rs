@@ -36,6 +36,9 @@ const UCX_ITSELF: Proof = Proof::Golden("UCX 1.13.1's own bytes, fetched by the 
 const UCX_ATOMICS: Proof = Proof::Golden("UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`");
 const MASKED_ATOMICS: &[&str] = &["MaskedCompareSwap32", "MaskedCompareSwap64", "MaskedFetchAdd32", "MaskedFetchAdd64"];
 
+const CROSS: &str = "tests/send_queue/cross_channel.rs";
+const WAITS: &[&str] = &["WaitCqe", "WaitTime", "SendEnable", "RecvEnable"];
+
 /// All of them.
 pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
@@ -65,6 +68,36 @@ pub(crate) const CLAIMS: &[Claim] = &[
         proof: Proof::Libmlx5,
         test: ("tests/differential/signatures.rs", "keys_are_configured_and_errors_told_alike"),
         operations: &["SetPsv"],
+    },
+    Claim {
+        column: "RC",
+        proof: Proof::Golden(
+            "DPDK `drivers/common/mlx5/mlx5_prm.h`, `mlx5_wqe_qseg`, `mlx5_wqe_wseg`; MLNX_OFED 4.3 libmlx5 `src/qp.c`, `set_wait_en_seg`",
+        ),
+        test: (CROSS, "on_reliable_connections"),
+        operations: WAITS,
+    },
+    Claim {
+        column: "RC",
+        proof: Proof::Golden("DOCA `doca_gpunetio_dev_verbs_qp.cuh`, `doca_gpu_dev_verbs_wqe_prepare_dump`"),
+        test: (CROSS, "on_reliable_connections"),
+        operations: &["Dump"],
+    },
+    Claim {
+        column: "raw packets",
+        proof: Proof::Golden(
+            "DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_fill_wqe_rearm_queue`; `mlx5_wqe_wseg` of `mlx5_prm.h`",
+        ),
+        test: (CROSS, "on_raw_packets"),
+        operations: WAITS,
+    },
+    Claim {
+        column: "raw packets",
+        proof: Proof::Golden(
+            "Linux `drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`",
+        ),
+        test: (CROSS, "on_raw_packets"),
+        operations: &["Dump"],
     },
     Claim {
         column: "UC",

@@ -22,6 +22,8 @@ const UMR: Segment = Segment { name: "UMR control", ds: 3 };
 const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 const PSV: Segment = Segment { name: "signature value", ds: 1 };
 const MMO: Segment = Segment { name: "MMO metadata", ds: 1 };
+const QUEUE: Segment = Segment { name: "queue", ds: 1 };
+const WAIT: Segment = Segment { name: "wait", ds: 2 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
 const XRC: Segment = Segment { name: "XRC segment", ds: 1 };
@@ -138,6 +140,11 @@ table! {
         ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
         SetPsv wqe::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
         Memcpy wqe::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
+        WaitCqe wqe::WaitCqe, "-", &[QUEUE], "none";
+        WaitTime wqe::WaitTime, "-", &[WAIT], "none";
+        SendEnable wqe::SendEnable, "-", &[QUEUE], "none";
+        RecvEnable wqe::RecvEnable, "-", &[QUEUE], "none";
+        Dump wqe::Dump, "-", &[], "gathered";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

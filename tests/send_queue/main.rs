@@ -1,5 +1,6 @@
 //! Send queues on memory that stands in for a device: what lies in the ring, the doorbell record and the register.
 mod atomics;
+mod cross_channel;
 mod datagrams;
 mod dynamic;
 mod ethernet;

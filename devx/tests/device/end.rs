@@ -9,7 +9,7 @@ use blueflame::verbs::{Access, Buffer, Path, Pool, ProtectionDomain};
 use blueflame::wqe::WorkRequest;
 use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
-use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QueuePair, Uar};
+use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QpBuilder, QueuePair, Uar};
 
 /// Bytes of each end's buffer.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -41,10 +41,15 @@ pub(crate) struct End<T: Transport> {
 
 impl<T: DevxTransport> End<T> {
     pub(crate) fn new(ground: &Ground) -> Self {
+        Self::built(ground, |builder| builder)
+    }
+
+    /// With more options.
+    pub(crate) fn built(ground: &Ground, options: impl FnOnce(QpBuilder<'_, T>) -> QpBuilder<'_, T>) -> Self {
         let uar = Uar::new(&ground.context).expect("a register");
         let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
         let builder = ground.pd.queue_pair::<T>(&ground.rings, cq.handle(), cq.handle());
-        let pair = builder.sends(16).receives(16).inline(64).build_on(uar).expect("a queue pair");
+        let pair = options(builder.sends(16).receives(16).inline(64)).build_on(uar).expect("a queue pair");
         Self::over(ground, pair, cq)
     }
 

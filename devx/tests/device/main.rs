@@ -5,6 +5,7 @@
 mod capabilities;
 mod completion_queues;
 mod copies;
+mod cross_channel;
 mod datagrams;
 mod end;
 mod errors;

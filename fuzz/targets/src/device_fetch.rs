@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
-    Access, CqContext, DciStreams, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr, QpContext, QpState,
-    ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat, Transport,
+    Access, CqContext, CrossChannel, DciStreams, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr,
+    QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat, Transport,
 };
 use softhca::device::Device;
 
@@ -265,6 +265,11 @@ impl Lab {
             // Of some initiators; with others, the device refuses them.
             streams: (qp.transport() == Transport::Dc && uidx.is_multiple_of(2))
                 .then_some(DciStreams { log_channels: 2, log_errored: uidx % 8 }),
+            cross_channel: CrossChannel {
+                master: qp.flags & 64 != 0,
+                slave_send: uidx % 8 == 3,
+                slave_receive: uidx % 8 == 5,
+            },
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };
         if let Ok(qpn) = self.device.create_qp(context) {

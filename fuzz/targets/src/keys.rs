@@ -368,7 +368,8 @@ pub(super) fn post_all<E>(
         dbrec: record.ptr().cast(),
         qpn,
         max_inline: 0,
-        max_sge: 0,
+        // Of what is posted here, DUMP alone has entries of the queue's.
+        max_sge: if input.service & 0x20 != 0 { input.max_sge.into() } else { 0 },
         signal_all: false,
         pi: SqPi(input.pi),
         shadow: NonNull::from(&mut shadow[..]).cast(),

@@ -18,4 +18,5 @@ pub mod mini_cqe;
 pub mod network;
 pub mod pci_function;
 pub mod queue_ops;
+mod waits;
 pub mod wqe_build;

@@ -63,7 +63,8 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys, and
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys, with bit 5 besides
+        /// RC that waits, starts queues and reads, and
         /// with bits 7 and 6, RC that copies memory.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
@@ -148,6 +149,7 @@ impl Request {
 /// Posts and decodes.
 pub fn run(input: &Input) {
     match input.service >> 6 {
+        2 if input.service & 0x20 != 0 => return super::waits::run(input),
         2 => return super::keys::run(input),
         3 => return super::copies::run(input),
         _ => {}

@@ -123,6 +123,11 @@ impl Cq {
         self.failure
     }
 
+    /// CQEs written, 24 bits. Those that wait to be packed are not.
+    pub(crate) fn written_index(&self) -> u32 {
+        self.producer
+    }
+
     /// Where it is. The consumer index is 0 if its record cannot be read.
     pub(crate) fn info(&self, memory: &dyn HostMemory) -> CqInfo {
         CqInfo {

@@ -54,9 +54,11 @@ impl Device {
             scatter_to_cqe_req: 0,
             scatter_to_cqe_res: 0,
             streams: None,
+            cross_channel: context.cross_channel,
             privileges: Privileges::default(),
         };
         self.count_qp(&engine, |users| *users += 1);
+        self.resources.slaves.begin(sqn, &engine);
         self.qps.insert(sqn, Qp::send_queue(sqn, engine, context.flushes, context.tis.is_some()));
         self.nic.add_sq(sqn, context);
         Ok(sqn)
@@ -80,6 +82,9 @@ impl Device {
         let engine = self.qps.find_mut(sqn)?;
         check_way(engine.queue_state(), from, to)?;
         engine.set_queue_state(to);
+        if to == QueueState::Reset {
+            self.resources.slaves.begin(sqn, engine.context());
+        }
         Ok(())
     }
 

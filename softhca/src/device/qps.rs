@@ -3,7 +3,7 @@
 use super::Device;
 use super::check::{self, value};
 use crate::config::{Gid, LinkLayer, PortConfig};
-use crate::context::{DciStreams, QpAttr, QpContext, ReceiveSource, TimestampFormat, Transport};
+use crate::context::{CrossChannel, DciStreams, QpAttr, QpContext, ReceiveSource, TimestampFormat, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
@@ -38,6 +38,15 @@ impl Device {
         if context.transport == Transport::RegUmr && context.rq != ReceiveSource::None {
             return Err(Error::Unsupported("receives of a queue that changes memory keys"));
         }
+        let CrossChannel { master, slave_send, slave_receive } = context.cross_channel;
+        if (master || slave_send) && context.sq.is_none() {
+            return Err(Error::Unsupported("cross-channel requests of a QP without a send queue"));
+        }
+        if slave_receive && !matches!(context.rq, ReceiveSource::Own(_)) {
+            return Err(Error::Unsupported(
+                "receives that another queue starts, of a QP without a receive queue of its own",
+            ));
+        }
         let is_target = matches!(context.rq, ReceiveSource::Domain { .. });
         if is_target && (context.transport != Transport::Xrc || context.sq.is_some()) {
             return Err(Error::Unsupported("XRC domains of QPs that are not targets of XRC alone"));
@@ -64,6 +73,7 @@ impl Device {
         }
         let qpn = self.qps.reserve()?;
         self.count_qp(&context, |users| *users += 1);
+        self.resources.slaves.begin(qpn, &context);
         self.qps.insert(qpn, Qp::new(qpn, context));
         if context.privileges.is_qp1 {
             self.qp1s.insert(qpn);
@@ -197,6 +207,7 @@ impl Device {
 
     /// Removes a QP or a send queue, with its events.
     pub(super) fn remove_qp(&mut self, qpn: u32) {
+        self.resources.slaves.end(qpn);
         if let Some(mut qp) = self.qps.remove(qpn) {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);

@@ -4,7 +4,8 @@ use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
 use crate::context::{
-    CqContext, Privileges, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat,
+    CqContext, CrossChannel, Privileges, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder,
+    TimestampFormat,
 };
 use crate::cq::INVALID_OP_OWN;
 use crate::error::{Error, Object};
@@ -122,6 +123,7 @@ impl EmbeddedDevice {
             scatter_to_cqe_res: o.scatter_to_cqe_res,
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
+            cross_channel: CrossChannel::default(),
             privileges: Privileges::default(),
         })?;
         self.registers.insert(qpn, register);

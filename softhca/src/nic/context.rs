@@ -1,6 +1,6 @@
 //! What the objects are made of: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
 
-use crate::context::{RqContext, SqContext, TimestampFormat};
+use crate::context::{CrossChannel, RqContext, SqContext, TimestampFormat};
 
 /// Send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(crate) struct SendQueueContext {
     pub(crate) tis: Option<u32>,
     /// In the error state its WQEs are flushed.
     pub(crate) flushes: bool,
+    /// What it has to do with the queues of others.
+    pub(crate) cross_channel: CrossChannel,
 }
 
 /// Receive queue.

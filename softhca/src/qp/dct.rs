@@ -12,7 +12,8 @@ use super::request::MAX_MESSAGE;
 use super::timer;
 use crate::config::PortConfig;
 use crate::context::{
-    DctContext, DctState, Privileges, QpAttr, QpContext, QpState, ReceiveSource, TimestampFormat, Transport,
+    CrossChannel, DctContext, DctState, Privileges, QpAttr, QpContext, QpState, ReceiveSource, TimestampFormat,
+    Transport,
 };
 use crate::event::{DctEvent, Event};
 use crate::packet::{AethSyndrome, ConnectEth, DcEth, NakCode, Operation, Packet};
@@ -231,6 +232,7 @@ impl Dct {
             // Its context has no format.
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
+            cross_channel: CrossChannel::default(),
             privileges: Privileges::default(),
         };
         let attr = QpAttr {

@@ -20,6 +20,7 @@ mod dci;
 pub mod dct;
 mod dct_connection;
 mod failure;
+mod local;
 mod modify;
 mod psn;
 mod qp_core;
@@ -151,9 +152,9 @@ impl Qp {
     }
 
     /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no
-    /// ring to speak of.
+    /// ring to speak of, and those of a slave start otherwise.
     pub(crate) fn send_doorbell(&mut self, pi: u16) {
-        if self.core.state != QpState::Reset {
+        if self.core.state != QpState::Reset && !self.core.context.cross_channel.slave_send {
             self.requester.ring(&self.core, pi);
         }
     }
@@ -165,7 +166,7 @@ impl Qp {
 
     /// The register received the whole of the WQE at WQEBB `index`, which the doorbell has announced: `wqe`.
     pub(crate) fn pushed(&mut self, index: u16, wqe: &[u8]) {
-        if self.core.state != QpState::Reset {
+        if self.core.state != QpState::Reset && !self.core.context.cross_channel.slave_send {
             self.requester.pushed(index, wqe);
         }
     }
@@ -212,6 +213,12 @@ impl Qp {
 
     /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
+        if self.core.context.cross_channel.slave_send
+            && self.core.state != QpState::Reset
+            && let Some(pi) = resources.slaves.news(self.core.qpn)
+        {
+            self.requester.ring(&self.core, pi);
+        }
         let reported = self.receives.report_unordered(&self.core, resources);
         self.work(resources, now) || reported
     }
@@ -337,7 +344,8 @@ impl Qp {
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match self.core.state {
             QpState::Rts | QpState::Sqd => {
-                self.requester.retry.deadline().into_iter().chain(self.initiator.deadline()).min()
+                let timers = [self.requester.retry.deadline(), self.requester.held_until, self.initiator.deadline()];
+                timers.into_iter().flatten().min()
             }
             _ => None,
         }

@@ -37,6 +37,7 @@ impl Qp {
         }
         if to == QpState::Reset {
             *self = Self::new(self.core.qpn, self.core.context);
+            resources.slaves.begin(self.core.qpn, &self.core.context);
             return Ok(());
         }
         let port = merged.port.and_then(|port| resources.ports.get(usize::from(port) - 1));

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::qp_core::QpCore;
-use crate::context::{ReceiveSource, Transport, XrcContext};
+use crate::context::{QpState, ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, Source};
 use crate::event::QpEvent;
 use crate::memory::Need;
@@ -69,6 +69,11 @@ impl Receives {
         }
         if self.unreadable {
             return Err(Failure::BAD_RECEIVE_WQE);
+        }
+        // What is flushed has been posted, whether it may be used or not.
+        let held = qp.context.cross_channel.slave_receive && qp.state != QpState::Err;
+        if held && !resources.slaves.may_receive(qp.qpn, self.consumed()) {
+            return Ok(false);
         }
         match self.queue.take(resources) {
             Ok(wqe) => self.current = wqe,

@@ -17,8 +17,17 @@ use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAd
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
 
+/// Most bytes that a DUMP reads: Linux gives it a packet's at most (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`),
+/// of which this is the largest.
+const DUMP_BYTES: u64 = 1 << 16;
+
 /// A long message asks for an acknowledgement after this many packets, so that the window moves before it ends.
 const ACK_INTERVAL: u32 = 32;
+
+/// Most bytes of a request's data.
+fn longest_message(op: &SendOp, qp: &QpCore) -> u64 {
+    if *op == SendOp::Dump { DUMP_BYTES } else { qp.max_message }
+}
 
 /// Bytes of a frame before its VLAN tag.
 const ADDRESS_BYTES: usize = 12;
@@ -61,7 +70,7 @@ impl Request {
             Some(Failure::FRAME_LENGTH)
         } else if is_frame && !qp.may_send_frames() {
             Some(Failure::BAD_WQE)
-        } else if len > qp.max_message || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
+        } else if len > longest_message(&wqe.op, qp) || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
         } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
             Some(Failure::NO_RD_ATOMIC)
@@ -70,7 +79,8 @@ impl Request {
         };
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
-            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) => 0,
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Dump => 0,
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
@@ -103,7 +113,7 @@ impl Request {
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
         self.wqe.umr = None;
-        if let SendOp::Memcpy(_) | SendOp::SetPsv { .. } = self.wqe.op {
+        if self.span == 0 {
             self.wqe.op = SendOp::Nop;
         }
         Self { span: 0, ..self }
@@ -147,7 +157,10 @@ impl Request {
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
             // None is ever a packet of the transport.
-            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Frame(_) => {
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Frame(_) | SendOp::Dump => {
+                return Err(Failure::BAD_WQE);
+            }
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => {
                 return Err(Failure::BAD_WQE);
             }
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
@@ -226,7 +239,13 @@ impl Request {
     }
 
     /// Copies the message from `offset` on into `out`.
-    fn gather(&self, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    pub(super) fn gather(
+        &self,
+        qp: &QpCore,
+        resources: &Resources,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), Failure> {
         if out.is_empty() {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::failure::Failure;
+use super::local::{self, Hold};
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::request::Request;
@@ -65,6 +66,8 @@ pub(super) struct Requester {
     answers_due: u32,
     /// Timers.
     pub(super) retry: Retry,
+    /// When the request under the cursor, which waits for the clock, is to be looked at again.
+    pub(super) held_until: Option<Duration>,
     /// DC: the target that requests can go to now.
     pub(super) reached: Option<DcTarget>,
     /// DC: streams of which nothing is executed.
@@ -120,6 +123,7 @@ impl Requester {
     /// Sends what may be sent, within the budget of one step. `true` if anything was done.
     pub(super) fn transmit(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
+        self.held_until = None;
         let completed = resources.sends_completed;
         for _ in 0..PACKETS_PER_STEP {
             if self.in_flight >= WINDOW_PACKETS || !qp.may_send(resources) || self.retry.is_waiting() {
@@ -130,6 +134,14 @@ impl Requester {
             }
             if !self.may_send_next(qp) {
                 break;
+            }
+            match local::hold(&self.requests[self.cursor], qp, resources) {
+                Hold::None => {}
+                Hold::Event => break,
+                Hold::Until(time) => {
+                    self.held_until = Some(time);
+                    break;
+                }
             }
             worked = true;
             self.send_next(qp, resources, now)?;
@@ -191,30 +203,10 @@ impl Requester {
         // Going back to a lost packet before it does not do it again.
         let again = std::mem::replace(&mut request.started, true);
         if request.span == 0 {
-            if let Some(umr) = request.wqe.umr.take()
-                && let Err(fault) = resources.change_mkey(qp.qpn, &qp.context, &umr)
-            {
-                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-                request.failure = Some(Failure::of_umr(&fault));
-                return self.retire(qp, resources);
+            match local::execute(request, again, qp, resources) {
+                Ok(()) => self.cursor += 1,
+                Err(failure) => request.failure = Some(failure),
             }
-            if let SendOp::SetPsv { psv, value } = request.wqe.op
-                && !again
-                && let Err(fault) = resources.set_psv(&qp.context, psv, value)
-            {
-                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-                request.failure = Some(Failure::PSV);
-                return self.retire(qp, resources);
-            }
-            if let SendOp::Memcpy(copy) = request.wqe.op
-                && !again
-                && let Err(fault) = resources.memcpy(&qp.context, qp.copies, &copy)
-            {
-                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-                request.failure = Some(Failure::of_memcpy(&fault));
-                return self.retire(qp, resources);
-            }
-            self.cursor += 1;
             return self.retire(qp, resources);
         }
         let answered = request.is_answered();

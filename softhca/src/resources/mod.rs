@@ -8,12 +8,14 @@ mod link;
 mod memcpy;
 mod q_counter;
 mod signatures;
+mod slaves;
 mod umr;
 
 pub(crate) use link::Link;
 pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
 pub(crate) use q_counter::QCounter;
 pub(crate) use signatures::Psv;
+pub(crate) use slaves::Slaves;
 pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
@@ -81,6 +83,8 @@ pub(crate) struct Resources {
     pub(crate) cqs: Table<Cq>,
     /// Shared receive queues.
     pub(crate) srqs: Table<Srq>,
+    /// Queues that others start.
+    pub(crate) slaves: Slaves,
     /// Event queues, and events that the front end has not taken yet.
     pub(crate) eqs: EventQueues,
     /// Which receives from SRQs fail.
@@ -145,6 +149,7 @@ impl Resources {
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
             // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.
             srqs: Table::new(Object::Srq, config.qpn_first, config.qpn_count.min(config.limits.max_objects)),
+            slaves: Slaves::default(),
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),

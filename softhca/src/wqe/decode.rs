@@ -5,7 +5,7 @@ use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, eth_segment, extended, formats, memcpy, umr};
+use super::{address, control, cross_channel, eth_segment, extended, formats, memcpy, umr};
 use crate::context::{InlineHeaders, Transport};
 use crate::packet::Width;
 
@@ -20,6 +20,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     let opmod = wqe[control::OPMOD];
     let width = match shape.atomic {
         Operands::Extended2 | Operands::Extended4 => extended::width(opmod),
+        Operands::None if shape.tail == Tail::Queue => cross_channel::has(opcode, opmod).then_some(Width::Eight),
         Operands::None | Operands::Two => {
             let only = if shape.tail == Tail::Copy { opcode::MMO_DMA } else { 0 };
             (opmod == only).then_some(Width::Eight)
@@ -70,9 +71,9 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
     }
     let payload = match shape.tail {
-        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy => Payload::Segs(Vec::new()),
+        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue => Payload::Segs(Vec::new()),
         Tail::Source => segs.payload(true)?,
-        Tail::Result => segs.payload(false)?,
+        Tail::Result | Tail::Dumped => segs.payload(false)?,
     };
     if is_atomic && payload.len() != u64::from(bytes) {
         return Err(WqeFault::AtomicLength { found: payload.len(), bytes });
@@ -102,6 +103,8 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::ATOMIC_CS => SendOp::CompareSwap { remote, compare, swap: swap_add },
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
         opcode::UMR => SendOp::Umr,
+        opcode::DUMP => SendOp::Dump,
+        _ if shape.tail == Tail::Queue => cross_channel::take(&mut segs, opcode, opmod)?,
         opcode::SET_PSV => set_psv.map_or(SendOp::Nop, |(psv, value)| SendOp::SetPsv { psv, value }),
         _ => match (masked, copy) {
             (Some(masked), _) => SendOp::Extended(remote, masked),

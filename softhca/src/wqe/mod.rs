@@ -3,13 +3,14 @@
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
-//!                                           address.rs, eth_segment.rs, memcpy.rs, umr.rs, formats.rs, segments.rs ──┘
+//!                            address.rs, cross_channel.rs, eth_segment.rs, memcpy.rs, umr.rs, formats.rs, segments.rs ──┘
 //! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
 
 mod address;
 mod control;
+mod cross_channel;
 mod decode;
 mod eth_segment;
 mod extended;
@@ -33,6 +34,9 @@ pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
 pub use payload::{DataSeg, Part, Payload};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
-pub use send::{AddressVector, DcTarget, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress};
+pub use send::{
+    AddressVector, Comparison, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress,
+    WaitTime,
+};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

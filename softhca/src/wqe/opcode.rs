@@ -15,6 +15,8 @@ pub const RDMA_WRITE_IMM: u8 = 0x09;
 pub const SEND: u8 = 0x0a;
 /// SEND with immediate data.
 pub const SEND_IMM: u8 = 0x0b;
+/// Wait for a CQ, or for the clock.
+pub const WAIT: u8 = 0x0f;
 /// RDMA READ.
 pub const RDMA_READ: u8 = 0x10;
 /// A TCP or UDP packet that the device cuts up into frames.
@@ -27,8 +29,14 @@ pub const ATOMIC_FA: u8 = 0x12;
 pub const ATOMIC_MASKED_CS: u8 = 0x14;
 /// Masked fetch and add, 4 or 8 bytes.
 pub const ATOMIC_MASKED_FA: u8 = 0x15;
+/// Has another queue receive.
+pub const RCV_EN: u8 = 0x16;
+/// Has another queue send.
+pub const SEND_EN: u8 = 0x17;
 /// Sets a signature value.
 pub const SET_PSV: u8 = 0x20;
+/// Reads data and sends nothing.
+pub const DUMP: u8 = 0x23;
 /// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
 pub const UMR: u8 = 0x25;
 /// A memory-to-memory operation; by its opcode modifier, a copy.
@@ -52,6 +60,10 @@ pub(super) enum Tail {
     SignatureValue,
     /// Memory of this side, to be copied to another place of it.
     Copy,
+    /// Another queue, or a time.
+    Queue,
+    /// Data that stays at home, by reference only.
+    Dumped,
 }
 
 impl Tail {
@@ -96,7 +108,7 @@ pub(super) struct Shape {
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Operands::{Extended2, Extended4, None, Two};
-    use Tail::{Copy, Ignored, Key, Result, SignatureValue, Source};
+    use Tail::{Copy, Dumped, Ignored, Key, Queue, Result, SignatureValue, Source};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: Operands, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
@@ -118,5 +130,9 @@ pub(super) const SHAPES: &[Shape] = {
         row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
         row(SET_PSV,        &[Rc],                             false,     None,   SignatureValue),
         row(MMO,            &[Rc, Dc],                         false,     None,   Copy),
+        row(WAIT,           &[Rc, RawPacket],                  false,     None,   Queue),
+        row(SEND_EN,        &[Rc, RawPacket],                  false,     None,   Queue),
+        row(RCV_EN,         &[Rc, RawPacket],                  false,     None,   Queue),
+        row(DUMP,           &[Rc, RawPacket],                  false,     None,   Dumped),
     ]
 };

@@ -3,9 +3,10 @@
 use super::payload::{DataSeg, Payload};
 use super::umr::Umr;
 use crate::config::LinkLayer;
-use crate::context::{Path, PathGrh};
+use crate::context::{Path, PathGrh, TimestampFormat};
 use crate::ethernet::Checksums;
 use crate::packet::{Masked, Width};
+use std::time::Duration;
 
 /// Fence bits of a WQE (`fm_ce_se` bits 7:5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +114,84 @@ pub struct Memcpy {
     pub to: DataSeg,
 }
 
+/// How far another queue may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enable {
+    /// Its QP, or its own number.
+    pub qpn: u32,
+    /// Producer index that it may go up to, as its doorbell record would have it.
+    pub index: u16,
+}
+
+/// How a value is compared with the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_WAIT_COND_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// It always holds.
+    Always,
+    /// The value is what the clock shows.
+    Equal,
+    /// It is more.
+    Bigger,
+    /// It is less.
+    Smaller,
+    /// It is ahead of the clock, which begins anew past the mask.
+    CyclicBigger,
+    /// It is behind.
+    CyclicSmaller,
+}
+
+/// A time that a WQE waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTime {
+    /// How.
+    pub comparison: Comparison,
+    /// It waits until the comparison does not hold.
+    pub inverted: bool,
+    /// What is compared with the clock.
+    pub value: u64,
+    /// Which bits of both.
+    pub mask: u64,
+}
+
+impl WaitTime {
+    /// Whether what it waits for is there when the clock shows `clock`.
+    #[must_use]
+    pub fn is_over(&self, clock: u64) -> bool {
+        let (value, shown) = (self.value & self.mask, clock & self.mask);
+        let half = self.mask / 2 + 1;
+        // How far the clock is past the value, around the mask's end.
+        let past = shown.wrapping_sub(value) & self.mask;
+        let holds = match self.comparison {
+            Comparison::Always => true,
+            Comparison::Equal => value == shown,
+            Comparison::Bigger => value > shown,
+            Comparison::Smaller => value < shown,
+            Comparison::CyclicBigger => past >= half,
+            Comparison::CyclicSmaller => past != 0 && past < half,
+        };
+        holds != self.inverted
+    }
+
+    /// How long after `clock`, which has this format, it is over, if it is not: a tick where that is not easily told.
+    #[must_use]
+    pub fn time_left(&self, clock: u64, format: TimestampFormat) -> Duration {
+        let past = clock.wrapping_sub(self.value) & self.mask;
+        if self.comparison != Comparison::CyclicSmaller || self.inverted || past != 0 && past <= self.mask / 2 {
+            return Duration::from_nanos(1);
+        }
+        let (value, shown) = (self.value & self.mask, clock & self.mask);
+        let left = match format {
+            TimestampFormat::FreeRunning => Duration::from_nanos(value.wrapping_sub(shown) & self.mask),
+            TimestampFormat::RealTime => {
+                let time = |clock: u64| Duration::new(clock >> 32, 0) + Duration::from_nanos(clock & 0xffff_ffff);
+                let around = if value < shown { Duration::from_secs((self.mask >> 32) + 1) } else { Duration::ZERO };
+                (time(value) + around).saturating_sub(time(shown))
+            }
+        };
+        left + Duration::from_nanos(1)
+    }
+}
+
 /// What a send WQE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
@@ -161,6 +240,21 @@ pub enum SendOp {
     },
     /// Copy memory of this side.
     Memcpy(Memcpy),
+    /// Wait until a CQ has had the CQE of this index, 24 bits. The first is 0.
+    WaitCqe {
+        /// The CQ.
+        cqn: u32,
+        /// The CQE.
+        index: u32,
+    },
+    /// Wait for a time.
+    WaitTime(WaitTime),
+    /// Have another queue send.
+    EnableSends(Enable),
+    /// Have another queue receive.
+    EnableReceives(Enable),
+    /// Read the payload, and send nothing.
+    Dump,
 }
 
 /// A send WQE that has passed every check.

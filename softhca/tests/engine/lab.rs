@@ -23,6 +23,7 @@ pub(crate) use crate::wr::*;
 pub(crate) struct Options {
     pub(crate) transport: Transport,
     pub(crate) streams: Option<DciStreams>,
+    pub(crate) cross_channel: CrossChannel,
     pub(crate) link: LinkLayer,
     pub(crate) mtu: u32,
     pub(crate) psn: u32,
@@ -57,6 +58,7 @@ impl Default for Options {
         Self {
             transport: Transport::Rc,
             streams: None,
+            cross_channel: CrossChannel::default(),
             link: LinkLayer::InfiniBand,
             mtu: 1024,
             psn: 0x123,
@@ -89,6 +91,16 @@ impl Options {
     pub(crate) fn patient(faults: FaultConfig) -> Self {
         Self { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, faults, ..Self::default() }
     }
+}
+
+/// A QP that is not the one posted to at present.
+pub(crate) struct Aside {
+    qpn: u32,
+    pi: u16,
+    rq_pi: u16,
+    sq: u64,
+    rq: u64,
+    dbr: u64,
 }
 
 /// A device with one QP, and the host's side of its rings.
@@ -204,6 +216,27 @@ impl Node {
         self.make_qp(uar);
     }
 
+    /// One more QP of this kind, in RTS, to the same peer. From now on it is the one that is posted to; the other one is returned.
+    pub(crate) fn beside(&mut self, cross_channel: CrossChannel, peer: (u16, [u8; 16], u32)) -> Aside {
+        let Self { qpn, pi, rq_pi, sq, rq, dbr, .. } = *self;
+        self.options.cross_channel = cross_channel;
+        self.another_qp();
+        self.modify(self.init_attr());
+        self.modify(self.rtr_attr(peer));
+        self.modify(self.rts_attr());
+        Aside { qpn, pi, rq_pi, sq, rq, dbr }
+    }
+
+    /// Posts to the other one from now on.
+    pub(crate) fn turn(&mut self, aside: &mut Aside) {
+        std::mem::swap(&mut self.qpn, &mut aside.qpn);
+        std::mem::swap(&mut self.pi, &mut aside.pi);
+        std::mem::swap(&mut self.rq_pi, &mut aside.rq_pi);
+        std::mem::swap(&mut self.sq, &mut aside.sq);
+        std::mem::swap(&mut self.rq, &mut aside.rq);
+        std::mem::swap(&mut self.dbr, &mut aside.dbr);
+    }
+
     fn make_qp(&mut self, uar: u32) {
         let o = self.options.clone();
         self.sq = self.alloc(64 << o.sq_log);
@@ -257,6 +290,7 @@ impl Node {
             scatter_to_cqe_res: o.scatter_to_cqe,
             timestamps: TimestampFormat::FreeRunning,
             streams: o.streams,
+            cross_channel: o.cross_channel,
             privileges: Privileges::default(),
         };
         self.qpn = self.device.create_qp(context).unwrap();
@@ -459,7 +493,7 @@ impl Node {
         while let Some(event) = self.device.next_event() {
             match event {
                 Event::Qp { kind, qpn } => {
-                    assert_eq!(qpn, self.qpn);
+                    assert!(qpn == self.qpn || self.options.cross_channel != CrossChannel::default());
                     self.events.push(kind);
                 }
                 Event::Dct { kind, .. } => self.dct_events.push(kind),

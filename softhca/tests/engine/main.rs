@@ -4,6 +4,7 @@ mod arena;
 mod atomics;
 mod copies;
 mod cqe;
+mod cross_channel;
 mod datagrams;
 mod dynamic;
 mod dynamic_faults;

@@ -76,6 +76,22 @@ impl Wr {
         wr.sge(from, len, key).sge(to, len, key)
     }
 
+    /// WAIT, RCV_EN or SEND_EN: a queue's number, and an index.
+    pub(crate) fn queue(opcode: u8, number: u32, index: u32) -> Self {
+        let mut wr = Self::new(opcode);
+        wr.body.extend([0, 0, index, number].map(u32::to_be_bytes).as_flattened());
+        wr
+    }
+
+    /// WAIT for the clock; what a WAIT for data has besides may be anything.
+    pub(crate) fn wait_time(operation: u32, value: u64, mask: u64) -> Self {
+        let mut wr = Self { opmod: 2, ..Self::new(0x0f) };
+        wr.body.extend(operation.to_be_bytes());
+        wr.body.extend([0xa5; 12]);
+        wr.body.extend([value, mask].map(u64::to_be_bytes).as_flattened());
+        wr
+    }
+
     pub(crate) fn with_imm(mut self, imm: u32) -> Self {
         self.opcode |= 1;
         self.imm = imm;

@@ -32,7 +32,6 @@ fn what_is_no_capability_is_refused() {
     let (mail, _) = a.sq_mail(&cq, Some(tis));
     let variants = [
         ("ctx.rlky", 1),
-        ("ctx.cd_master", 1),
         ("ctx.fre", 1),
         ("ctx.allow_multi_pkt_send_wqe", 1),
         ("ctx.min_wqe_inline_mode", 4),
@@ -48,7 +47,6 @@ fn what_is_no_capability_is_refused() {
         ("ctx.wq.wq_type", 0),
         ("ctx.wq.wq_type", 3),
         ("ctx.wq.wq_signature", 1),
-        ("ctx.wq.cd_slave", 1),
         ("ctx.wq.pd", 99),
         ("ctx.wq.uar_page", 99),
         ("ctx.wq.dbr_addr", 4),
@@ -75,6 +73,7 @@ fn what_is_no_capability_is_refused() {
         ("ctx.wq.wq_type", 3),
         ("ctx.wq.end_padding_mode", 3),
         ("ctx.wq.lwm", 4),
+        ("ctx.wq.cd_slave", 1),
         ("ctx.wq.pd", 99),
         ("ctx.wq.log_wq_stride", 3),
         ("ctx.wq.log_wq_stride", 15),

@@ -3,7 +3,7 @@
 use crate::driver::*;
 use softhca::complaint::Complaint;
 use softhca::context::{
-    CqContext, InlineHeaders, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport,
+    CqContext, CrossChannel, InlineHeaders, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport,
 };
 
 /// Doorbells of the page's first register: its two halves.
@@ -40,6 +40,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         scatter_to_cqe_res: 0,
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
+        cross_channel: CrossChannel::default(),
         privileges: Privileges::default(),
     };
     (device.create_qp(qp).expect("a QP"), uar)

@@ -5,7 +5,7 @@ use std::rc;
 use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
-use blueflame::db::{ExclusiveRegister, FlushMode, Register, SharedRegister, ThreadRegister, TwoFences};
+use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
 use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::types::Wqebbs;
 use blueflame::wqe::{Memcpy, SupportedOn};
@@ -106,6 +106,23 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
+    /// Its send queue takes requests about other queues: that wait for completions, and that have queues work
+    /// (`qpc.cd_master`; [`wait_for_completion`](blueflame::wqe::wait_for_completion),
+    /// [`SendQueue::enable`](blueflame::SendQueue::enable)).
+    #[must_use]
+    pub fn cross_channel(mut self) -> Self {
+        self.plan.master = true;
+        self
+    }
+
+    /// It receives into what a request of another queue pair has [enabled](blueflame::RecvQueue::enable), and into nothing else
+    /// (`qpc.cd_slave_receive`).
+    #[must_use]
+    pub fn managed_receives(mut self) -> Self {
+        self.plan.managed_receives = true;
+        self
+    }
+
     /// The most completions that the send queue can have waiting in its CQ.
     #[must_use]
     pub fn send_completions(&self) -> u32 {
@@ -166,6 +183,17 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// As [`build_on`](Self::build_on).
     pub fn build_shared(self, uar: &SharedUar) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
         self.make(uar.page(), uar.register())
+    }
+
+    /// Makes the queue pair without a doorbell: what is posted begins when a request of another queue pair says so
+    /// (`qpc.cd_slave_send`; [`SendQueue::enable`](blueflame::SendQueue::enable)).
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_managed(mut self) -> Result<QueuePair<T, Managed>, Error> {
+        self.plan.managed_sends = true;
+        let uar = Uar::new(self.plan.pd.context())?;
+        self.make(uar.page(), Managed)
     }
 
     fn make<R: Register>(&self, page: &DoorbellPage, register: R) -> Result<QueuePair<T, R>, Error> {

@@ -34,6 +34,11 @@ pub(super) struct Plan<'a> {
     pub(super) inline: u32,
     pub(super) user_index: u32,
     pub(super) memcpy: bool,
+    /// Its requests may be about other queues.
+    pub(super) master: bool,
+    /// Its queues work when other queues say so.
+    pub(super) managed_sends: bool,
+    pub(super) managed_receives: bool,
 }
 
 /// A queue pair, and its raw parts, over which there is no queue yet.
@@ -102,6 +107,9 @@ impl<'a> Plan<'a> {
             inline: 0,
             user_index: NO_USER_INDEX,
             memcpy: false,
+            master: false,
+            managed_sends: false,
+            managed_receives: false,
         }
     }
 
@@ -156,6 +164,9 @@ impl<'a> Plan<'a> {
         if self.memcpy {
             self.pd.context().max_memcpy()?;
         }
+        if self.master || self.managed_sends || self.managed_receives {
+            self.pd.context().cross_channel()?;
+        }
         let longest = shape.wqebbs.max(shape.wqes).trailing_zeros();
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), longest)?;
         let bytes = shape.largest.0 * WQEBB_BYTES as u16;
@@ -203,6 +214,9 @@ impl<'a> Plan<'a> {
             .set_cqn_rcv(self.recv_cq.cqn())
             .set_log_sq_size(shape.wqebbs.trailing_zeros() as u8)
             .set_page_offset(page_offset)
+            .set_cd_master(self.master)
+            .set_cd_slave_send(self.managed_sends)
+            .set_cd_slave_receive(self.managed_receives)
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(record.umem())
             .set_dbr_addr(record.offset());

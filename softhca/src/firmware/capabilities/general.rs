@@ -132,6 +132,8 @@ capability_set! {
     CQ_MODERATION: 0x222, 1 = |_| 1;
     CQ_PERIOD_MODE_MODIFY: 0x223, 1 = |_| 1;
     CQ_PERIOD_START_FROM_CQE: 0x22b, 1 = |_| 1;
+    // Queues that wait for completions, and start others.
+    CD: 0x22c, 1 = |_| 1;
     UMR_PTR_RLKY: 0x230, 1 = |_| 1;
     SET_DETH_SQPN: 0x238, 1 = |_| 1;
     XRC: 0x23c, 1 = |_| 1;
@@ -213,6 +215,7 @@ capability_set! {
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
     // Of tag matching they have none.
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
+    WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
     DMA_MMO_QP: 0x748, 1 = |c| c.generation.copies_if_enabled().into();
 }

@@ -1,6 +1,6 @@
 //! Completion queues, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
-use crate::context::{Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport};
+use crate::context::{CrossChannel, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
@@ -63,6 +63,7 @@ fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
         scatter_to_cqe_res: 0,
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
+        cross_channel: CrossChannel::default(),
         privileges: Privileges::default(),
     };
     bench.device.create_qp(context).expect("a QP")

@@ -2,8 +2,8 @@
 
 use crate::config::LinkLayer;
 use crate::context::{
-    CqContext, Privileges, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder,
-    TimestampFormat, Transport,
+    CqContext, CrossChannel, Privileges, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext,
+    SrqOrder, TimestampFormat, Transport,
 };
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
@@ -146,6 +146,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         scatter_to_cqe_res: 0,
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
+        cross_channel: CrossChannel::default(),
         privileges: Privileges::default(),
     };
     let qpn = device.create_qp(context).expect("a DCI");

@@ -1,6 +1,6 @@
 //! Receive queues of Ethernet frames.
 
-use super::work_queue::{check_absent, check_created, state, state_bits, take, timestamp_format, wq};
+use super::work_queue::{check_absent, check_created, check_no_slave, state, state_bits, take, timestamp_format, wq};
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -120,6 +120,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_created(view.get(rqc::STATE))?;
     let timestamps = timestamp_format(call, view.get(rqc::TS_FORMAT))?;
     let queue = view.part(rqc::WQ);
+    check_no_slave(queue)?;
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
     if pd == 0 {
         // The queue that drops what it gets, as Linux makes it: no key is of this domain, so nothing reaches a buffer.

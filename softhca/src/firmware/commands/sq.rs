@@ -1,7 +1,7 @@
 //! Send queues of Ethernet frames.
 
 use super::work_queue::{check_absent, check_created, state, state_bits, take, timestamp_format, wq};
-use crate::context::{InlineHeaders, SqContext};
+use crate::context::{CrossChannel, InlineHeaders, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, ViewMut, layout};
@@ -101,9 +101,8 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// What the capabilities say that no SQ has here.
-const ABSENT: [(Field, &str); 12] = [
+const ABSENT: [(Field, &str); 11] = [
     (sqc::RLKY, "reserved keys"),
-    (sqc::CD_MASTER, "cross channel synchronization"),
     (sqc::FRE, "fast registration WQEs"),
     (sqc::ALLOW_MULTI_PKT_SEND_WQE, "WQEs of several packets"),
     (sqc::REG_UMR, "UMR WQEs on an SQ"),
@@ -162,6 +161,11 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         timestamps,
         tis,
         flushes: view.flag(sqc::FLUSH_IN_ERROR_EN),
+        cross_channel: CrossChannel {
+            master: view.flag(sqc::CD_MASTER),
+            slave_send: queue.flag(wq::CD_SLAVE),
+            slave_receive: false,
+        },
     })?;
     call.created(Object::Sq, sqn);
     call.state.contexts.add(Object::Sq, sqn, view.0);

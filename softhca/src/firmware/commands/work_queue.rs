@@ -42,9 +42,8 @@ layout! {
 const CYCLIC: u64 = 1;
 
 /// What the capabilities say that no work queue has here.
-const ABSENT: [(Field, &str); 10] = [
+const ABSENT: [(Field, &str); 9] = [
     (wq::WQ_SIGNATURE, "signatures of WQEs"),
-    (wq::CD_SLAVE, "cross channel synchronization"),
     (wq::HDS_SKIP_FIRST_SGE, "splitting of headers"),
     (wq::LOG2_HDS_BUF_SIZE, "splitting of headers"),
     (wq::LOG_HAIRPIN_NUM_PACKETS, "hairpin"),
@@ -65,6 +64,11 @@ pub(super) fn check_absent(view: View<'_>, absent: &[(Field, &str)]) -> Result<(
             Err(Refusal::parameter(reason))
         }
     }
+}
+
+/// What a work queue of receives is not: one that another queue starts.
+pub(super) fn check_no_slave(view: View<'_>) -> Result<(), Refusal> {
+    check_absent(view, &[(wq::CD_SLAVE, "receives of work queues that another queue starts")])
 }
 
 /// Refuses what no work queue has here, whatever it is of.

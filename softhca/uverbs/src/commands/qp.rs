@@ -18,7 +18,7 @@ use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
 use crate::process::{Errno, capability, has_capability};
 use softhca::context::{
-    DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
+    CrossChannel, DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
 };
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
@@ -282,6 +282,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
             streams: (driver.flags & qp_flag::DCI_STREAM != 0)
                 .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
+            cross_channel: CrossChannel::default(),
             privileges: Privileges::default(),
         })
     })?;

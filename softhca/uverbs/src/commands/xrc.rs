@@ -9,7 +9,7 @@ use crate::abi::{OpenQp, OpenQpResp, QpCap, UHW_IN, UHW_OUT};
 use crate::context::Context;
 use crate::device::{Origin, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{Privileges, QpContext, ReceiveSource, TimestampFormat, Transport};
+use softhca::context::{CrossChannel, Privileges, QpContext, ReceiveSource, TimestampFormat, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -51,6 +51,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 uidx: driver.uidx & 0xff_ffff,
                 timestamps: TimestampFormat::FreeRunning,
                 streams: None,
+                cross_channel: CrossChannel::default(),
                 privileges: Privileges::default(),
                 signal_all: false,
                 scatter_to_cqe_req: 0,

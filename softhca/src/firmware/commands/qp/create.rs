@@ -4,7 +4,7 @@ use super::codes::{ARMED, LOG_STRIDE_UNIT, MIGRATED, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{create_qp_in, create_qp_out, destroy_qp_in, qpc};
 use super::service::Service;
 use crate::context::{
-    DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
+    CrossChannel, DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
 };
 use crate::error::Object;
 use crate::firmware::call::Call;
@@ -54,6 +54,11 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
         scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
         streams: streams(view, service)?,
+        cross_channel: CrossChannel {
+            master: view.flag(qpc::CD_MASTER),
+            slave_send: view.flag(qpc::CD_SLAVE_SEND),
+            slave_receive: view.flag(qpc::CD_SLAVE_RECEIVE),
+        },
         privileges,
     };
     let qpn = call.device.create_qp(context)?;
@@ -78,9 +83,6 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
         (qpc::END_PADDING_MODE, "padding of received data"),
         (qpc::DRAIN_SIGERR, "signature pipelining"),
         (qpc::ULP_STATELESS_OFFLOAD_MODE, "stateless offloads of IPoIB"),
-        (qpc::CD_SLAVE_RECEIVE, "cross-channel"),
-        (qpc::CD_SLAVE_SEND, "cross-channel"),
-        (qpc::CD_MASTER, "cross-channel"),
     ];
     if let Some((_, what)) = absent.into_iter().find(|&(field, _)| view.get(field) != 0) {
         return Err(Refusal::parameter(format!("{what}: not a capability of this device")));

@@ -4,7 +4,7 @@ use super::layouts::{arm_rq_in, destroy_srq_in};
 use crate::context::{RqContext, SrqContext, SrqOrder, XrcContext};
 use crate::error::Object;
 use crate::firmware::call::Call;
-use crate::firmware::commands::work_queue::{check_plain, wq};
+use crate::firmware::commands::work_queue::{check_no_slave, check_plain, wq};
 use crate::firmware::layout::{Layout, View, ViewMut};
 use crate::firmware::objects::{SrqKind, SrqRecord};
 use crate::firmware::placement::Placement;
@@ -101,6 +101,7 @@ pub(super) fn of_work_queue<'a>(
         }
     };
     check_plain(view)?;
+    check_no_slave(view)?;
     // Of queues that count, the device says these. Pools do not.
     for field in [wq::HW_COUNTER, wq::SW_COUNTER] {
         absent(view.get(field), field.name)?;

@@ -1,0 +1,123 @@
+//! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from step to step.
+
+use blueflame::cq::{CqeError, Side, Syndrome};
+use blueflame::transport::Rc;
+use blueflame::types::WrId;
+use blueflame::wqe;
+use blueflame_devx::Error;
+use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
+
+use crate::end::{End, Ground, connected};
+use crate::ground::ground;
+
+/// A queue pair that is connected with itself, and takes requests about others.
+struct Master {
+    pair: QueuePair<Rc>,
+    cq: OwnedCq,
+}
+
+impl Master {
+    fn new(ground: &Ground, is_one: bool) -> Self {
+        let uar = Uar::new(&ground.context).expect("a register");
+        let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+        let builder = ground.pd.queue_pair::<Rc>(&ground.rings, cq.handle(), cq.handle()).sends(16).receives(0);
+        let builder = if is_one { builder.cross_channel() } else { builder };
+        let mut pair = builder.build_on(uar).expect("a queue pair");
+        let own = pair.qp.endpoint(&ground.path);
+        pair.qp.to_init(&ground.path).expect("INIT");
+        pair.connect(&ground.path, &own, &own).expect("RTS");
+        Self { pair, cq }
+    }
+}
+
+/// What one receives, another passes on when it is there. Its own doorbell starts nothing.
+#[test]
+fn a_message_starts_another_queue() {
+    let ground = ground();
+    let (mut sender, mut receiver) = connected::<Rc>(&ground);
+    let mut peer = End::<Rc>::new(&ground);
+    let uar = Uar::new(&ground.context).expect("a register");
+    let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, cq.handle(), cq.handle()).sends(16).receives(0).inline(64);
+    let mut slave = builder.build_managed().expect("the device has it");
+    assert!(slave.qp.query().expect("QUERY_QP").cd_slave_send());
+    let (at_slave, at_peer) = (slave.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));
+    slave.qp.to_init(&ground.path).expect("INIT");
+    slave.connect(&ground.path, &at_slave, &at_peer).expect("RTS");
+    peer.pair.qp.to_init(&ground.path).expect("INIT");
+    peer.pair.connect(&ground.path, &at_peer, &at_slave).expect("RTS");
+    let mut master = Master::new(&ground, true);
+    assert!(master.pair.qp.query().expect("QUERY_QP").cd_master());
+
+    for round in 0..40_u64 {
+        let place = peer.buffer.remote();
+        slave.sq.post(&wqe::write(place).inline(&round.to_ne_bytes())).expect("room");
+        slave.sq.post(&wqe::write(place.at(8)).inline(&(!round).to_ne_bytes()).signaled(WrId(round))).expect("room");
+        let mut batch = master.pair.sq.batch();
+        batch.push(&wqe::wait_for_completion(receiver.cq.cqn(), receiver.cq.consumer_index())).expect("room");
+        batch.push(&slave.sq.enable().signaled(WrId(round))).expect("room");
+        batch.ring_doorbell();
+        assert_eq!(master.cq.poll_with(1, |_| ()), 0);
+        assert_ne!(peer.bytes(16)[..8], round.wrapping_sub(u64::from(round == 0)).to_ne_bytes());
+
+        receiver.post_receive(round);
+        sender.post(&wqe::send().inline(b"go on").signaled(WrId(round)));
+        assert_eq!(receiver.completion(), (Side::Responder, WrId(round), 5));
+        let mut done = Vec::new();
+        while done.is_empty() {
+            cq.poll_with(1, |cqe| {
+                cqe.check().expect("written");
+                done.push(slave.sq.retire(&cqe).expect("of this queue").wr_id);
+            });
+        }
+        assert_eq!((done, sender.completion().1), (vec![WrId(round)], WrId(round)));
+        assert_eq!(peer.bytes(16), [round, !round].map(u64::to_ne_bytes).concat());
+        let mut enabled = 0;
+        while enabled == 0 {
+            enabled = master.cq.poll_with(1, |cqe| {
+                cqe.check().expect("a master of the same protection domain");
+                master.pair.sq.retire(&cqe).expect("of this queue");
+            });
+        }
+    }
+}
+
+#[test]
+fn receives_wait_until_they_are_enabled() {
+    let ground = ground();
+    let mut master = Master::new(&ground, true);
+    let mut receiver = End::<Rc>::built(&ground, |builder| builder.managed_receives());
+    let mut sender = End::<Rc>::new(&ground);
+    let ends = [receiver.pair.qp.endpoint(&ground.path), sender.pair.qp.endpoint(&ground.path)];
+    for (end, [local, remote]) in [(&mut receiver, ends), (&mut sender, [ends[1], ends[0]])] {
+        end.pair.qp.to_init(&ground.path).expect("INIT");
+        end.pair.connect(&ground.path, &local, &remote).expect("RTS");
+    }
+    receiver.post_receive(1);
+    sender.post(&wqe::send().inline(b"a message").signaled(WrId(2)));
+    for _ in 0..1000 {
+        assert_eq!(receiver.cq.poll_with(1, |_| ()), 0, "not yet");
+    }
+    let enable = receiver.pair.rq.as_ref().expect("made with one").enable();
+    master.pair.sq.post(&enable).expect("room");
+    assert_eq!(receiver.completion(), (Side::Responder, WrId(1), 9));
+    assert_eq!(sender.completion().1, WrId(2));
+}
+
+#[test]
+fn others_are_told_that_they_are_no_masters() {
+    let ground = ground();
+    let mut plain = Master::new(&ground, false);
+    plain.pair.sq.post(&wqe::wait_for_completion(plain.cq.cqn(), plain.cq.consumer_index())).expect("room");
+    let mut found = None;
+    while found.is_none() {
+        plain.cq.poll_with(1, |cqe| found = cqe.check().err());
+    }
+    let Some(CqeError::Completion(error)) = found else { panic!("{found:?}") };
+    assert_eq!(error.syndrome, Syndrome::new(0x02));
+    match ground.context.wait_on_time() {
+        Ok(()) => {}
+        Err(Error::Capability { name, .. }) => assert_eq!(name, "cmd_hca_cap.wait_on_time"),
+        Err(other) => panic!("{other}"),
+    }
+}

@@ -1,0 +1,103 @@
+//! Requests about other queues, the clock, and data that stays at home, of the target `wqe_build`: the device must read what was asked
+//! for.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use blueflame::Sge;
+use blueflame::db::Managed;
+use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::transport;
+use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, WrId};
+use blueflame::wqe::{self, EncodeError, MAX_SGE_BYTES};
+use softhca::wqe::{Comparison, DataSeg, Enable, Payload, SendOp, WaitTime};
+
+use super::memory::Arena;
+use super::wqe_build::{Input, Request};
+
+type Expected = (SendOp, Payload, bool);
+
+impl Request {
+    fn read(&self) -> Vec<Sge> {
+        self.entries.iter().map(|e| Sge { addr: e.addr, length: e.bytes, lkey: Lkey(e.lkey) }).collect()
+    }
+
+    fn post_wait(&self, sq: &mut SendQueue<transport::Rc>, id: u64) -> (Result<(), PostError>, Expected) {
+        let (signaled, tag) = (self.flags & 1 != 0, WrId(id));
+        let nothing = Payload::Segs(vec![]);
+        match self.kind % 4 {
+            0 => {
+                let (cqn, index) = (Cqn::truncate(self.imm), CqCi::truncate(self.rkey));
+                let request = wqe::wait_for_completion(cqn, index).signaled_if(signaled, tag);
+                let op = SendOp::WaitCqe { cqn: cqn.get(), index: index.get() };
+                (sq.post(&request), (op, nothing, signaled))
+            }
+            1 => {
+                let (comparison, value) = (Comparison::CyclicSmaller, self.addr);
+                let wait = WaitTime { comparison, inverted: false, value, mask: u64::MAX };
+                let done = sq.post(&wqe::wait_until(value).signaled_if(signaled, tag));
+                (done, (SendOp::WaitTime(wait), nothing, signaled))
+            }
+            2 => {
+                let (qpn, index) = (Qpn::truncate(self.rkey), self.imm as u16);
+                let (ring, record) = (Arena::new(64, 0xa5), Arena::new(8, 0xa5));
+                let mut shadow = [MaybeUninit::<WqeRecord>::uninit(); 1];
+                let parts = SqParts {
+                    ring: ring.ptr(),
+                    wqebbs: 1,
+                    dbrec: record.ptr().cast(),
+                    qpn,
+                    max_inline: 0,
+                    max_sge: 0,
+                    signal_all: false,
+                    pi: SqPi(index),
+                    shadow: NonNull::from(&mut shadow).cast(),
+                };
+                // SAFETY: its memory outlives the queue, and nothing else uses it.
+                let slave =
+                    unsafe { SendQueue::<transport::Rc, Managed>::from_parts(parts, Managed) }.expect("a queue");
+                let done = sq.post(&slave.enable().signaled_if(signaled, tag));
+                (done, (SendOp::EnableSends(Enable { qpn: qpn.get(), index }), nothing, signaled))
+            }
+            _ => {
+                let entries = self.read();
+                // SAFETY: no device acts on what is posted.
+                let done = unsafe { sq.post_unchecked(&wqe::dump(&entries[..]).signaled_if(signaled, tag)) };
+                let seg = |s: &Sge| DataSeg { len: s.length, lkey: s.lkey.0, addr: s.addr };
+                let segs = entries.iter().filter(|s| s.length != 0).map(seg).collect();
+                (done, (SendOp::Dump, Payload::Segs(segs), signaled))
+            }
+        }
+    }
+
+    /// A refusal names a limit that the request is really past.
+    fn is_past_reading(&self, error: &PostError, input: &Input) -> bool {
+        let entries = self.read();
+        let units = entries.iter().filter(|s| s.length != 0).count();
+        match *error {
+            PostError::Encode(EncodeError::TooManySges { count, limit }) => {
+                count == entries.len() && limit == u32::from(input.max_sge) && count > limit as usize
+            }
+            PostError::Encode(EncodeError::SgeTooLong { bytes, .. }) => {
+                bytes > MAX_SGE_BYTES && entries.iter().any(|s| s.length == bytes)
+            }
+            PostError::Encode(EncodeError::WqeTooLong { ds, .. }) => ds > 63 && ds == 1 + units,
+            PostError::LargerThanRing { needed, ring } => {
+                ring == 1 << (input.log_wqebbs & 7) && u32::from(needed.0) > ring && units > 3
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Posts and decodes.
+pub(crate) fn run(input: &Input) {
+    super::keys::post_all(
+        input,
+        Request::post_wait,
+        |request, error| request.is_past_reading(error, input),
+        |found, (op, payload, signaled)| {
+            assert_eq!((&found.op, &found.payload, found.signaled), (op, payload, *signaled));
+        },
+    );
+}

@@ -1,0 +1,145 @@
+//! Requests that the device carries out by itself: nothing of them is sent.
+
+use super::failure::Failure;
+use super::qp_core::{QpCore, Role};
+use super::request::Request;
+use crate::config::Generation;
+use crate::resources::Resources;
+use crate::wqe::{Enable, SendOp};
+use std::time::Duration;
+
+/// Bits of a CQ's index.
+const INDEX_BITS: u32 = 24;
+
+/// Bytes that are read in one piece.
+const PIECE: usize = 4096;
+
+/// What holds a request back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Nothing.
+    None,
+    /// Something that happens in another step.
+    Event,
+    /// The clock, until then at least.
+    Until(Duration),
+}
+
+/// Whether `request` waits for something, and for what. One that waits for what can never come is not held: it fails.
+pub(super) fn hold(request: &Request, qp: &QpCore, resources: &Resources) -> Hold {
+    match request.wqe.op {
+        _ if request.started => Hold::None,
+        SendOp::WaitCqe { cqn, index } => {
+            let cq = resources.cqs.get(cqn).filter(|cq| cq.failure().is_none());
+            match cq {
+                Some(cq) if is_permitted(qp) && !has_come(cq.written_index(), index) => Hold::Event,
+                _ => Hold::None,
+            }
+        }
+        SendOp::WaitTime(wait) => {
+            let format = qp.context.timestamps;
+            let clock = resources.timestamp(format);
+            if !has_wait_on_time(resources) || wait.is_over(clock) {
+                return Hold::None;
+            }
+            Hold::Until(resources.now.saturating_add(wait.time_left(clock, format)))
+        }
+        _ => Hold::None,
+    }
+}
+
+/// Does what `request` asks for. `again`: it did before, and the queue has gone back to a lost packet before it.
+pub(super) fn execute(
+    request: &mut Request,
+    again: bool,
+    qp: &QpCore,
+    resources: &mut Resources,
+) -> Result<(), Failure> {
+    let refused = |reason: &str| {
+        log::warn!("QP {:#x}: send WQE {:#x}: {reason}", qp.qpn, request.wqe.index);
+        Err(Failure::BAD_WQE)
+    };
+    match request.wqe.op {
+        _ if again => Ok(()),
+        SendOp::WaitCqe { cqn, .. } => match resources.cqs.get(cqn) {
+            _ if !is_permitted(qp) => refused("WAIT of a QP that is no master"),
+            None => refused(&format!("WAIT for CQ {cqn:#x}, which does not exist")),
+            Some(cq) if cq.failure().is_some() => refused(&format!("WAIT for CQ {cqn:#x}, which has failed")),
+            Some(_) => Ok(()),
+        },
+        SendOp::WaitTime(_) if !has_wait_on_time(resources) => refused("WAIT for the clock: not a capability"),
+        SendOp::EnableSends(_) | SendOp::EnableReceives(_) if !qp.context.cross_channel.master => {
+            refused("SEND_EN or RCV_EN of a queue that is no master")
+        }
+        SendOp::EnableSends(Enable { qpn, index }) => match resources.slaves.enable_sends(qp.context.pd, qpn, index) {
+            true => Ok(()),
+            false => refused(&format!("SEND_EN of {qpn:#x}, which is no slave of this protection domain")),
+        },
+        SendOp::EnableReceives(Enable { qpn, index }) => {
+            match resources.slaves.enable_receives(qp.context.pd, qpn, index) {
+                true => Ok(()),
+                false => refused(&format!("RCV_EN of {qpn:#x}, which is no slave of this protection domain")),
+            }
+        }
+        SendOp::Dump => dump(request, qp, resources),
+        SendOp::SetPsv { psv, value } => resources.set_psv(&qp.context, psv, value).map_err(|fault| {
+            log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+            Failure::PSV
+        }),
+        SendOp::Memcpy(copy) => resources.memcpy(&qp.context, qp.copies, &copy).map_err(|fault| {
+            log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+            Failure::of_memcpy(&fault)
+        }),
+        _ => {
+            let Some(umr) = request.wqe.umr.take() else { return Ok(()) };
+            resources.change_mkey(qp.qpn, &qp.context, &umr).map_err(|fault| {
+                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
+                Failure::of_umr(&fault)
+            })
+        }
+    }
+}
+
+/// Drivers let queues of frames wait that are made as any other (DPDK `drivers/net/mlx5/mlx5_devx.c`), but QPs must be masters
+/// (libmlx5 of MLNX_OFED 4.3 refuses the request otherwise).
+fn is_permitted(qp: &QpCore) -> bool {
+    qp.context.cross_channel.master || matches!(qp.role, Role::SendQueue { .. })
+}
+
+/// `cmd_hca_cap.wait_on_time`.
+fn has_wait_on_time(resources: &Resources) -> bool {
+    resources.generation >= Generation::ConnectX7
+}
+
+/// Whether a CQ that has `written` CQEs has had the one of this index.
+fn has_come(written: u32, index: u32) -> bool {
+    let past = written.wrapping_sub(index).wrapping_sub(1) & ((1 << INDEX_BITS) - 1);
+    past < 1 << (INDEX_BITS - 1)
+}
+
+/// Reads the data, and does nothing with it.
+fn dump(request: &Request, qp: &QpCore, resources: &Resources) -> Result<(), Failure> {
+    let mut piece = [0; PIECE];
+    let mut at = 0;
+    while at < request.len() {
+        let bytes = PIECE.min((request.len() - at) as usize);
+        request.gather(qp, resources, at.into(), &mut piece[..bytes])?;
+        at += bytes as u32;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_wrap() {
+        assert!(!has_come(0, 0));
+        assert!(has_come(1, 0));
+        assert!(!has_come(1, 1));
+        assert!(has_come(0, 0x00ff_ffff), "the last before the index began anew");
+        assert!(!has_come(0x00ff_ffff, 0));
+        assert!(has_come(5, 0x00ff_fff0));
+    }
+}

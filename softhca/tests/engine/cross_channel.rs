@@ -1,0 +1,276 @@
+//! Queues that wait for completions and for the clock, and queues that others start.
+
+use std::time::Duration;
+
+use crate::lab::*;
+use softhca::config::{Generation, LinkLayer};
+use softhca::context::{CrossChannel, QpState, Transport};
+
+const WAIT: u8 = 0x0f;
+const RCV_EN: u8 = 0x16;
+const SEND_EN: u8 = 0x17;
+const DUMP: u8 = 0x23;
+/// Local QP operation, length and protection errors.
+const LOCAL_LENGTH: u8 = 0x01;
+const LOCAL_OP: u8 = 0x02;
+const LOCAL_PROTECTION: u8 = 0x04;
+
+const MASTER: CrossChannel = CrossChannel { master: true, slave_send: false, slave_receive: false };
+const SENDS: CrossChannel = CrossChannel { master: false, slave_send: true, slave_receive: false };
+const RECEIVES: CrossChannel = CrossChannel { master: false, slave_send: false, slave_receive: true };
+
+fn lab(a: CrossChannel, b: CrossChannel) -> Lab {
+    let of = |cross_channel| Options { cross_channel, ..Options::default() };
+    let mut lab = Lab::of(of(a), of(b));
+    lab.connect();
+    lab
+}
+
+/// Opcodes, WQE counters and syndromes of what has completed.
+fn outcomes(done: &[Cqe]) -> Vec<(u8, u16, u8)> {
+    done.iter().map(|cqe| (cqe.wqe_opcode, cqe.wqe_counter, cqe.syndrome)).collect()
+}
+
+/// The CQE that is waited for has an index, and the first has 0.
+#[test]
+fn a_queue_waits_for_completions_of_another() {
+    let mut lab = lab(MASTER, CrossChannel::default());
+    let (at, rkey, data) = (lab.b.data, lab.b.key, lab.a.data);
+    let cqn = lab.a.recv_cq.cqn;
+    lab.a.post(&Wr::nop());
+    for index in 0..3 {
+        lab.a.post(&Wr::queue(WAIT, cqn, index));
+        lab.a.post(&Wr::write(at + 8 * u64::from(index), rkey).inline(&[index as u8 + 1; 8]));
+    }
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(0, 0, 0)], "the one before does not wait");
+    for index in 0..3_u8 {
+        assert_eq!(lab.b.memory.read(at + 8 * u64::from(index), 8), [0; 8]);
+        lab.a.post_recv(&[(data, 64)]);
+        lab.b.post(&Wr::send().inline(b"go on"));
+        lab.run();
+        let at_wait = 1 + 2 * u16::from(index);
+        assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, at_wait, 0), (8, at_wait + 1, 0)]);
+        assert_eq!(lab.b.memory.read(at + 8 * u64::from(index), 8), [index + 1; 8]);
+    }
+    // What has been there is not waited for, also if it was consumed; a running count has more bits than the CQ's index.
+    lab.a.poll_recv();
+    lab.a.post(&Wr::queue(WAIT, cqn, 0x7700_0001));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 7, 0)]);
+}
+
+#[test]
+fn who_is_no_master_and_what_is_not_there_fails() {
+    for (kind, opcode, number) in [
+        (CrossChannel::default(), WAIT, 1),
+        (MASTER, WAIT, 999),
+        (CrossChannel::default(), SEND_EN, 0),
+        (MASTER, SEND_EN, 999),
+        (MASTER, SEND_EN, 0),
+        (MASTER, RCV_EN, 0),
+        (SENDS, SEND_EN, 0),
+    ] {
+        let mut lab = lab(kind, CrossChannel::default());
+        // 0 stands for the queue itself.
+        let number = if number == 0 { lab.a.qpn } else { number };
+        lab.a.post(&Wr::queue(opcode, number, 1).flags(0));
+        lab.run();
+        let expected = if kind == SENDS { vec![] } else { vec![(opcode, 0, LOCAL_OP)] };
+        assert_eq!(outcomes(&lab.a.poll_send()), expected, "{kind:?} {opcode:#x} {number:#x}");
+        assert_eq!(lab.a.state(), if kind == SENDS { QpState::Rts } else { QpState::Err });
+    }
+}
+
+#[test]
+fn a_slave_sends_what_its_master_says() {
+    let mut lab = lab(SENDS, CrossChannel::default());
+    let (at, rkey, peer) = (lab.b.data, lab.b.key, lab.b.identity());
+    for n in 0..4_u8 {
+        // The last one has two WQEBBs.
+        let bytes = vec![n + 1; if n == 3 { 64 } else { 8 }];
+        lab.a.post(&Wr::write(at + 64 * u64::from(n), rkey).inline(&bytes));
+    }
+    lab.run();
+    assert!(lab.a.poll_send().is_empty(), "its doorbells start nothing");
+    let slave = lab.a.qpn;
+    let mut aside = lab.a.beside(MASTER, peer);
+    for (index, written) in [(1, 1), (3, 3), (3, 3), (5, 4)] {
+        lab.a.post(&Wr::queue(SEND_EN, slave, index).flags(0));
+        lab.run();
+        let first = |n: u64| lab.b.memory.read(at + 64 * n, 1)[0];
+        assert_eq!([0, 1, 2, 3].map(first), [1, 2, 3, 4].map(|n| if n <= written { n } else { 0 }));
+    }
+    let done: Vec<_> = lab.a.poll_send().iter().map(|cqe| (cqe.qpn, cqe.wqe_counter)).collect();
+    assert_eq!(done, [(slave, 0), (slave, 1), (slave, 2), (slave, 3)]);
+    // More than a ring holds is not believed.
+    lab.a.post(&Wr::queue(SEND_EN, slave, 5 + 65));
+    lab.run();
+    lab.a.turn(&mut aside);
+    lab.a.post(&Wr::write(at, rkey).inline(&[9; 8]));
+    lab.run();
+    assert_eq!(lab.b.memory.read(at, 1), [1]);
+    assert_eq!(lab.a.state(), QpState::Rts);
+}
+
+/// As collective operations use it: what one queue receives, another sends on, and no CPU is in between.
+#[test]
+fn a_message_is_passed_on_by_the_device() {
+    let mut lab = lab(SENDS, CrossChannel::default());
+    let (at, rkey, peer) = (lab.b.data, lab.b.key, lab.b.identity());
+    let (own, key) = (lab.a.data, lab.a.key);
+    let slave = lab.a.qpn;
+    lab.a.post_silently(&Wr::write(at + 0x800, rkey).sge(own, 64, key));
+    lab.a.post_recv(&[(own, 64)]);
+    let receives = lab.a.recv_cq.cqn;
+    lab.a.beside(MASTER, peer);
+    lab.a.post(&Wr::queue(WAIT, receives, 0).flags(0));
+    lab.a.post(&Wr::queue(SEND_EN, slave, 1).flags(0));
+    lab.run();
+    assert_eq!(lab.b.memory.read(at + 0x800, 4), [0; 4]);
+    lab.b.post(&Wr::send().inline(b"from hand to hand"));
+    lab.run();
+    assert_eq!(lab.b.memory.read(at + 0x800, 17), b"from hand to hand");
+}
+
+#[test]
+fn a_slave_receives_what_its_master_says() {
+    let mut lab = lab(RECEIVES, CrossChannel::default());
+    let (data, peer) = (lab.a.data, lab.b.identity());
+    for n in 0..3 {
+        lab.a.post_recv(&[(data + 64 * n, 64)]);
+    }
+    let slave = lab.a.qpn;
+    lab.a.beside(MASTER, peer);
+    lab.b.post(&Wr::send().inline(b"one"));
+    lab.b.post(&Wr::send().inline(b"two"));
+    lab.run();
+    assert!(lab.a.poll_recv().is_empty(), "nothing is there to receive into");
+    lab.a.post(&Wr::queue(RCV_EN, slave, 1));
+    lab.run();
+    lab.advance(Duration::from_millis(1));
+    assert_eq!(lab.a.poll_recv().len(), 1);
+    lab.a.post(&Wr::queue(RCV_EN, slave, 2));
+    lab.run();
+    lab.settle();
+    assert_eq!(lab.a.poll_recv().len(), 1);
+    assert_eq!(lab.a.memory.read(data + 64, 3), b"two");
+    // One more than is posted is not there all the same.
+    lab.a.post(&Wr::queue(RCV_EN, slave, 4));
+    lab.b.post(&Wr::send().inline(b"three"));
+    lab.b.post(&Wr::send().inline(b"four"));
+    lab.settle();
+    assert_eq!((lab.a.poll_recv().len(), lab.b.poll_send()[2..].len()), (1, 2));
+}
+
+#[test]
+fn a_reset_slave_begins_anew_and_one_in_error_is_flushed() {
+    let mut lab = lab(SENDS, RECEIVES);
+    let peer = lab.b.identity();
+    let slave = lab.a.qpn;
+    lab.a.post(&Wr::nop());
+    let mut aside = lab.a.beside(MASTER, peer);
+    lab.a.post(&Wr::queue(SEND_EN, slave, 1).flags(0));
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    lab.a.turn(&mut aside);
+    for state in [QpState::Err, QpState::Reset] {
+        lab.a.modify(softhca::context::QpAttr { state: Some(state), ..Default::default() });
+        lab.run();
+    }
+    lab.a.pi = 0;
+    lab.a.modify(lab.a.init_attr());
+    lab.a.modify(lab.a.rtr_attr(peer));
+    lab.a.modify(lab.a.rts_attr());
+    lab.a.post(&Wr::nop());
+    lab.run();
+    assert!(lab.a.poll_send().is_empty(), "what was said before the reset does not count");
+    let data = lab.b.data;
+    lab.b.post_recv(&[(data, 64)]);
+    lab.b.modify(softhca::context::QpAttr { state: Some(QpState::Err), ..Default::default() });
+    lab.run();
+    assert_eq!(lab.b.poll_recv().len(), 1, "it is posted, and flushed");
+}
+
+fn timed(generation: Generation) -> Lab {
+    let mut lab = Lab::unconnected(Options { generation, ..Options::default() });
+    lab.connect();
+    lab
+}
+
+/// `MLX5_WAIT_COND_CYCLIC_SMALLER` is what DPDK waits by: until the value is behind the clock.
+#[test]
+fn a_queue_waits_for_the_clock() {
+    let mut lab = timed(Generation::ConnectX7);
+    let start = lab.now.as_nanos() as u64;
+    lab.a.post(&Wr::wait_time(5, start + 5000, u64::MAX));
+    lab.a.post(&Wr::nop());
+    lab.run();
+    assert!(lab.a.poll_send().is_empty());
+    assert_eq!(lab.a.device.next_deadline(), Some(Duration::from_nanos(start + 5001)));
+    lab.advance(Duration::from_nanos(5000));
+    assert!(lab.a.poll_send().is_empty());
+    lab.advance(Duration::from_nanos(1));
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0), (0, 1, 0)]);
+    // The value behind already; only some bits; and the other comparisons, each of which holds now or in 16 ns.
+    let now = lab.now.as_nanos() as u64;
+    lab.a.post(&Wr::wait_time(5, now - 1, u64::MAX));
+    lab.a.post(&Wr::wait_time(5, (now & 0xffff) | 0xdead_0000, 0xffff));
+    for (operation, value) in [(0, 0), (1, now + 16), (2, now + 17), (3, now + 15), (4, now + 17), (0x11, 0)] {
+        lab.a.post(&Wr::wait_time(operation, value, u64::MAX));
+    }
+    lab.run();
+    assert_eq!(lab.a.poll_send().len(), 1);
+    lab.advance(Duration::from_nanos(1));
+    assert_eq!(lab.a.poll_send().len(), 2, "of the lowest bits, and the one that always holds");
+    lab.advance(Duration::from_nanos(15));
+    assert_eq!(lab.a.poll_send().len(), 5);
+    assert_eq!(lab.a.device.next_deadline(), None);
+    lab.a.post(&Wr::wait_time(6, 0, 1));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 10, LOCAL_OP)], "no comparison");
+}
+
+/// `cmd_hca_cap.wait_on_time`.
+#[test]
+fn older_devices_do_not_wait_for_the_clock() {
+    let mut lab = timed(Generation::ConnectX6Dx);
+    lab.a.post(&Wr::wait_time(0, 0, 0));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, LOCAL_OP)]);
+}
+
+#[test]
+fn a_dump_reads_and_sends_nothing() {
+    let mut lab = lab(CrossChannel::default(), CrossChannel::default());
+    let (at, key) = (lab.a.data, lab.a.key);
+    let dump = |len| Wr::new(DUMP).sge(at, len, key);
+    lab.a.post(&dump(4096));
+    lab.a.post(&dump(1).sge(at, 9000, key));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(DUMP, 0, 0), (DUMP, 1, 0)]);
+    assert!(lab.a.tap.lock().unwrap().log.is_empty(), "no packet");
+    lab.a.post(&Wr::new(DUMP).sge(at + DATA_BYTES as u64 - 10, 11, key));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(DUMP, 2, LOCAL_PROTECTION)]);
+
+    let raw = Options { transport: Transport::RawPacket, link: LinkLayer::Ethernet, ..Options::default() };
+    let mut lab = Lab::new(raw);
+    lab.a.post(&Wr::new(DUMP).sge(lab.a.data, 1500, lab.a.key));
+    lab.a.post(&Wr::new(DUMP).sge(lab.a.data, (1 << 16) + 1, lab.a.key));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(DUMP, 0, 0), (DUMP, 1, LOCAL_LENGTH)]);
+    assert!(lab.a.device.take_frames().is_empty());
+}
+
+/// Nothing waits in a sink.
+#[test]
+fn a_sink_completes_all() {
+    let mut lab = Lab::of(Options { sink: true, ..Options::default() }, Options::default());
+    lab.connect();
+    lab.a.post(&Wr::queue(WAIT, lab.a.recv_cq.cqn, 0));
+    lab.a.post(&Wr::queue(SEND_EN, 999, 0));
+    lab.a.post(&Wr::new(DUMP).sge(0, 1, 0));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0), (SEND_EN, 1, 0), (DUMP, 2, 0)]);
+}

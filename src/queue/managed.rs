@@ -1,0 +1,44 @@
+//! Queues that work when another queue's request says so.
+use super::recv::RecvQueue;
+use super::send::SendQueue;
+use crate::db::Managed;
+use crate::transport::Transport;
+use crate::wqe::{RecvEnable, Request, SendEnable, enable_receives, enable_sends};
+
+impl<T: Transport> SendQueue<T, Managed> {
+    /// A request for another queue, by which the device begins with what has been posted here up to now (SEND_EN). What is posted
+    /// later needs another one.
+    ///
+    /// That queue must be a master of the same protection domain (`QpBuilder::cross_channel` of `blueflame-devx`), and gets a
+    /// completion with an error otherwise. Queues with a doorbell of their own have no such request:
+    ///
+    /// ```
+    /// use blueflame::db::Managed;
+    /// use blueflame::{PostError, SendQueue, WrId, transport, wqe};
+    ///
+    /// fn tell(slave: &mut SendQueue<transport::Rc, Managed>, master: &mut SendQueue<transport::Rc>) -> Result<(), PostError> {
+    ///     slave.post(&wqe::send().inline(b"when I am told to").signaled(WrId(1)))?;
+    ///     master.post(&slave.enable())
+    /// }
+    /// ```
+    /// ```compile_fail,E0599
+    /// # use blueflame::{SendQueue, transport};
+    /// fn enable(sq: &SendQueue<transport::Rc>) {
+    ///     let _ = sq.enable();
+    /// }
+    /// ```
+    #[inline]
+    pub fn enable(&self) -> Request<SendEnable> {
+        enable_sends(self.qpn(), self.pi())
+    }
+}
+
+impl RecvQueue {
+    /// A request for a send queue, by which the device receives into what has been posted here up to now (RCV_EN): for queue pairs
+    /// that were made so (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of `blueflame-devx`), which receive into nothing
+    /// else. Of others it completes with an error.
+    #[inline]
+    pub fn enable(&self) -> Request<RecvEnable> {
+        enable_receives(self.qpn(), self.head())
+    }
+}

@@ -1,0 +1,101 @@
+//! Requests about other queues, and about the clock ("cross channel"): wait for a completion, wait for a time, have another queue
+//! work. Knows no queue.
+//!
+//! So the device goes from one step of a chain to the next by itself: it sends on what it receives, and no CPU is in between.
+//! libmlx5 does not post these; they are as DPDK (`drivers/common/mlx5/mlx5_prm.h`), NVIDIA's DOCA and the libmlx5 of MLNX_OFED 4.3
+//! (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`) have them. Nor does it make queue pairs for them:
+//! `blueflame-devx` does.
+use super::be::{Be32, Be64};
+use super::operations::{Dump, RecvEnable, SendEnable, WaitCqe, WaitTime};
+use super::payload::{Empty, EntryList, Registered, Sge};
+use super::request::Request;
+use super::seg::{QueueSeg, WaitSeg, WaitValueSeg};
+use crate::types::{CqCi, Cqn, Qpn, SqPi};
+
+/// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: until the value is behind the clock, which may have begun anew.
+const CYCLIC_SMALLER: u32 = 5;
+
+/// Waits until the completion queue has had the CQE with this index: requests behind this one do not begin before. The next CQE to be
+/// polled has the index [`CompletionQueue::consumer_index`](crate::CompletionQueue::consumer_index), the one after it
+/// [`CqCi::add`]`(1)`, and so on. A CQE that has been there is not waited for, polled or not, as long as it is among the latest 2^23.
+///
+/// The queue pair must be a master (`QPC.cd_master`; `QpBuilder::cross_channel` of `blueflame-devx`); others fail the request. Send
+/// queues of frames wait without.
+///
+/// ```
+/// use blueflame::types::Cqn;
+/// use blueflame::{CompletionQueue, PostError, Remote, SendQueue, WrId, transport, wqe};
+///
+/// /// Tells `peer` of the next message that is received, as soon as it is there.
+/// fn tell(sq: &mut SendQueue<transport::Rc>, receives: &CompletionQueue, cqn: Cqn, peer: Remote) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     batch.push(&wqe::wait_for_completion(cqn, receives.consumer_index()))?;
+///     batch.push(&wqe::write(peer).inline(b"it is here").signaled(WrId(1)))?;
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+#[inline]
+pub const fn wait_for_completion(cqn: Cqn, index: CqCi) -> Request<WaitCqe> {
+    Request::new(WaitCqe { segment: QueueSeg::new(index.get(), cqn.get()) }, Empty)
+}
+
+/// Waits until the device's clock is past `clock`: requests behind this one do not begin before. `clock` is a time as the queue's CQEs
+/// have it, ticks of a clock that runs freely, or of real time seconds since 1970 in the upper half and nanoseconds in the lower.
+///
+/// Devices that have it say so (`cmd_hca_cap.wait_on_time`, ConnectX-7 and later; `Context::wait_on_time` of `blueflame-devx` asks).
+/// Others fail the request.
+///
+/// ```
+/// use blueflame::{PostError, SendQueue, WrId, transport, wqe};
+///
+/// /// Sends a frame when the clock is at `clock`.
+/// fn send_at(sq: &mut SendQueue<transport::RawPacket>, clock: u64, headers: &[u8; 42], order: &[u8; 32]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     batch.push(&wqe::wait_until(clock))?;
+///     batch.push(&wqe::frame().inline_headers(headers).inline(order).signaled(WrId(1)))?;
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+#[inline]
+pub const fn wait_until(clock: u64) -> Request<WaitTime> {
+    let segment = WaitSeg { operation: Be32::new(CYCLIC_SMALLER), lkey: Be32::new(0), va: Be64::new(0) };
+    // All bits, as DOCA has it.
+    let operands = WaitValueSeg { value: Be64::new(clock), mask: Be64::new(u64::MAX) };
+    Request::new(WaitTime { segment, operands }, Empty)
+}
+
+/// Has the send queue of `qpn` go up to `index`.
+#[inline]
+pub(crate) const fn enable_sends(qpn: Qpn, index: SqPi) -> Request<SendEnable> {
+    Request::new(SendEnable { segment: QueueSeg::new(index.0 as u32, qpn.get()) }, Empty)
+}
+
+/// Has the receive queue of `qpn` go up to `index`.
+#[inline]
+pub(crate) const fn enable_receives(qpn: Qpn, index: u16) -> Request<RecvEnable> {
+    Request::new(RecvEnable { segment: QueueSeg::new(index as u32, qpn.get()) }, Empty)
+}
+
+/// Reads what the entries name, a packet's worth at most, and sends nothing (DUMP). When it has completed, what the device wrote for
+/// requests before it is where readers see it: DOCA posts one behind READs for that (`doca_gpu_dev_verbs_wqe_prepare_dump`, with one
+/// byte), and Linux to tell a device's TLS engine of data that was sent before.
+///
+/// ```
+/// # use blueflame::{PostError, SendQueue, Sge, WrId, transport, wqe};
+/// # fn read(sq: &mut SendQueue<transport::Rc>, byte: Sge) -> Result<(), PostError> {
+/// // SAFETY: the byte stays registered until the request has completed, and nobody writes it.
+/// unsafe { sq.post_unchecked(&wqe::dump([byte]).signaled(WrId(1))) }
+/// # }
+/// ```
+/// ```compile_fail,E0277
+/// # use blueflame::{SendQueue, Sge, transport, wqe};
+/// # fn read(sq: &mut SendQueue<transport::Rc>, byte: Sge) {
+/// let _ = sq.post(&wqe::dump([byte])); // it names memory
+/// # }
+/// ```
+#[inline]
+pub const fn dump<L: EntryList<Sge>>(entries: L) -> Request<Dump, Registered<L>> {
+    Request::new(Dump(()), Registered(entries))
+}

@@ -1,0 +1,121 @@
+//! Requests about other queues and the clock as literal bytes, in memory filled with 0xa5: opcodes, modifiers and segments as in
+//! DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`, `MLX5_OPC_MOD_WAIT_*`;
+//! `drivers/net/mlx5/mlx5_txpp.c`), DOCA (`doca_gpu_dev_verbs_wqe_prepare_wait`, `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3
+//! (`src/qp.c`, `set_wait_en_seg`) and Linux (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`).
+//! The libmlx5 of rdma-core has none.
+
+use blueflame::db::Managed;
+use blueflame::queue::{RecvQueue, RqParts, SendQueue};
+use blueflame::transport::{InlineNone, RawPacket, Rc};
+use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
+use blueflame::wqe::{self, Sge};
+
+use crate::golden::{check, fire_as_post};
+use crate::rig::{OLD, QPN, Rig, Setup};
+
+const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
+    [opmod, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]
+}
+
+/// A queue's index and number.
+const CQE: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
+/// `MLX5_WAIT_COND_CYCLIC_SMALLER`.
+const CONDITION: [u8; 16] = [0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const TIME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+const ENTRY: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
+const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+
+/// A managed queue over a rig at the index 0x1234.
+fn managed(rig: &Rig) -> SendQueue<Rc, Managed> {
+    // SAFETY: the rig outlives the queue, and nothing else writes its memory.
+    unsafe { SendQueue::from_parts(rig.parts(), Managed) }.expect("a queue")
+}
+
+/// Memory for a receive queue.
+#[repr(align(64))]
+struct Memory([u64; 64]);
+
+/// A receive queue in which three requests are posted, up to the index 1.
+fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
+    let start = std::ptr::NonNull::from(memory).cast::<u8>();
+    // SAFETY: 64 words: 8 WQEs of 16 bytes, the record, and the shadow behind; they outlive the queue, and nothing else uses them.
+    unsafe {
+        let parts = RqParts {
+            buf: start,
+            wqe_cnt: 8,
+            stride: 16,
+            dbrec: start.add(128).cast(),
+            qpn: Qpn::truncate(QPN),
+            head: 0xfffe,
+            shadow: start.add(192).cast(),
+        };
+        let mut rq = RecvQueue::from_parts(parts).expect("a queue");
+        for n in 0..3 {
+            rq.post(WrId(n), &[ENTRY]).expect("room");
+        }
+        rq
+    }
+}
+
+#[test]
+fn on_reliable_connections() {
+    let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
+    check::<Rc, _, _>(wait.signaled(WrId(1)), &[ctrl(0, 0x0f, 2, 8), CQE], false);
+    check::<Rc, _, _>(wqe::wait_until(0x0102_0304_0506_0708), &[ctrl(2, 0x0f, 3, 0), CONDITION, TIME], false);
+    check::<Rc, _, _>(wqe::dump([ENTRY]).signaled(WrId(1)), &[ctrl(0, 0x23, 2, 8), DATA], false);
+    check::<Rc, _, _>(wqe::dump([ENTRY; 2].as_slice()), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
+
+    let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
+    let mut slave = managed(&rig);
+    let enabled = |index: [u8; 2]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, index[0], index[1], 0, 0xc0, 0xff, 0xee];
+    check::<Rc, _, _>(slave.enable(), &[ctrl(0, 0x17, 2, 0), enabled([0x12, 0x34])], false);
+    slave.post(&wqe::send().inline(&[7; 100])).expect("room for two WQEBBs");
+    check::<Rc, _, _>(slave.enable().signaled(WrId(1)), &[ctrl(0, 0x17, 2, 8), enabled([0x12, 0x36])], false);
+
+    let mut memory = Memory([0; 64]);
+    let rq = receiving(&mut memory);
+    check::<Rc, _, _>(rq.enable(), &[ctrl(0, 0x16, 2, 0), enabled([0, 1])], false);
+}
+
+/// Without an Ethernet segment.
+#[test]
+fn on_raw_packets() {
+    let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
+    check::<RawPacket, _, _>(wait, &[ctrl(0, 0x0f, 2, 0), CQE], false);
+    let time = wqe::wait_until(0x0102_0304_0506_0708).signaled(WrId(1));
+    check::<RawPacket<InlineNone>, _, _>(time, &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME], false);
+    check::<RawPacket, _, _>(wqe::dump([ENTRY]), &[ctrl(0, 0x23, 2, 0), DATA], false);
+    let rig = Rig::new(Setup { pi: 0x00ab, ..Setup::default() });
+    let mut enabled = [0; 16];
+    enabled[10..].copy_from_slice(&[0, 0xab, 0, 0xc0, 0xff, 0xee]);
+    check::<RawPacket, _, _>(managed(&rig).enable(), &[ctrl(0, 0x17, 2, 0), enabled], false);
+    let mut memory = Memory([0; 64]);
+    let receives = receiving(&mut memory);
+    enabled[11] = 1;
+    check::<RawPacket, _, _>(receives.enable(), &[ctrl(0, 0x16, 2, 0), enabled], false);
+}
+
+#[test]
+fn templates_have_the_modifier() {
+    let wait = wqe::wait_until(7).signaled(WrId(1));
+    fire_as_post::<Rc, _, _, _>(wait, wait, &());
+}
+
+/// DPDK and MLNX_OFED's libmlx5 write neither the record nor a register of such a queue.
+#[test]
+fn a_managed_queue_has_no_doorbell() {
+    let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
+    let mut slave = managed(&rig);
+    slave.post(&wqe::nop()).expect("room");
+    slave.post(&wqe::send().inline(&[7; 100])).expect("room");
+    let mut batch = slave.batch();
+    batch.push(&wqe::nop()).expect("room");
+    batch.push(&wqe::nop()).expect("room");
+    batch.ring_doorbell();
+    slave.stage(&wqe::nop()).expect("room").ring_doorbell();
+    assert_eq!(slave.pi().0, 0x123a);
+    assert_eq!(rig.ring()[4 * 64..][..8], [0, 0x12, 0x34, 0, 0xc0, 0xff, 0xee, 1]);
+    assert_eq!(rig.ring()[64..][..8], [0, 0x12, 0x39, 0, 0xc0, 0xff, 0xee, 1]);
+    assert_eq!(rig.dbrec(), [[OLD; 4]; 2]);
+    assert_eq!(rig.page(), [OLD; 4096]);
+}
