@@ -2,12 +2,10 @@
 //! know no host memory, and no queue.
 
 mod dek;
-mod encrypted;
 mod engine;
 mod region;
 
 pub(crate) use dek::{Dek, DekInfo};
-pub(crate) use encrypted::{Encrypted, Encryption};
 #[cfg(test)]
 pub(crate) use engine::Work;
 pub(crate) use engine::{Engine, KeySize};

@@ -1,5 +1,6 @@
 //! Memory keys: which memory a number gives access to, for whom and for what.
 
+use super::encrypted::Encryption;
 use super::format::SignatureFormat;
 use super::host_memory::DmaFault;
 use super::key_list::KeyList;
@@ -7,7 +8,6 @@ use super::need::Need;
 use super::page_table::PageTable;
 use super::signed::Signed;
 use crate::context::{MkeyContext, QpContext, Transport};
-use crate::crypto::Encryption;
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 use thiserror::Error;

@@ -6,6 +6,7 @@
 //! memory range by range.
 
 mod dma_map;
+mod encrypted;
 mod format;
 mod host_memory;
 mod key_list;
@@ -23,6 +24,7 @@ mod strided;
 pub(crate) mod test_memory;
 
 pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
+pub(crate) use encrypted::{Encrypted, Encryption};
 pub use format::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub use host_memory::{DmaFault, HostMemory};
 pub(crate) use key_list::KeyList;

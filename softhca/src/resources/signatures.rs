@@ -4,9 +4,9 @@
 use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
 use crate::cq::{Completion, SignatureError};
-use crate::crypto::{Encrypted, Encryption, Engine, Properties};
+use crate::crypto::{Engine, Properties};
 use crate::memory::mkey::{Accessor, KeyFault, Mkey};
-use crate::memory::{KeyMemory, Mismatch, Need, Signed};
+use crate::memory::{Encrypted, Encryption, KeyMemory, Mismatch, Need, Signed};
 use thiserror::Error;
 
 /// A signature value.

@@ -3,9 +3,8 @@
 //! Reading is done anew for each packet. What is written is written by whole pieces of units: what has arrived of a piece waits for its
 //! rest, which must follow.
 
-use super::engine::Engine;
-use super::region::Properties;
-use crate::memory::KeyMemory;
+use super::signed::KeyMemory;
+use crate::crypto::{Engine, Properties};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
