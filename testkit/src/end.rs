@@ -6,6 +6,7 @@ use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRe
 use blueflame::transport::Ud;
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
 use blueflame::wqe::{CompactAv, UdAddress};
+use softhca::context::Transport;
 use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
 
 use crate::buffer::Buffer;
@@ -70,13 +71,15 @@ impl<T: Service, R: Register> End<T, R> {
             packing: shape.packing,
             ..CqOptions::new(shape.cqes)
         })?;
-        let srq = match shape.shared_recv {
+        // What an initiator sends, others receive.
+        let is_initiator = matches!(T::TRANSPORT, Transport::Dc | Transport::Xrc);
+        let srq = match shape.shared_recv && !is_initiator {
             true => Some(device.create_srq(shape.recv_wqes, shape.recv_sges)?),
             false => None,
         };
         let recv = match &srq {
             Some(srq) => RecvOptions::Shared(srq.srqn),
-            None if shape.recv_wqes == 0 => RecvOptions::None,
+            None if shape.recv_wqes == 0 || is_initiator => RecvOptions::None,
             None => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
         let parts = device.create_qp(QpOptions { recv, ..shape.qp_options(T::TRANSPORT, cq_parts.cqn) })?;
@@ -116,8 +119,8 @@ impl<T: Service, R: Register> End<T, R> {
         self.device.endpoint(self.qpn())
     }
 
-    /// Makes it ready to send: connected to `peer`, which may be itself. Raw packet queues and datagram queues have no peer, and
-    /// are ready all the same.
+    /// Makes it ready to send: connected to `peer`, which may be itself. Raw packet queues, datagram queues and initiators of dynamic
+    /// connections have no peer, and are ready all the same.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -187,8 +190,9 @@ pub(crate) fn connect_qp<T: Service>(
     options: &ConnectOptions,
 ) -> Result<(), Error> {
     match T::TRANSPORT {
-        softhca::context::Transport::RawPacket => Ok(device.hca().activate_raw_packet(qpn.get())?),
-        softhca::context::Transport::Ud => activate(device, qpn),
+        Transport::RawPacket => Ok(device.hca().activate_raw_packet(qpn.get())?),
+        Transport::Ud => activate(device, qpn),
+        Transport::Dc => Ok(device.hca().activate_dci(qpn.get(), options)?),
         _ => device.connect_qp(qpn, peer, options),
     }
 }
@@ -266,7 +270,10 @@ pub(crate) fn recv_queue(
     }
 }
 
-fn shared_recv_queue(device: &Device, srq: &embedded::SrqParts) -> Result<Owned<SharedRecvQueue, Handle>, Error> {
+pub(crate) fn shared_recv_queue(
+    device: &Device,
+    srq: &embedded::SrqParts,
+) -> Result<Owned<SharedRecvQueue, Handle>, Error> {
     let (place, memory) = shadow(srq.ring.wqe_cnt);
     let parts = SrqParts {
         buf: srq.ring.buf,
@@ -286,7 +293,10 @@ fn shared_recv_queue(device: &Device, srq: &embedded::SrqParts) -> Result<Owned<
     }
 }
 
-fn completion_queue(device: &Device, cq: &embedded::CqParts) -> Result<Owned<CompletionQueue, Handle>, Error> {
+pub(crate) fn completion_queue(
+    device: &Device,
+    cq: &embedded::CqParts,
+) -> Result<Owned<CompletionQueue, Handle>, Error> {
     let parts = CqParts {
         buf: cq.buf,
         cqe_cnt: cq.cqe_cnt,

@@ -22,6 +22,7 @@
 //! |---|---|
 //! | [`connected_pair`], [`Pair`] | two connected ends, each on a device of its own |
 //! | [`End`] | a send queue, a receive queue and a completion queue, as `blueflame::verbs` would make them |
+//! | [`DcTarget`] | a target of dynamic connections, for ends that are initiators |
 //! | [`Sibling`] | a further queue pair on the same completion queue, and shared receive queue: a server's, for each client |
 //! | [`Shape`] | sizes of the rings, inline limit, BlueFlame or none, shared receives, data in completions |
 //! | [`Device`], [`Network`] | any number of devices, stepped by the test or on threads of their own; faults |
@@ -43,6 +44,7 @@
 mod buffer;
 mod datagram;
 mod device;
+mod dynamic;
 mod end;
 mod error;
 mod handle;
@@ -58,6 +60,7 @@ mod wr;
 pub use buffer::Buffer;
 pub use datagram::QKEY;
 pub use device::{Device, DeviceOptions, Network, run_until_idle, wait_for_timer};
+pub use dynamic::{DC_KEY, DcTarget};
 pub use end::{End, connect, register};
 pub use error::Error;
 pub use handle::Handle;

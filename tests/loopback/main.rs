@@ -4,6 +4,7 @@
 mod complaints;
 mod copies;
 mod datagrams;
+mod dynamic;
 mod failures;
 mod faults;
 mod frames;
