@@ -151,10 +151,11 @@ fn decoded<T: Link>(twins: &Twins<T>, places: &[(Sge, u64)], opaque: Opaque) -> 
             data(&Sge { addr: *to, ..*from }),
         ];
         let record = told.records.first().ok_or("nothing")?;
-        let is = |(part, (name, fields)): (&Part, &(&str, Vec<(&str, u64)>))| {
-            part.name == *name && fields.iter().all(|(field, value)| number_of(part, field) == Some(*value))
+        let is = |part: &Part, name: &str, fields: &[(&str, u64)]| {
+            part.name == name && fields.iter().all(|(field, value)| number_of(part, field) == Some(*value))
         };
-        let agrees = record.parts.len() == expected.len() && record.parts.iter().zip(&expected).all(is);
+        let mut pairs = record.parts.iter().zip(&expected);
+        let agrees = record.parts.len() == expected.len() && pairs.all(|(part, (name, fields))| is(part, name, fields));
         if !agrees || !record.notes.is_empty() {
             return Err(format!("not {expected:x?} but\n{told}"));
         }
