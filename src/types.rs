@@ -53,6 +53,10 @@ number24! {
     Psv
 }
 number24! {
+    /// Number of a key of encryption (PRM "DEK"), 24 bits.
+    Dek
+}
+number24! {
     /// Packet sequence number (IBTA vol. 1, 9.7.2), 24 bits, wraps.
     Psn
 }

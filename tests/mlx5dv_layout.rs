@@ -72,6 +72,14 @@ fn table() -> Table {
         sig_caps as "sig_caps",
         dci_streams_caps as "dci_streams_caps",
         max_wr_memcpy_length as "max_wr_memcpy_length",
+        crypto_caps as "crypto_caps",
+    ]);
+    structure!(t, Mlx5dvCryptoCaps, "mlx5dv_crypto_caps", [
+        failed_selftests as "failed_selftests",
+        crypto_engines as "crypto_engines",
+        wrapped_import_method as "wrapped_import_method",
+        log_max_num_deks as "log_max_num_deks",
+        flags as "flags",
     ]);
     structure!(t, Mlx5dvSigCaps, "mlx5dv_sig_caps", [
         block_size as "block_size",
@@ -208,6 +216,10 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_FLAGS_DEVX", ffi::MLX5DV_CONTEXT_FLAGS_DEVX.into()),
         ("MLX5DV_CONTEXT_FLAGS_CQE_V1", ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1),
         ("MLX5DV_CONTEXT_MASK_DYN_BFREGS", ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS),
+        ("MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD", ffi::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD),
+        ("MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK", ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK.into()),
+        ("MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK", ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK.into()),
+        ("MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO", ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO.into()),
         ("MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH", ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH),
         ("MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS),
         ("MLX5DV_QP_EX_WITH_MEMCPY", ffi::MLX5DV_QP_EX_WITH_MEMCPY),

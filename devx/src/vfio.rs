@@ -20,6 +20,7 @@ use std::ffi::CString;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use blueflame::verbs::{CallError, DeviceAttr, LinkLayer, Mtu, Path, Port, PortState, take_context};
+use blueflame::wqe::DataUnits;
 use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_device};
 
 use crate::caps;
@@ -190,6 +191,11 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_log_dci_streams: 0,
         max_log_dci_errored: 0,
         max_memcpy: copies::max_bytes(&general).unwrap_or(0),
+        encryption: match (general.aes_xts_multi_block_be_tweak(), general.aes_xts_single_block_le_tweak()) {
+            (true, _) => Some(DataUnits::Many),
+            (false, true) => Some(DataUnits::One),
+            (false, false) => None,
+        },
         atomics: general.atomic(),
         // The library opens no XRC domains there.
         xrc: false,

@@ -12,7 +12,7 @@ use super::memory::MemoryAttr;
 use super::register::blueflame_policy;
 use super::{CallError, Error, ffi};
 use crate::queue::BlueFlamePolicy;
-use crate::wqe::MAX_MEMCPY_BYTES;
+use crate::wqe::{DataUnits, MAX_MEMCPY_BYTES};
 
 /// The array that `ibv_get_device_list` allocates.
 struct DeviceList {
@@ -174,6 +174,8 @@ pub struct DeviceAttr {
     pub max_log_dci_errored: u8,
     /// Most bytes of a [copy](super::Copier) that the device makes; 0: it makes none.
     pub max_memcpy: u32,
+    /// It encrypts what is behind memory keys (AES-XTS), so much by one key; `None`: it does not.
+    pub encryption: Option<DataUnits>,
     /// The device does atomics.
     pub atomics: bool,
     /// The device has extended reliable connections.
@@ -358,11 +360,23 @@ pub(super) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::M
         | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
         | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
         | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS
-        | ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH;
+        | ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH
+        | ffi::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD;
     let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
     // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
     zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
     Ok(mlx5)
+}
+
+/// How much the device encrypts by one key.
+fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
+    if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK != 0 {
+        Some(DataUnits::Many)
+    } else if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK != 0 {
+        Some(DataUnits::One)
+    } else {
+        None
+    }
 }
 
 /// What the device of an open context can do.
@@ -397,6 +411,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
         max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),
+        encryption: data_units(&mlx5.crypto_caps),
         memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
         memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,

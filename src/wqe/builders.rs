@@ -3,6 +3,7 @@ use core::marker::PhantomData;
 
 use super::be::Be64;
 use super::configure::{ConfigureKey, KeyRights};
+use super::encryption::{Encryption, SignedAndEncrypted};
 use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
 use super::formatted::{Formats, Formatted, KeyList};
 use super::key_list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
@@ -223,11 +224,61 @@ impl<P: KeyList> Request<ConfigureKey, P> {
         self.with_formats(SignatureFormat { signature, psvs })
     }
 
+    /// Has the device encrypt and decrypt what goes through the key (`mlx5dv_wr_set_mkey_crypto`). Comes after the list. The key was
+    /// made for encryption. With signatures it is [`and_encryption`](Request::and_encryption), after those.
+    ///
+    /// Messages begin with a data unit; they end with one, or with a block of 16 bytes that is one before the unit's end at least (man page
+    /// `mlx5dv_wr_set_mkey_crypto`).
+    ///
+    /// ```
+    /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport, types::Dek};
+    /// use blueflame::wqe::{self, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, SignatureOrder};
+    ///
+    /// /// Writes 8 blocks of 512 bytes, that of number `block` and the following, to the peer, who cannot read them.
+    /// fn write(
+    ///     sq: &mut SendQueue<transport::Rc>, key: Rkey, dek: Dek, block: u64, data: Sge, to: Remote,
+    /// ) -> Result<(), PostError> {
+    ///     let encryption = Encryption {
+    ///         dek,
+    ///         keytag: [0; 8],
+    ///         side: EncryptedSide::Wire,
+    ///         unit: BlockSize::B512,
+    ///         first_unit: block.into(),
+    ///         units: DataUnits::Many,
+    ///         order: SignatureOrder::default(),
+    ///     };
+    ///     let configure = wqe::configure_key(key, 4).rights(KeyRights::NONE).list([data]).encryption(encryption);
+    ///     let source = Sge { addr: 0, length: 8 * 512, lkey: blueflame::Lkey(key.0) };
+    ///     let mut batch = sq.batch();
+    ///     // SAFETY: the memory stays registered, and unchanged until it is written.
+    ///     unsafe {
+    ///         batch.push_unchecked(&configure)?;
+    ///         batch.push_unchecked(&wqe::write(to).gather([source]).fence(Fence::Small).signaled(WrId(1)))?;
+    ///     }
+    ///     batch.ring_doorbell();
+    ///     Ok(())
+    /// }
+    /// ```
+    #[inline]
+    pub fn encryption(self, encryption: Encryption) -> Request<ConfigureKey, Formatted<P, Encryption>> {
+        self.with_formats(encryption)
+    }
+
     /// Puts formats behind the list.
     #[inline]
     pub(super) fn with_formats<F: Formats>(self, formats: F) -> Request<ConfigureKey, Formatted<P, F>> {
         let list = *self.payload();
         self.with_operation(|key| key.formats(F::DS)).with_payload(Formatted { list, formats })
+    }
+}
+
+impl<P: KeyList> Request<ConfigureKey, Formatted<P, SignatureFormat>> {
+    /// [`encryption`](Request::encryption) beside the signatures. The key was made for both.
+    #[inline]
+    pub fn and_encryption(self, encryption: Encryption) -> Request<ConfigureKey, Formatted<P, SignedAndEncrypted>> {
+        let Formatted { list, formats: signatures } = *self.payload();
+        let formats = SignedAndEncrypted { signatures, encryption };
+        self.with_operation(|key| key.formats(SignedAndEncrypted::DS)).with_payload(Formatted { list, formats })
     }
 }
 

@@ -67,6 +67,15 @@ pub enum EncodeError {
         /// The most that formats count.
         limit: u32,
     },
+    /// A memory key of more bytes than the one data unit that the device encrypts.
+    DataUnitTooShort {
+        /// Bytes behind the key.
+        bytes: u64,
+        /// Bytes of the unit.
+        limit: u32,
+    },
+    /// Signatures of encrypted data in memory and on the wire: no device makes them of both.
+    EncryptedSignatures,
     /// A copy of no bytes, or of more than the device copies at once.
     MemcpySize {
         /// Bytes of the copy.
@@ -120,6 +129,16 @@ impl EncodeError {
     }
 
     #[cold]
+    pub(super) fn data_unit_too_short(bytes: u64, limit: u32) -> Self {
+        Self::DataUnitTooShort { bytes, limit }
+    }
+
+    #[cold]
+    pub(super) fn encrypted_signatures() -> Self {
+        Self::EncryptedSignatures
+    }
+
+    #[cold]
     pub(super) fn memcpy_size(bytes: u32, limit: u32) -> Self {
         Self::MemcpySize { bytes, limit: limit.min(MAX_MEMCPY_BYTES) }
     }
@@ -158,6 +177,12 @@ impl fmt::Display for EncodeError {
             }
             Self::FormattedTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes behind a memory key with formats, they count at most {limit}")
+            }
+            Self::DataUnitTooShort { bytes, limit } => {
+                write!(f, "{bytes} bytes behind a memory key that encrypts one data unit of {limit}")
+            }
+            Self::EncryptedSignatures => {
+                f.write_str("signatures of encrypted data in memory and on the wire, the device makes them of one")
             }
             Self::MemcpySize { bytes, limit } => {
                 write!(f, "copy of {bytes} bytes, the device copies 1 to {limit}")

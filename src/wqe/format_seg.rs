@@ -152,6 +152,10 @@ impl From<SetPsvSeg> for DsWords {
 
 /// Bits of the segments (`MLX5_BSF_*`, `MLX5_BFS_*`, `MLX5_T10DIF_*`).
 pub mod bsf {
+    /// Size: 128 bytes, signatures and encryption.
+    pub const SIG_AND_CRYPTO: u8 = 3 << 6;
+    /// Type: encryption.
+    pub const CRYPTO: u8 = 1;
     /// Size: 64 bytes, with T10-DIFs.
     pub const WITH_INLINE: u8 = 2 << 6;
     /// Blocks are of the same structure on both sides.

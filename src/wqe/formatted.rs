@@ -11,6 +11,11 @@ pub trait Formats: Sealed + Copy {
     /// DS of all of them.
     const DS: usize;
 
+    /// Whether a key with so many bytes can have them.
+    fn check(&self, _bytes: u64) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
     /// Writes them.
     fn encode<S: Sink>(&self, sink: &mut S);
 }
@@ -61,6 +66,7 @@ impl<P: KeyList, F: Formats> Payload for Formatted<P, F> {
         if bytes > u32::MAX.into() {
             return Err(EncodeError::formatted_too_long(bytes));
         }
+        self.formats.check(bytes)?;
         Ok(self.list.ds(limits)? + F::DS)
     }
 

@@ -39,6 +39,7 @@ mod bytes;
 mod configure;
 mod cross_channel;
 mod ds;
+mod encryption;
 mod error;
 mod ethernet;
 mod flags;
@@ -72,6 +73,7 @@ pub use builders::{
 };
 pub use configure::{ConfigureKey, KeyRights};
 pub use cross_channel::{dump, wait_for_completion, wait_until};
+pub use encryption::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
 pub use error::EncodeError;
 pub use ethernet::Frame;
 pub use flags::{CompletionMode, Fence};

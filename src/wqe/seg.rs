@@ -8,6 +8,7 @@ use super::be::join;
 pub use super::be::{Be16, Be32, Be64};
 use super::bytes::take8;
 use super::ds::DsWords;
+pub use super::encryption::CryptoBsfSeg;
 use super::flags::bits;
 pub use super::format_seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 pub use super::key_seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};

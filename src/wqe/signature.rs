@@ -388,6 +388,17 @@ pub struct SignatureFormat {
 
 impl SignatureFormat {
     /// The segment; `size` says whether another follows.
+    /// The segment, one of formats of this size.
+    #[inline(always)]
+    pub(super) fn encode_as<S: Sink>(&self, size: u8, sink: &mut S) {
+        <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
+    }
+
+    /// There are some in memory, and some on the wire.
+    pub(super) const fn are_on_both_sides(&self) -> bool {
+        self.signature.memory.is_some() && self.signature.wire.is_some()
+    }
+
     fn segment(&self, size: u8) -> SigBsfSeg {
         let Self { signature, psvs } = self;
         let number = |blocks: Option<SignedBlocks>, psv: Psv| blocks.map_or(0, |blocks| blocks.format() | psv.get());
@@ -419,7 +430,7 @@ impl Formats for SignatureFormat {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        <[DsWords; 4]>::from(self.segment(bsf::WITH_INLINE)).into_iter().for_each(|ds| sink.ds(ds));
+        self.encode_as(bsf::WITH_INLINE, sink);
     }
 }
 

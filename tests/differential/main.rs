@@ -35,6 +35,7 @@ mod completions;
 mod datagrams;
 mod decoded;
 mod dynamic;
+mod encryption;
 mod ethernet;
 mod events;
 mod extended;

@@ -10,6 +10,7 @@ use blueflame::wqe::Fence;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 use rdma_sys as sys;
 
+use crate::encryption::CryptoAttr;
 use crate::sends::message_bytes;
 use crate::signatures::SigBlockAttr;
 
@@ -50,6 +51,7 @@ pub(crate) struct Mlx5dvQpEx {
     wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
     wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
     pub(crate) wr_memcpy: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u64, u32, u64, usize)>,
+    pub(crate) wr_set_mkey_crypto: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const CryptoAttr)>,
 }
 
 #[link(name = "mlx5")]

@@ -3,6 +3,7 @@ mod atomics;
 mod cross_channel;
 mod datagrams;
 mod dynamic;
+mod encryption;
 mod ethernet;
 mod golden;
 mod key_lists;

@@ -66,7 +66,28 @@ pub struct Mlx5dvDciStreamsCaps {
     pub max_log_num_errored: u8,
 }
 
-/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `max_wr_memcpy_length`: the call fills in what
+/// Encryption (`struct mlx5dv_crypto_caps`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvCryptoCaps {
+    /// Self tests that failed.
+    pub failed_selftests: u16,
+    /// `MLX5DV_CRYPTO_ENGINES_CAP_*`.
+    pub crypto_engines: u8,
+    /// Bits of `enum mlx5dv_crypto_wrapped_import_method_caps`.
+    pub wrapped_import_method: u8,
+    /// log2 of the most keys of encryption.
+    pub log_max_num_deks: u8,
+    /// Bits of `enum mlx5dv_crypto_caps_flags`.
+    pub flags: u32,
+}
+
+/// [`Mlx5dvCryptoCaps::crypto_engines`]: AES-XTS of one data unit for each key.
+pub const MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK: u8 = 1 << 1;
+/// [`Mlx5dvCryptoCaps::crypto_engines`]: AES-XTS of many.
+pub const MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK: u8 = 1 << 2;
+
+/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `crypto_caps`: the call fills in what
 /// `comp_mask` asks for, and nothing past these fields is asked for.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +125,8 @@ pub struct Mlx5dvContext {
     pub dci_streams_caps: Mlx5dvDciStreamsCaps,
     /// Most bytes of a copy (`mlx5dv_wr_memcpy`); 0: none.
     pub max_wr_memcpy_length: usize,
+    /// Encryption.
+    pub crypto_caps: Mlx5dvCryptoCaps,
 }
 
 impl Mlx5dvContext {
@@ -131,6 +154,13 @@ impl Mlx5dvContext {
         sig_caps: Mlx5dvSigCaps { block_size: 0, block_prot: 0, t10dif_bg: 0, crc_type: 0 },
         dci_streams_caps: Mlx5dvDciStreamsCaps { max_log_num_concurent: 0, max_log_num_errored: 0 },
         max_wr_memcpy_length: 0,
+        crypto_caps: Mlx5dvCryptoCaps {
+            failed_selftests: 0,
+            crypto_engines: 0,
+            wrapped_import_method: 0,
+            log_max_num_deks: 0,
+            flags: 0,
+        },
     };
 }
 
@@ -152,6 +182,8 @@ pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
 pub const MLX5DV_CONTEXT_MASK_DCI_STREAMS: u64 = 1 << 11;
 /// Asks for `max_wr_memcpy_length`.
 pub const MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH: u64 = 1 << 12;
+/// Asks for `crypto_caps`.
+pub const MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD: u64 = 1 << 13;
 
 /// A buffer of WQEs (`struct mlx5dv_qp::{sq,rq}`).
 #[repr(C)]
@@ -395,6 +427,9 @@ pub struct Mlx5dvMkeyInitAttr {
 
 /// [`Mlx5dvMkeyInitAttr::create_flags`]: other keys are behind it.
 pub const MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT: u32 = 1 << 0;
+
+/// [`Mlx5dvMkeyInitAttr::create_flags`]: it encrypts.
+pub const MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO: u32 = 1 << 2;
 
 /// An indirect memory key (`struct mlx5dv_mkey`).
 #[repr(C)]

@@ -74,12 +74,25 @@ impl ProtectionDomain {
     /// # Errors
     /// [`Error::OutOfRange`]; a failed call.
     pub fn indirect_key(&self, entries: u16) -> Result<IndirectKey, Error> {
+        self.indirect_key_with(entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
+    }
+
+    /// The same, for a key that encrypts: requests to it say how ([`Request::encryption`]), and it gives access to nothing before one has.
+    /// [`DeviceAttr::encryption`](crate::verbs::DeviceAttr::encryption) says whether the device has such keys.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] by a device that does not encrypt; as [`indirect_key`](Self::indirect_key).
+    pub fn encrypting_key(&self, entries: u16) -> Result<IndirectKey, Error> {
+        if self.handle.context.attr().encryption.is_none() {
+            return Err(Error::Unsupported { what: "memory keys that encrypt" });
+        }
+        let flags = ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO;
+        self.indirect_key_with(entries, flags)
+    }
+
+    fn indirect_key_with(&self, entries: u16, create_flags: u32) -> Result<IndirectKey, Error> {
         in_range("entries of an indirect memory key", entries.into(), 1..=MAX_ENTRIES)?;
-        let mut attr = ffi::Mlx5dvMkeyInitAttr {
-            pd: self.as_raw(),
-            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT,
-            max_entries: entries,
-        };
+        let mut attr = ffi::Mlx5dvMkeyInitAttr { pd: self.as_raw(), create_flags, max_entries: entries };
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("mlx5dv_create_mkey", unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) })?;
         // SAFETY: a new key, nobody else's.

@@ -1,0 +1,223 @@
+//! Encryption of the data behind a memory key (AES-XTS): what a request says of it. Knows no request.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+use super::be::Be32;
+use super::ds::DsWords;
+use super::error::EncodeError;
+use super::format_seg::bsf;
+use super::formatted::Formats;
+use super::sealed::Sealed;
+use super::signature::{BlockSize, SignatureFormat};
+use super::sink::Sink;
+use crate::types::{DS_BYTES, Dek};
+
+/// Encryption between memory and the wire (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_crypto_bsf`).
+///
+/// ```text
+///   0  size (2), 0 (5), type (1)
+///   1  order (8)
+///   2  0 (8), standard: 0 (8)
+///   4  bytes of raw data, all ones for as many as there are (32)
+///   8  size of data units (8), 0 (56)
+///  16  number of the first data unit (128)
+///  32  0 (8), key of encryption (24)
+///  36  0 (32)
+///  40  tag of the key of encryption (64)
+///  48  0 (128)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CryptoBsfSeg {
+    /// Size of this, and [`bsf::CRYPTO`].
+    pub bsf_size_type: u8,
+    /// Which side is encrypted, and when signatures are made.
+    pub enc_order: u8,
+    /// Zero.
+    pub rsvd0: u8,
+    /// Zero: AES-XTS.
+    pub enc_standard: u8,
+    /// Bytes of raw data.
+    pub raw_data_size: Be32,
+    /// The number of a data unit's size.
+    pub bs_pointer: u8,
+    /// Zero.
+    pub rsvd1: [u8; 7],
+    /// Number of the first data unit.
+    pub xts_init_tweak: [u8; 16],
+    /// Key of encryption.
+    pub rsvd_dek_ptr: Be32,
+    /// Zero.
+    pub rsvd2: [u8; 4],
+    /// Its tag.
+    pub keytag: [u8; 8],
+    /// Zero.
+    pub rsvd3: [u8; 16],
+}
+
+const_assert_eq!(size_of::<CryptoBsfSeg>(), 4 * DS_BYTES);
+const_assert_eq!(offset_of!(CryptoBsfSeg, bsf_size_type), 0);
+const_assert_eq!(offset_of!(CryptoBsfSeg, enc_order), 1);
+const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd0), 2);
+const_assert_eq!(offset_of!(CryptoBsfSeg, enc_standard), 3);
+const_assert_eq!(offset_of!(CryptoBsfSeg, raw_data_size), 4);
+const_assert_eq!(offset_of!(CryptoBsfSeg, bs_pointer), 8);
+const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd1), 9);
+const_assert_eq!(offset_of!(CryptoBsfSeg, xts_init_tweak), 16);
+const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd_dek_ptr), 32);
+const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd2), 36);
+const_assert_eq!(offset_of!(CryptoBsfSeg, keytag), 40);
+const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd3), 48);
+
+impl From<CryptoBsfSeg> for [DsWords; 4] {
+    #[inline]
+    fn from(seg: CryptoBsfSeg) -> Self {
+        // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte of the value is
+        // initialised, and any 16 bytes are two `u64`.
+        unsafe { core::mem::transmute::<CryptoBsfSeg, [[u64; 2]; 4]>(seg) }.map(DsWords)
+    }
+}
+
+/// Where data is encrypted (`encrypt_on_tx`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncryptedSide {
+    /// On the wire: what leaves memory is encrypted, what arrives is decrypted.
+    Wire,
+    /// In memory: the other way round.
+    Memory,
+}
+
+/// When signatures are checked and made of data that leaves memory (`MLX5DV_SIGNATURE_CRYPTO_ORDER_*`); of data that arrives it is the
+/// other way round. The man page `mlx5dv_wr_set_mkey_crypto`(3) has a table of what is then in memory and on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignatureOrder {
+    /// Before it is encrypted or decrypted.
+    #[default]
+    BeforeCrypto,
+    /// After that.
+    AfterCrypto,
+}
+
+/// How many data units the device encrypts by one key (`MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_*`). It also decides the byte order of their
+/// numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataUnits {
+    /// One: a key has no more bytes than that (`AES_XTS_SINGLE_BLOCK`).
+    One,
+    /// Many: the number counts (`AES_XTS_MULTI_BLOCK`).
+    Many,
+}
+
+/// How the data behind a memory key is encrypted: AES-XTS (IEEE Std 1619; `struct mlx5dv_crypto_attr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encryption {
+    /// Key of encryption, of the same protection domain.
+    pub dek: Dek,
+    /// Its tag, if it was made with one; else zeros.
+    pub keytag: [u8; 8],
+    /// Where data is encrypted.
+    pub side: EncryptedSide,
+    /// Bytes of a data unit.
+    pub unit: BlockSize,
+    /// Number of the first data unit (`initial_tweak`): often that of a storage block.
+    pub first_unit: u128,
+    /// What the device can do.
+    pub units: DataUnits,
+    /// When signatures are made, if there are any.
+    pub order: SignatureOrder,
+}
+
+impl Encryption {
+    /// `MLX5_ENCRYPTION_ORDER_*`.
+    const fn number(&self) -> u8 {
+        match (self.side, self.order) {
+            (EncryptedSide::Wire, SignatureOrder::BeforeCrypto) => 0,
+            (EncryptedSide::Memory, SignatureOrder::AfterCrypto) => 1,
+            (EncryptedSide::Wire, SignatureOrder::AfterCrypto) => 2,
+            (EncryptedSide::Memory, SignatureOrder::BeforeCrypto) => 3,
+        }
+    }
+
+    /// Signatures are of encrypted data.
+    const fn signs_encrypted(&self) -> bool {
+        self.number() >= 2
+    }
+
+    fn segment(&self, size: u8) -> CryptoBsfSeg {
+        CryptoBsfSeg {
+            bsf_size_type: size | bsf::CRYPTO,
+            enc_order: self.number(),
+            rsvd0: 0,
+            enc_standard: 0,
+            raw_data_size: Be32::new(u32::MAX),
+            bs_pointer: self.unit.selector(),
+            rsvd1: [0; 7],
+            xts_init_tweak: match self.units {
+                DataUnits::One => self.first_unit.to_le_bytes(),
+                DataUnits::Many => self.first_unit.to_be_bytes(),
+            },
+            rsvd_dek_ptr: Be32::new(self.dek.get()),
+            rsvd2: [0; 4],
+            keytag: self.keytag,
+            rsvd3: [0; 16],
+        }
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, size: u8, sink: &mut S) {
+        <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
+    }
+
+    /// Whether a key can have so many bytes.
+    #[inline(always)]
+    fn check_bytes(&self, bytes: u64) -> Result<(), EncodeError> {
+        match self.units {
+            DataUnits::One if bytes > self.unit.bytes().into() => {
+                Err(EncodeError::data_unit_too_short(bytes, self.unit.bytes()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Sealed for Encryption {}
+impl Formats for Encryption {
+    const DS: usize = 4;
+
+    #[inline(always)]
+    fn check(&self, bytes: u64) -> Result<(), EncodeError> {
+        self.check_bytes(bytes)
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.encode(bsf::WITH_INLINE, sink);
+    }
+}
+
+/// Signatures and encryption.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedAndEncrypted {
+    pub(super) signatures: SignatureFormat,
+    pub(super) encryption: Encryption,
+}
+
+impl Sealed for SignedAndEncrypted {}
+impl Formats for SignedAndEncrypted {
+    const DS: usize = 8;
+
+    #[inline(always)]
+    fn check(&self, bytes: u64) -> Result<(), EncodeError> {
+        if self.encryption.signs_encrypted() && self.signatures.are_on_both_sides() {
+            return Err(EncodeError::encrypted_signatures());
+        }
+        self.encryption.check_bytes(bytes)
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.signatures.encode_as(bsf::SIG_AND_CRYPTO, sink);
+        self.encryption.encode(bsf::SIG_AND_CRYPTO, sink);
+    }
+}

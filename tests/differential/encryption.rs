@@ -1,0 +1,313 @@
+//! Memory keys that encrypt: configured by libmlx5 and by this crate, and data moved through them.
+
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+use blueflame::transport::Rc;
+use blueflame::types::{Dek, WrId};
+use blueflame::verbs::{Access, Buffer, Error, IndirectKey, Pool};
+use blueflame::wqe::{
+    self, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, Remote, Sge, SignatureOrder,
+};
+use proptest::prelude::*;
+use rdma_sys as sys;
+
+use crate::in_turn::{self, WQEBB};
+use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::twin::{Twins, ring, wait};
+use crate::verbs::{Fabric, Geometry};
+
+const CASES: u32 = 600;
+/// Entries that keys have room for.
+const ENTRIES: u16 = 8;
+/// Bytes of memory behind a key.
+const BYTES: usize = 16 << 10;
+const TAG: [u8; 8] = *b"the tag.";
+
+/// `struct mlx5dv_dek_init_attr`.
+#[repr(C)]
+struct DekInitAttr {
+    key_size: u32,
+    has_keytag: bool,
+    key_purpose: u32,
+    pd: *mut sys::ibv_pd,
+    opaque: [u8; 8],
+    key: [u8; 128],
+    comp_mask: u64,
+    crypto_login: *mut c_void,
+}
+
+/// `struct mlx5dv_crypto_attr`.
+#[repr(C)]
+pub(crate) struct CryptoAttr {
+    standard: u32,
+    encrypt_on_tx: bool,
+    order: u32,
+    data_unit_size: u32,
+    initial_tweak: [u8; 16],
+    dek: *mut c_void,
+    keytag: [u8; 8],
+    comp_mask: u64,
+}
+
+#[link(name = "mlx5")]
+unsafe extern "C" {
+    fn mlx5dv_dek_create(context: *mut sys::ibv_context, attr: *mut DekInitAttr) -> *mut c_void;
+    fn mlx5dv_dek_destroy(dek: *mut c_void) -> i32;
+}
+
+/// A key of encryption of libmlx5's.
+struct OwnedDek(NonNull<c_void>);
+
+impl OwnedDek {
+    /// AES-256 or AES-128, with a tag or without.
+    fn new(fabric: &Fabric, long: bool, tagged: bool) -> Self {
+        let mut key = [0; 128];
+        let bytes = if long { 64 } else { 32 };
+        key[..bytes].copy_from_slice(&std::array::from_fn::<u8, 64, _>(|n| (n * 7) as u8)[..bytes]);
+        if tagged {
+            key[bytes..bytes + TAG.len()].copy_from_slice(&TAG);
+        }
+        let mut attr = DekInitAttr {
+            key_size: long.into(),
+            has_keytag: tagged,
+            key_purpose: 0,
+            pd: fabric.pd.as_raw(),
+            opaque: [0; 8],
+            key,
+            // Said to have no login: in plain text.
+            comp_mask: 1,
+            crypto_login: null_mut(),
+        };
+        // SAFETY: the domain and its context are alive; the attributes live until the call returns.
+        let dek = unsafe { mlx5dv_dek_create((*attr.pd).context, &raw mut attr) };
+        Self(NonNull::new(dek).expect("a key of encryption"))
+    }
+}
+
+impl Drop for OwnedDek {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once.
+        assert_eq!(unsafe { mlx5dv_dek_destroy(self.0.as_ptr()) }, 0);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    encryption: Encryption,
+    /// Which key of encryption.
+    dek: usize,
+    /// Whole units, and blocks behind them.
+    units: usize,
+    blocks: usize,
+    cuts: Vec<prop::sample::Index>,
+    id: u64,
+}
+
+fn case(units: DataUnits) -> impl Strategy<Value = Case> {
+    let side = prop_oneof![Just(EncryptedSide::Wire), Just(EncryptedSide::Memory)];
+    let order = prop_oneof![Just(SignatureOrder::BeforeCrypto), Just(SignatureOrder::AfterCrypto)];
+    let most = if units == DataUnits::One { 0..1_usize } else { 0..3 };
+    let unit = prop::sample::select(&BlockSize::ALL[..]);
+    let cuts = proptest::collection::vec(any::<prop::sample::Index>(), 0..usize::from(ENTRIES));
+    let first = prop_oneof![any::<u128>(), Just(u128::MAX)];
+    (side, order, unit, first, most, any::<usize>(), cuts, 0..4_usize, any::<u64>()).prop_map(
+        move |(side, order, unit, first_unit, whole, blocks, cuts, dek, id)| Case {
+            encryption: Encryption { dek: Dek::truncate(0), keytag: TAG, side, unit, first_unit, units, order },
+            dek,
+            units: whole,
+            blocks,
+            cuts,
+            id,
+        },
+    )
+}
+
+impl Case {
+    /// Bytes behind the key: whole units, and blocks before the last one of a unit; or one more unit.
+    fn bytes(&self) -> usize {
+        let unit = self.encryption.unit.bytes() as usize;
+        let blocks = (unit - 16) / 16;
+        match self.blocks % (blocks + 1) {
+            0 => (self.units + 1) * unit,
+            blocks => self.units * unit + blocks * 16,
+        }
+    }
+
+    /// The list, of pieces in a row.
+    fn list(&self, stage: &Stage) -> Vec<Sge> {
+        let bytes = self.bytes();
+        let mut cuts: Vec<usize> = self.cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
+        cuts.sort_unstable();
+        cuts.windows(2).map(|cut| stage.memory.sge_of(cut[0]..cut[1])).collect()
+    }
+}
+
+/// What requests name.
+struct Stage {
+    keys: [IndirectKey; 2],
+    deks: Vec<OwnedDek>,
+    numbers: Vec<Dek>,
+    /// Behind the keys, and on the wire's other end.
+    memory: Buffer,
+    wire: Buffer,
+}
+
+impl Stage {
+    /// The same bytes for both.
+    fn reset(&mut self) {
+        let places: Vec<u8> = (0..BYTES as u32).map(|n| (n ^ n >> 7) as u8).collect();
+        self.memory.write(0, &places);
+        self.wire.fill(0x5a);
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 2 * BYTES];
+        self.memory.read(0, &mut bytes[..BYTES]);
+        self.wire.read(0, &mut bytes[BYTES..]);
+        bytes
+    }
+
+    fn remote(&self) -> Remote {
+        Remote { addr: self.wire.addr(), rkey: self.wire.rkey() }
+    }
+}
+
+/// libmlx5 configures its key, writes what is behind it to the wire, and reads it back.
+fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), String> {
+    let list: Vec<_> = case.list(stage).iter().map(crate::post::sge).collect();
+    let Encryption { side, unit, first_unit, order, .. } = case.encryption;
+    let attr = CryptoAttr {
+        standard: 0,
+        encrypt_on_tx: side == EncryptedSide::Wire,
+        order: u32::from(order == SignatureOrder::BeforeCrypto),
+        data_unit_size: BlockSize::ALL.iter().position(|&size| size == unit).expect("one of them") as u32,
+        initial_tweak: first_unit.to_le_bytes(),
+        dek: stage.deks[case.dek].0.as_ptr(),
+        keytag: TAG,
+        comp_mask: 0,
+    };
+    let mut conf = Mlx5dvMkeyConfAttr::default();
+    let (key, remote, bytes) = (&stage.keys[0], stage.remote(), case.bytes() as u32);
+    // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
+    unsafe {
+        let ex = sys::ibv_qp_to_qp_ex(twins.theirs.raw.raw.as_ptr());
+        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        let d = &*dv;
+        sys::ibv_wr_start(ex);
+        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
+        d.wr_mkey_configure.expect("for keys")(dv, key.as_raw(), 3, &raw mut conf);
+        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
+        d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
+        d.wr_set_mkey_crypto.expect("for keys")(dv, &raw const attr);
+        (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0;
+        sys::ibv_wr_rdma_write(ex, remote.rkey.0, remote.addr);
+        sys::ibv_wr_set_sge(ex, key.lkey().0, 0, bytes);
+        (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0 | sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+        sys::ibv_wr_rdma_read(ex, remote.rkey.0, remote.addr);
+        sys::ibv_wr_set_sge(ex, key.lkey().0, 0, bytes);
+        assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
+    }
+    let (_, wc) = wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
+    match wc.status {
+        sys::ibv_wc_status::IBV_WC_SUCCESS => Ok(()),
+        status => Err(format!("libmlx5's: status {status}, vendor syndrome {:#x}", wc.vendor_err)),
+    }
+}
+
+/// This crate does the same with the other key.
+fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
+    let (key, id) = (&stage.keys[1], WrId(case.id));
+    let list = case.list(stage);
+    let encryption = Encryption { dek: stage.numbers[case.dek], ..case.encryption };
+    let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list(&list[..]).encryption(encryption).wr_id(id);
+    let sge = [key.sge(0, case.bytes() as u32)];
+    let write = wqe::write(stage.remote()).gather(sge).fence(Fence::SmallAndReads).wr_id(id);
+    let read = wqe::read(stage.remote()).scatter(sge).fence(Fence::SmallAndReads).signaled(id);
+    let mut batch = twins.ours.sq.batch();
+    // SAFETY: the stage's memory, which outlives the queue.
+    unsafe {
+        batch.push_unchecked(&configure).expect("room");
+        batch.push_unchecked(&write).expect("room");
+        batch.push_unchecked(&read).expect("room");
+    }
+    batch.ring_doorbell();
+}
+
+fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), String> {
+    twins.clear_rings();
+    stage.reset();
+    let before = stage.bytes();
+    theirs(twins, stage, case)?;
+    let found = stage.bytes();
+    let bytes = case.bytes();
+    if found[..BYTES] != before[..BYTES] || found[BYTES + bytes..] != before[BYTES + bytes..] {
+        return Err("what was written and read is not what was there".to_owned());
+    }
+    if bytes >= 64 && found[BYTES..BYTES + 64] == before[..64] {
+        return Err("the wire had what is in memory".to_owned());
+    }
+    stage.reset();
+    ours(twins, stage, case);
+    twins.done(case.id)?;
+    if stage.bytes() != found {
+        return Err("other bytes".to_owned());
+    }
+    let configure = 3 + case.list(stage).len().div_ceil(4);
+    let qpns = [0, configure, configure + 1].map(|wqebb| wqebb * WQEBB + 4).to_vec();
+    let keys = [12, configure * WQEBB + 36, (configure + 1) * WQEBB + 36].to_vec();
+    let [a, b] = &stage.keys;
+    let numbers = [(qpns, [twins.theirs.raw.number(), twins.qpn().get()]), (keys, [a.lkey().0 >> 8, b.lkey().0 >> 8])];
+    twins.compare_but(configure + 2, &numbers)
+}
+
+/// libmlx5 keeps the number of a key of encryption to itself; what it posts has it.
+fn learn(twins: &mut Twins<Rc>, stage: &Stage, units: DataUnits, dek: usize) -> Dek {
+    let encryption = Encryption {
+        dek: Dek::truncate(0),
+        keytag: TAG,
+        side: EncryptedSide::Wire,
+        unit: BlockSize::B512,
+        first_unit: 0,
+        units,
+        order: SignatureOrder::BeforeCrypto,
+    };
+    let case = Case { encryption, dek, units: 0, blocks: 0, cuts: vec![], id: 1 };
+    let begin = twins.pi % twins.wqebbs();
+    assert_eq!(theirs(twins, stage, &case), Ok(()));
+    let ring = ring(&twins.theirs.raw.parts.sq);
+    twins.pi += 6;
+    let at = (begin + 3) * WQEBB % ring.len();
+    assert_eq!(ring[at], 0x81, "encryption");
+    Dek::truncate(u32::from_be_bytes(std::array::from_fn(|n| ring[at + 32 + n])))
+}
+
+#[test]
+fn keys_encrypt_alike() {
+    let fabric = Fabric::new();
+    let Some(units) = fabric.device.attr().encryption else {
+        let key = fabric.pd.encrypting_key(ENTRIES).map(drop);
+        assert_eq!(key, Err(Error::Unsupported { what: "memory keys that encrypt" }));
+        eprintln!("encryption::keys_encrypt_alike needs a device that encrypts: softhca-run --generation connectx7");
+        return;
+    };
+    let pool = |bytes| Pool::new(&fabric.pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
+    let mut stage = Stage {
+        keys: [0, 1].map(|_| fabric.pd.encrypting_key(ENTRIES).expect("a key that encrypts")),
+        deks: (0..4).map(|n| OwnedDek::new(&fabric, n & 1 != 0, n & 2 != 0)).collect(),
+        numbers: vec![],
+        memory: pool(BYTES),
+        wire: pool(BYTES),
+    };
+    let geometry = Geometry { sends: 8, inline: 512, windows: true, keys: true, ..Geometry::default() };
+    let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
+    stage.numbers = (0..stage.deks.len()).map(|dek| learn(&mut twins, &stage, units, dek)).collect();
+    // Our queue goes as far as libmlx5's has.
+    for _ in 0..twins.pi {
+        let mut batch = twins.ours.sq.batch();
+        batch.push(&wqe::nop().signaled(WrId(1))).expect("room");
+        batch.ring_doorbell();
+        assert_eq!(twins.done(1), Ok(()));
+    }
+    in_turn::run::<Rc, _>(CASES, &["ConfigureKey"], case(units), |case| check(&mut stage, &mut twins, case));
+}

@@ -1,0 +1,111 @@
+//! Requests about encryption as literal bytes, in memory filled with 0xa5: rdma-core `providers/mlx5/wqe.h`, `struct mlx5_crypto_bsf`;
+//! `qp.c`, `mlx5_umr_fill_crypto_bsf`. (The differential tests have libmlx5 write any.)
+
+use blueflame::PostError;
+use blueflame::transport::Rc;
+use blueflame::types::{Dek, Lkey, Psv, Rkey, WrId};
+use blueflame::wqe::{
+    self, BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncodeError, EncryptedSide, Encryption,
+};
+use blueflame::wqe::{KeyRights, Psvs, Seed, Sge, Signature, SignatureOrder, SignedBlocks};
+
+use crate::golden::check;
+use crate::rig::{Rig, Setup};
+
+const KEY: Rkey = Rkey(0x1234_5678);
+const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, lkey: Lkey(0x4142_4344) };
+const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
+const ZERO: [u8; 16] = [0; 16];
+const ENCRYPTION: Encryption = Encryption {
+    dek: Dek::truncate(0x61_6263),
+    keytag: *b"keytag!!",
+    side: EncryptedSide::Memory,
+    unit: BlockSize::B520,
+    first_unit: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
+    units: DataUnits::Many,
+    order: SignatureOrder::BeforeCrypto,
+};
+const CRC: SignedBlocks =
+    SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }) };
+
+/// What comes before the formats, of so many DS in all and of formats.
+fn before(ds: u8, formats: u8) -> Vec<[u8; 16]> {
+    vec![
+        [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],
+        [0x80, 0, 0, 0, 0, 4, 0, formats, 0, 0, 0, 0, 0x20, 0x3c, 0x30, 0x01],
+        ZERO,
+        ZERO,
+        [0, 0, 0x10, 0, 0xff, 0xff, 0xff, 0x78, 0, 0, 0, 0, 0x40, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0],
+        ZERO,
+        ZERO,
+        [0, 0, 0x10, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
+        ZERO,
+        ZERO,
+        ZERO,
+    ]
+}
+
+#[test]
+fn encryption_follows_the_list() {
+    let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).list([DATA]);
+    let mut wqe = before(16, 4);
+    wqe.extend([
+        // Of encryption; before signatures, in memory; any length; units of 520.
+        [0x81, 3, 0, 0, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 0, 0, 0],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+        [0, 0x61, 0x62, 0x63, 0, 0, 0, 0, b'k', b'e', b'y', b't', b'a', b'g', b'!', b'!'],
+        ZERO,
+    ]);
+    check::<Rc, _, _>(request.encryption(ENCRYPTION).signaled(WrId(1)), &wqe, false);
+    // One unit: the number is little endian.
+    let one = Encryption { units: DataUnits::One, unit: BlockSize::B4096, side: EncryptedSide::Wire, ..ENCRYPTION };
+    wqe[12][1] = 0;
+    wqe[12][8] = 3;
+    wqe[13].reverse();
+    check::<Rc, _, _>(request.encryption(one).signaled(WrId(1)), &wqe, false);
+}
+
+#[test]
+fn encryption_follows_signatures() {
+    // Of a key whose list stays.
+    let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ);
+    let request = request.signature(BlockSignature::on_wire(CRC), PSVS);
+    let encryption = Encryption { order: SignatureOrder::AfterCrypto, ..ENCRYPTION };
+    let mut wqe = before(16, 8);
+    wqe.truncate(8);
+    (wqe[1][5], wqe[1][15], wqe[5][14]) = (0, 0, 0);
+    wqe.extend([
+        // Of both; all is checked; 512 on the wire, with CRC32C that begins with zeros.
+        [0xc0, 0xff, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x43, 1, 2, 3, 0, 0, 0, 0],
+        ZERO,
+        ZERO,
+        ZERO,
+        [0xc1, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 0, 0, 0],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+        [0, 0x61, 0x62, 0x63, 0, 0, 0, 0, b'k', b'e', b'y', b't', b'a', b'g', b'!', b'!'],
+        ZERO,
+    ]);
+    check::<Rc, _, _>(request.and_encryption(encryption).signaled(WrId(1)), &wqe, false);
+}
+
+#[test]
+fn what_devices_cannot_encrypt_is_refused() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let list = wqe::configure_key(KEY, 4).list([DATA]);
+    let one = Encryption { units: DataUnits::One, ..ENCRYPTION };
+    // SAFETY: no device looks; nothing is posted; so below.
+    let posted = unsafe { sq.post_unchecked(&list.encryption(one)) };
+    let error = EncodeError::DataUnitTooShort { bytes: 0x1000, limit: 520 };
+    assert_eq!(posted, Err(PostError::Encode(error)));
+    assert_eq!(error.to_string(), "4096 bytes behind a memory key that encrypts one data unit of 520");
+    let both = list.signature(BlockSignature::on_both(CRC, CRC), PSVS);
+    for (side, order) in
+        [(EncryptedSide::Wire, SignatureOrder::AfterCrypto), (EncryptedSide::Memory, SignatureOrder::BeforeCrypto)]
+    {
+        // SAFETY: as above.
+        let posted = unsafe { sq.post_unchecked(&both.and_encryption(Encryption { side, order, ..ENCRYPTION })) };
+        assert_eq!(posted, Err(PostError::Encode(EncodeError::EncryptedSignatures)));
+    }
+}
