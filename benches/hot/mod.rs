@@ -41,8 +41,10 @@ use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
     Template,
 };
-use blueflame::types::{Rkey, Srqn, WrId};
-use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, GatherLen, InlineLen, To, UdAddress};
+use blueflame::types::{Lkey, Rkey, Srqn, WrId};
+use blueflame::wqe::{
+    self, CompactAv, DcAddress, DcStream, Fence, GatherLen, InlineLen, To, UdAddress, Window, WindowRights,
+};
 use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
@@ -263,6 +265,39 @@ hot! {
         let mut batch = sq.batch();
         for (data, n) in data.iter().zip(0..) {
             batch.push(&wqe::write(to).inline(data).signaled(WrId(n)))?;
+        }
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Datagrams of 8 bytes, inline, to an address vector of 48 bytes, by one doorbell.
+    fn batch_datagrams(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, data: &[[u8; 8]]) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        for (data, n) in data.iter().zip(0..) {
+            batch.push(&wqe::send().to(*to).inline(data).signaled(WrId(n)))?;
+        }
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Takes a window away and binds it to another piece, by one doorbell.
+    fn batch_rebind(sq: &mut SendQueue<transport::Rc>, window: Window, new: Rkey, piece: Sge, id: WrId) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        batch.push(&wqe::local_invalidate(window.rkey()))?;
+        // SAFETY: nobody looks at the memory that the piece names: there is no device.
+        unsafe { batch.push_unchecked(&wqe::bind_window(window, new, piece, WindowRights::WRITE).signaled(id))? };
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Puts four pieces behind a key and writes them all to the peer, by one doorbell.
+    fn batch_list(sq: &mut SendQueue<transport::Rc>, key: Rkey, pieces: &[Sge; 4], to: Remote, id: WrId) -> Result<(), PostError> {
+        let all = Sge { addr: 0, length: 64, lkey: Lkey(key.0) };
+        let mut batch = sq.batch();
+        // SAFETY: nobody looks at the memory that the entries name: there is no device.
+        unsafe {
+            batch.push_unchecked(&wqe::configure_key(key, 4).list(*pieces))?;
+            batch.push_unchecked(&wqe::write(to).gather([all]).fence(Fence::Small).signaled(id))?;
         }
         batch.ring_doorbell();
         Ok(())

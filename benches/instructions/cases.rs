@@ -8,7 +8,7 @@ use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
 use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, WrId};
 use blueflame::wqe::{
-    self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress,
+    self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress, Window,
 };
 use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
@@ -51,14 +51,14 @@ impl Case {
     fn new<S: 'static>(
         name: &'static str,
         elements: u64,
-        goal: Option<u64>,
+        entries: u64,
         make: fn() -> S,
         [looped, called]: [fn(&mut S, u64); 2],
         entry: usize,
     ) -> Self {
         let run = move || {
             // As many as fit a ring, three times: in a loop, twice as often, and some to spare.
-            let operations = OPERATIONS.min(ENTRIES as u64 / 4 / elements);
+            let operations = OPERATIONS.min(ENTRIES as u64 / 4 / entries);
             let (mut in_loop, mut by_call) = (make(), make());
             let in_loop = count(None, || {
                 marked(looped, &mut in_loop, operations);
@@ -67,7 +67,7 @@ impl Case {
             let by_call = count(Some(entry), || marked(called, &mut by_call, operations))?;
             figures(operations, &in_loop, &by_call)
         };
-        Self { name, elements, goal, run: Box::new(run) }
+        Self { name, elements, goal: None, run: Box::new(run) }
     }
 
     /// With a goal.
@@ -99,13 +99,17 @@ fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figure
     Ok(Figures { in_a_loop: more / operations, by_call: *first })
 }
 
-/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that.
+/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that, of so many messages
+/// or completions `in` so many entries of a ring, one each if that is left out.
 macro_rules! case {
-    ($name:literal, $elements:expr, $make:expr, $function:ident, |$state:ident, $n:ident, $hot:ident| $work:expr) => {
+    ($name:literal, $elements:literal, $($rest:tt)*) => {
+        case!($name, $elements in $elements, $($rest)*)
+    };
+    ($name:literal, $elements:literal in $entries:literal, $make:expr, $function:ident, |$state:ident, $n:ident, $hot:ident| $work:expr) => {
         Case::new(
             $name,
             $elements,
-            None,
+            $entries,
             $make,
             [
                 |$state, operations| {
@@ -303,13 +307,13 @@ fn posts() -> Vec<Case> {
         case!("post slice of 8 bytes", 1, || send_queue(exclusive()), post_slice, |sq, n, post| {
             post(sq, message(n).to, black_box(&message(n).data), WrId(n)).expect("space")
         }),
-        case!("post slice of 64 bytes", 2, || send_queue(exclusive()), post_slice, |sq, n, post| {
+        case!("post slice of 64 bytes", 1 in 2, || send_queue(exclusive()), post_slice, |sq, n, post| {
             post(sq, message(n).to, black_box(BYTES[..8].as_flattened()), WrId(n)).expect("space")
         }),
         case!("post send", 1, || send_queue(exclusive()), post_send, |sq, n, post| {
             post(sq, &message(n).data, WrId(n)).expect("space")
         }),
-        case!("post invalidate", 2, || send_queue(exclusive()), post_invalidate, |sq, n, post| {
+        case!("post invalidate", 1 in 2, || send_queue(exclusive()), post_invalidate, |sq, n, post| {
             post(sq, message(n).to.rkey, WrId(n)).expect("space")
         }),
         case!("post memcpy", 1, || send_queue(exclusive()), post_memcpy, |sq, n, post| {
@@ -351,6 +355,17 @@ fn posts() -> Vec<Case> {
         }),
         case!("burst of 64 batch", 64, || send_queue(exclusive()), batch, |sq, n, post| {
             post(sq, message(n).to, black_box(&BYTES)).expect("space")
+        }),
+        case!("burst of 16 datagrams full", 16 in 32, datagrams, batch_datagrams, |state, n, post| {
+            post(&mut state.0, &state.1.peer(n).far, black_box(&BYTES[..16])).expect("space")
+        }),
+        case!("burst of invalidate and bind", 2 in 5, || send_queue(exclusive()), batch_rebind, |sq, n, post| {
+            let m = message(n);
+            post(sq, Window::Type1 { rkey: m.to.rkey }, Rkey(n as u32), m.from, WrId(n)).expect("space")
+        }),
+        case!("burst of key list and write", 2 in 4, || send_queue(exclusive()), batch_list, |sq, n, post| {
+            let m = message(n);
+            post(sq, m.to.rkey, &[m.from; 4], m.to, WrId(n)).expect("space")
         }),
         case!("receive", 1, receive_queue, post_receive, |rq, n, post| {
             post(rq, &[message(n).from], WrId(n)).expect("space")

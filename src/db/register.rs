@@ -110,10 +110,11 @@ impl<C: BlockCopy> Half<'_, C> {
         BlueFlame(())
     }
 
-    /// Copies one WQEBB to BlueFlame, by `copy`, which gets the routine and the place.
+    /// Copies a WQE to BlueFlame, by `copy`, which gets the routine and the place.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy); `copy` must store the WQEBB there by that routine, and nothing else.
+    /// As for [`write`](Self::write); `copy` must store the WQE there by that routine, and nothing else, and the register must have
+    /// at least the WQE's size.
     #[inline(always)]
     pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> BlueFlame {
         copy(self.1, self.0.as_ptr());
@@ -142,22 +143,6 @@ impl<C: BlockCopy> Half<'_, C> {
         // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for what
         // the device will do.
         unsafe { self.1.copy_wqebb(self.0.as_ptr(), wqebb.as_ptr()) };
-        BlueFlame(())
-    }
-
-    /// Copies a WQE of two WQEBBs, which lie in the ring, to BlueFlame.
-    ///
-    /// # Safety
-    /// As for [`write`](Self::write), and the register must have a size of at least 128 bytes; both must be valid for reads of
-    /// 64 bytes and 8-byte aligned.
-    #[inline(always)]
-    pub unsafe fn copy_two(self, [first, second]: [NonNull<u64>; 2]) -> BlueFlame {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBBs and for what
-        // the device will do.
-        unsafe {
-            self.1.copy_wqebb(self.0.as_ptr(), first.as_ptr());
-            self.1.copy_wqebb(self.0.add(WQEBB_WORDS).as_ptr(), second.as_ptr());
-        }
         BlueFlame(())
     }
 

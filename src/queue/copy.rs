@@ -1,7 +1,8 @@
-//! The copy of a composed WQEBB to BlueFlame, in the form that it was composed in. Knows no ring.
+//! The copy of composed WQEBBs to BlueFlame, in the form that they were composed in. Knows no ring.
 use crate::arch::Packed;
 use crate::arch::copy::BlockCopy;
 use crate::db::{BlueFlame, Half};
+use crate::types::WQEBB_BYTES;
 use crate::wqe::{Composed, DsWords, HeldDs};
 
 /// A form of a DS that copy routines take.
@@ -30,12 +31,21 @@ impl CopiedDs for DsWords {
     }
 }
 
-/// Rings a doorbell by a composed WQEBB, which is the doorbell itself.
+/// Rings a doorbell by a composed WQE of `N` WQEBBs, which is the doorbell itself.
 ///
 /// # Safety
-/// As for [`Half::copy`].
+/// As for [`Half::copy`], and the register must have a size of at least `N * 64` bytes.
 #[inline(always)]
-pub(super) unsafe fn copy<D: CopiedDs, C: BlockCopy>(half: Half<'_, C>, wqebb: &Composed<D>) -> BlueFlame {
-    // SAFETY: the caller's.
-    unsafe { half.copy_by(|routine, dst| D::copy(wqebb, routine, dst)) }
+pub(super) unsafe fn copy<D: CopiedDs, C: BlockCopy, const N: usize>(
+    half: Half<'_, C>,
+    wqebbs: &[Composed<D>; N],
+) -> BlueFlame {
+    // SAFETY: the caller's, of all `N`.
+    unsafe {
+        half.copy_by(|routine, dst| {
+            for (n, wqebb) in wqebbs.iter().enumerate() {
+                D::copy(wqebb, routine, dst.byte_add(n * WQEBB_BYTES));
+            }
+        })
+    }
 }

@@ -1,5 +1,5 @@
 //! What is known of a request between the ring and the doorbell. Knows no queue.
-use super::short::short_ds;
+use super::short::{pair_ds, short_ds};
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::{Composed, HeldDs, WorkRequest};
@@ -29,6 +29,12 @@ impl WqeInRing {
     #[inline(always)]
     pub(super) fn short<T: Transport, W: WorkRequest<T>, D: HeldDs>(wqe: &Composed<D>) -> Self {
         Self::new(wqe.first_word(), const { short_ds::<T, W>() }, W::INLINE)
+    }
+
+    /// Of request `W` of two WQEBBs, by the first of them.
+    #[inline(always)]
+    pub(super) fn pair<T: Transport, W: WorkRequest<T>, D: HeldDs>(first: &Composed<D>) -> Self {
+        Self::new(first.first_word(), const { pair_ds::<T, W>() }, W::INLINE)
     }
 
     #[inline(always)]

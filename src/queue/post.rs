@@ -1,7 +1,7 @@
 //! The whole post, from a request to its doorbell. Knows requests by their size only, never their operations.
 //!
 //! ```text
-//!                 short: one WQEBB by type               long: of any size
+//!                 short, pair: one or two WQEBBs by type  long: of any size
 //!
 //!   compose       in CPU registers                       ┐ put_long: through a cursor into the ring,
 //!   store         put: to the ring, and the tag          ┘ around its end; and the tag
@@ -18,14 +18,14 @@ use super::in_ring::WqeInRing;
 use super::parts::WqeRecord;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::{is_pair, is_short, short_ds, unless_short};
+use super::short::{is_short, pair_ds, short_ds, takes_pair, unless_composed};
 use super::slot::Index;
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Packed};
 use crate::db::{Half, Register, Stored};
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
-use crate::wqe::{Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, WorkRequest};
+use crate::wqe::{Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -85,16 +85,20 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if is_short::<T, W>(request) {
             if self.blueflame.take_short::<T, W>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
-                return unsafe { self.post_short(request, |half, wqe: &Composed<D>| copy(half, wqe)) };
+                return unsafe { self.post_short(request, |half, wqe: &Composed<D>| copy(half, &[*wqe])) };
             }
             if self.limits.cover(W::NEEDS) {
                 // SAFETY: the caller's.
                 return unsafe { self.post_short(request, |half, wqe: &Composed<D>| half.write(wqe.first_word())) };
             }
         }
+        if takes_pair::<T, W>(&self.limits, request) {
+            // SAFETY: the caller's; the queue takes the request.
+            return unsafe { self.post_pair::<D, W>(request) };
+        }
         let request = *request;
         // SAFETY: the caller's.
-        unless_short::<T, W, _>(move || unsafe { self.post_long(&request) })
+        unless_composed::<T, W, _>(move || unsafe { self.post_long(&request) })
     }
 
     /// The short way.
@@ -118,6 +122,28 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(())
     }
 
+    /// The short way of a request of two WQEBBs, such as a datagram with an address of 48 bytes.
+    ///
+    /// # Safety
+    /// As for [`post_unchecked`](Self::post_unchecked); the queue [takes](takes_pair) the request.
+    #[inline(always)]
+    unsafe fn post_pair<D: CopiedDs, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+        let pi = self.pi;
+        self.check_room(pi, Wqebbs(2))?;
+        // SAFETY: there is room, and the caller vouches for the request.
+        let wqebbs: [Composed<D>; 2] = unsafe { self.put_pair(pi, request) };
+        // SAFETY: just put; the caller vouches for the memory that the request names.
+        unsafe { self.publish(pi.add(Wqebbs(2))) };
+        if self.blueflame.take(const { pair_ds::<T, W>() }, Wqebbs(2), W::INLINE) {
+            // SAFETY: published, and BlueFlame takes the size.
+            self.register.ring_doorbell(|half| unsafe { copy(half, &wqebbs) });
+        } else {
+            // SAFETY: as above.
+            self.register.ring_doorbell(|half| unsafe { half.write(wqebbs[0].first_word()) });
+        }
+        Ok(())
+    }
+
     /// Composes a request in CPU registers, and stores it at `pi`.
     ///
     /// # Safety
@@ -130,6 +156,25 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // SAFETY: the caller's.
         unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
         wqe
+    }
+
+    /// Composes a request of two WQEBBs in CPU registers, and stores it at `pi` and behind, around the ring's end if need be.
+    ///
+    /// # Safety
+    /// There is room for two WQEBBs at `pi`, and the queue [takes](takes_pair) the request.
+    #[inline(always)]
+    pub(super) unsafe fn put_pair<D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> [Composed<D>; 2] {
+        let ds = const { pair_ds::<T, W>() };
+        let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
+        request.encode(&self.control(pi), ds, &mut wqe);
+        let [first, second] = wqe.pair();
+        let record = WqeRecord { wr_id: request.tag(), wqebbs: 2 };
+        // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
+        unsafe {
+            self.put(pi, &first, Ds(WQEBB_DS as u8), record);
+            self.put(pi.add(Wqebbs(1)), &second, Ds(ds.0 - WQEBB_DS as u8), WqeRecord { wqebbs: 0, ..record });
+        }
+        [first, second]
     }
 
     /// Stores the `ds` of one WQEBB, and its record, at `pi`. Bytes past the WQE's end are left alone, as libmlx5 leaves them.
@@ -158,11 +203,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // SAFETY: just put, the only request; the caller vouches for the memory that it names.
         unsafe {
             self.publish(pi.add(wqe.wqebbs()));
-            if const { is_pair::<T, W>() } {
-                self.ring_pair(pi, wqe);
-            } else {
-                self.ring_lone(pi, wqe);
-            }
+            self.ring_lone(pi, wqe);
         }
         Ok(())
     }
@@ -190,12 +231,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(WqeInRing::new(first_word, ds, W::INLINE))
     }
 
-    /// The same of a request that does not go the short way: in line where that is the rule by its type, out of line where it is
-    /// the exception.
+    /// The same of a request that is not composed: in line where that is the rule by its type, out of line where it is the
+    /// exception.
     #[inline(always)]
     pub(super) fn put_other<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<WqeInRing, PostError> {
         let request = *request;
-        unless_short::<T, W, _>(move || self.put_long(pi, &request))
+        unless_composed::<T, W, _>(move || self.put_long(pi, &request))
     }
 
     /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
@@ -227,26 +268,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         } else {
             // SAFETY: the caller's.
             unsafe { self.ring_other(pi, wqe) };
-        }
-    }
-
-    /// The same for a request of two WQEBBs by type, such as a datagram with an address of 48 bytes: in line.
-    ///
-    /// # Safety
-    /// As for [`ring_lone`](Self::ring_lone).
-    #[inline(always)]
-    unsafe fn ring_pair(&mut self, pi: Index, wqe: WqeInRing) {
-        if wqe.wqebbs() != Wqebbs(2) {
-            // With less in it than its type says.
-            // SAFETY: the caller's.
-            unsafe { self.ring_lone(pi, wqe) };
-        } else if self.blueflame.take(wqe.ds(), Wqebbs(2), wqe.is_inline()) {
-            let wqebbs = [0, 1].map(|n| self.wqebb(self.slot(pi.add(Wqebbs(n)))));
-            // SAFETY: the WQE is two WQEBBs of the ring; BlueFlame takes it; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_two(wqebbs) });
-        } else {
-            // SAFETY: the caller vouches for what the device will do.
-            self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });
         }
     }
 

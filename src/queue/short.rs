@@ -12,9 +12,13 @@ pub(super) const fn short_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
     }
 }
 
-/// Whether a request takes two WQEBBs by type, if it has all that its type says.
-pub(super) const fn is_pair<T: Transport, W: WorkRequest<T>>() -> bool {
-    matches!(W::MAX_DS, Some(ds) if ds > WQEBB_DS && ds <= 2 * WQEBB_DS)
+/// The size of a request that fits two WQEBBs by type, and not one; zero for others.
+pub(super) const fn pair_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
+    match W::MAX_DS {
+        // At most 8.
+        Some(ds) if ds > WQEBB_DS && ds <= 2 * WQEBB_DS => Ds(ds as u8),
+        _ => Ds(0),
+    }
 }
 
 /// Whether a request fits one WQEBB by type, and has the size that its type states.
@@ -23,18 +27,24 @@ pub(super) fn is_short<T: Transport, W: WorkRequest<T>>(request: &W) -> bool {
     (const { short_ds::<T, W>().0 != 0 }) && request.has_static_size()
 }
 
-/// Whether it does, and the queue takes it.
+/// Whether a request fits two WQEBBs by type, has the size that its type states, and the queue takes it.
+#[inline(always)]
+pub(super) fn takes_pair<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
+    (const { pair_ds::<T, W>().0 != 0 }) && request.has_static_size() && limits.cover(W::NEEDS)
+}
+
+/// Whether a request is short, and the queue takes it.
 #[inline(always)]
 pub(super) fn takes_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
     is_short::<T, W>(request) && limits.cover(W::NEEDS)
 }
 
-/// Does what is the rule for requests that are not short by type, and the exception for those that are: a request with less in
+/// Does what is the rule for requests of no fixed size by type, and the exception for the others: a request with less in
 /// it than its type says, or with more than the queue takes. The exception is out of line, so that it takes no CPU registers
 /// where the rule is inlined; `exception` must own the request, so that there the request need not be in memory.
 #[inline(always)]
-pub(super) fn unless_short<T: Transport, W: WorkRequest<T>, O>(exception: impl FnOnce() -> O) -> O {
-    if const { short_ds::<T, W>().0 == 0 } { exception() } else { out_of_line(exception) }
+pub(super) fn unless_composed<T: Transport, W: WorkRequest<T>, O>(exception: impl FnOnce() -> O) -> O {
+    if const { short_ds::<T, W>().0 == 0 && pair_ds::<T, W>().0 == 0 } { exception() } else { out_of_line(exception) }
 }
 
 #[cold]

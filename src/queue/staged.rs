@@ -2,7 +2,7 @@
 use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::takes_short;
+use super::short::{takes_pair, takes_short};
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
@@ -49,6 +49,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let wqe = WqeInRing::short::<T, W, _>(&composed);
             let one_wqebb = self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
             return Ok(Staged { sq: self, start, end: start.add(Wqebbs(1)), one_wqebb, wqe });
+        }
+        if takes_pair::<T, W>(&self.limits, request) {
+            self.check_room(start, Wqebbs(2))?;
+            // SAFETY: there is room, and the queue takes the request.
+            let [first, _]: [Composed<DsWords>; 2] = unsafe { self.put_pair(start, request) };
+            let wqe = WqeInRing::pair::<T, W, _>(&first);
+            return Ok(Staged { sq: self, start, end: start.add(Wqebbs(2)), one_wqebb: false, wqe });
         }
         let wqe = self.put_other(start, request)?;
         let one_wqebb = wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());

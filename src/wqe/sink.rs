@@ -96,6 +96,15 @@ impl<D: HeldDs> Composed<D> {
     }
 }
 
+impl<D: HeldDs> Composed<D, { 2 * WQEBB_DS }> {
+    /// The two WQEBBs.
+    #[inline(always)]
+    pub(crate) const fn pair(&self) -> [Composed<D>; 2] {
+        let [a, b, c, d, e, f, g, h] = self.ds;
+        [Composed::of([a, b, c, d]), Composed::of([e, f, g, h])]
+    }
+}
+
 impl<D: HeldDs, const N: usize> Sink for Composed<D, N> {
     const HAS_STATIC_SIZE: bool = true;
 

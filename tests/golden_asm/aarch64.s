@@ -206,6 +206,901 @@ L13:
     stp x8, x14, [x9]
     b L10
 
+hot_batch_datagrams:
+    sub sp, sp, #304
+    stp x29, x30, [sp, #208]
+    stp x28, x27, [sp, #224]
+    stp x26, x25, [sp, #240]
+    stp x24, x23, [sp, #256]
+    stp x22, x21, [sp, #272]
+    stp x20, x19, [sp, #288]
+    add x29, sp, #208
+    mov x19, x8
+    cbz x3, L9
+    ldp q4, q3, [x1, #16]
+    mov w8, #2
+    ldr q5, [x1]
+    lsl x28, x3, #3
+    ldr w27, [x0, #76]
+    mov x18, #167772160
+    mov w22, #128
+    mov x21, x2
+    ext v0.16b, v3.16b, v3.16b, #8
+    ext v1.16b, v4.16b, v4.16b, #8
+    ext v2.16b, v5.16b, v5.16b, #8
+    mov x20, x0
+    str x19, [sp, #8]
+    mov x23, xzr
+    mov x24, xzr
+    mov x25, xzr
+    mov x26, xzr
+    movk x18, #1280, lsl #48
+    movk w22, #2048, lsl #16
+    mov w19, #134217728
+    mov v4.d[1], v1.d[0]
+    mov v5.d[1], v2.d[0]
+    mov v3.d[1], v0.d[0]
+    dup v2.2d, x8
+    str x1, [sp, #80]
+    stp q2, q5, [sp, #16]
+    stp q4, q3, [sp, #48]
+L1:
+    ldr w8, [x20, #48]
+    cmp w8, #7
+    b.ls L3
+    ldr w8, [x20, #80]
+    sub w8, w8, w27
+    and w9, w8, #0xffff
+    cmp w9, #1
+    b.ls L12
+    movi v1.2d, #0000000000000000
+    ldr x8, [x20, #40]
+    rev w9, w27
+    mov v0.16b, v2.16b
+    ldr w10, [x20, #88]
+    lsl w11, w27, #4
+    ldp x13, x12, [x20]
+    lsr w9, w9, #8
+    orr x8, x8, x18
+    and w14, w10, w11
+    add x25, x25, #1
+    mov v0.d[0], x26
+    orr x23, x8, x9
+    add w8, w11, #16
+    ldp w16, w17, [x21]
+    mov v1.d[0], x26
+    add x15, x13, w14, uxtw #2
+    and w8, w8, #0xffff0
+    and x8, x8, x10
+    str q0, [x12, w14, uxtw]
+    mov w24, #261
+    stp x23, x19, [x15]
+    orr x9, x22, x16, lsl #32
+    add x10, x13, x8, lsl #2
+    stp q5, q4, [x15, #16]
+    str q3, [x15, #48]
+    str q1, [x12, x8]
+    add w8, w27, #2
+    and w27, w8, #0xffff
+    stp x9, x17, [x10]
+L2:
+    subs x28, x28, #8
+    add x21, x21, #8
+    add x26, x26, #1
+    b.ne L1
+    b L5
+L3:
+    ldp q0, q1, [x1]
+    sub x8, x29, #96
+    ldr q2, [x1, #32]
+    sub x0, x29, #96
+    stur w27, [x29, #-16]
+    stp x20, x21, [x29, #-96]
+    stp q0, q1, [x8, #16]
+    stur q2, [x8, #48]
+    mov w8, #8
+    sturb w8, [x29, #-24]
+    add x8, sp, #88
+    stur x26, [x29, #-32]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    ldp x8, x9, [sp, #96]
+    ldr w10, [sp, #88]
+    tbz w10, #0, L4
+    ldp q4, q3, [sp, #48]
+    and x10, x8, #0xff
+    ldp q2, q5, [sp, #16]
+    mov x18, #167772160
+    ldr x1, [sp, #80]
+    cmp x10, #15
+    movk x18, #1280, lsl #48
+    b.eq L2
+    b L11
+L4:
+    and w10, w9, #0xff
+    ldp q4, q3, [sp, #48]
+    add w10, w10, #3
+    ldp q2, q5, [sp, #16]
+    add w10, w27, w10, lsr #2
+    ldr x1, [sp, #80]
+    mov x18, #167772160
+    add x25, x25, #1
+    mov x23, x8
+    mov x24, x9
+    and w27, w10, #0xffff
+    movk x18, #1280, lsl #48
+    b L2
+L5:
+    ldr x19, [sp, #8]
+    cbz x25, L9
+    ldr w1, [x20, #76]
+    str w27, [x20, #76]
+    and w9, w27, #0xffff
+    dmb oshst
+    rev w9, w9
+    cmp x25, #1
+    ldr x8, [x20, #16]
+    str w9, [x8]
+    b.ne L6
+    and w8, w24, #0xff
+    add w8, w8, #3
+    and w8, w8, #0x1fc
+    cmp w8, #4
+    b.ne L8
+    and x8, x24, #0xfe
+    cbz x8, L8
+    add x8, x20, #68
+    add x9, x20, #64
+    tst x24, #0x100
+    csel x8, x8, x9, eq
+    ldr w8, [x8]
+    cmp w8, #64
+    b.lo L8
+    ldr w8, [x20, #88]
+    ldr x9, [x20]
+    dsb st
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldr x9, [x20, #24]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x8, [x20, #32]
+    eor x8, x8, x9
+    b L7
+L6:
+    dsb st
+    ldr x8, [x20, #24]
+    str x23, [x8]
+    dsb st
+    ldr x9, [x20, #32]
+    eor x8, x9, x8
+L7:
+    str x8, [x20, #24]
+    b L9
+L8:
+    mov x0, x20
+    mov x2, x23
+    mov x3, x24
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+L9:
+    mov w8, #15
+    strb w8, [x19]
+L10:
+    ldp x20, x19, [sp, #288]
+    ldp x22, x21, [sp, #272]
+    ldp x24, x23, [sp, #256]
+    ldp x26, x25, [sp, #240]
+    ldp x28, x27, [sp, #224]
+    ldp x29, x30, [sp, #208]
+    add sp, sp, #304
+    ret
+L11:
+    ldr x12, [sp, #8]
+    and x10, x8, #0xffffffffffffff00
+    b L16
+L12:
+    ldrh w10, [x20, #84]
+    cbz w10, L13
+    ldr w9, [x20, #88]
+    ldr x12, [sp, #8]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w11, w9, #0xffff
+    cmp w11, #2
+    b.hs L14
+    mov w8, #12
+    b L15
+L13:
+    ldr x12, [sp, #8]
+    mov w8, #14
+    b L15
+L14:
+    cmp w10, #1
+    mov w10, #11
+    mov w11, #13
+    csinc w9, w8, wzr, ne
+    csel x8, x11, x10, eq
+L15:
+    and w9, w9, #0xffff
+    mov w10, #131072
+    orr x10, x10, x9, lsl #32
+    mov w9, #2
+L16:
+    and x8, x8, #0xff
+    orr x8, x10, x8
+    stp x8, x9, [x12]
+    b L10
+
+hot_batch_list:
+    sub sp, sp, #352
+    stp x29, x30, [sp, #272]
+    stp x28, x25, [sp, #288]
+    stp x24, x23, [sp, #304]
+    stp x22, x21, [sp, #320]
+    stp x20, x19, [sp, #336]
+    add x29, sp, #272
+    ldur x10, [x2, #12]
+    add x11, sp, #48
+    ldur x14, [x2, #28]
+    stur xzr, [sp, #36]
+    movi v0.2d, #0000000000000000
+    ldr w9, [x2, #8]
+    stur x10, [x11, #140]
+    ldr w20, [x0, #76]
+    ldp w12, w10, [x2, #20]
+    stur x14, [x11, #156]
+    ldr w14, [sp, #40]
+    str wzr, [sp, #24]
+    str w12, [sp, #196]
+    add x15, x10, x9
+    ldp w13, w12, [x2, #36]
+    stp w14, wzr, [sp, #104]
+    ldr x14, [x2]
+    stur xzr, [sp, #28]
+    str w13, [sp, #212]
+    ldur x13, [x2, #44]
+    str x14, [sp, #176]
+    stur x13, [x11, #172]
+    orr w13, w1, #0xffffff00
+    rev w13, w13
+    stur q0, [x11, #104]
+    stp wzr, w13, [sp, #56]
+    mov w13, #128
+    strb w13, [sp, #120]
+    mov w13, #1024
+    str w13, [sp, #124]
+    mov x13, #137438953472
+    movk x13, #288, lsl #48
+    stur q0, [x11, #88]
+    ldur q0, [sp, #24]
+    str x13, [sp, #128]
+    ldp w14, w13, [x2, #52]
+    stur q0, [sp, #88]
+    ldr d0, [x2, #56]
+    stp xzr, xzr, [sp]
+    add x16, x12, x13
+    str w14, [sp, #228]
+    add x15, x15, x16
+    str xzr, [sp, #16]
+    rev x14, x15
+    stp xzr, xzr, [sp, #64]
+    str x14, [sp, #80]
+    mov w14, #4
+    str x0, [sp, #48]
+    str w20, [sp, #264]
+    stp wzr, wzr, [sp, #112]
+    strb wzr, [sp, #123]
+    sturh wzr, [sp, #121]
+    str w1, [sp, #168]
+    str w9, [sp, #184]
+    str w10, [sp, #200]
+    str w12, [sp, #216]
+    str d0, [sp, #232]
+    strh w14, [sp, #240]
+    str xzr, [sp, #248]
+    strb wzr, [sp, #256]
+    tbnz w9, #31, L1
+    tbnz w10, #31, L2
+    add x9, sp, #48
+    tbnz w12, #31, L3
+    tbnz w13, #31, L4
+    ldr w9, [x0, #80]
+    sub w10, w9, w20
+    and w9, w10, #0xffff
+    cmp w9, #2
+    b.ls L19
+    ldr w13, [x0, #88]
+    lsl w9, w20, #4
+    ldrb w10, [x0, #92]
+    ldr x14, [x0, #40]
+    rev w15, w20
+    mov x16, #620756992
+    movk x16, #3072, lsl #48
+    and w17, w13, w9
+    lsr w15, w15, #8
+    lsl x18, x10, #27
+    ldr x12, [x0]
+    ubfiz x10, x17, #2, #32
+    rev w17, w1
+    orr x14, x14, x16
+    lsl w13, w13, #2
+    orr x14, x14, x15
+    orr x15, x18, x17, lsl #32
+    add x16, x12, x10
+    add w13, w13, #64
+    mov w21, wzr
+    mov w22, #1
+    stp x14, x15, [x16]
+    add x14, x16, #64
+    mov w19, #12
+    ldur q0, [sp, #120]
+    ldur q1, [x11, #88]
+    ldur q2, [x11, #104]
+    and w11, w13, #0x3fffc0
+    add x13, x10, #64
+    stp q0, q1, [x16, #16]
+    cmp x13, x11
+    add x11, x12, x11
+    str q2, [x16, #48]
+    csel x13, x12, x14, eq
+    ldur q0, [sp, #56]
+    ldur q1, [sp, #72]
+    ldur q2, [sp, #88]
+    ldur q3, [sp, #104]
+    str q0, [x13], #16
+    cmp x13, x11
+    csel x13, x12, x13, eq
+    str q1, [x13], #16
+    cmp x13, x11
+    csel x13, x12, x13, eq
+    str q2, [x13], #16
+    cmp x13, x11
+    csel x13, x12, x13, eq
+    str q3, [x13], #16
+    cmp x13, x11
+    ldp w15, w14, [sp, #184]
+    csel x13, x12, x13, eq
+    orr x14, x14, x15, lsl #32
+    ldr x15, [sp, #176]
+    rev x14, x14
+    rev x15, x15
+    stp x14, x15, [x13], #16
+    cmp x13, x11
+    ldp w15, w14, [sp, #200]
+    csel x13, x12, x13, eq
+    orr x14, x14, x15, lsl #32
+    ldr x15, [sp, #192]
+    rev x14, x14
+    rev x15, x15
+    stp x14, x15, [x13], #16
+    cmp x13, x11
+    ldp w15, w14, [sp, #216]
+    csel x13, x12, x13, eq
+    orr x14, x14, x15, lsl #32
+    ldr x15, [sp, #208]
+    rev x14, x14
+    rev x15, x15
+    stp x14, x15, [x13], #16
+    cmp x13, x11
+    ldp w15, w14, [sp, #232]
+    ldr x11, [sp, #224]
+    csel x12, x12, x13, eq
+    orr x14, x14, x15, lsl #32
+    rev x11, x11
+    rev x13, x14
+    stp x13, x11, [x12]
+    mov w12, #3
+    ldr d0, [sp, #248]
+    fmov d1, x12
+    ldr w11, [x0, #88]
+    ldr x12, [x0, #8]
+    mov v2.16b, v0.16b
+    and w11, w11, w20, lsl #4
+    and x11, x11, #0xffff0
+    mov v2.d[1], v1.d[0]
+    str q2, [x12, x11]
+    add w11, w9, #16
+    add w9, w9, #32
+    ldr w12, [x0, #88]
+    and w11, w11, #0xffff0
+    ldr x13, [x0, #8]
+    and w9, w9, #0xffff0
+    and x11, x12, x11
+    str q0, [x13, x11]
+    ldr w11, [x0, #88]
+    ldr x12, [x0, #8]
+    and x9, x11, x9
+    str q0, [x12, x9]
+    ldr x9, [x0]
+    ldr x9, [x9, x10]
+    add w10, w20, #3
+    and w20, w10, #0xffff
+    b L7
+L1:
+    add x9, x11, #128
+    b L5
+L2:
+    add x9, x11, #144
+    b L5
+L3:
+    add x9, x9, #160
+    b L5
+L4:
+    add x9, x9, #176
+L5:
+    ldr w9, [x9, #8]
+    mov w10, #1
+    mov w11, #2147483647
+    lsl x12, x9, #32
+    orr x9, x12, x10
+    and x10, x9, #0xff
+    cmp x10, #15
+    b.ne L23
+L6:
+    mov x9, xzr
+    mov x19, xzr
+    mov x22, xzr
+    mov w21, #1
+L7:
+    ldr w10, [x0, #52]
+    cbz w10, L14
+    ldr w9, [x0, #80]
+    cmp w20, w9
+    b.eq L18
+    rev w10, w4
+    mov w9, #1
+    mov w12, #1073741824
+    fmov s1, w10
+    dup v0.2d, x9
+    lsl w9, w20, #4
+    ldr w10, [x0, #88]
+    ldr x11, [x0, #8]
+    rev w13, w1
+    mov v1.s[1], wzr
+    mov v0.d[0], x5
+    and x9, x10, x9
+    ldr x10, [x0, #40]
+    str q0, [x11, x9]
+    rev w11, w20
+    orr x10, x10, #0x8000000
+    mov v1.s[2], w12
+    ldr x12, [x0]
+    lsr w11, w11, #8
+    orr x10, x10, #0x300000000000000
+    add x12, x12, x9, lsl #2
+    orr x9, x10, x11
+    mov w10, #671088640
+    rev x11, x3
+    mov v1.s[3], w13
+    stp x9, x10, [x12]
+    mov w10, #3
+    str x11, [x12, #16]
+    add w11, w20, #1
+    str xzr, [x12, #40]
+    stur q1, [x12, #24]
+L8:
+    add x22, x22, #1
+    and w20, w11, #0xffff
+    mov x19, x10
+    mov x2, x9
+L9:
+    ldr w1, [x0, #76]
+    str w20, [x0, #76]
+    and w10, w20, #0xffff
+    dmb oshst
+    rev w10, w10
+    cmp x22, #1
+    ldr x9, [x0, #16]
+    str w10, [x9]
+    b.ne L10
+    tst x19, #0xfe
+    b.eq L12
+    and w9, w19, #0xff
+    add w9, w9, #3
+    and w9, w9, #0x1fc
+    cmp w9, #4
+    b.ne L12
+    add x9, x0, #68
+    add x10, x0, #64
+    tst x19, #0x100
+    csel x9, x9, x10, eq
+    ldr w9, [x9]
+    cmp w9, #64
+    b.lo L12
+    ldr w9, [x0, #88]
+    ldr x10, [x0]
+    dsb st
+    and w9, w9, w1, lsl #4
+    add x9, x10, w9, uxtw #2
+    ldr x10, [x0, #24]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x9, x9, x10
+    b L11
+L10:
+    dsb st
+    ldr x9, [x0, #24]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+L11:
+    str x9, [x0, #24]
+    b L13
+L12:
+    mov x3, x19
+    mov x19, x8
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    mov x8, x19
+L13:
+    mov w9, #15
+    strb w9, [x8]
+    b L24
+L14:
+    mov x24, x8
+    mov w8, #64
+    mov x23, x0
+    stp w8, w1, [sp, #80]
+    mov w8, #40
+    mov x25, x9
+    stp x0, x3, [sp, #48]
+    add x0, sp, #48
+    strb w8, [sp, #96]
+    mov x8, sp
+    str w20, [sp, #104]
+    str w4, [sp, #64]
+    str xzr, [sp, #72]
+    str x5, [sp, #88]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>
+    ldp x9, x10, [sp, #8]
+    ldr w8, [sp]
+    tbz w8, #0, L15
+    and x12, x9, #0xff
+    mov x8, x24
+    cmp x12, #15
+    b.ne L16
+    mov x2, x25
+    mov x0, x23
+    tbz w21, #0, L9
+    b L13
+L15:
+    and w8, w10, #0xff
+    mov x0, x23
+    add w8, w8, #3
+    add w11, w20, w8, lsr #2
+    mov x8, x24
+    b L8
+L16:
+    and x11, x9, #0xffff000000000000
+    mov x13, x9
+L17:
+    and x14, x13, #0xffff00000000
+    and x9, x9, #0xffff0000
+    orr x9, x9, x14
+    orr x9, x9, x11
+    and x11, x13, #0xff00
+    orr x9, x9, x12
+    orr x9, x9, x11
+    stp x9, x10, [x8]
+    b L24
+L18:
+    ldr w9, [x0, #84]
+    mov w10, #14
+    mov x11, xzr
+    mov x13, xzr
+    cmp w9, #0
+    mov w9, #11
+    csel x12, x10, x9, eq
+    mov w9, #65536
+    b L17
+L19:
+    ldr w12, [x0, #84]
+    tst w12, #0xffff
+    b.eq L20
+    ldr w11, [x0, #88]
+    mov x9, x0
+    lsr w11, w11, #4
+    add w11, w11, #1
+    and w13, w11, #0xffff
+    cmp w13, #3
+    b.hs L21
+    mov w10, #12
+    b L22
+L20:
+    mov x9, x0
+    mov w10, #14
+    b L22
+L21:
+    and w11, w12, #0xffff
+    mov w13, #11
+    mov w14, #13
+    cmp w11, #3
+    csel w11, w12, w10, lo
+    csel x10, x14, x13, lo
+L22:
+    and w11, w11, #0xffff
+    mov w12, #196608
+    mov x0, x9
+    orr x12, x12, x11, lsl #32
+    mov w11, #3
+    orr x9, x12, x10
+    and x10, x9, #0xff
+    cmp x10, #15
+    b.eq L6
+L23:
+    stp x9, x11, [x8]
+L24:
+    ldp x20, x19, [sp, #336]
+    ldp x22, x21, [sp, #320]
+    ldp x24, x23, [sp, #304]
+    ldp x28, x25, [sp, #288]
+    ldp x29, x30, [sp, #272]
+    add sp, sp, #352
+    ret
+
+hot_batch_rebind:
+    stp x29, x30, [sp, #-48]!
+    str x21, [sp, #16]
+    stp x20, x19, [sp, #32]
+    mov x29, sp
+    ldp w10, w11, [x0, #76]
+    mov x19, x8
+    sub w11, w11, w10
+    and w12, w11, #0xffff
+    cmp w12, #1
+    b.ls L3
+    ldp w17, w14, [x1]
+    ldr x8, [x0, #40]
+    rev w12, w10
+    mov x13, #620756992
+    movk x13, #2048, lsl #48
+    lsr w15, w12, #8
+    ldr w5, [x0, #88]
+    rev w12, w14
+    orr x13, x8, x13
+    lsl w8, w10, #4
+    lsl x16, x12, #32
+    ldp x12, x14, [x0]
+    ldrb w11, [x0, #92]
+    mov w9, w2
+    orr x2, x13, x15
+    and w13, w5, w8
+    adrp x15, .LCPI_0
+    mov x18, #66108136620032
+    orr x11, x16, x11, lsl #27
+    ldr q0, [x15, :lo12:.LCPI_0]
+    add x15, x12, w13, uxtw #2
+    str q0, [x14, w13, uxtw]
+    movi v0.2d, #0000000000000000
+    adrp x13, .LCPI_1
+    stp x2, x11, [x15]
+    add w11, w8, #16
+    ldr q1, [x13, :lo12:.LCPI_1]
+    and w11, w11, #0xffff0
+    adrp x13, .LCPI_2
+    mov x6, #66108136620032
+    and x11, x11, x5
+    cmp w17, #0
+    movk x18, #16672, lsl #48
+    stp q1, q0, [x15, #16]
+    ldr q1, [x13, :lo12:.LCPI_2]
+    add w13, w10, #2
+    str q0, [x15, #48]
+    add x15, x12, x11, lsl #2
+    movk x6, #16736, lsl #48
+    str q0, [x14, x11]
+    ldr w11, [x1, #8]
+    mov w14, #-256
+    stp q1, q0, [x15]
+    csel x18, x6, x18, ne
+    lsl w11, w11, #8
+    stp q0, q0, [x15, #32]
+    ldr w15, [x3, #8]
+    csel w1, w11, w14, ne
+    and w14, w13, #0xffff
+    tbnz w15, #31, L4
+    ldr w11, [x0, #80]
+    sub w11, w11, w13
+    and w6, w11, #0xffff
+    cmp w6, #2
+    b.ls L5
+    lsl w2, w14, #6
+    lsl w5, w5, #2
+    rev w14, w14
+    mov x20, #144
+    bfxil w1, w9, #0, #8
+    lsr w7, w14, #8
+    and x9, x2, x5
+    add w14, w5, #64
+    movk x20, #1024, lsl #32
+    ldr x6, [x0, #40]
+    mov x2, #620756992
+    add x5, x12, x9
+    and w14, w14, #0x3fffc0
+    orr x21, x20, #0x20
+    cmp w17, #0
+    add x17, x9, #64
+    movk x2, #3072, lsl #48
+    csel x20, x21, x20, ne
+    add x21, x5, #64
+    cmp x17, x14
+    orr x17, x6, x2
+    csel x2, x12, x21, eq
+    add x14, x12, x14
+    orr x17, x17, x7
+    add x6, x2, #16
+    orr x16, x16, #0x8000000
+    stp x20, x18, [x5, #16]
+    cmp x6, x14
+    stp x17, x16, [x5]
+    rev w17, w1
+    csel x16, x12, x6, eq
+    mov w18, #2097152
+    stp q0, q0, [x5, #32]
+    add x1, x16, #16
+    orr x17, x18, x17, lsl #32
+    rev x6, x15
+    cmp x1, x14
+    ubfiz w13, w13, #4, #16
+    mov v0.d[0], x4
+    csel x18, x12, x1, eq
+    ldr x1, [x3]
+    stp x17, xzr, [x2]
+    add x5, x18, #16
+    ldr w2, [x3, #12]
+    mov w11, wzr
+    cmp x5, x14
+    rev x17, x1
+    csel x1, x12, x5, eq
+    stp x17, x6, [x16]
+    orr x15, x2, x15, lsl #32
+    add x3, x1, #16
+    stp xzr, xzr, [x18]
+    cmp x3, x14
+    stp xzr, xzr, [x1]
+    rev x15, x15
+    csel x16, x12, x3, eq
+    mov w3, #12
+    add x18, x16, #16
+    stp x15, x17, [x16]
+    mov w17, #3
+    cmp x18, x14
+    dup v1.2d, x17
+    csel x18, x12, x18, eq
+    add x1, x18, #16
+    stp xzr, xzr, [x18]
+    cmp x1, x14
+    mov v1.d[0], x4
+    csel x15, x12, x1, eq
+    add x16, x15, #16
+    stp xzr, xzr, [x15]
+    cmp x16, x14
+    csel x12, x12, x16, eq
+    stp xzr, xzr, [x12]
+    add w12, w8, #48
+    add w8, w8, #64
+    ldr w14, [x0, #88]
+    ldp x16, x15, [x0]
+    and w12, w12, w14
+    and w8, w8, w14
+    and x13, x14, x13
+    and w12, w12, #0xffff0
+    and w8, w8, #0xffff0
+    str q1, [x15, x13]
+    str q0, [x15, w12, uxtw]
+    str q0, [x15, w8, uxtw]
+    add w8, w10, #5
+    ldr x2, [x16, x9]
+    and w14, w8, #0xffff
+L1:
+    ldr w1, [x0, #76]
+    str w14, [x0, #76]
+    rev w9, w14
+    dmb oshst
+    ldr x8, [x0, #16]
+    str w9, [x8]
+    cbz w11, L2
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    mov w8, #15
+    strb w8, [x19]
+    ldp x20, x19, [sp, #32]
+    ldr x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+L2:
+    dsb st
+    ldr x8, [x0, #24]
+    str x2, [x8]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x8, x9, x8
+    str x8, [x0, #24]
+    mov w8, #15
+    strb w8, [x19]
+    ldp x20, x19, [sp, #32]
+    ldr x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+L3:
+    ldrh w9, [x0, #84]
+    cbz w9, L6
+    ldr w8, [x0, #88]
+    lsr w8, w8, #4
+    add w8, w8, #1
+    and w10, w8, #0xffff
+    cmp w10, #2
+    b.hs L8
+    mov w9, #12
+    b L9
+L4:
+    lsl x9, x15, #32
+    mov w8, #1
+    mov w10, #2147483647
+    b L12
+L5:
+    ldr w8, [x0, #84]
+    tst w8, #0xffff
+    b.eq L7
+    lsr w9, w5, #4
+    add w9, w9, #1
+    and w10, w9, #0xffff
+    cmp w10, #3
+    b.hs L10
+    mov w8, #12
+    b L11
+L6:
+    mov w9, #14
+    b L9
+L7:
+    mov w8, #14
+    b L11
+L8:
+    cmp w9, #1
+    mov w9, #11
+    mov w10, #13
+    csinc w8, w11, wzr, ne
+    csel w9, w10, w9, eq
+L9:
+    strb w9, [x19]
+    mov w9, #2
+    and w8, w8, #0xffff
+    strh w9, [x19, #2]
+    str w8, [x19, #4]
+    strh w9, [x19, #8]
+    ldp x20, x19, [sp, #32]
+    ldr x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+L10:
+    and w9, w8, #0xffff
+    mov w10, #11
+    mov w12, #13
+    cmp w9, #3
+    csel w9, w8, w11, lo
+    csel x8, x12, x10, lo
+L11:
+    and w9, w9, #0xffff
+    mov w10, #196608
+    orr x9, x10, x9, lsl #32
+    mov w10, #3
+L12:
+    orr w11, w9, w8
+    and x11, x11, #0xff
+    cmp x11, #15
+    b.ne L13
+    mov w11, #1
+    mov w3, #8
+    b L1
+L13:
+    orr x8, x8, x9
+    stp x8, x10, [x19]
+    ldp x20, x19, [sp, #32]
+    ldr x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+
 hot_fire_at:
     ldp w9, w10, [x0, #76]
     cmp w9, w10
@@ -2177,324 +3072,266 @@ L3:
     ret
 
 hot_post_datagram_entry:
-    ldr w11, [x0, #52]
-    cbz w11, L6
-    ldr w15, [x2, #8]
-    tbnz w15, #31, L7
-    cmp w15, #0
-    mov w11, #4
-    mov x9, x3
-    mov x10, x1
-    cinc x3, x11, ne
-    ldp w1, w13, [x0, #76]
-    add w12, w3, #3
-    lsr w11, w12, #2
-    sub w13, w13, w1
-    cmp w11, w13, uxth
-    b.hi L8
-    ldr w16, [x0, #88]
-    rev w13, w1
-    ldr x4, [x0, #40]
-    lsr w14, w13, #8
-    ldr x13, [x0]
-    mov w5, #167772160
-    and w17, w16, w1, lsl #4
-    ldp q0, q1, [x10]
-    orr x14, x14, x3, lsl #56
-    ldr q2, [x10, #32]
-    lsl w10, w16, #2
-    ubfiz x18, x17, #2, #32
-    orr x17, x4, x5
-    mov w4, #134217728
-    orr x17, x14, x17
-    add x14, x13, x18
-    stp x17, x4, [x14]
-    ldr x17, [x2]
-    ldr w2, [x2, #12]
-    stp q0, q1, [x14, #16]
-    str q2, [x14, #48]
-    cbz w15, L1
-    add w4, w10, #64
-    add x18, x18, #64
-    orr x15, x2, x15, lsl #32
-    and w2, w4, #0x3fffc0
-    add x4, x14, #64
-    rev x17, x17
-    cmp x18, x2
-    rev x15, x15
-    csel x18, x13, x4, eq
-    stp x15, x17, [x18]
-L1:
-    fmov d0, x9
-    lsl w17, w1, #4
-    ldr x15, [x0, #8]
-    and x16, x16, #0xffff0
+    ldp w11, w12, [x2, #8]
+    ldp d1, d4, [x1]
+    ldr x9, [x2]
+    ldp d2, d6, [x1, #16]
+    ldp d3, d5, [x1, #32]
     cmp w11, #1
-    and x18, x17, x16
-    mov v0.d[1], x11
-    str q0, [x15, x18]
-    b.eq L2
-    fmov d0, x9
-    add w9, w17, #16
-    mov w11, w16
-    and x9, x9, x11
-    fmov d0, d0
-    str q0, [x15, x9]
-L2:
-    add w9, w3, #3
-    ldr x2, [x14]
-    add w9, w1, w9, lsr #2
-    and w11, w9, #0xffff
-    and w9, w12, #0xc
-    str w11, [x0, #76]
-    rev w11, w11
-    cmp w9, #8
+    b.lt L2
+    ldr w10, [x0, #52]
+    cbz w10, L2
+    ldp w10, w13, [x0, #76]
+    sub w13, w13, w10
+    and w14, w13, #0xffff
+    cmp w14, #1
+    b.ls L3
+    ldr x13, [x0, #40]
+    rev w14, w10
+    mov x15, #167772160
+    mov w16, #134217728
+    movk x15, #1280, lsl #48
+    lsr w14, w14, #8
+    dup v0.2d, x16
+    mov w16, #2
+    orr x12, x12, x11, lsl #32
+    movi v16.2d, #0000000000000000
+    dup v7.2d, x16
+    orr x13, x13, x15
+    orr x11, x13, x14
+    ldr w13, [x0, #88]
+    lsl w14, w10, #4
+    ldp x15, x16, [x0]
+    rev x12, x12
+    mov v0.d[0], x11
+    mov v1.d[1], v4.d[0]
+    mov v2.d[1], v6.d[0]
+    fmov d4, x12
+    mov v3.d[1], v5.d[0]
+    mov v7.d[0], x3
+    and w17, w13, w14
+    mov v16.d[0], x3
+    add w12, w14, #16
+    add x18, x15, w17, uxtw #2
+    rev x9, x9
+    and w12, w12, #0xffff0
+    mov v4.d[1], x9
+    and x9, x12, x13
+    str q7, [x16, w17, uxtw]
+    stp q0, q1, [x18]
+    lsl x12, x9, #2
+    stp q2, q3, [x18, #32]
+    str q16, [x16, x9]
+    add w9, w10, #2
+    and w9, w9, #0xffff
+    str q4, [x15, x12]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
-    ldr x15, [x0, #16]
-    str w11, [x15]
-    b.ne L3
+    ldr x10, [x0, #16]
+    str w9, [x10]
     ldr w9, [x0, #68]
     cmp w9, #127
-    b.ls L5
-    lsl w9, w1, #6
-    and w10, w10, #0x3fffc0
+    b.ls L1
     dsb st
-    ldr x12, [x0, #24]
-    and w11, w10, w9
-    add w9, w9, #64
-    and w9, w10, w9
-    add x10, x13, x11
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x12]
-    add x9, x13, x9
-    add x10, x12, #64
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x12
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0, #24]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #112
+    stp x29, x30, [sp, #96]
+    add x29, sp, #96
+    str x0, [sp, #8]
+    add x0, sp, #8
+    str x9, [sp, #64]
+    mov w9, #8
+    stp d1, d4, [sp, #16]
+    stp d2, d6, [sp, #32]
+    stp d3, d5, [sp, #48]
+    stp w11, w12, [sp, #72]
+    str x3, [sp, #80]
+    strb w9, [sp, #88]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #112
     ret
 L3:
-    cmp w9, #4
-    b.ne L4
-    ldr w9, [x0, #68]
-    cmp w9, #63
-    b.ls L4
-    dsb st
-    ldr x9, [x0, #24]
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x14]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #32]
-    eor x9, x10, x9
-    str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
-    ret
+    ldrh w10, [x0, #84]
+    cbz w10, L4
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w11, w9, #0xffff
+    cmp w11, #2
+    b.hs L5
+    mov w10, #12
+    b L6
 L4:
-    stp x29, x30, [sp, #-32]!
-    str x19, [sp, #16]
-    mov x29, sp
-    mov x19, x8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov x8, x19
-    ldr x19, [sp, #16]
-    ldp x29, x30, [sp], #32
-    mov w9, #15
-    strb w9, [x8]
-    ret
+    mov w10, #14
+    b L6
 L5:
-    dsb st
-    ldr x9, [x0, #24]
-    str x2, [x9]
-    dsb st
-    ldr x10, [x0, #32]
-    eor x9, x10, x9
-    str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
-    ret
+    cmp w10, #1
+    mov w10, #11
+    mov w11, #13
+    csinc w9, w13, wzr, ne
+    csel w10, w11, w10, eq
 L6:
-    mov w11, #1
-    stp xzr, x11, [x8]
-    ret
-L7:
-    lsl x10, x15, #32
-    mov w11, #2147483647
-    mov w9, #1
-    orr x9, x9, x10
-    stp x9, x11, [x8]
-    ret
-L8:
-    ldr w9, [x0, #84]
-    tst w9, #0xffff
-    b.eq L9
-    ldr w10, [x0, #88]
-    cmp w11, w9, uxth
-    mov w15, #11
-    mov w16, #13
-    mov w12, #12
-    csel w9, w9, w13, hi
-    lsr w10, w10, #4
-    csel x13, x16, x15, hi
-    add w14, w10, #1
-    cmp w11, w14, uxth
-    csinc w10, w9, w10, ls
-    csel x9, x12, x13, hi
-    ubfiz x12, x11, #16, #32
-    and w10, w10, #0xffff
-    orr x10, x12, x10, lsl #32
-    orr x9, x9, x10
-    stp x9, x11, [x8]
-    ret
-L9:
-    mov w9, #14
-    ubfiz x12, x11, #16, #32
-    and w10, w10, #0xffff
-    orr x10, x12, x10, lsl #32
-    orr x9, x9, x10
-    stp x9, x11, [x8]
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_datagram_full:
     ldr w9, [x0, #48]
+    ldp q1, q2, [x1]
+    ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #76]
-    sub w11, w10, w9
-    and w10, w11, #0xffff
-    cmp w10, #1
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
     b.ls L3
+    mov w14, #2
+    ldr x10, [x0, #40]
     rev w11, w9
-    ldr x15, [x0, #40]
-    mov x17, #167772160
-    lsl w13, w9, #4
+    mov x12, #167772160
+    dup v5.2d, x14
+    lsr w11, w11, #8
+    movk x12, #1280, lsl #48
+    movi v6.2d, #0000000000000000
+    mov w13, #134217728
+    orr x10, x10, x12
+    dup v0.2d, x13
     ldr w12, [x0, #88]
-    lsr w16, w11, #8
-    movk x17, #1280, lsl #48
-    ldp q0, q1, [x1]
-    orr x15, x15, x17
-    and w14, w12, w13
-    lsl w11, w12, #2
-    orr x15, x15, x16
-    ldp x10, x16, [x0]
-    ubfiz x18, x14, #2, #32
-    ldr q2, [x1, #32]
-    add w17, w11, #64
-    mov w5, #2
-    and w17, w17, #0x3fffc0
-    mov w4, #134217728
-    add x1, x10, x18
-    add x18, x18, #64
-    add w13, w13, #16
-    stp q0, q1, [x1, #16]
-    movi v1.2d, #0000000000000000
-    dup v0.2d, x5
-    cmp x18, x17
-    stp x15, x4, [x1]
-    mov w15, #128
-    ldp w5, w18, [x2]
-    movk w15, #2048, lsl #16
-    mov v0.d[0], x3
-    add x17, x1, #64
-    mov v1.d[0], x3
-    and w12, w13, w12
-    add w13, w9, #2
-    orr x15, x15, x5, lsl #32
-    csel x17, x10, x17, eq
-    and x14, x14, #0xffff0
-    and w12, w12, #0xffff0
-    and w13, w13, #0xffff
-    str q2, [x1, #48]
-    stp x15, x18, [x17]
-    str q0, [x16, x14]
-    str q1, [x16, w12, uxtw]
-    str w13, [x0, #76]
-    ldr x12, [x1]
-    rev w13, w13
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v5.d[0], x3
+    ldp x13, x14, [x0]
+    ldr d7, [x2]
+    and w15, w12, w11
+    mov v3.d[1], v4.d[0]
+    add w11, w11, #16
+    ext v4.16b, v6.16b, v7.16b, #12
+    mov v0.d[0], x10
+    and w11, w11, #0xffff0
+    add x16, x13, w15, uxtw #2
+    str q5, [x14, w15, uxtw]
+    adrp x15, .LCPI_0
+    ldr q5, [x15, :lo12:.LCPI_0]
+    mov v6.d[0], x3
+    and x11, x11, x12
+    lsl x12, x11, #2
+    add w9, w9, #2
+    stp q2, q3, [x16, #32]
+    orr v4.16b, v4.16b, v5.16b
+    and w9, w9, #0xffff
+    stp q0, q1, [x16]
+    str q6, [x14, x11]
+    str q4, [x13, x12]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
-    ldr x14, [x0, #16]
-    str w13, [x14]
-    ldr w13, [x0, #64]
-    cmp w13, #127
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    ldr w9, [x0, #64]
+    cmp w9, #127
     b.ls L1
-    lsl w9, w9, #6
-    and w11, w11, #0x3fffc0
     dsb st
-    ldr x13, [x0, #24]
-    and w12, w11, w9
-    add w9, w9, #64
-    and w9, w11, w9
-    add x11, x10, x12
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
-    add x9, x10, x9
-    add x10, x13, #64
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x13
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x12, [x9]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L2:
-    lsl x11, x9, #24
-    mov w10, #8
-    mov w9, #3
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    stp x0, x2, [sp]
+    mov w9, #8
+    mov x0, sp
+    stp q1, q2, [sp, #16]
+    stp d3, d4, [sp, #48]
+    str x3, [sp, #64]
+    strb w9, [sp, #72]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
     ret
 L3:
-    ldrh w9, [x0, #84]
-    cbz w9, L4
-    ldr w10, [x0, #88]
-    lsr w10, w10, #4
-    add w10, w10, #1
-    and w12, w10, #0xffff
+    ldrh w11, [x0, #84]
+    cbz w11, L4
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #12
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #12
+    b L6
 L4:
-    mov w9, #14
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #14
+    b L6
 L5:
-    cmp w9, #1
-    mov w9, #11
+    cmp w11, #1
+    mov w11, #11
     mov w12, #13
-    csinc w10, w11, wzr, ne
-    csel x9, x12, x9, eq
-    mov w11, #512
-    bfi x11, x10, #24, #16
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
     mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_doorbell_fence:
@@ -2771,311 +3608,285 @@ L3:
 
 hot_post_dynamic_full:
     ldr w9, [x0, #48]
+    ldp q1, q2, [x1]
+    ldp d3, d0, [x1, #32]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #76]
-    sub w11, w10, w9
-    and w10, w11, #0xffff
-    cmp w10, #1
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
     b.ls L3
+    ldr x10, [x0, #40]
+    mov w13, #2
+    rev w11, w9
+    dup v5.2d, x13
+    movi v6.2d, #0000000000000000
+    mov w12, #134217728
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v3.d[1], v0.d[0]
+    dup v0.2d, x12
+    orr x10, x10, #0x600000000000000
+    ldr d7, [x4]
+    rev x12, x2
     ldr w13, [x0, #88]
-    lsl w10, w9, #4
-    ldr x11, [x0, #40]
-    ldp x12, x17, [x0]
-    rev w14, w9
-    and w15, w13, w10
-    lsr w14, w14, #8
-    orr x16, x11, #0x8000000
-    ubfiz x11, x15, #2, #32
-    lsl w13, w13, #2
-    orr x16, x16, #0x600000000000000
-    mov w15, #134217728
-    orr x14, x16, x14
-    ldr q2, [x1, #32]
-    add x16, x12, x11
-    ldp q0, q1, [x1]
-    add w13, w13, #64
-    stp x14, x15, [x16]
-    add x14, x11, #64
-    and w13, w13, #0x3fffc0
-    add x15, x16, #64
-    str q2, [x16, #48]
-    cmp x14, x13
-    stp q0, q1, [x16, #16]
+    lsl w14, w9, #4
+    orr x10, x10, x11
+    mov v5.d[0], x5
+    fmov d4, x12
+    ldp x15, x11, [x0]
+    ext v7.16b, v6.16b, v7.16b, #12
+    mov v0.d[0], x10
+    and w12, w13, w14
+    adrp x16, .LCPI_0
+    add w14, w14, #16
+    mov v6.d[0], x5
+    add w9, w9, #2
+    str q5, [x11, w12, uxtw]
+    ldr q5, [x16, :lo12:.LCPI_0]
     rev w16, w3
-    csel x14, x12, x15, eq
-    rev x15, x2
-    add x13, x12, x13
-    stp x15, x16, [x14], #16
-    mov w15, #2
-    cmp x14, x13
-    dup v0.2d, x15
-    movi v1.2d, #0000000000000000
-    ldp w15, w13, [x4]
-    csel x14, x12, x14, eq
-    mov v0.d[0], x5
-    str x13, [x14, #8]
-    mov w13, #128
-    mov v1.d[0], x5
-    movk w13, #2048, lsl #16
-    ldr w12, [x0, #88]
-    orr x13, x13, x15, lsl #32
-    and w15, w10, w12
-    add w10, w10, #16
-    str x13, [x14]
-    and x13, x15, #0xffff0
-    and w10, w10, w12
-    str q0, [x17, x13]
-    and w10, w10, #0xffff0
-    add w13, w9, #2
-    str q1, [x17, w10, uxtw]
-    ldr x10, [x0]
-    and w13, w13, #0xffff
-    str w13, [x0, #76]
-    rev w13, w13
-    ldr x11, [x10, x11]
+    add x12, x15, w12, uxtw #2
+    mov v4.d[1], x16
+    and w14, w14, #0xffff0
+    and x13, x14, x13
+    orr v5.16b, v7.16b, v5.16b
+    and w9, w9, #0xffff
+    stp q0, q1, [x12]
+    stp q2, q3, [x12, #32]
+    add x12, x15, x13, lsl #2
+    str q6, [x11, x13]
+    stp q4, q5, [x12]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
-    ldr x14, [x0, #16]
-    str w13, [x14]
-    ldr w13, [x0, #64]
-    cmp w13, #127
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    ldr w9, [x0, #64]
+    cmp w9, #127
     b.ls L1
-    lsl w11, w12, #2
-    lsl w9, w9, #6
     dsb st
-    ldr x13, [x0, #24]
-    and w11, w11, #0x3fffc0
-    and w12, w11, w9
-    add w9, w9, #64
-    and w9, w11, w9
-    add x11, x10, x12
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
-    add x9, x10, x9
-    add x10, x13, #64
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x13
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x11, [x9]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L2:
-    lsl x11, x9, #24
-    mov w10, #8
-    mov w9, #3
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    sub sp, sp, #112
+    stp x29, x30, [sp, #96]
+    add x29, sp, #96
+    stp x0, x4, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x2, [sp, #16]
+    str w3, [sp, #24]
+    stp q1, q2, [sp, #32]
+    stp d3, d0, [sp, #64]
+    str x5, [sp, #80]
+    strb w9, [sp, #88]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #112
     ret
 L3:
-    ldrh w9, [x0, #84]
-    cbz w9, L4
-    ldr w10, [x0, #88]
-    lsr w10, w10, #4
-    add w10, w10, #1
-    and w12, w10, #0xffff
+    ldrh w11, [x0, #84]
+    cbz w11, L4
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #12
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #12
+    b L6
 L4:
-    mov w9, #14
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #14
+    b L6
 L5:
-    cmp w9, #1
-    mov w9, #11
+    cmp w11, #1
+    mov w11, #11
     mov w12, #13
-    csinc w10, w11, wzr, ne
-    csel x9, x12, x9, eq
-    mov w11, #512
-    bfi x11, x10, #24, #16
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
     mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_dynamic_stream:
     ldr w9, [x0, #48]
+    ldp q1, q2, [x1]
+    ldp d3, d0, [x1, #32]
+    ldrh w10, [x1, #48]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
-    sub w11, w10, w9
-    and w10, w11, #0xffff
-    cmp w10, #1
+    ldp w9, w11, [x0, #76]
+    sub w11, w11, w9
+    and w12, w11, #0xffff
+    cmp w12, #1
     b.ls L3
-    ldrh w11, [x1, #48]
-    ldr x13, [x0, #40]
-    rev w14, w9
-    ldr w12, [x0, #88]
-    lsl w10, w9, #4
-    lsr w16, w14, #8
-    rev w11, w11
-    orr x17, x13, #0x8000000
-    ldr q2, [x1, #32]
-    lsr w15, w11, #8
-    lsr w14, w11, #24
-    and w11, w12, w10
-    ubfiz x11, x11, #2, #32
-    lsl w12, w12, #2
-    orr x17, x17, #0x600000000000000
-    and x13, x15, #0xff00
-    orr x16, x17, x16
-    orr x15, x13, x14, lsl #16
-    ldp x13, x14, [x0]
-    ldp q0, q1, [x1]
-    add w12, w12, #64
-    orr x15, x15, #0x8000000
-    and w12, w12, #0x3fffc0
-    add x17, x13, x11
-    stp x16, x15, [x17]
-    add x15, x11, #64
-    add x16, x17, #64
-    cmp x15, x12
-    stp q0, q1, [x17, #16]
-    add x12, x13, x12
-    str q2, [x17, #48]
-    csel x15, x13, x16, eq
-    rev x16, x2
-    rev w17, w3
-    movi v1.2d, #0000000000000000
-    stp x16, x17, [x15], #16
-    cmp x15, x12
-    csel x13, x13, x15, eq
-    mov w16, #2
-    ldp w15, w12, [x4]
-    dup v0.2d, x16
-    mov w16, #128
-    mov v1.d[0], x5
-    movk w16, #2048, lsl #16
-    str x12, [x13, #8]
-    orr x15, x16, x15, lsl #32
-    ldr w12, [x0, #88]
-    mov v0.d[0], x5
-    str x15, [x13]
-    and w16, w10, w12
-    add w10, w10, #16
-    and x13, x16, #0xffff0
-    and w10, w10, w12
-    str q0, [x14, x13]
-    and w10, w10, #0xffff0
-    add w13, w9, #2
-    str q1, [x14, w10, uxtw]
-    ldr x10, [x0]
-    and w13, w13, #0xffff
-    str w13, [x0, #76]
-    rev w13, w13
-    ldr x11, [x10, x11]
+    ldr x11, [x0, #40]
+    rev w10, w10
+    rev w12, w9
+    lsr w14, w10, #8
+    lsr w12, w12, #8
+    lsr w10, w10, #24
+    orr x11, x11, #0x8000000
+    mov w15, #2
+    mov v3.d[1], v0.d[0]
+    and x14, x14, #0xff00
+    orr x11, x11, #0x600000000000000
+    dup v5.2d, x15
+    orr x14, x14, x10, lsl #16
+    orr x10, x11, x12
+    movi v6.2d, #0000000000000000
+    fmov d0, x10
+    rev x13, x2
+    ldr w15, [x0, #88]
+    orr x11, x14, #0x8000000
+    lsl w16, w9, #4
+    mov v5.d[0], x5
+    ldr d7, [x4]
+    fmov d4, x13
+    adrp x14, .LCPI_0
+    mov v0.d[1], x11
+    ldp x12, x11, [x0]
+    and w13, w15, w16
+    ext v7.16b, v6.16b, v7.16b, #12
+    mov v6.d[0], x5
+    add w9, w9, #2
+    str q5, [x11, w13, uxtw]
+    ldr q5, [x14, :lo12:.LCPI_0]
+    rev w14, w3
+    mov v4.d[1], x14
+    add w14, w16, #16
+    add x13, x12, w13, uxtw #2
+    and w14, w14, #0xffff0
+    orr v5.16b, v7.16b, v5.16b
+    and w9, w9, #0xffff
+    and x14, x14, x15
+    stp q0, q1, [x13]
+    add x12, x12, x14, lsl #2
+    stp q2, q3, [x13, #32]
+    str q6, [x11, x14]
+    stp q4, q5, [x12]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
-    ldr x14, [x0, #16]
-    str w13, [x14]
-    ldr w13, [x0, #64]
-    cmp w13, #127
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    ldr w9, [x0, #64]
+    cmp w9, #127
     b.ls L1
-    lsl w11, w12, #2
-    lsl w9, w9, #6
     dsb st
-    ldr x13, [x0, #24]
-    and w11, w11, #0x3fffc0
-    and w12, w11, w9
-    add w9, w9, #64
-    and w9, w11, w9
-    add x11, x10, x12
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
-    add x9, x10, x9
-    add x10, x13, #64
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x13
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x11, [x9]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L2:
-    lsl x11, x9, #24
-    mov w9, #3
-    mov w10, #8
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    sub sp, sp, #128
+    stp x29, x30, [sp, #112]
+    add x29, sp, #112
+    ldur w9, [x1, #50]
+    strh w10, [sp, #88]
+    ldrh w10, [x1, #54]
+    stp x0, x4, [sp, #8]
+    add x0, sp, #8
+    stur w9, [sp, #90]
+    mov w9, #8
+    str x2, [sp, #24]
+    str w3, [sp, #32]
+    stur q1, [sp, #40]
+    stur q2, [sp, #56]
+    stp d3, d0, [sp, #72]
+    strh w10, [sp, #94]
+    str x5, [sp, #96]
+    strb w9, [sp, #104]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #112]
+    add sp, sp, #128
     ret
 L3:
-    ldrh w9, [x0, #84]
-    cbz w9, L4
-    ldr w10, [x0, #88]
-    lsr w10, w10, #4
-    add w10, w10, #1
-    and w12, w10, #0xffff
+    ldrh w10, [x0, #84]
+    cbz w10, L4
+    ldr w9, [x0, #88]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w9, #12
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #12
+    b L6
 L4:
-    mov w9, #14
-    mov w11, #512
-    bfi x11, x10, #24, #16
-    mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
-    ret
+    mov w10, #14
+    b L6
 L5:
-    cmp w9, #1
-    mov w9, #11
+    cmp w10, #1
+    mov w10, #11
     mov w12, #13
-    csinc w10, w11, wzr, ne
-    csel x9, x12, x9, eq
-    mov w11, #512
-    bfi x11, x10, #24, #16
+    csinc w9, w11, wzr, ne
+    csel w10, w12, w10, eq
+L6:
+    strb w10, [x8]
     mov w10, #2
-    orr x9, x9, x11, lsl #8
-    stp x9, x10, [x8]
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_entry:
     ldp w10, w11, [x3, #8]
     ldr x9, [x3]
-    cmp w10, #0
-    b.le L2
+    cmp w10, #1
+    b.lt L2
     ldr w12, [x0, #60]
     cbz w12, L1
     ldp w12, w13, [x0, #76]
@@ -3210,8 +4021,8 @@ L3:
 hot_post_frame:
     ldp w10, w11, [x2, #8]
     ldr x9, [x2]
-    cmp w10, #0
-    b.le L2
+    cmp w10, #1
+    b.lt L2
     ldr w12, [x0, #60]
     cbz w12, L1
     ldp w12, w13, [x0, #76]
@@ -3358,106 +4169,79 @@ hot_post_invalidate:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
+    ldr x10, [x0, #40]
+    rev w11, w9
+    mov x12, #620756992
+    movk x12, #2048, lsl #48
+    lsr w11, w11, #8
+    rev w13, w1
+    orr x10, x10, x12
+    mov w15, #134217728
+    mov w14, #2
+    orr x10, x10, x11
+    orr x12, x15, x13, lsl #32
     ldr w11, [x0, #88]
-    lsl w10, w9, #4
-    ldr x13, [x0, #40]
-    rev w14, w9
-    mov x15, #620756992
-    ldr x12, [x0]
-    lsl w18, w11, #2
-    and w11, w11, w10
-    movk x15, #2048, lsl #48
-    lsr w14, w14, #8
-    ubfiz x11, x11, #2, #32
-    rev w16, w1
-    mov w17, #134217728
-    orr x13, x13, x15
-    add w15, w18, #64
-    orr x16, x17, x16, lsl #32
-    orr x13, x13, x14
-    and w14, w15, #0x3fffc0
-    add x17, x11, #64
-    add x15, x12, x11
-    add x18, x12, x14
-    cmp x17, x14
-    adrp x17, .LCPI_1
-    add x14, x15, #64
-    ldr q1, [x17, :lo12:.LCPI_1]
-    stp x13, x16, [x15]
-    csel x13, x12, x14, eq
-    movi v0.2d, #0000000000000000
-    adrp x1, .LCPI_0
-    str q1, [x13], #16
-    cmp x13, x18
-    csel x13, x12, x13, eq
-    ldr q2, [x1, :lo12:.LCPI_0]
-    add x14, x13, #16
-    cmp x14, x18
-    stp q2, q0, [x15, #16]
-    csel x14, x12, x14, eq
-    str q0, [x15, #48]
-    mov w15, #2
-    stp xzr, xzr, [x13]
-    add x13, x14, #16
-    dup v1.2d, x15
-    cmp x13, x18
-    stp xzr, xzr, [x14]
-    mov v0.d[0], x2
-    csel x12, x12, x13, eq
-    add w13, w10, #16
-    add w15, w9, #2
-    stp xzr, xzr, [x12]
-    mov v1.d[0], x2
-    and w15, w15, #0xffff
-    ldr w12, [x0, #88]
-    str w15, [x0, #76]
-    and w10, w10, w12
-    and w13, w13, w12
-    and x16, x10, #0xffff0
-    ldp x10, x14, [x0]
+    fmov d0, x10
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v2.2d, x14
+    movi v5.2d, #0000000000000000
+    adrp x16, .LCPI_0
+    and w15, w11, w13
+    add w13, w13, #16
+    ldr q1, [x16, :lo12:.LCPI_0]
+    mov v0.d[1], x12
+    ldp x12, x14, [x0]
     and w13, w13, #0xffff0
-    str q1, [x14, x16]
-    str q0, [x14, w13, uxtw]
-    rev w14, w15
-    ldr x11, [x10, x11]
+    mov v2.d[0], x2
+    mov v3.d[0], x2
+    and x11, x13, x11
+    adrp x13, .LCPI_1
+    add w9, w9, #2
+    add x17, x12, w15, uxtw #2
+    add x12, x12, x11, lsl #2
+    ldr q4, [x13, :lo12:.LCPI_1]
+    and w9, w9, #0xffff
+    str q2, [x14, w15, uxtw]
+    stp q0, q1, [x17]
+    stp q5, q5, [x17, #32]
+    str q3, [x14, x11]
+    stp q4, q5, [x12]
+    stp q5, q5, [x12, #32]
+    str w9, [x0, #76]
+    rev w9, w9
     dmb oshst
-    ldr x13, [x0, #16]
-    str w14, [x13]
-    ldr w13, [x0, #68]
-    cmp w13, #127
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    ldr w9, [x0, #68]
+    cmp w9, #127
     b.ls L1
-    lsl w11, w12, #2
-    lsl w9, w9, #6
     dsb st
-    ldr x13, [x0, #24]
-    and w11, w11, #0x3fffc0
-    and w12, w11, w9
-    add w9, w9, #64
-    and w9, w11, w9
-    add x11, x10, x12
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x13]
-    add x9, x10, x9
-    add x10, x13, #64
-    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
-    eor x9, x9, x13
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0, #24]
-    str x11, [x9]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
+    mov w10, #15
     str x9, [x0, #24]
-    mov w9, #15
-    strb w9, [x8]
+    strb w10, [x8]
     ret
 L2:
     ldrh w11, [x0, #84]
@@ -3469,31 +4253,23 @@ L2:
     cmp w12, #2
     b.hs L4
     mov w10, #12
-    and w9, w9, #0xffff
-    orr x9, x10, x9, lsl #32
-    mov w10, #2
-    orr x9, x9, #0x20000
-    stp x9, x10, [x8]
-    ret
+    b L5
 L3:
     mov w10, #14
-    and w9, w9, #0xffff
-    orr x9, x10, x9, lsl #32
-    mov w10, #2
-    orr x9, x9, #0x20000
-    stp x9, x10, [x8]
-    ret
+    b L5
 L4:
     cmp w11, #1
     mov w11, #11
     mov w12, #13
     csinc w9, w10, wzr, ne
-    csel x10, x12, x11, eq
-    and w9, w9, #0xffff
-    orr x9, x10, x9, lsl #32
+    csel w10, w12, w11, eq
+L5:
+    strb w10, [x8]
     mov w10, #2
-    orr x9, x9, #0x20000
-    stp x9, x10, [x8]
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_memcpy:
@@ -4929,8 +5705,8 @@ hot_stage:
     ldr w9, [x0, #48]
     fmov d0, x4
     ldr w19, [x0, #76]
-    cmp w9, #7
-    b.ls L2
+    cmp w9, #8
+    b.lo L2
     ldr w9, [x0, #80]
     cmp w19, w9
     b.eq L6
@@ -4989,9 +5765,10 @@ L2:
     str w2, [sp, #48]
     str d0, [sp, #56]
     bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
-    ldp x11, x9, [sp, #8]
-    ldr w8, [sp]
-    tbz w8, #0, L4
+    ldp x8, x11, [sp]
+    ldr x9, [sp, #16]
+    cmp x8, #1
+    b.ne L4
     mov x8, x21
     stp x11, x9, [x21]
 L3:

@@ -230,6 +230,968 @@ L13:
     mov qword ptr [rax + 8], rdi
     jmp L10
 
+hot_batch_datagrams:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 216
+    mov rbx, rdi
+    test r8, r8
+    je L8
+    mov r12, r8
+    mov r13, rcx
+    mov r14, rsi
+    mov qword ptr [rsp], rbx
+    shl r12, 3
+    mov ebp, dword ptr [rsi + 76]
+    movups xmm2, xmmword ptr [rdx]
+    movups xmm3, xmmword ptr [rdx + 16]
+    movups xmm4, xmmword ptr [rdx + 32]
+    xor r15d, r15d
+    mov eax, 2
+    movq xmm5, rax
+    xor ecx, ecx
+    xor r11d, r11d
+    xor ebx, ebx
+    mov qword ptr [rsp + 8], rdx
+    movaps xmmword ptr [rsp + 80], xmm2
+    movaps xmmword ptr [rsp + 64], xmm3
+    movaps xmmword ptr [rsp + 48], xmm4
+    movdqa xmmword ptr [rsp + 32], xmm5
+L1:
+    cmp dword ptr [r14 + 48], 7
+    jbe L3
+    mov ecx, dword ptr [r14 + 80]
+    sub ecx, ebp
+    cmp cx, 1
+    jbe L11
+    mov r15d, ebp
+    bswap r15d
+    shr r15d, 8
+    or r15, qword ptr [r14 + 40]
+    movabs rax, 360287970357411840
+    or r15, rax
+    mov eax, dword ptr [r13]
+    mov ecx, dword ptr [r13 + 4]
+    shl rax, 32
+    or rax, 134217856
+    mov r10d, ebp
+    shl r10d, 4
+    mov esi, dword ptr [r14 + 88]
+    mov edi, esi
+    and edi, r10d
+    mov r8, qword ptr [r14 + 8]
+    movq xmm0, rbx
+    movdqa xmm1, xmm0
+    punpcklqdq xmm1, xmm5
+    movdqa xmmword ptr [r8 + rdi], xmm1
+    mov r9, qword ptr [r14]
+    mov qword ptr [r9 + 4*rdi], r15
+    mov qword ptr [r9 + 4*rdi + 8], 134217728
+    movups xmmword ptr [r9 + 4*rdi + 16], xmm2
+    movups xmmword ptr [r9 + 4*rdi + 32], xmm3
+    movups xmmword ptr [r9 + 4*rdi + 48], xmm4
+    add r10d, 16
+    and r10d, esi
+    and r10d, 1048560
+    movdqa xmmword ptr [r8 + r10], xmm0
+    mov qword ptr [r9 + 4*r10], rax
+    mov qword ptr [r9 + 4*r10 + 8], rcx
+    add ebp, 2
+    movzx ebp, bp
+    inc r11
+    mov ecx, 261
+L2:
+    add r13, 8
+    inc rbx
+    add r12, -8
+    jne L1
+    jmp L5
+L3:
+    mov qword ptr [rsp + 24], rcx
+    mov qword ptr [rsp + 16], r11
+    mov qword ptr [rsp + 128], r14
+    mov dword ptr [rsp + 208], ebp
+    mov qword ptr [rsp + 136], r13
+    movdqu xmm0, xmmword ptr [rdx]
+    movdqu xmm1, xmmword ptr [rdx + 16]
+    movups xmm2, xmmword ptr [rdx + 32]
+    lea rax, [rsp + 144]
+    movups xmmword ptr [rax + 32], xmm2
+    movdqu xmmword ptr [rax + 16], xmm1
+    movdqu xmmword ptr [rax], xmm0
+    mov qword ptr [rsp + 192], rbx
+    mov byte ptr [rsp + 200], 8
+    lea rdi, [rsp + 104]
+    lea rsi, [rsp + 128]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    mov rax, qword ptr [rsp + 112]
+    mov rsi, qword ptr [rsp + 120]
+    cmp byte ptr [rsp + 104], 0
+    je L4
+    cmp al, 15
+    mov rdx, qword ptr [rsp + 8]
+    mov r11, qword ptr [rsp + 16]
+    movaps xmm2, xmmword ptr [rsp + 80]
+    movaps xmm3, xmmword ptr [rsp + 64]
+    movaps xmm4, xmmword ptr [rsp + 48]
+    movdqa xmm5, xmmword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 24]
+    je L2
+    jmp L10
+L4:
+    movzx edx, sil
+    add edx, 3
+    shr edx, 2
+    add edx, ebp
+    movzx ebp, dx
+    mov r11, qword ptr [rsp + 16]
+    inc r11
+    mov r15, rax
+    mov rcx, rsi
+    mov rdx, qword ptr [rsp + 8]
+    movaps xmm2, xmmword ptr [rsp + 80]
+    movaps xmm3, xmmword ptr [rsp + 64]
+    movaps xmm4, xmmword ptr [rsp + 48]
+    movdqa xmm5, xmmword ptr [rsp + 32]
+    jmp L2
+L5:
+    test r11, r11
+    mov rbx, qword ptr [rsp]
+    je L8
+    mov esi, dword ptr [r14 + 76]
+    mov dword ptr [r14 + 76], ebp
+    mov rax, qword ptr [r14 + 16]
+    movzx edx, bp
+    bswap edx
+    mov dword ptr [rax], edx
+    cmp r11, 1
+    jne L6
+    movzx eax, cl
+    add eax, 3
+    and eax, -4
+    cmp ax, 4
+    setne al
+    test cl, -2
+    sete dl
+    or dl, al
+    cmp dl, 1
+    je L7
+    xor eax, eax
+    test ecx, 256
+    sete al
+    cmp dword ptr [r14 + 4*rax + 64], 64
+    jb L7
+    shl esi, 4
+    and esi, dword ptr [r14 + 88]
+    mov rax, qword ptr [r14]
+    sfence
+    mov rcx, qword ptr [r14 + 24]
+    movq xmm0, qword ptr [rax + 4*rsi]
+    movq xmm1, qword ptr [rax + 4*rsi + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rax + 4*rsi + 16]
+    movq xmm2, qword ptr [rax + 4*rsi + 24]
+    punpcklqdq xmm1, xmm2
+    movsd xmm2, qword ptr [rax + 4*rsi + 32]
+    movsd xmm3, qword ptr [rax + 4*rsi + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rax + 4*rsi + 48]
+    movsd xmm4, qword ptr [rax + 4*rsi + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    sfence
+    xor rcx, qword ptr [r14 + 32]
+    mov qword ptr [r14 + 24], rcx
+    jmp L8
+L6:
+    sfence
+    mov rax, qword ptr [r14 + 24]
+    mov qword ptr [rax], r15
+    sfence
+    xor rax, qword ptr [r14 + 32]
+    mov qword ptr [r14 + 24], rax
+    jmp L8
+L7:
+    mov rdi, r14
+    mov rdx, r15
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+L8:
+    mov byte ptr [rbx], 15
+L9:
+    mov rax, rbx
+    add rsp, 216
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L10:
+    mov rdx, rax
+    and rdx, -256
+    mov rbx, qword ptr [rsp]
+    jmp L14
+L11:
+    movzx esi, word ptr [r14 + 84]
+    test si, si
+    je L12
+    mov edx, dword ptr [r14 + 88]
+    shr edx, 4
+    inc edx
+    mov eax, 12
+    cmp dx, 2
+    mov rbx, qword ptr [rsp]
+    jb L13
+    xor eax, eax
+    cmp si, 1
+    sete al
+    mov edx, 1
+    cmovne edx, ecx
+    lea rax, [2*rax + 11]
+    jmp L13
+L12:
+    mov eax, 14
+    mov rbx, qword ptr [rsp]
+L13:
+    movzx edx, dx
+    shl rdx, 32
+    or rdx, 131072
+    mov esi, 2
+L14:
+    movzx eax, al
+    or rax, rdx
+    mov qword ptr [rbx], rax
+    mov qword ptr [rbx + 8], rsi
+    jmp L9
+
+hot_batch_list:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 296
+    mov rax, rdi
+    mov r14d, dword ptr [rsi + 76]
+    mov byte ptr [rsp + 91], 0
+    mov word ptr [rsp + 89], 0
+    pxor xmm0, xmm0
+    movdqu xmmword ptr [rsp + 104], xmm0
+    movdqu xmmword ptr [rsp + 120], xmm0
+    mov ebp, edx
+    or ebp, -256
+    bswap ebp
+    movdqa xmmword ptr [rsp + 240], xmm0
+    movdqu xmmword ptr [rsp + 252], xmm0
+    movdqu xmmword ptr [rsp + 268], xmm0
+    mov rbx, qword ptr [rcx]
+    mov edi, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 20]
+    mov dword ptr [rsp + 164], r10d
+    mov r10, qword ptr [rcx + 12]
+    mov qword ptr [rsp + 156], r10
+    mov r10d, dword ptr [rcx + 24]
+    mov r11d, dword ptr [rcx + 36]
+    mov dword ptr [rsp + 180], r11d
+    mov r11, qword ptr [rcx + 28]
+    mov qword ptr [rsp + 172], r11
+    mov r15d, dword ptr [rcx + 40]
+    mov r11d, r15d
+    mov r12d, dword ptr [rcx + 52]
+    mov dword ptr [rsp + 196], r12d
+    mov r12, qword ptr [rcx + 44]
+    mov qword ptr [rsp + 188], r12
+    mov r12, r10
+    add r12, rdi
+    mov r13d, dword ptr [rsp + 280]
+    mov dword ptr [rsp + 72], r13d
+    movdqu xmm1, xmmword ptr [rsp + 264]
+    movdqu xmmword ptr [rsp + 56], xmm1
+    movdqu xmmword ptr [rsp + 32], xmm0
+    mov qword ptr [rsp + 16], rsi
+    mov dword ptr [rsp + 232], r14d
+    mov dword ptr [rsp + 24], 0
+    mov dword ptr [rsp + 28], ebp
+    mov qword ptr [rsp + 76], 0
+    mov dword ptr [rsp + 84], 0
+    mov byte ptr [rsp + 88], -128
+    mov dword ptr [rsp + 92], 1024
+    movabs r13, 81064930731622400
+    mov qword ptr [rsp + 96], r13
+    mov dword ptr [rsp + 136], edx
+    mov qword ptr [rsp + 144], rbx
+    mov dword ptr [rsp + 152], edi
+    mov dword ptr [rsp + 168], r10d
+    mov dword ptr [rsp + 184], r15d
+    mov rbx, qword ptr [rcx + 56]
+    mov ecx, dword ptr [rcx + 56]
+    add r15, rcx
+    add r15, r12
+    bswap r15
+    mov qword ptr [rsp + 48], r15
+    mov qword ptr [rsp + 200], rbx
+    mov word ptr [rsp + 208], 4
+    mov qword ptr [rsp + 216], 0
+    mov byte ptr [rsp + 224], 0
+    test edi, edi
+    js L1
+    test r10d, r10d
+    js L2
+    test r11d, r11d
+    js L3
+    test ecx, ecx
+    js L4
+    mov edi, dword ptr [rsi + 80]
+    sub edi, r14d
+    cmp di, 2
+    jbe L18
+    mov ecx, dword ptr [rsi + 88]
+    mov edi, r14d
+    shl edi, 4
+    mov r11d, ecx
+    and ecx, edi
+    mov r10, qword ptr [rsi]
+    lea ebx, [4*r11 + 64]
+    and ebx, 4194240
+    lea r11, [r10 + rbx]
+    movzx r15d, byte ptr [rsi + 92]
+    mov r12d, r14d
+    bswap r12d
+    shr r12d, 8
+    or r12, qword ptr [rsi + 40]
+    movabs r13, 864691129075892224
+    or r13, r12
+    mov r12d, edx
+    bswap r12d
+    shl r15, 27
+    shl r12, 32
+    or r12, r15
+    mov qword ptr [r10 + 4*rcx], r13
+    mov qword ptr [r10 + 4*rcx + 8], r12
+    movups xmm0, xmmword ptr [rsp + 88]
+    movups xmm1, xmmword ptr [rsp + 104]
+    movups xmm2, xmmword ptr [rsp + 120]
+    movups xmmword ptr [r10 + 4*rcx + 16], xmm0
+    movups xmmword ptr [r10 + 4*rcx + 32], xmm1
+    movups xmmword ptr [r10 + 4*rcx + 48], xmm2
+    lea r15, [r10 + 4*rcx]
+    add r15, 64
+    lea r12, [4*rcx + 64]
+    cmp r12, rbx
+    cmove r15, r10
+    lea r12, [r15 + 16]
+    cmp r12, r11
+    cmove r12, r10
+    lea r13, [r12 + 16]
+    cmp r13, r11
+    cmove r13, r10
+    lea rbx, [r13 + 16]
+    cmp rbx, r11
+    cmove rbx, r10
+    movups xmm0, xmmword ptr [rsp + 24]
+    movups xmm1, xmmword ptr [rsp + 40]
+    movups xmm2, xmmword ptr [rsp + 56]
+    movups xmm3, xmmword ptr [rsp + 72]
+    movups xmmword ptr [r15], xmm0
+    movups xmmword ptr [r12], xmm1
+    movups xmmword ptr [r13], xmm2
+    movups xmmword ptr [rbx], xmm3
+    add rbx, 16
+    cmp rbx, r11
+    cmove rbx, r10
+    mov r15d, dword ptr [rsp + 156]
+    mov r12, qword ptr [rsp + 144]
+    bswap r12
+    mov r13d, dword ptr [rsp + 152]
+    shl r13, 32
+    or r13, r15
+    bswap r13
+    mov qword ptr [rbx], r13
+    mov qword ptr [rbx + 8], r12
+    add rbx, 16
+    cmp rbx, r11
+    cmove rbx, r10
+    mov r15d, dword ptr [rsp + 172]
+    mov r12, qword ptr [rsp + 160]
+    bswap r12
+    mov r13d, dword ptr [rsp + 168]
+    shl r13, 32
+    or r13, r15
+    bswap r13
+    mov qword ptr [rbx], r13
+    mov qword ptr [rbx + 8], r12
+    add rbx, 16
+    cmp rbx, r11
+    cmove rbx, r10
+    mov r15d, dword ptr [rsp + 188]
+    mov r12, qword ptr [rsp + 176]
+    bswap r12
+    mov r13d, dword ptr [rsp + 184]
+    shl r13, 32
+    or r13, r15
+    bswap r13
+    mov qword ptr [rbx], r13
+    mov qword ptr [rbx + 8], r12
+    add rbx, 16
+    cmp rbx, r11
+    cmove rbx, r10
+    mov r10d, dword ptr [rsp + 204]
+    mov r11, qword ptr [rsp + 192]
+    bswap r11
+    mov r15d, dword ptr [rsp + 200]
+    shl r15, 32
+    or r15, r10
+    bswap r15
+    mov qword ptr [rbx], r15
+    mov qword ptr [rbx + 8], r11
+    movdqu xmm0, xmmword ptr [rsp + 216]
+    mov r10d, r14d
+    shl r10d, 4
+    and r10d, dword ptr [rsi + 88]
+    and r10d, 1048560
+    mov r11, qword ptr [rsi + 8]
+    mov ebx, 3
+    movq xmm1, rbx
+    movq xmm2, xmm0
+    punpcklqdq xmm0, xmm1
+    movdqa xmmword ptr [r11 + r10], xmm0
+    lea r10d, [rdi + 16]
+    and r10d, dword ptr [rsi + 88]
+    and r10d, 1048560
+    mov r11, qword ptr [rsi + 8]
+    movdqa xmmword ptr [r11 + r10], xmm2
+    add edi, 32
+    and edi, dword ptr [rsi + 88]
+    and edi, 1048560
+    mov r10, qword ptr [rsi + 8]
+    movdqa xmmword ptr [r10 + rdi], xmm2
+    mov rdi, qword ptr [rsi]
+    mov rbx, qword ptr [rdi + 4*rcx]
+    add r14d, 3
+    movzx r14d, r14w
+    mov r15d, 1
+    mov r12d, 12
+    xor ebp, ebp
+    jmp L7
+L1:
+    lea rcx, [rsp + 144]
+    jmp L5
+L2:
+    lea rcx, [rsp + 160]
+    jmp L5
+L3:
+    lea rcx, [rsp + 176]
+    jmp L5
+L4:
+    lea rcx, [rsp + 192]
+L5:
+    mov edi, dword ptr [rcx + 8]
+    shl rdi, 32
+    mov ecx, 1
+    mov r10d, 2147483647
+    or rcx, rdi
+    cmp cl, 15
+    jne L21
+L6:
+    mov bpl, 1
+    xor ebx, ebx
+    xor r12d, r12d
+    xor r15d, r15d
+L7:
+    mov rcx, qword ptr [rsp + 352]
+    cmp dword ptr [rsi + 52], 0
+    je L13
+    cmp r14d, dword ptr [rsi + 80]
+    je L17
+    mov r10d, r14d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs rdi, 216172782248001536
+    or rdi, r10
+    bswap r8
+    bswap r9d
+    bswap edx
+    mov r10d, 1073741824
+    movd xmm0, r10d
+    movd xmm1, edx
+    punpckldq xmm0, xmm1
+    movd xmm1, r9d
+    punpcklqdq xmm1, xmm0
+    mov edx, r14d
+    shl edx, 4
+    and edx, dword ptr [rsi + 88]
+    mov r9, qword ptr [rsi + 8]
+    movq xmm0, rcx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movapd xmmword ptr [r9 + rdx], xmm0
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx + 4*rdx], rdi
+    mov qword ptr [rcx + 4*rdx + 8], 671088640
+    mov qword ptr [rcx + 4*rdx + 16], r8
+    movdqu xmmword ptr [rcx + 4*rdx + 24], xmm1
+    mov qword ptr [rcx + 4*rdx + 40], 0
+    inc r14d
+    mov edx, 3
+    mov ecx, r14d
+L8:
+    inc r15
+    movzx r14d, cx
+    mov rcx, rdx
+    mov rbx, rdi
+L9:
+    mov edx, dword ptr [rsi + 76]
+    mov dword ptr [rsi + 76], r14d
+    mov rdi, qword ptr [rsi + 16]
+    movzx r8d, r14w
+    bswap r8d
+    mov dword ptr [rdi], r8d
+    cmp r15d, 1
+    jne L10
+    test cl, -2
+    je L11
+    movzx edi, cl
+    add edi, 3
+    and edi, -4
+    cmp di, 4
+    jne L11
+    xor edi, edi
+    test ecx, 256
+    sete dil
+    cmp dword ptr [rsi + 4*rdi + 64], 64
+    jb L11
+    shl edx, 4
+    and edx, dword ptr [rsi + 88]
+    mov rcx, qword ptr [rsi]
+    sfence
+    mov rdi, qword ptr [rsi + 24]
+    movq xmm0, qword ptr [rcx + 4*rdx]
+    movq xmm1, qword ptr [rcx + 4*rdx + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + 4*rdx + 16]
+    movq xmm2, qword ptr [rcx + 4*rdx + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + 4*rdx + 32]
+    movq xmm3, qword ptr [rcx + 4*rdx + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + 4*rdx + 48]
+    movsd xmm4, qword ptr [rcx + 4*rdx + 56]
+    movlhps xmm3, xmm4
+    movdqa xmmword ptr [rdi], xmm0
+    movdqa xmmword ptr [rdi + 16], xmm1
+    movdqa xmmword ptr [rdi + 32], xmm2
+    movaps xmmword ptr [rdi + 48], xmm3
+    sfence
+    xor rdi, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdi
+    jmp L12
+L10:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rbx
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    jmp L12
+L11:
+    mov rdi, rsi
+    mov esi, edx
+    mov rdx, rbx
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    mov rax, rbx
+L12:
+    mov byte ptr [rax], 15
+    jmp L22
+L13:
+    mov r13, rax
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 16], rsi
+    mov dword ptr [rsp + 72], r14d
+    mov qword ptr [rsp + 24], r8
+    mov dword ptr [rsp + 32], r9d
+    mov qword ptr [rsp + 40], 0
+    mov dword ptr [rsp + 48], 64
+    mov dword ptr [rsp + 52], edx
+    mov qword ptr [rsp + 56], rcx
+    mov byte ptr [rsp + 64], 40
+    lea rdi, [rsp + 240]
+    lea rsi, [rsp + 16]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>@GOTPCREL]
+    mov rdi, qword ptr [rsp + 248]
+    mov rdx, qword ptr [rsp + 256]
+    cmp byte ptr [rsp + 240], 0
+    je L14
+    movzx esi, dil
+    cmp rsi, 15
+    mov rax, r13
+    jne L15
+    mov rcx, r12
+    test bpl, bpl
+    mov rsi, qword ptr [rsp + 8]
+    je L9
+    jmp L12
+L14:
+    movzx ecx, dl
+    add ecx, 3
+    shr ecx, 2
+    add ecx, r14d
+    mov rax, r13
+    mov rsi, qword ptr [rsp + 8]
+    jmp L8
+L15:
+    movabs r8, -281474976710656
+    and r8, rdi
+    mov rcx, rdi
+L16:
+    movabs r9, 281470681743360
+    and r9, rcx
+    and edi, -65536
+    and ecx, 65280
+    or rcx, rsi
+    or rcx, rdi
+    or rcx, r9
+    or rcx, r8
+    mov qword ptr [rax], rcx
+    mov qword ptr [rax + 8], rdx
+    jmp L22
+L17:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea rsi, [rcx + 2*rcx]
+    add rsi, 11
+    mov edi, 65536
+    xor ecx, ecx
+    xor r8d, r8d
+    jmp L16
+L18:
+    movzx r10d, word ptr [rsi + 84]
+    test r10w, r10w
+    je L19
+    mov r11d, dword ptr [rsi + 88]
+    shr r11d, 4
+    inc r11d
+    mov ecx, 12
+    cmp r11w, 3
+    jb L20
+    xor ecx, ecx
+    cmp r10w, 3
+    setb cl
+    cmovb edi, r10d
+    lea rcx, [2*rcx + 11]
+    mov r11d, edi
+    jmp L20
+L19:
+    mov ecx, 14
+L20:
+    movzx edi, r11w
+    shl rdi, 32
+    or rdi, 196608
+    mov r10d, 3
+    or rcx, rdi
+    cmp cl, 15
+    je L6
+L21:
+    mov qword ptr [rax], rcx
+    mov qword ptr [rax + 8], r10
+L22:
+    add rsp, 296
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_batch_rebind:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 40
+    mov rax, rdx
+    mov rbx, rdi
+    mov r15d, dword ptr [rsi + 76]
+    mov edx, dword ptr [rsi + 80]
+    sub edx, r15d
+    cmp dx, 1
+    jbe L5
+    mov qword ptr [rsp + 8], rbx
+    mov r13d, dword ptr [rax + 4]
+    movzx edi, byte ptr [rsi + 92]
+    mov r10d, r15d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 40]
+    movabs rdx, 576460752924180480
+    or rdx, r10
+    bswap r13d
+    shl rdi, 27
+    shl r13, 32
+    or rdi, r13
+    mov ebp, dword ptr [rsi + 88]
+    mov r10d, r15d
+    shl r10d, 4
+    mov ebx, ebp
+    and ebx, r10d
+    mov r14, qword ptr [rsi + 8]
+    movaps xmm0, xmmword ptr [rip + .LCPI_0]
+    movaps xmmword ptr [r14 + rbx], xmm0
+    mov r11, qword ptr [rsi]
+    mov qword ptr [r11 + 4*rbx], rdx
+    mov qword ptr [r11 + 4*rbx + 8], rdi
+    movdqa xmm0, xmmword ptr [rip + .LCPI_1]
+    movdqu xmmword ptr [r11 + 4*rbx + 16], xmm0
+    pxor xmm0, xmm0
+    movdqu xmmword ptr [r11 + 4*rbx + 32], xmm0
+    movdqu xmmword ptr [r11 + 4*rbx + 48], xmm0
+    lea edi, [r10 + 16]
+    and edi, ebp
+    and edi, 1048560
+    movdqa xmmword ptr [r14 + rdi], xmm0
+    movq xmm1, qword ptr [rip + .LCPI_3]
+    movdqu xmmword ptr [r11 + 4*rdi], xmm1
+    movdqu xmmword ptr [r11 + 4*rdi + 16], xmm0
+    movdqu xmmword ptr [r11 + 4*rdi + 32], xmm0
+    movdqu xmmword ptr [r11 + 4*rdi + 48], xmm0
+    mov qword ptr [rsp + 24], r15
+    lea r14d, [r15 + 2]
+    movzx r12d, r14w
+    mov qword ptr [rsp + 32], r8
+    mov r15d, dword ptr [r8 + 8]
+    mov edi, dword ptr [rax]
+    mov eax, dword ptr [rax + 8]
+    shl eax, 8
+    test rdi, rdi
+    mov ebx, -256
+    cmovne ebx, eax
+    test r15d, r15d
+    js L6
+    mov eax, dword ptr [rsi + 80]
+    sub eax, r14d
+    cmp ax, 2
+    jbe L7
+    mov rax, rdi
+    shl rax, 54
+    movabs rdx, 4692816919856676864
+    or rdx, rax
+    movzx eax, cl
+    or ebx, eax
+    mov ecx, r12d
+    shl ecx, 6
+    lea eax, [4*rbp]
+    and eax, ecx
+    bswap r12d
+    shr r12d, 8
+    or r12, qword ptr [rsi + 40]
+    mov qword ptr [rsp + 16], r9
+    movabs r9, 864691129075892224
+    or r9, r12
+    mov r8, qword ptr [rsp + 32]
+    mov rcx, qword ptr [r8]
+    mov r8d, dword ptr [r8 + 12]
+    mov qword ptr [r11 + rax], r9
+    lea r12d, [4*rbp + 64]
+    and r12d, 4194240
+    or r13, 134217728
+    mov qword ptr [r11 + rax + 8], r13
+    movabs r9, 4398046511248
+    test dil, dil
+    lea rdi, [r9 + 32]
+    cmove rdi, r9
+    mov qword ptr [r11 + rax + 16], rdi
+    bswap ebx
+    mov qword ptr [r11 + rax + 24], rdx
+    mov edx, eax
+    add edx, 64
+    cmp edx, r12d
+    lea rdi, [r11 + rax + 64]
+    cmove rdi, r11
+    shl rbx, 32
+    or rbx, 2097152
+    movdqu xmmword ptr [r11 + rax + 32], xmm0
+    movdqu xmmword ptr [r11 + rax + 48], xmm0
+    mov qword ptr [rdi], rbx
+    mov r9, r15
+    bswap r9
+    bswap rcx
+    lea rdx, [r11 + r12]
+    mov qword ptr [rdi + 8], 0
+    add rdi, 16
+    cmp rdi, rdx
+    cmove rdi, r11
+    mov qword ptr [rdi], rcx
+    mov qword ptr [rdi + 8], r9
+    add rdi, 16
+    cmp rdi, rdx
+    cmove rdi, r11
+    lea r9, [rdi + 16]
+    cmp r9, rdx
+    cmove r9, r11
+    movdqu xmmword ptr [rdi], xmm0
+    lea rdi, [r9 + 16]
+    cmp rdi, rdx
+    cmove rdi, r11
+    shl r15, 32
+    or r15, r8
+    bswap r15
+    movdqu xmmword ptr [r9], xmm0
+    mov qword ptr [rdi], r15
+    mov qword ptr [rdi + 8], rcx
+    add rdi, 16
+    cmp rdi, rdx
+    cmove rdi, r11
+    movdqu xmmword ptr [rdi], xmm0
+    add rdi, 16
+    cmp rdi, rdx
+    cmove rdi, r11
+    movdqu xmmword ptr [rdi], xmm0
+    add rdi, 16
+    cmp rdi, rdx
+    cmove rdi, r11
+    movdqu xmmword ptr [rdi], xmm0
+    mov rcx, qword ptr [rsi + 8]
+    movq xmm0, qword ptr [rsp + 16]
+    shl r14d, 4
+    mov edx, 3
+    movq xmm1, rdx
+    mov edx, dword ptr [rsi + 88]
+    and r14d, edx
+    and r14d, 1048560
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rcx + r14], xmm2
+    lea edi, [r10 + 48]
+    and edi, edx
+    and edi, 1048560
+    movdqa xmmword ptr [rcx + rdi], xmm0
+    add r10d, 64
+    and r10d, edx
+    and r10d, 1048560
+    movdqa xmmword ptr [rcx + r10], xmm0
+    mov rcx, qword ptr [rsi]
+    mov rdx, qword ptr [rcx + rax]
+    mov rax, qword ptr [rsp + 24]
+    add eax, 5
+    movzx r12d, ax
+    mov ecx, 12
+    xor edi, edi
+    mov rbx, qword ptr [rsp + 8]
+L1:
+    mov eax, dword ptr [rsi + 76]
+    mov dword ptr [rsi + 76], r12d
+    mov r8, qword ptr [rsi + 16]
+    bswap r12d
+    mov dword ptr [r8], r12d
+    test dil, dil
+    je L2
+    mov rdi, rsi
+    mov esi, eax
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    jmp L3
+L2:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdx
+    sfence
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+L3:
+    mov byte ptr [rbx], 15
+L4:
+    mov rax, rbx
+    add rsp, 40
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L5:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L8
+    mov eax, dword ptr [rsi + 88]
+    shr eax, 4
+    inc eax
+    mov cl, 12
+    cmp ax, 2
+    jb L9
+    cmp di, 1
+    sete cl
+    mov eax, 1
+    cmovne eax, edx
+    add cl, cl
+    add cl, 11
+    jmp L9
+L6:
+    shl r15, 32
+    mov ecx, 1
+    mov eax, 2147483647
+    mov rbx, qword ptr [rsp + 8]
+    jmp L12
+L7:
+    movzx edi, word ptr [rsi + 84]
+    test di, di
+    je L10
+    shr ebp, 4
+    inc ebp
+    mov ecx, 12
+    cmp bp, 3
+    mov rbx, qword ptr [rsp + 8]
+    jb L11
+    xor ecx, ecx
+    cmp di, 3
+    setb cl
+    cmovb eax, edi
+    lea rcx, [2*rcx + 11]
+    mov ebp, eax
+    jmp L11
+L8:
+    mov cl, 14
+L9:
+    movzx eax, ax
+    mov byte ptr [rbx], cl
+    mov word ptr [rbx + 2], 2
+    mov dword ptr [rbx + 4], eax
+    mov word ptr [rbx + 8], 2
+    jmp L4
+L10:
+    mov ecx, 14
+    mov rbx, qword ptr [rsp + 8]
+L11:
+    movzx r15d, bp
+    shl r15, 32
+    or r15, 196608
+    mov eax, 3
+L12:
+    mov edi, r15d
+    or edi, ecx
+    cmp dil, 15
+    jne L13
+    mov dil, 1
+    mov ecx, 8
+    jmp L1
+L13:
+    or rcx, r15
+    mov qword ptr [rbx], rcx
+    mov qword ptr [rbx + 8], rax
+    jmp L4
+
 hot_fire_at:
     mov rax, rdi
     mov edi, dword ptr [rsi + 76]
@@ -2147,407 +3109,260 @@ L3:
     ret
 
 hot_post_datagram_entry:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 24
-    mov qword ptr [rsp], rdi
-    cmp dword ptr [rsi + 52], 0
-    je L9
-    mov r10, rcx
-    mov r14d, dword ptr [rcx + 8]
-    test r14d, r14d
-    js L10
-    mov r9d, dword ptr [rsi + 76]
-    cmp r14, 1
-    mov r13d, 5
-    sbb r13, 0
-    lea ebx, [r13 + 3]
-    mov r11d, ebx
-    shr r11d, 2
-    mov eax, dword ptr [rsi + 80]
-    sub eax, r9d
-    cmp r11w, ax
-    ja L11
-    movups xmm0, xmmword ptr [rdx]
+    mov rax, rdi
+    movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm2, xmmword ptr [rdx + 32]
-    mov rax, qword ptr [r10]
-    mov ecx, dword ptr [r10 + 12]
-    mov qword ptr [rsp + 16], rcx
-    mov ebp, dword ptr [rsi + 88]
-    mov edx, r9d
-    shl edx, 4
-    mov r12d, ebp
-    and r12d, edx
-    mov rdi, qword ptr [rsi]
-    lea r10, [rdi + 4*r12]
-    mov r15d, r9d
-    bswap r15d
-    shr r15d, 8
-    mov rcx, r13
-    shl rcx, 56
-    or rcx, r15
-    or rcx, qword ptr [rsi + 40]
-    lea r15d, [4*rbp]
-    or rcx, 167772160
-    mov qword ptr [rdi + 4*r12], rcx
-    mov qword ptr [rdi + 4*r12 + 8], 134217728
-    movups xmmword ptr [rdi + 4*r12 + 16], xmm0
-    movups xmmword ptr [rdi + 4*r12 + 32], xmm1
-    movups xmmword ptr [rdi + 4*r12 + 48], xmm2
-    test r14, r14
-    je L1
-    shl r12, 2
-    add r12, 64
-    lea ecx, [r15 + 64]
-    and ecx, 4194240
-    mov qword ptr [rsp + 8], r15
-    mov r15, r8
-    lea r8, [r10 + 64]
-    cmp r12, rcx
-    cmove r8, rdi
-    bswap rax
-    shl r14, 32
-    add r14, qword ptr [rsp + 16]
-    bswap r14
-    mov qword ptr [r8], r14
-    mov qword ptr [r8 + 8], rax
-    mov r8, r15
-    mov r15, qword ptr [rsp + 8]
-L1:
-    movq xmm0, r8
-    mov rax, qword ptr [rsi + 8]
-    and ebp, 1048560
-    mov ecx, edx
-    and ecx, ebp
-    movzx r8d, r11w
-    movd xmm1, r8d
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rax + rcx], xmm2
-    cmp r11w, 1
+    movups xmm0, xmmword ptr [rdx + 32]
+    mov rdi, qword ptr [rcx]
+    movsxd r9, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 12]
+    test r9, r9
+    jle L2
+    cmp dword ptr [rsi + 52], 0
     je L2
-    add edx, 16
-    and edx, ebp
-    movq xmm0, xmm0
-    movdqa xmmword ptr [rax + rdx], xmm0
-L2:
-    mov rdx, qword ptr [r10]
-    lea eax, [r13 + 3]
-    shr eax, 2
-    add eax, r9d
-    movzx eax, ax
-    mov dword ptr [rsi + 76], eax
-    mov rcx, qword ptr [rsi + 16]
-    bswap eax
-    mov dword ptr [rcx], eax
-    and ebx, 12
-    cmp bx, 8
-    jne L3
+    mov ecx, dword ptr [rsi + 76]
+    mov edx, dword ptr [rsi + 80]
+    sub edx, ecx
+    cmp dx, 1
+    jbe L3
+    mov r11d, ecx
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs rdx, 360287970357411840
+    or rdx, r11
+    movq xmm3, rdx
+    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
+    shl r9, 32
+    or r9, r10
+    bswap r9
+    bswap rdi
+    movq xmm4, r9
+    movq xmm5, rdi
+    punpcklqdq xmm4, xmm5
+    mov edi, ecx
+    shl edi, 4
+    mov r9d, dword ptr [rsi + 88]
+    mov r10d, r9d
+    and r10d, edi
+    mov r11, qword ptr [rsi + 8]
+    movq xmm5, r8
+    mov r8d, 2
+    movq xmm6, r8
+    movdqa xmm7, xmm5
+    punpcklqdq xmm7, xmm6
+    movdqa xmmword ptr [r11 + r10], xmm7
+    mov r8, qword ptr [rsi]
+    movapd xmmword ptr [r8 + 4*r10], xmm3
+    movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
+    movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
+    movaps xmmword ptr [r8 + 4*r10 + 48], xmm0
+    add edi, 16
+    and edi, r9d
+    and edi, 1048560
+    movdqa xmmword ptr [r11 + rdi], xmm5
+    movdqa xmmword ptr [r8 + 4*rdi], xmm4
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 76], ecx
+    mov rdi, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdi], ecx
     cmp dword ptr [rsi + 68], 127
-    jbe L5
-    shl r9d, 6
-    and r15d, 4194240
-    mov eax, r15d
-    and eax, r9d
-    add r9d, 64
-    and r9d, r15d
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rdi + rax]
-    movsd xmm1, qword ptr [rdi + rax + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rdi + rax + 16]
-    movsd xmm2, qword ptr [rdi + rax + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rdi + rax + 32]
-    movsd xmm3, qword ptr [rdi + rax + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rdi + rax + 48]
-    movsd xmm4, qword ptr [rdi + rax + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movq xmm0, qword ptr [rdi + r9]
-    movq xmm1, qword ptr [rdi + r9 + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rdi + r9 + 16]
-    movq xmm2, qword ptr [rdi + r9 + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rdi + r9 + 32]
-    movq xmm3, qword ptr [rdi + r9 + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rdi + r9 + 48]
-    movsd xmm4, qword ptr [rdi + r9 + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rcx + 64], xmm0
-    movdqa xmmword ptr [rcx + 80], xmm1
-    movdqa xmmword ptr [rcx + 96], xmm2
-    movaps xmmword ptr [rcx + 112], xmm3
+    movapd xmmword ptr [rcx], xmm3
+    movaps xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm0
+    movdqa xmmword ptr [rcx + 64], xmm4
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 80], xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    jmp L7
-L3:
-    cmp bx, 4
-    jne L4
-    cmp dword ptr [rsi + 68], 63
-    jbe L4
-    sfence
-    mov rax, qword ptr [rsi + 24]
-    movq xmm0, qword ptr [r10]
-    movq xmm1, qword ptr [r10 + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [r10 + 16]
-    movq xmm2, qword ptr [r10 + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [r10 + 32]
-    movq xmm3, qword ptr [r10 + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [r10 + 48]
-    movsd xmm4, qword ptr [r10 + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
-    movaps xmmword ptr [rax + 48], xmm3
-    sfence
-    jmp L6
-L4:
-    mov rdi, rsi
-    mov esi, r9d
-    mov rcx, r13
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
-    jmp L7
-L5:
-    sfence
-    mov rax, qword ptr [rsi + 24]
-    mov qword ptr [rax], rdx
-    sfence
-L6:
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-L7:
-    mov rax, qword ptr [rsp]
     mov byte ptr [rax], 15
-L8:
-    mov rax, qword ptr [rsp]
-    add rsp, 24
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
     ret
-L9:
-    mov eax, 1
-    xor r14d, r14d
-    xor ecx, ecx
-    jmp L14
-L10:
-    shl r14, 32
-    mov eax, 2147483647
-    mov ecx, 1
-    jmp L14
-L11:
+L1:
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 15
+    ret
+L2:
+    push rbx
+    sub rsp, 96
+    mov qword ptr [rsp + 8], rsi
+    movups xmmword ptr [rsp + 16], xmm2
+    movups xmmword ptr [rsp + 32], xmm1
+    movups xmmword ptr [rsp + 48], xmm0
+    mov qword ptr [rsp + 64], rdi
+    mov dword ptr [rsp + 72], r9d
+    mov dword ptr [rsp + 76], r10d
+    mov qword ptr [rsp + 80], r8
+    mov byte ptr [rsp + 88], 8
+    lea rsi, [rsp + 8]
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 96
+    pop rbx
+    ret
+L3:
     movzx edi, word ptr [rsi + 84]
     test di, di
-    je L12
-    mov edx, dword ptr [rsi + 88]
-    shr edx, 4
-    inc edx
-    mov ecx, 12
-    cmp r11w, dx
-    ja L13
-    xor ecx, ecx
-    cmp r11w, di
-    cmova eax, edi
-    seta cl
-    lea rcx, [2*rcx + 11]
-    mov edx, eax
-    jmp L13
-L12:
-    mov ecx, 14
-L13:
-    movzx eax, r11w
-    shl r11d, 16
-    movzx r14d, dx
-    shl r14, 32
-    or r14, r11
-L14:
-    or r14, rcx
-    mov rcx, qword ptr [rsp]
-    mov qword ptr [rcx], r14
-    mov qword ptr [rcx + 8], rax
-    jmp L8
+    je L4
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov sil, 12
+    cmp cx, 2
+    jb L5
+    cmp di, 1
+    sete sil
+    mov ecx, 1
+    cmovne ecx, edx
+    add sil, sil
+    add sil, 11
+    jmp L5
+L4:
+    mov sil, 14
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], sil
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
 
 hot_post_datagram_full:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 48]
-    cmp rdi, 7
-    jbe L3
-    mov edi, dword ptr [rsi + 76]
-    mov r9d, dword ptr [rsi + 80]
-    sub r9d, edi
-    cmp r9w, 1
-    jbe L4
-    push r15
-    push r14
-    push rbx
-    movups xmm0, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm2, xmmword ptr [rdx + 32]
-    mov r10d, edi
-    shl r10d, 4
+    movups xmm0, xmmword ptr [rdx + 32]
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edx, dword ptr [rsi + 76]
+    mov edi, dword ptr [rsi + 80]
+    sub edi, edx
+    cmp di, 1
+    jbe L3
+    mov r9d, edx
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 40]
+    movabs rdi, 360287970357411840
+    or rdi, r9
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm3, qword ptr [rcx]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edx
+    shl ecx, 4
     mov r9d, dword ptr [rsi + 88]
-    mov r11d, r9d
-    and r11d, r10d
-    mov rdx, qword ptr [rsi]
-    lea ebx, [4*r9 + 64]
-    and ebx, 4194240
-    mov r14d, edi
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 40]
-    movabs r15, 360287970357411840
-    or r15, r14
-    mov qword ptr [rdx + 4*r11], r15
-    mov qword ptr [rdx + 4*r11 + 8], 134217728
-    movups xmmword ptr [rdx + 4*r11 + 16], xmm0
-    movups xmmword ptr [rdx + 4*r11 + 32], xmm1
-    movups xmmword ptr [rdx + 4*r11 + 48], xmm2
-    lea r14, [rdx + 4*r11]
-    add r14, 64
-    lea r15, [4*r11 + 64]
-    cmp r15, rbx
-    cmove r14, rdx
-    mov ebx, dword ptr [rcx]
-    mov ecx, dword ptr [rcx + 4]
-    shl rbx, 32
-    or rbx, 134217856
-    mov qword ptr [r14], rbx
-    mov qword ptr [r14 + 8], rcx
-    mov rcx, qword ptr [rsi + 8]
-    movq xmm0, r8
-    mov r8d, r11d
-    and r8d, 1048560
-    mov ebx, 2
-    movq xmm1, rbx
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rcx + r8], xmm2
-    add r10d, 16
-    and r10d, r9d
-    and r10d, 1048560
-    movdqa xmmword ptr [rcx + r10], xmm0
-    mov rcx, qword ptr [rdx + 4*r11]
-    lea r8d, [rdi + 2]
-    movzx r8d, r8w
-    mov dword ptr [rsi + 76], r8d
-    mov r10, qword ptr [rsi + 16]
-    bswap r8d
-    mov dword ptr [r10], r8d
+    mov r10d, r9d
+    and r10d, ecx
+    mov r11, qword ptr [rsi + 8]
+    movq xmm5, r8
+    mov r8d, 2
+    movq xmm6, r8
+    movdqa xmm7, xmm5
+    punpcklqdq xmm7, xmm6
+    movdqa xmmword ptr [r11 + r10], xmm7
+    mov r8, qword ptr [rsi]
+    movapd xmmword ptr [r8 + 4*r10], xmm4
+    movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
+    movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
+    movaps xmmword ptr [r8 + 4*r10 + 48], xmm0
+    add ecx, 16
+    and ecx, r9d
+    and ecx, 1048560
+    movdqa xmmword ptr [r11 + rcx], xmm5
+    movdqa xmmword ptr [r8 + 4*rcx], xmm3
+    add edx, 2
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 127
     jbe L1
-    shl r9d, 2
-    shl edi, 6
-    and r9d, 4194240
-    mov r8d, r9d
-    and r8d, edi
-    add edi, 64
-    and edi, r9d
     sfence
     mov rcx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rdx + r8]
-    movsd xmm1, qword ptr [rdx + r8 + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rdx + r8 + 16]
-    movsd xmm2, qword ptr [rdx + r8 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rdx + r8 + 32]
-    movsd xmm3, qword ptr [rdx + r8 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rdx + r8 + 48]
-    movsd xmm4, qword ptr [rdx + r8 + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movq xmm0, qword ptr [rdx + rdi]
-    movq xmm1, qword ptr [rdx + rdi + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rdx + rdi + 16]
-    movq xmm2, qword ptr [rdx + rdi + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rdx + rdi + 32]
-    movq xmm3, qword ptr [rdx + rdi + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rdx + rdi + 48]
-    movsd xmm4, qword ptr [rdx + rdi + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rcx + 64], xmm0
-    movdqa xmmword ptr [rcx + 80], xmm1
-    movdqa xmmword ptr [rcx + 96], xmm2
-    movaps xmmword ptr [rcx + 112], xmm3
+    movapd xmmword ptr [rcx], xmm4
+    movaps xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm0
+    movdqa xmmword ptr [rcx + 64], xmm3
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 80], xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    jmp L2
+    mov byte ptr [rax], 15
+    ret
 L1:
     sfence
-    mov rdx, qword ptr [rsi + 24]
-    mov qword ptr [rdx], rcx
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdi
     sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
-L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
     mov byte ptr [rax], 15
+    ret
+L2:
+    push rbx
+    sub rsp, 80
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rcx
+    movups xmmword ptr [rsp + 16], xmm2
+    movups xmmword ptr [rsp + 32], xmm1
+    movups xmmword ptr [rsp + 48], xmm0
+    mov qword ptr [rsp + 64], r8
+    mov byte ptr [rsp + 72], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 80
     pop rbx
-    pop r14
-    pop r15
     ret
 L3:
-    shl rdi, 24
-    mov edx, 8
-    mov ecx, 3
-    jmp L7
+    movzx r8d, word ptr [rsi + 84]
+    test r8w, r8w
+    je L4
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov dl, 12
+    cmp cx, 2
+    jb L5
+    cmp r8w, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, edi
+    add dl, dl
+    add dl, 11
+    jmp L5
 L4:
-    movzx edi, word ptr [rsi + 84]
-    test di, di
-    je L5
-    mov edx, dword ptr [rsi + 88]
-    shr edx, 4
-    inc edx
-    mov ecx, 12
-    cmp dx, 2
-    jb L6
-    xor ecx, ecx
-    cmp di, 1
-    sete cl
-    mov edx, 1
-    cmovne edx, r9d
-    lea rcx, [2*rcx + 11]
-    jmp L6
+    mov dl, 14
 L5:
-    mov ecx, 14
-L6:
-    movzx edi, dx
-    shl rdi, 24
-    or rdi, 512
-    mov edx, 2
-L7:
-    shl rdi, 8
-    or rdi, rcx
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rdx
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
     ret
 
 hot_post_doorbell_fence:
@@ -2808,366 +3623,282 @@ L4:
     ret
 
 hot_post_dynamic_full:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 48]
-    cmp rdi, 7
-    jbe L3
-    mov edi, dword ptr [rsi + 76]
-    mov r10d, dword ptr [rsi + 80]
-    sub r10d, edi
-    cmp r10w, 1
-    jbe L4
-    push r15
-    push r14
-    push r13
-    push r12
     push rbx
-    mov r11, qword ptr [rsp + 48]
-    movups xmm1, xmmword ptr [rdx]
-    movups xmm2, xmmword ptr [rdx + 16]
+    sub rsp, 96
+    mov rax, rdi
+    mov r10, qword ptr [rsp + 112]
+    movups xmm2, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    mov edx, dword ptr [rsi + 88]
-    mov r10d, edi
-    shl r10d, 4
-    mov r14d, edx
-    and edx, r10d
-    mov rbx, qword ptr [rsi]
-    lea r15d, [4*r14 + 64]
-    and r15d, 4194240
-    lea r14, [rbx + r15]
-    mov r12d, edi
-    bswap r12d
-    shr r12d, 8
-    or r12, qword ptr [rsi + 40]
-    movabs r13, 432345564361785344
-    or r13, r12
-    mov qword ptr [rbx + 4*rdx], r13
-    mov qword ptr [rbx + 4*rdx + 8], 134217728
-    movups xmmword ptr [rbx + 4*rdx + 16], xmm1
-    movups xmmword ptr [rbx + 4*rdx + 32], xmm2
-    lea r12, [rbx + 4*rdx]
-    add r12, 64
-    lea r13, [4*rdx + 64]
-    cmp r13, r15
-    cmove r12, rbx
+    cmp dword ptr [rsi + 48], 7
+    jbe L3
+    mov edx, dword ptr [rsi + 76]
+    mov edi, dword ptr [rsi + 80]
+    sub edi, edx
+    cmp di, 1
+    jbe L4
+    mov r11d, edx
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs rdi, 432345564361785344
+    or rdi, r11
+    movq xmm3, rdi
+    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
     bswap rcx
-    movups xmmword ptr [rbx + 4*rdx + 48], xmm0
     bswap r8d
-    mov qword ptr [r12], rcx
-    mov qword ptr [r12 + 8], r8
-    add r12, 16
-    cmp r12, r14
-    cmove r12, rbx
-    mov ecx, dword ptr [r9]
-    mov r8d, dword ptr [r9 + 4]
-    shl rcx, 32
-    or rcx, 134217856
-    mov qword ptr [r12], rcx
-    mov qword ptr [r12 + 8], r8
+    movd xmm5, r8d
+    movq xmm4, rcx
+    punpcklqdq xmm4, xmm5
+    movq xmm5, qword ptr [r9]
+    pslldq xmm5, 4
+    por xmm5, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edx
+    shl ecx, 4
     mov r8d, dword ptr [rsi + 88]
-    mov rcx, qword ptr [rsi + 8]
-    movq xmm0, r11
-    mov r9d, r10d
-    and r9d, r8d
-    and r9d, 1048560
-    mov r11d, 2
-    movq xmm1, r11
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rcx + r9], xmm2
-    add r10d, 16
-    and r10d, r8d
-    and r10d, 1048560
-    movdqa xmmword ptr [rcx + r10], xmm0
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rcx + 4*rdx]
-    lea r9d, [rdi + 2]
-    movzx r9d, r9w
-    mov dword ptr [rsi + 76], r9d
-    mov r10, qword ptr [rsi + 16]
-    bswap r9d
-    mov dword ptr [r10], r9d
+    mov r9d, r8d
+    and r9d, ecx
+    mov r11, qword ptr [rsi + 8]
+    movq xmm6, r10
+    mov r10d, 2
+    movq xmm7, r10
+    movdqa xmm8, xmm6
+    punpcklqdq xmm8, xmm7
+    movdqa xmmword ptr [r11 + r9], xmm8
+    mov r10, qword ptr [rsi]
+    movapd xmmword ptr [r10 + 4*r9], xmm3
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
+    add ecx, 16
+    and ecx, r8d
+    and ecx, 1048560
+    movdqa xmmword ptr [r11 + rcx], xmm6
+    movdqa xmmword ptr [r10 + 4*rcx], xmm4
+    movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
+    add edx, 2
+    movzx ecx, dx
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 64], 127
     jbe L1
-    shl r8d, 2
-    shl edi, 6
-    and r8d, 4194240
-    mov r9d, r8d
-    and r9d, edi
-    add edi, 64
-    and edi, r8d
     sfence
-    mov rdx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rcx + r9]
-    movsd xmm1, qword ptr [rcx + r9 + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + r9 + 16]
-    movsd xmm2, qword ptr [rcx + r9 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + r9 + 32]
-    movsd xmm3, qword ptr [rcx + r9 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + r9 + 48]
-    movsd xmm4, qword ptr [rcx + r9 + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movaps xmmword ptr [rdx + 32], xmm2
-    movaps xmmword ptr [rdx + 48], xmm3
-    movq xmm0, qword ptr [rcx + rdi]
-    movq xmm1, qword ptr [rcx + rdi + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + rdi + 16]
-    movq xmm2, qword ptr [rcx + rdi + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + rdi + 32]
-    movq xmm3, qword ptr [rcx + rdi + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + rdi + 48]
-    movsd xmm4, qword ptr [rcx + rdi + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rdx + 64], xmm0
-    movdqa xmmword ptr [rdx + 80], xmm1
-    movdqa xmmword ptr [rdx + 96], xmm2
-    movaps xmmword ptr [rdx + 112], xmm3
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm3
+    movaps xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm0
+    movdqa xmmword ptr [rcx + 64], xmm4
+    movdqa xmmword ptr [rcx + 80], xmm5
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
     jmp L2
 L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
-    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx], rdi
     sfence
+L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-L2:
     mov byte ptr [rax], 15
+    add rsp, 96
     pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
     ret
 L3:
-    shl rdi, 24
-    mov edx, 8
-    mov ecx, 3
-    jmp L7
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r9
+    mov qword ptr [rsp + 16], rcx
+    mov dword ptr [rsp + 24], r8d
+    movups xmmword ptr [rsp + 32], xmm2
+    movups xmmword ptr [rsp + 48], xmm1
+    movups xmmword ptr [rsp + 64], xmm0
+    mov qword ptr [rsp + 80], r10
+    mov byte ptr [rsp + 88], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 96
+    pop rbx
+    ret
 L4:
-    movzx edi, word ptr [rsi + 84]
-    test di, di
+    movzx r8d, word ptr [rsi + 84]
+    test r8w, r8w
     je L5
-    mov edx, dword ptr [rsi + 88]
-    shr edx, 4
-    inc edx
-    mov ecx, 12
-    cmp dx, 2
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov dl, 12
+    cmp cx, 2
     jb L6
-    xor ecx, ecx
-    cmp di, 1
-    sete cl
-    mov edx, 1
-    cmovne edx, r10d
-    lea rcx, [2*rcx + 11]
+    cmp r8w, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, edi
+    add dl, dl
+    add dl, 11
     jmp L6
 L5:
-    mov ecx, 14
+    mov dl, 14
 L6:
-    movzx edi, dx
-    shl rdi, 24
-    or rdi, 512
-    mov edx, 2
-L7:
-    shl rdi, 8
-    or rdi, rcx
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rdx
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    add rsp, 96
+    pop rbx
     ret
 
 hot_post_dynamic_stream:
+    push rbx
+    sub rsp, 112
     mov rax, rdi
-    mov edi, dword ptr [rsi + 48]
-    cmp rdi, 7
+    mov r10, qword ptr [rsp + 128]
+    movups xmm2, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
+    movups xmm0, xmmword ptr [rdx + 32]
+    movzx r11d, word ptr [rdx + 48]
+    cmp dword ptr [rsi + 48], 7
     jbe L3
     mov edi, dword ptr [rsi + 76]
-    mov r10d, dword ptr [rsi + 80]
-    sub r10d, edi
-    cmp r10w, 1
+    mov edx, dword ptr [rsi + 80]
+    sub edx, edi
+    cmp dx, 1
     jbe L4
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    mov r11, qword ptr [rsp + 56]
-    movups xmm1, xmmword ptr [rdx]
-    movups xmm2, xmmword ptr [rdx + 16]
-    movups xmm0, xmmword ptr [rdx + 32]
-    movzx ebp, word ptr [rdx + 48]
-    mov edx, dword ptr [rsi + 88]
-    mov r10d, edi
-    shl r10d, 4
-    mov r14d, edx
-    and edx, r10d
-    mov rbx, qword ptr [rsi]
-    lea r15d, [4*r14 + 64]
-    and r15d, 4194240
-    lea r14, [rbx + r15]
-    mov r12d, edi
-    bswap r12d
-    shr r12d, 8
-    or r12, qword ptr [rsi + 40]
-    movabs r13, 432345564361785344
-    or r13, r12
-    rol bp, 8
-    movzx r12d, bp
-    shl r12d, 8
-    or r12, 134217728
-    mov qword ptr [rbx + 4*rdx], r13
-    mov qword ptr [rbx + 4*rdx + 8], r12
-    movups xmmword ptr [rbx + 4*rdx + 16], xmm1
-    movups xmmword ptr [rbx + 4*rdx + 32], xmm2
-    lea r12, [rbx + 4*rdx]
-    add r12, 64
-    lea r13, [4*rdx + 64]
-    cmp r13, r15
-    cmove r12, rbx
+    mov edx, edi
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 40]
+    rol r11w, 8
+    movzx r11d, r11w
+    shl r11d, 8
+    movq xmm3, rdx
+    movd xmm4, r11d
+    punpcklqdq xmm3, xmm4
+    por xmm3, xmmword ptr [rip + .LCPI_0]
     bswap rcx
-    movups xmmword ptr [rbx + 4*rdx + 48], xmm0
     bswap r8d
-    mov qword ptr [r12], rcx
-    mov qword ptr [r12 + 8], r8
-    add r12, 16
-    cmp r12, r14
-    cmove r12, rbx
-    mov ecx, dword ptr [r9]
-    mov r8d, dword ptr [r9 + 4]
-    shl rcx, 32
-    or rcx, 134217856
-    mov qword ptr [r12], rcx
-    mov qword ptr [r12 + 8], r8
+    movd xmm5, r8d
+    movq xmm4, rcx
+    punpcklqdq xmm4, xmm5
+    movq xmm5, qword ptr [r9]
+    pslldq xmm5, 4
+    por xmm5, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edi
+    shl ecx, 4
     mov r8d, dword ptr [rsi + 88]
-    mov rcx, qword ptr [rsi + 8]
-    movq xmm0, r11
-    mov r9d, r10d
-    and r9d, r8d
-    and r9d, 1048560
-    mov r11d, 2
-    movq xmm1, r11
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rcx + r9], xmm2
-    add r10d, 16
-    and r10d, r8d
-    and r10d, 1048560
-    movdqa xmmword ptr [rcx + r10], xmm0
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rcx + 4*rdx]
-    lea r9d, [rdi + 2]
-    movzx r9d, r9w
-    mov dword ptr [rsi + 76], r9d
-    mov r10, qword ptr [rsi + 16]
-    bswap r9d
-    mov dword ptr [r10], r9d
+    mov r9d, r8d
+    and r9d, ecx
+    mov r11, qword ptr [rsi + 8]
+    movq xmm6, r10
+    mov r10d, 2
+    movq xmm7, r10
+    movdqa xmm8, xmm6
+    punpcklqdq xmm8, xmm7
+    movdqa xmmword ptr [r11 + r9], xmm8
+    mov r10, qword ptr [rsi]
+    movdqa xmmword ptr [r10 + 4*r9], xmm3
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
+    add ecx, 16
+    and ecx, r8d
+    and ecx, 1048560
+    movdqa xmmword ptr [r11 + rcx], xmm6
+    movdqa xmmword ptr [r10 + 4*rcx], xmm4
+    movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdi, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdi], ecx
     cmp dword ptr [rsi + 64], 127
     jbe L1
-    shl r8d, 2
-    shl edi, 6
-    and r8d, 4194240
-    mov r9d, r8d
-    and r9d, edi
-    add edi, 64
-    and edi, r8d
     sfence
-    mov rdx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rcx + r9]
-    movsd xmm1, qword ptr [rcx + r9 + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + r9 + 16]
-    movsd xmm2, qword ptr [rcx + r9 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + r9 + 32]
-    movsd xmm3, qword ptr [rcx + r9 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + r9 + 48]
-    movsd xmm4, qword ptr [rcx + r9 + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movaps xmmword ptr [rdx + 32], xmm2
-    movaps xmmword ptr [rdx + 48], xmm3
-    movq xmm0, qword ptr [rcx + rdi]
-    movq xmm1, qword ptr [rcx + rdi + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + rdi + 16]
-    movq xmm2, qword ptr [rcx + rdi + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + rdi + 32]
-    movq xmm3, qword ptr [rcx + rdi + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + rdi + 48]
-    movsd xmm4, qword ptr [rcx + rdi + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rdx + 64], xmm0
-    movdqa xmmword ptr [rdx + 80], xmm1
-    movdqa xmmword ptr [rdx + 96], xmm2
-    movaps xmmword ptr [rdx + 112], xmm3
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm3
+    movaps xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm0
+    movdqa xmmword ptr [rcx + 64], xmm4
+    movdqa xmmword ptr [rcx + 80], xmm5
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
     jmp L2
 L1:
+    movabs rcx, 432345564361785344
+    or rdx, rcx
     sfence
     mov rcx, qword ptr [rsi + 24]
     mov qword ptr [rcx], rdx
     sfence
+L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-L2:
     mov byte ptr [rax], 15
+    add rsp, 112
     pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
     ret
 L3:
-    shl rdi, 24
-    mov ecx, 3
-    mov edx, 8
-    jmp L7
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 16], r9
+    mov qword ptr [rsp + 24], rcx
+    mov dword ptr [rsp + 32], r8d
+    movups xmmword ptr [rsp + 40], xmm2
+    movups xmmword ptr [rsp + 56], xmm1
+    movups xmmword ptr [rsp + 72], xmm0
+    mov word ptr [rsp + 88], r11w
+    mov ecx, dword ptr [rdx + 50]
+    mov dword ptr [rsp + 90], ecx
+    movzx ecx, word ptr [rdx + 54]
+    mov word ptr [rsp + 94], cx
+    mov qword ptr [rsp + 96], r10
+    mov byte ptr [rsp + 104], 8
+    lea rsi, [rsp + 8]
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 112
+    pop rbx
+    ret
 L4:
     movzx edi, word ptr [rsi + 84]
     test di, di
     je L5
-    mov edx, dword ptr [rsi + 88]
-    shr edx, 4
-    inc edx
-    mov ecx, 12
-    cmp dx, 2
+    mov ecx, dword ptr [rsi + 88]
+    shr ecx, 4
+    inc ecx
+    mov sil, 12
+    cmp cx, 2
     jb L6
-    xor ecx, ecx
     cmp di, 1
-    sete cl
-    mov edx, 1
-    cmovne edx, r10d
-    lea rcx, [2*rcx + 11]
+    sete sil
+    mov ecx, 1
+    cmovne ecx, edx
+    add sil, sil
+    add sil, 11
     jmp L6
 L5:
-    mov ecx, 14
+    mov sil, 14
 L6:
-    movzx edi, dx
-    shl rdi, 24
-    or rdi, 512
-    mov edx, 2
-L7:
-    shl rdi, 8
-    or rdi, rcx
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rdx
+    movzx ecx, cx
+    mov byte ptr [rax], sil
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    add rsp, 112
+    pop rbx
     ret
 
 hot_post_entry:
@@ -3471,169 +4202,108 @@ L4:
 
 hot_post_invalidate:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    mov r8d, dword ptr [rsi + 80]
-    sub r8d, edi
-    cmp r8w, 1
-    jbe L3
-    push r15
-    push r14
-    push rbx
-    mov r8d, dword ptr [rsi + 88]
-    mov r9d, edi
-    shl r9d, 4
-    mov r11d, r8d
-    and r8d, r9d
-    mov r10, qword ptr [rsi]
-    lea ebx, [4*r11 + 64]
-    and ebx, 4194240
-    lea r11, [r10 + rbx]
-    mov r14d, edi
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 40]
-    movabs r15, 576460752924180480
-    or r15, r14
+    mov r8d, dword ptr [rsi + 76]
+    mov edi, dword ptr [rsi + 80]
+    sub edi, r8d
+    cmp di, 1
+    jbe L2
+    mov edi, r8d
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 40]
     bswap edx
-    shl rdx, 32
-    or rdx, 134217728
-    mov qword ptr [r10 + 4*r8], r15
-    mov qword ptr [r10 + 4*r8 + 8], rdx
-    mov qword ptr [r10 + 4*r8 + 16], 152
-    movabs rdx, 27021735203176448
-    lea r14, [r10 + 4*r8]
-    add r14, 64
-    lea r15, [4*r8 + 64]
-    cmp r15, rbx
-    cmove r14, r10
-    mov qword ptr [r10 + 4*r8 + 24], rdx
-    xorps xmm0, xmm0
-    movups xmmword ptr [r10 + 4*r8 + 32], xmm0
-    movups xmmword ptr [r10 + 4*r8 + 48], xmm0
-    movabs rdx, 72057589742960704
-    mov qword ptr [r14], rdx
-    mov qword ptr [r14 + 8], 0
-    add r14, 16
-    cmp r14, r11
-    cmove r14, r10
-    lea rdx, [r14 + 16]
-    cmp rdx, r11
-    cmove rdx, r10
-    movups xmmword ptr [r14], xmm0
-    lea rbx, [rdx + 16]
-    cmp rbx, r11
-    cmove rbx, r10
-    movups xmmword ptr [rdx], xmm0
-    movups xmmword ptr [rbx], xmm0
-    mov edx, dword ptr [rsi + 88]
-    mov r10, qword ptr [rsi + 8]
-    movq xmm0, rcx
-    mov ecx, r9d
-    and ecx, edx
-    and ecx, 1048560
-    mov r11d, 2
-    movq xmm1, r11
-    movdqa xmm2, xmm0
+    movq xmm0, rdi
+    movd xmm1, edx
+    psllq xmm1, 32
+    punpcklqdq xmm0, xmm1
+    por xmm0, xmmword ptr [rip + .LCPI_0]
+    mov edx, r8d
+    shl edx, 4
+    mov r9d, dword ptr [rsi + 88]
+    mov r10d, r9d
+    and r10d, edx
+    mov r11, qword ptr [rsi + 8]
+    movq xmm3, rcx
+    mov ecx, 2
+    movq xmm1, rcx
+    movdqa xmm2, xmm3
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [r10 + rcx], xmm2
-    add r9d, 16
-    and r9d, edx
-    and r9d, 1048560
-    movdqa xmmword ptr [r10 + r9], xmm0
+    movdqa xmmword ptr [r11 + r10], xmm2
     mov rcx, qword ptr [rsi]
-    mov r8, qword ptr [rcx + 4*r8]
-    lea r9d, [rdi + 2]
-    movzx r9d, r9w
-    mov dword ptr [rsi + 76], r9d
-    mov r10, qword ptr [rsi + 16]
-    bswap r9d
-    mov dword ptr [r10], r9d
+    movdqa xmmword ptr [rcx + 4*r10], xmm0
+    movaps xmm2, xmmword ptr [rip + .LCPI_1]
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm2
+    pxor xmm1, xmm1
+    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm1
+    movdqa xmmword ptr [rcx + 4*r10 + 48], xmm1
+    add edx, 16
+    and edx, r9d
+    and edx, 1048560
+    movdqa xmmword ptr [r11 + rdx], xmm3
+    movsd xmm3, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*rdx], xmm3
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
+    movdqa xmmword ptr [rcx + 4*rdx + 48], xmm1
+    add r8d, 2
+    movzx ecx, r8w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 68], 127
     jbe L1
-    shl edx, 2
-    shl edi, 6
-    and edx, 4194240
-    mov r8d, edx
-    and r8d, edi
-    add edi, 64
-    and edi, edx
-    sfence
-    mov rdx, qword ptr [rsi + 24]
-    movsd xmm0, qword ptr [rcx + r8]
-    movsd xmm1, qword ptr [rcx + r8 + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + r8 + 16]
-    movsd xmm2, qword ptr [rcx + r8 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + r8 + 32]
-    movsd xmm3, qword ptr [rcx + r8 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + r8 + 48]
-    movsd xmm4, qword ptr [rcx + r8 + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movaps xmmword ptr [rdx + 32], xmm2
-    movaps xmmword ptr [rdx + 48], xmm3
-    movq xmm0, qword ptr [rcx + rdi]
-    movq xmm1, qword ptr [rcx + rdi + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + rdi + 16]
-    movq xmm2, qword ptr [rcx + rdi + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + rdi + 32]
-    movq xmm3, qword ptr [rcx + rdi + 40]
-    punpcklqdq xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + rdi + 48]
-    movsd xmm4, qword ptr [rcx + rdi + 56]
-    movlhps xmm3, xmm4
-    movdqa xmmword ptr [rdx + 64], xmm0
-    movdqa xmmword ptr [rdx + 80], xmm1
-    movdqa xmmword ptr [rdx + 96], xmm2
-    movaps xmmword ptr [rdx + 112], xmm3
-    sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
-    jmp L2
-L1:
     sfence
     mov rcx, qword ptr [rsi + 24]
-    mov qword ptr [rcx], r8
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    movdqa xmmword ptr [rcx + 48], xmm1
+    movaps xmmword ptr [rcx + 64], xmm3
+    movdqa xmmword ptr [rcx + 80], xmm1
+    movdqa xmmword ptr [rcx + 96], xmm1
+    movdqa xmmword ptr [rcx + 112], xmm1
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-L2:
     mov byte ptr [rax], 15
-    pop rbx
-    pop r14
-    pop r15
     ret
-L3:
-    movzx edi, word ptr [rsi + 84]
-    test di, di
-    je L4
+L1:
+    movabs rcx, 576460752924180480
+    or rdi, rcx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rdi
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 15
+    ret
+L2:
+    movzx r8d, word ptr [rsi + 84]
+    test r8w, r8w
+    je L3
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov edx, 12
+    mov dl, 12
     cmp cx, 2
-    jb L5
-    xor edx, edx
-    cmp di, 1
+    jb L4
+    cmp r8w, 1
     sete dl
     mov ecx, 1
-    cmovne ecx, r8d
-    lea rdx, [2*rdx + 11]
-    jmp L5
+    cmovne ecx, edi
+    add dl, dl
+    add dl, 11
+    jmp L4
+L3:
+    mov dl, 14
 L4:
-    mov edx, 14
-L5:
     movzx ecx, cx
-    shl rcx, 32
-    add rcx, rdx
-    add rcx, 131072
-    mov qword ptr [rax], rcx
-    mov qword ptr [rax + 8], 2
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
     ret
 
 hot_post_memcpy:
@@ -5148,8 +5818,8 @@ hot_stage:
     sub rsp, 80
     mov rax, rdi
     mov ebx, dword ptr [rsi + 76]
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
+    cmp dword ptr [rsi + 48], 8
+    jb L2
     cmp ebx, dword ptr [rsi + 80]
     je L6
     mov r10d, ebx
@@ -5209,8 +5879,8 @@ L2:
     call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
-    cmp byte ptr [rsp], 0
-    je L3
+    cmp dword ptr [rsp], 1
+    jne L3
     mov rax, r15
     mov qword ptr [r15], rdx
     mov qword ptr [r15 + 8], rcx
