@@ -88,7 +88,7 @@ L3:
     ldr q1, [sp, #48]
     mov x15, #134217728
     mov w17, #128
-    cmp x8, #15
+    cmp x8, #17
     movk x15, #768, lsl #48
     mov w16, #134217728
     movk w17, #2048, lsl #16
@@ -169,7 +169,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #224]
@@ -188,11 +188,11 @@ L11:
 L12:
     ldr w8, [x20, #84]
     ldp x13, x12, [sp, #8]
-    mov w10, #14
+    mov w10, #16
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #11
+    mov w8, #13
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -311,7 +311,7 @@ L3:
     ldp q2, q5, [sp, #16]
     mov x18, #167772160
     ldr x1, [sp, #80]
-    cmp x10, #15
+    cmp x10, #17
     movk x18, #1280, lsl #48
     b.eq L2
     b L11
@@ -383,7 +383,7 @@ L8:
     mov x3, x24
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
 L9:
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #288]
@@ -408,16 +408,16 @@ L12:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L14
-    mov w8, #12
+    mov w8, #14
     b L15
 L13:
     ldr x12, [sp, #8]
-    mov w8, #14
+    mov w8, #16
     b L15
 L14:
     cmp w10, #1
-    mov w10, #11
-    mov w11, #13
+    mov w10, #13
+    mov w11, #15
     csinc w9, w8, wzr, ne
     csel x8, x11, x10, eq
 L15:
@@ -634,7 +634,7 @@ L5:
     lsl x12, x9, #32
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #15
+    cmp x10, #17
     b.ne L23
 L6:
     mov x9, xzr
@@ -735,7 +735,7 @@ L12:
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
     mov x8, x19
 L13:
-    mov w9, #15
+    mov w9, #17
     strb w9, [x8]
     b L24
 L14:
@@ -759,7 +759,7 @@ L14:
     tbz w8, #0, L15
     and x12, x9, #0xff
     mov x8, x24
-    cmp x12, #15
+    cmp x12, #17
     b.ne L16
     mov x2, x25
     mov x0, x23
@@ -787,11 +787,11 @@ L17:
     b L24
 L18:
     ldr w9, [x0, #84]
-    mov w10, #14
+    mov w10, #16
     mov x11, xzr
     mov x13, xzr
     cmp w9, #0
-    mov w9, #11
+    mov w9, #13
     csel x12, x10, x9, eq
     mov w9, #65536
     b L17
@@ -806,16 +806,16 @@ L19:
     and w13, w11, #0xffff
     cmp w13, #3
     b.hs L21
-    mov w10, #12
+    mov w10, #14
     b L22
 L20:
     mov x9, x0
-    mov w10, #14
+    mov w10, #16
     b L22
 L21:
     and w11, w12, #0xffff
-    mov w13, #11
-    mov w14, #13
+    mov w13, #13
+    mov w14, #15
     cmp w11, #3
     csel w11, w12, w10, lo
     csel x10, x14, x13, lo
@@ -827,7 +827,7 @@ L22:
     mov w11, #3
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #15
+    cmp x10, #17
     b.eq L6
 L23:
     stp x9, x11, [x8]
@@ -1003,7 +1003,7 @@ L1:
     str w9, [x8]
     cbz w11, L2
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1017,7 +1017,7 @@ L2:
     ldr x9, [x0, #32]
     eor x8, x9, x8
     str x8, [x0, #24]
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1032,7 +1032,7 @@ L3:
     and w10, w8, #0xffff
     cmp w10, #2
     b.hs L8
-    mov w9, #12
+    mov w9, #14
     b L9
 L4:
     lsl x9, x15, #32
@@ -1048,18 +1048,18 @@ L5:
     and w10, w9, #0xffff
     cmp w10, #3
     b.hs L10
-    mov w8, #12
+    mov w8, #14
     b L11
 L6:
-    mov w9, #14
+    mov w9, #16
     b L9
 L7:
-    mov w8, #14
+    mov w8, #16
     b L11
 L8:
     cmp w9, #1
-    mov w9, #11
-    mov w10, #13
+    mov w9, #13
+    mov w10, #15
     csinc w8, w11, wzr, ne
     csel w9, w10, w9, eq
 L9:
@@ -1075,8 +1075,8 @@ L9:
     ret
 L10:
     and w9, w8, #0xffff
-    mov w10, #11
-    mov w12, #13
+    mov w10, #13
+    mov w12, #15
     cmp w9, #3
     csel w9, w8, w11, lo
     csel x8, x12, x10, lo
@@ -1088,7 +1088,7 @@ L11:
 L12:
     orr w11, w9, w8
     and x11, x11, #0xff
-    cmp x11, #15
+    cmp x11, #17
     b.ne L13
     mov w11, #1
     mov w3, #8
@@ -1148,7 +1148,7 @@ hot_fire_at:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1157,14 +1157,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1216,7 +1216,7 @@ hot_fire_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1227,14 +1227,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1301,7 +1301,7 @@ hot_fire_datagram_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1312,7 +1312,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1325,15 +1325,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #12
+    mov w10, #14
     b L5
 L3:
-    mov w10, #14
+    mov w10, #16
     b L5
 L4:
     cmp w11, #1
-    mov w11, #11
-    mov w12, #13
+    mov w11, #13
+    mov w12, #15
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -1389,7 +1389,7 @@ hot_fire_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1400,14 +1400,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1464,7 +1464,7 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1475,7 +1475,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1484,8 +1484,8 @@ L2:
     b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1536,7 +1536,7 @@ hot_fire_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1545,14 +1545,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1603,7 +1603,7 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1614,14 +1614,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1680,7 +1680,7 @@ hot_fire_signaled_if:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1689,14 +1689,14 @@ L1:
     ldp x9, x10, [x0, #24]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1748,7 +1748,7 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1759,14 +1759,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1822,7 +1822,7 @@ hot_fire_xrc_at:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -1833,14 +1833,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2991,7 +2991,7 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3042,7 +3042,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3062,8 +3062,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3145,7 +3145,7 @@ hot_post_datagram_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3156,7 +3156,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3187,15 +3187,15 @@ L3:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L5
-    mov w10, #12
+    mov w10, #14
     b L6
 L4:
-    mov w10, #14
+    mov w10, #16
     b L6
 L5:
     cmp w10, #1
-    mov w10, #11
-    mov w11, #13
+    mov w10, #13
+    mov w11, #15
     csinc w9, w13, wzr, ne
     csel w10, w11, w10, eq
 L6:
@@ -3275,7 +3275,7 @@ hot_post_datagram_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3286,7 +3286,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3314,15 +3314,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #12
+    mov w10, #14
     b L6
 L4:
-    mov w10, #14
+    mov w10, #16
     b L6
 L5:
     cmp w11, #1
-    mov w11, #11
-    mov w12, #13
+    mov w11, #13
+    mov w12, #15
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -3385,7 +3385,7 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3439,7 +3439,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3460,8 +3460,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3521,7 +3521,7 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3575,7 +3575,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3597,8 +3597,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3677,7 +3677,7 @@ hot_post_dynamic_full:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3688,7 +3688,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3718,15 +3718,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #12
+    mov w10, #14
     b L6
 L4:
-    mov w10, #14
+    mov w10, #16
     b L6
 L5:
     cmp w11, #1
-    mov w11, #11
-    mov w12, #13
+    mov w11, #13
+    mov w12, #15
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -3815,7 +3815,7 @@ hot_post_dynamic_stream:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3826,7 +3826,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3862,15 +3862,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #12
+    mov w10, #14
     b L6
 L4:
-    mov w10, #14
+    mov w10, #16
     b L6
 L5:
     cmp w10, #1
-    mov w10, #11
-    mov w12, #13
+    mov w10, #13
+    mov w12, #15
     csinc w9, w11, wzr, ne
     csel w10, w12, w10, eq
 L6:
@@ -3935,7 +3935,7 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -3987,7 +3987,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4009,8 +4009,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4075,7 +4075,7 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4132,7 +4132,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4154,8 +4154,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4228,7 +4228,7 @@ hot_post_invalidate:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4239,7 +4239,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4252,15 +4252,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #12
+    mov w10, #14
     b L5
 L3:
-    mov w10, #14
+    mov w10, #16
     b L5
 L4:
     cmp w11, #1
-    mov w11, #11
-    mov w12, #13
+    mov w11, #13
+    mov w12, #15
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -4337,7 +4337,7 @@ hot_post_memcpy:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4394,7 +4394,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4417,8 +4417,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4476,7 +4476,7 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4529,7 +4529,7 @@ L1:
     str x10, [x9]
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4550,8 +4550,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4724,7 +4724,7 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4774,7 +4774,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -4793,8 +4793,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4941,7 +4941,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #15
+    mov w8, #17
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -4957,7 +4957,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #15
+    mov w8, #17
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -4982,8 +4982,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #76]
-    mov w9, #11
-    mov w10, #14
+    mov w9, #13
+    mov w10, #16
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -5095,9 +5095,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #88]
     cmp w10, w8, uxth
-    mov w14, #11
-    mov w15, #13
-    mov w12, #12
+    mov w14, #13
+    mov w15, #15
+    mov w12, #14
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -5216,7 +5216,7 @@ L18:
     ldr x8, [x0, #32]
     eor x8, x8, x10
     str x8, [x0, #24]
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -5225,7 +5225,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
-    mov w8, #15
+    mov w8, #17
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -5289,7 +5289,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #14
+    mov w9, #16
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -5351,7 +5351,7 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -5405,7 +5405,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -5426,8 +5426,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5487,7 +5487,7 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -5544,7 +5544,7 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -5566,8 +5566,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5805,8 +5805,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5876,7 +5876,7 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
@@ -5887,14 +5887,14 @@ L1:
     dsb st
     ldr x10, [x0, #32]
     eor x9, x10, x9
-    mov w10, #15
+    mov w10, #17
     str x9, [x0, #24]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #84]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5947,7 +5947,7 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #15
+    mov w9, #17
     strb w9, [x8]
     ret
 L1:
@@ -5958,13 +5958,13 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #15
+    mov w9, #17
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #76]
-    mov w10, #11
-    mov w11, #14
+    mov w10, #13
+    mov w11, #16
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1

@@ -95,7 +95,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 15
+    cmp rcx, 17
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 48]
     mov r11, qword ptr [rsp + 32]
@@ -191,7 +191,7 @@ L7:
 L8:
     mov rax, r12
 L9:
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
 L10:
     add rsp, 152
     pop rbx
@@ -212,7 +212,7 @@ L12:
     cmp dword ptr [r14 + 84], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 11
+    add rcx, 13
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -332,7 +332,7 @@ L3:
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
     je L4
-    cmp al, 15
+    cmp al, 17
     mov rdx, qword ptr [rsp + 8]
     mov r11, qword ptr [rsp + 16]
     movaps xmm2, xmmword ptr [rsp + 80]
@@ -423,7 +423,7 @@ L7:
     mov rdx, r15
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 15
+    mov byte ptr [rbx], 17
 L9:
     mov rax, rbx
     add rsp, 216
@@ -446,7 +446,7 @@ L11:
     mov edx, dword ptr [r14 + 88]
     shr edx, 4
     inc edx
-    mov eax, 12
+    mov eax, 14
     cmp dx, 2
     mov rbx, qword ptr [rsp]
     jb L13
@@ -455,10 +455,10 @@ L11:
     sete al
     mov edx, 1
     cmovne edx, ecx
-    lea rax, [2*rax + 11]
+    lea rax, [2*rax + 13]
     jmp L13
 L12:
-    mov eax, 14
+    mov eax, 16
     mov rbx, qword ptr [rsp]
 L13:
     movzx edx, dx
@@ -699,7 +699,7 @@ L5:
     mov ecx, 1
     mov r10d, 2147483647
     or rcx, rdi
-    cmp cl, 15
+    cmp cl, 17
     jne L21
 L6:
     mov bpl, 1
@@ -810,7 +810,7 @@ L11:
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     jmp L22
 L13:
     mov r13, rax
@@ -832,7 +832,7 @@ L13:
     cmp byte ptr [rsp + 240], 0
     je L14
     movzx esi, dil
-    cmp rsi, 15
+    cmp rsi, 17
     mov rax, r13
     jne L15
     mov rcx, r12
@@ -869,7 +869,7 @@ L17:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea rsi, [rcx + 2*rcx]
-    add rsi, 11
+    add rsi, 13
     mov edi, 65536
     xor ecx, ecx
     xor r8d, r8d
@@ -881,25 +881,25 @@ L18:
     mov r11d, dword ptr [rsi + 88]
     shr r11d, 4
     inc r11d
-    mov ecx, 12
+    mov ecx, 14
     cmp r11w, 3
     jb L20
     xor ecx, ecx
     cmp r10w, 3
     setb cl
     cmovb edi, r10d
-    lea rcx, [2*rcx + 11]
+    lea rcx, [2*rcx + 13]
     mov r11d, edi
     jmp L20
 L19:
-    mov ecx, 14
+    mov ecx, 16
 L20:
     movzx edi, r11w
     shl rdi, 32
     or rdi, 196608
     mov r10d, 3
     or rcx, rdi
-    cmp cl, 15
+    cmp cl, 17
     je L6
 L21:
     mov qword ptr [rax], rcx
@@ -1110,7 +1110,7 @@ L2:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
 L3:
-    mov byte ptr [rbx], 15
+    mov byte ptr [rbx], 17
 L4:
     mov rax, rbx
     add rsp, 40
@@ -1128,7 +1128,7 @@ L5:
     mov eax, dword ptr [rsi + 88]
     shr eax, 4
     inc eax
-    mov cl, 12
+    mov cl, 14
     cmp ax, 2
     jb L9
     cmp di, 1
@@ -1136,7 +1136,7 @@ L5:
     mov eax, 1
     cmovne eax, edx
     add cl, cl
-    add cl, 11
+    or cl, 13
     jmp L9
 L6:
     shl r15, 32
@@ -1150,7 +1150,7 @@ L7:
     je L10
     shr ebp, 4
     inc ebp
-    mov ecx, 12
+    mov ecx, 14
     cmp bp, 3
     mov rbx, qword ptr [rsp + 8]
     jb L11
@@ -1158,11 +1158,11 @@ L7:
     cmp di, 3
     setb cl
     cmovb eax, edi
-    lea rcx, [2*rcx + 11]
+    lea rcx, [2*rcx + 13]
     mov ebp, eax
     jmp L11
 L8:
-    mov cl, 14
+    mov cl, 16
 L9:
     movzx eax, ax
     mov byte ptr [rbx], cl
@@ -1171,7 +1171,7 @@ L9:
     mov word ptr [rbx + 8], 2
     jmp L4
 L10:
-    mov ecx, 14
+    mov ecx, 16
     mov rbx, qword ptr [rsp + 8]
 L11:
     movzx r15d, bp
@@ -1181,7 +1181,7 @@ L11:
 L12:
     mov edi, r15d
     or edi, ecx
-    cmp dil, 15
+    cmp dil, 17
     jne L13
     mov dil, 1
     mov ecx, 8
@@ -1238,7 +1238,7 @@ hot_fire_at:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1246,14 +1246,14 @@ L1:
     movq qword ptr [rcx], xmm1
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1301,7 +1301,7 @@ hot_fire_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1310,14 +1310,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1382,7 +1382,7 @@ hot_fire_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1391,7 +1391,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     movzx edi, word ptr [rsi + 84]
@@ -1400,7 +1400,7 @@ L2:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 12
+    mov dl, 14
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -1408,10 +1408,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    add dl, 11
+    or dl, 13
     jmp L4
 L3:
-    mov dl, 14
+    mov dl, 16
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -1464,7 +1464,7 @@ hot_fire_dynamic:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1473,14 +1473,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1543,7 +1543,7 @@ L1:
 L2:
     xor rax, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 15
+    mov byte ptr [rdi], 17
     mov rax, rdi
     ret
 L3:
@@ -1559,7 +1559,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 11
+    add eax, 13
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -1607,7 +1607,7 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1615,14 +1615,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1668,7 +1668,7 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1677,14 +1677,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1737,7 +1737,7 @@ hot_fire_signaled_if:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1745,14 +1745,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1800,7 +1800,7 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1809,14 +1809,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1869,7 +1869,7 @@ hot_fire_xrc_at:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -1878,14 +1878,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3038,7 +3038,7 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3080,7 +3080,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -3103,7 +3103,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3184,7 +3184,7 @@ hot_post_datagram_entry:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -3193,7 +3193,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -3222,7 +3222,7 @@ L3:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov sil, 12
+    mov sil, 14
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -3230,10 +3230,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    add sil, 11
+    or sil, 13
     jmp L5
 L4:
-    mov sil, 14
+    mov sil, 16
 L5:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -3309,7 +3309,7 @@ hot_post_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -3318,7 +3318,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -3345,7 +3345,7 @@ L3:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 12
+    mov dl, 14
     cmp cx, 2
     jb L5
     cmp r8w, 1
@@ -3353,10 +3353,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 11
+    or dl, 13
     jmp L5
 L4:
-    mov dl, 14
+    mov dl, 16
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -3414,7 +3414,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -3461,7 +3461,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -3485,7 +3485,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3590,7 +3590,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 64
     pop rbx
     ret
@@ -3615,7 +3615,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -3705,7 +3705,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 96
     pop rbx
     ret
@@ -3734,7 +3734,7 @@ L4:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 12
+    mov dl, 14
     cmp cx, 2
     jb L6
     cmp r8w, 1
@@ -3742,10 +3742,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 11
+    or dl, 13
     jmp L6
 L5:
-    mov dl, 14
+    mov dl, 16
 L6:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -3845,7 +3845,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 112
     pop rbx
     ret
@@ -3879,7 +3879,7 @@ L4:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov sil, 12
+    mov sil, 14
     cmp cx, 2
     jb L6
     cmp di, 1
@@ -3887,10 +3887,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    add sil, 11
+    or sil, 13
     jmp L6
 L5:
-    mov sil, 14
+    mov sil, 16
 L6:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4012,7 +4012,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 56
     pop rbx
     pop r14
@@ -4040,7 +4040,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -4164,7 +4164,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 56
     pop rbx
     pop r14
@@ -4192,7 +4192,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -4266,7 +4266,7 @@ hot_post_invalidate:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     movabs rcx, 576460752924180480
@@ -4277,7 +4277,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     movzx r8d, word ptr [rsi + 84]
@@ -4286,7 +4286,7 @@ L2:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov dl, 12
+    mov dl, 14
     cmp cx, 2
     jb L4
     cmp r8w, 1
@@ -4294,10 +4294,10 @@ L2:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 11
+    or dl, 13
     jmp L4
 L3:
-    mov dl, 14
+    mov dl, 16
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4437,7 +4437,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
 L3:
     add rsp, 72
     pop rbx
@@ -4469,7 +4469,7 @@ L5:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
@@ -4523,7 +4523,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -4569,7 +4569,7 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -4593,7 +4593,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4751,7 +4751,7 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -4792,7 +4792,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -4814,7 +4814,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4951,7 +4951,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 15
+    mov byte ptr [rdi], 17
 L11:
     mov rax, rdi
     add rsp, 56
@@ -4975,7 +4975,7 @@ L13:
     cmp dword ptr [rsi + 76], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 11
+    add eax, 13
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
@@ -5318,7 +5318,7 @@ L27:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L28:
-    mov byte ptr [rbp], 15
+    mov byte ptr [rbp], 17
 L29:
     mov rax, rbp
     add rsp, 24
@@ -5382,18 +5382,18 @@ L40:
     mov ecx, dword ptr [rsi + 88]
     shr ecx, 4
     inc ecx
-    mov eax, 12
+    mov eax, 14
     cmp r14w, cx
     ja L42
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 11]
+    lea rax, [2*rax + 13]
     mov ecx, r10d
     jmp L42
 L41:
-    mov eax, 14
+    mov eax, 16
 L42:
     movzx ebx, r14w
     shl r14d, 16
@@ -5456,7 +5456,7 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     cmp dword ptr [rsi + 48], 7
@@ -5503,7 +5503,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     push rbx
@@ -5527,7 +5527,7 @@ L3:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5635,7 +5635,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     add rsp, 64
     pop rbx
     ret
@@ -5660,7 +5660,7 @@ L4:
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -5919,7 +5919,7 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 11]
+    lea ecx, [rcx + 2*rcx + 13]
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov r8b, 2
@@ -5987,7 +5987,7 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L1:
     sfence
@@ -5996,14 +5996,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 32]
     mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 84], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6063,14 +6063,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 15
+    mov byte ptr [rax], 17
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 76], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 11
+    add ecx, 13
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
