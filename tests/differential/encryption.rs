@@ -5,14 +5,14 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
-use blueflame::verbs::{Access, Buffer, Error, IndirectKey, Pool};
+use blueflame::verbs::{Access, Error, IndirectKey, Pool};
 use blueflame::wqe::{
     self, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, Remote, Sge, SignatureOrder,
 };
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::in_turn::{self, WQEBB};
+use crate::in_turn::{self, Places, WQEBB};
 use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
 use crate::twin::{Twins, ring, wait};
 use crate::verbs::{Fabric, Geometry};
@@ -139,7 +139,7 @@ impl Case {
         let bytes = self.bytes();
         let mut cuts: Vec<usize> = self.cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
         cuts.sort_unstable();
-        cuts.windows(2).map(|cut| stage.memory.sge_of(cut[0]..cut[1])).collect()
+        cuts.windows(2).map(|cut| stage.places.memory.sge_of(cut[0]..cut[1])).collect()
     }
 }
 
@@ -148,28 +148,12 @@ struct Stage {
     keys: [IndirectKey; 2],
     deks: Vec<OwnedDek>,
     numbers: Vec<Dek>,
-    /// Behind the keys, and on the wire's other end.
-    memory: Buffer,
-    wire: Buffer,
+    places: Places,
 }
 
 impl Stage {
-    /// The same bytes for both.
-    fn reset(&mut self) {
-        let places: Vec<u8> = (0..BYTES as u32).map(|n| (n ^ n >> 7) as u8).collect();
-        self.memory.write(0, &places);
-        self.wire.fill(0x5a);
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; 2 * BYTES];
-        self.memory.read(0, &mut bytes[..BYTES]);
-        self.wire.read(0, &mut bytes[BYTES..]);
-        bytes
-    }
-
     fn remote(&self) -> Remote {
-        Remote { addr: self.wire.addr(), rkey: self.wire.rkey() }
+        Remote { addr: self.places.wire.addr(), rkey: self.places.wire.rkey() }
     }
 }
 
@@ -236,10 +220,10 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
 
 fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), String> {
     twins.clear_rings();
-    stage.reset();
-    let before = stage.bytes();
+    stage.places.reset();
+    let before = stage.places.bytes();
     theirs(twins, stage, case)?;
-    let found = stage.bytes();
+    let found = stage.places.bytes();
     let bytes = case.bytes();
     if found[..BYTES] != before[..BYTES] || found[BYTES + bytes..] != before[BYTES + bytes..] {
         return Err("what was written and read is not what was there".to_owned());
@@ -247,10 +231,10 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     if bytes >= 64 && found[BYTES..BYTES + 64] == before[..64] {
         return Err("the wire had what is in memory".to_owned());
     }
-    stage.reset();
+    stage.places.reset();
     ours(twins, stage, case);
     twins.done(case.id)?;
-    if stage.bytes() != found {
+    if stage.places.bytes() != found {
         return Err("other bytes".to_owned());
     }
     let configure = 3 + case.list(stage).len().div_ceil(4);
@@ -296,8 +280,7 @@ fn keys_encrypt_alike() {
         keys: [0, 1].map(|_| fabric.pd.encrypting_key(ENTRIES).expect("a key that encrypts")),
         deks: (0..4).map(|n| OwnedDek::new(&fabric, n & 1 != 0, n & 2 != 0)).collect(),
         numbers: vec![],
-        memory: pool(BYTES),
-        wire: pool(BYTES),
+        places: Places { memory: pool(BYTES), wire: pool(BYTES) },
     };
     let geometry = Geometry { sends: 8, inline: 512, windows: true, keys: true, ..Geometry::default() };
     let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);

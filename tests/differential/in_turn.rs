@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use blueflame::types::WrId;
+use blueflame::verbs::Buffer;
 use blueflame::verbs::ffi::Mlx5dvWq;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -38,6 +39,29 @@ fn without(wq: &Mlx5dvWq, begin: usize, numbers: &[Numbers], side: usize) -> Res
         }
     }
     Ok(ring)
+}
+
+/// Where keys lead, and what is on the other end of the wire.
+pub(crate) struct Places {
+    pub(crate) memory: Buffer,
+    pub(crate) wire: Buffer,
+}
+
+impl Places {
+    /// The same bytes for both.
+    pub(crate) fn reset(&mut self) {
+        let memory: Vec<u8> = (0..self.memory.len() as u32).map(|n| (n ^ n >> 7) as u8).collect();
+        self.memory.write(0, &memory);
+        self.wire.fill(0x5a);
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let (memory, wire) = (self.memory.len(), self.wire.len());
+        let mut bytes = vec![0; memory + wire];
+        self.memory.read(0, &mut bytes[..memory]);
+        self.wire.read(0, &mut bytes[memory..]);
+        bytes
+    }
 }
 
 impl<T: Link> Twins<T> {

@@ -46,6 +46,7 @@ mod post;
 mod resize;
 mod sends;
 mod shared_receives;
+mod sig_block;
 mod signatures;
 mod statuses;
 mod twin;

@@ -12,7 +12,7 @@ use rdma_sys as sys;
 
 use crate::encryption::CryptoAttr;
 use crate::sends::message_bytes;
-use crate::signatures::SigBlockAttr;
+use crate::sig_block::SigBlockAttr;
 
 /// `struct mlx5dv_mr_interleaved` (rdma-core `providers/mlx5/mlx5dv.h`).
 #[repr(C)]

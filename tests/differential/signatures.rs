@@ -1,20 +1,19 @@
 //! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of errors.
 
-use std::ffi::c_void;
 use std::ptr::{NonNull, null};
 
-use blueflame::Lkey;
 use blueflame::cq::{CqeOpcode, SignatureError, SignaturePart};
 use blueflame::transport::Rc;
 use blueflame::types::{Psv, Rkey, WrId};
-use blueflame::verbs::{Access, Buffer, Pool, ffi};
+use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::{self, BlockSignature, BlockSize, Crc, CrcKind, Escape, Fence, Guard, KeyRights, Psvs, Remote};
 use blueflame::wqe::{Seed, SetPsv, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::in_turn::{self, WQEBB};
+use crate::in_turn::{self, Places, WQEBB};
 use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::sig_block::{Domain, MkeyErr, SigBlockAttr, SignedKey};
 use crate::twin::{Twins, ring, wait};
 use crate::verbs::{Fabric, Geometry};
 
@@ -27,103 +26,6 @@ const BYTES: usize = 16 << 10;
 /// What keys are given at first.
 const LEARNT: SignedBlocks =
     SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }) };
-
-/// `struct mlx5dv_sig_t10dif`.
-#[repr(C)]
-struct SigT10Dif {
-    bg_type: u32,
-    bg: u16,
-    app_tag: u16,
-    ref_tag: u32,
-    flags: u16,
-}
-
-/// `struct mlx5dv_sig_crc`.
-#[repr(C)]
-struct SigCrc {
-    kind: u32,
-    seed: u64,
-}
-
-/// `struct mlx5dv_sig_block_domain`.
-#[repr(C)]
-struct SigBlockDomain {
-    sig_type: u32,
-    sig: *const c_void,
-    block_size: u32,
-    comp_mask: u64,
-}
-
-/// `struct mlx5dv_sig_block_attr`.
-#[repr(C)]
-pub(crate) struct SigBlockAttr {
-    mem: *const SigBlockDomain,
-    wire: *const SigBlockDomain,
-    flags: u32,
-    check_mask: u8,
-    copy_mask: u8,
-    comp_mask: u64,
-}
-
-/// `struct mlx5dv_mkey_err`.
-#[repr(C)]
-#[derive(Default)]
-struct MkeyErr {
-    err_type: u32,
-    actual_value: u64,
-    expected_value: u64,
-    offset: u64,
-}
-
-#[link(name = "mlx5")]
-unsafe extern "C" {
-    fn _mlx5dv_mkey_check(key: *mut ffi::Mlx5dvMkey, error: *mut MkeyErr, size: usize) -> i32;
-}
-
-/// A domain as libmlx5 takes it.
-struct Domain {
-    _dif: Box<SigT10Dif>,
-    _crc: Box<SigCrc>,
-    domain: SigBlockDomain,
-}
-
-impl Domain {
-    fn new(blocks: &SignedBlocks) -> Self {
-        let ones = |seed: Seed| seed == Seed::Ones;
-        let (mut dif, mut crc) = (
-            Box::new(SigT10Dif { bg_type: 0, bg: 0, app_tag: 0, ref_tag: 0, flags: 0 }),
-            Box::new(SigCrc { kind: 0, seed: 0 }),
-        );
-        let (sig_type, sig): (u32, *const c_void) = match blocks.signature {
-            Signature::T10Dif(T10Dif { guard, seed, app_tag, ref_tag, increment, escape }) => {
-                let escape = match escape {
-                    Escape::Never => 0,
-                    Escape::AppTag => 2,
-                    Escape::AppAndRefTag => 4,
-                };
-                *dif = SigT10Dif {
-                    bg_type: u32::from(guard == Guard::IpChecksum),
-                    bg: if ones(seed) { 0xffff } else { 0 },
-                    app_tag,
-                    ref_tag,
-                    flags: u16::from(increment) | escape,
-                };
-                (0, (&raw const *dif).cast())
-            }
-            Signature::Crc(Crc { kind, seed }) => {
-                let (kind, all) = match kind {
-                    CrcKind::Crc32 => (0, u32::MAX.into()),
-                    CrcKind::Crc32c => (1, u32::MAX.into()),
-                    CrcKind::Crc64Xp10 => (2, u64::MAX),
-                };
-                *crc = SigCrc { kind, seed: if ones(seed) { all } else { 0 } };
-                (1, (&raw const *crc).cast())
-            }
-        };
-        let block_size = BlockSize::ALL.iter().position(|&size| size == blocks.size).expect("one of them") as u32;
-        Self { _dif: dif, _crc: crc, domain: SigBlockDomain { sig_type, sig, block_size, comp_mask: 0 } }
-    }
-}
 
 /// What becomes of the key's signatures.
 #[derive(Clone, Copy, Debug)]
@@ -212,46 +114,11 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// A key of libmlx5's with signatures.
-struct SignedKey {
-    raw: NonNull<ffi::Mlx5dvMkey>,
-    key: u32,
-}
-
-impl SignedKey {
-    fn new(fabric: &Fabric) -> Self {
-        const BLOCK_SIGNATURE: u32 = 1 << 1;
-        let mut attr = ffi::Mlx5dvMkeyInitAttr {
-            pd: fabric.pd.as_raw(),
-            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | BLOCK_SIGNATURE,
-            max_entries: ENTRIES,
-        };
-        // SAFETY: the domain is alive; the attributes live until the call returns.
-        let raw = NonNull::new(unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) }).expect("a key with signatures");
-        // SAFETY: a new key.
-        let key = unsafe { (*raw.as_ptr()).lkey };
-        Self { raw, key }
-    }
-
-    fn sge(&self, length: usize) -> Sge {
-        Sge { addr: 0, length: length as u32, lkey: Lkey(self.key) }
-    }
-}
-
-impl Drop for SignedKey {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, destroyed once.
-        assert_eq!(unsafe { ffi::mlx5dv_destroy_mkey(self.raw.as_ptr()) }, 0);
-    }
-}
-
 /// What requests name, and what is known of the keys.
 struct Stage {
     keys: [SignedKey; 2],
     psvs: [Psvs; 2],
-    /// Behind the keys, and on the wire's other end.
-    memory: Buffer,
-    wire: Buffer,
+    places: Places,
     signature: Option<BlockSignature>,
     /// What is behind the keys may be written.
     writable: bool,
@@ -293,7 +160,7 @@ impl Case {
         let (_, cuts) = self.list.as_ref()?;
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
         cuts.sort_unstable();
-        Some(cuts.windows(2).map(|cut| stage.memory.sge_of(cut[0]..cut[1])).collect())
+        Some(cuts.windows(2).map(|cut| stage.places.memory.sge_of(cut[0]..cut[1])).collect())
     }
 }
 
@@ -335,7 +202,7 @@ fn theirs(
         let flags = sys::ibv_send_flags::IBV_SEND_INLINE.0 | signaled(case.steps.is_empty());
         ((*ex).wr_id, (*ex).wr_flags) = (case.id, flags);
         let setters = u8::from(signs) + u8::from(list.is_some()) + u8::from(case.rights.is_some());
-        d.wr_mkey_configure.expect("for keys")(dv, key.raw.as_ptr(), setters, &mut conf);
+        d.wr_mkey_configure.expect("for keys")(dv, key.as_raw(), setters, &mut conf);
         let sign = || {
             if signs {
                 d.wr_set_mkey_sig_block.expect("for keys")(dv, &attr);
@@ -372,21 +239,7 @@ impl Stage {
     /// Where a step finds what is on the wire: in the first half of the buffer, or bytes without signatures in the other.
     fn remote(&self, step: Step) -> Remote {
         let offset = if step == Step::ReadAny { BYTES as u64 } else { 0 };
-        Remote { addr: self.wire.addr() + offset, rkey: self.wire.rkey() }
-    }
-
-    /// The same bytes for both.
-    fn reset(&mut self) {
-        let places: Vec<u8> = (0..BYTES as u32).map(|n| (n ^ n >> 7) as u8).collect();
-        self.memory.write(0, &places);
-        self.wire.fill(0x5a);
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; 2 * BYTES];
-        self.memory.read(0, &mut bytes[..BYTES]);
-        self.wire.read(0, &mut bytes[BYTES..]);
-        bytes
+        Remote { addr: self.places.wire.addr() + offset, rkey: self.places.wire.rkey() }
     }
 }
 
@@ -504,9 +357,7 @@ fn check_errors(
     told: u32,
     ours: Option<SignatureError>,
 ) -> Result<(), String> {
-    let mut error = MkeyErr::default();
-    // SAFETY: the key is alive, and has signatures; the error has room.
-    assert_eq!(unsafe { _mlx5dv_mkey_check(stage.keys[0].raw.as_ptr(), &raw mut error, size_of::<MkeyErr>()) }, 0);
+    let error = stage.keys[0].check();
     let same = match (error.err_type, ours) {
         (0, None) => told == 0,
         (kind, Some(ours)) => {
@@ -543,14 +394,14 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     stage.writable = case.rights.unwrap_or(stage.writable);
     let mut case = case.clone();
     case.steps.retain(|&step| stage.writable || step == Step::Write);
-    stage.reset();
+    stage.places.reset();
     theirs(twins.theirs.raw.raw, stage, &stage.keys[0], &case, (list.as_deref(), wire));
     let told = poll_theirs(twins)?;
-    let found = stage.bytes();
-    stage.reset();
+    let found = stage.places.bytes();
+    stage.places.reset();
     ours(twins, stage, &case, list.as_deref(), wire);
     let error = poll_ours(twins, case.id)?;
-    if stage.bytes() != found {
+    if stage.places.bytes() != found {
         return Err("other bytes".to_owned());
     }
 
@@ -624,10 +475,9 @@ fn keys_are_configured_and_errors_told_alike() {
     let pool = |bytes| Pool::new(&fabric.pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
     let none = Psvs { memory: Psv::truncate(0), wire: Psv::truncate(0) };
     let mut stage = Stage {
-        keys: [SignedKey::new(&fabric), SignedKey::new(&fabric)],
+        keys: [SignedKey::new(&fabric, ENTRIES), SignedKey::new(&fabric, ENTRIES)],
         psvs: [none; 2],
-        memory: pool(BYTES),
-        wire: pool(2 * BYTES),
+        places: Places { memory: pool(BYTES), wire: pool(2 * BYTES) },
         signature: None,
         writable: false,
         errors: 1,
