@@ -28,8 +28,15 @@ fn resources() -> Resources {
     resources
 }
 
-fn add(resources: &mut Resources, access: Access, (iova, addr, len): (u64, u64, u64), behind: Behind) -> u32 {
+type Place = (u64, u64, u64);
+
+fn add(resources: &mut Resources, access: Access, place: Place, behind: Behind) -> u32 {
     let index = resources.mkeys.reserve().unwrap();
+    insert(resources, index, access, place, behind)
+}
+
+fn insert(resources: &mut Resources, index: u32, access: Access, place: Place, behind: Behind) -> u32 {
+    let (iova, addr, len) = place;
     let context = MkeyContext { pd: PD, iova, addr, len, access };
     resources.mkeys.insert(
         index,
@@ -154,22 +161,7 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
     let mut resources = resources();
     let index = resources.mkeys.reserve().unwrap();
     let list = KeyList::own(vec![piece(index << 8, 0, 8)]);
-    let context = MkeyContext { pd: PD, iova: 0, addr: 0, len: 8, access: ALL };
-    let behind = Behind::Pieces(list);
-    resources.mkeys.insert(
-        index,
-        Mkey {
-            key: index << 8,
-            context,
-            behind,
-            remote_invalidate: false,
-            qpn: None,
-            free: false,
-            umr_octwords: None,
-            signatures: Signatures::default(),
-            encryption: None,
-        },
-    );
+    insert(&mut resources, index, ALL, (0, 0, 8), Behind::Pieces(list));
     assert_eq!(read::<1>(&resources, index << 8, 0), Err(KeyFault::TooIndirect { key: index << 8 }));
     // As many as may be, and one more.
     let mut key = direct(&mut resources, LOCAL);
