@@ -1,83 +1,13 @@
 //! Encryption of the data behind a memory key (AES-XTS): what a request says of it. Knows no request.
-use core::mem::{offset_of, size_of};
-
-use static_assertions::const_assert_eq;
-
 use super::be::Be32;
 use super::ds::DsWords;
 use super::error::EncodeError;
-use super::format_seg::bsf;
+use super::format_seg::{CryptoBsfSeg, bsf};
 use super::formatted::Formats;
 use super::sealed::Sealed;
 use super::signature::{BlockSize, SignatureFormat};
 use super::sink::Sink;
-use crate::types::{DS_BYTES, Dek};
-
-/// Encryption between memory and the wire (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_crypto_bsf`).
-///
-/// ```text
-///   0  size (2), 0 (5), type (1)
-///   1  order (8)
-///   2  0 (8), standard: 0 (8)
-///   4  bytes of raw data, all ones for as many as there are (32)
-///   8  size of data units (8), 0 (56)
-///  16  number of the first data unit (128)
-///  32  0 (8), key of encryption (24)
-///  36  0 (32)
-///  40  tag of the key of encryption (64)
-///  48  0 (128)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct CryptoBsfSeg {
-    /// Size of this, and [`bsf::CRYPTO`].
-    pub bsf_size_type: u8,
-    /// Which side is encrypted, and when signatures are made.
-    pub enc_order: u8,
-    /// Zero.
-    pub rsvd0: u8,
-    /// Zero: AES-XTS.
-    pub enc_standard: u8,
-    /// Bytes of raw data.
-    pub raw_data_size: Be32,
-    /// The number of a data unit's size.
-    pub bs_pointer: u8,
-    /// Zero.
-    pub rsvd1: [u8; 7],
-    /// Number of the first data unit.
-    pub xts_init_tweak: [u8; 16],
-    /// Key of encryption.
-    pub rsvd_dek_ptr: Be32,
-    /// Zero.
-    pub rsvd2: [u8; 4],
-    /// Its tag.
-    pub keytag: [u8; 8],
-    /// Zero.
-    pub rsvd3: [u8; 16],
-}
-
-const_assert_eq!(size_of::<CryptoBsfSeg>(), 4 * DS_BYTES);
-const_assert_eq!(offset_of!(CryptoBsfSeg, bsf_size_type), 0);
-const_assert_eq!(offset_of!(CryptoBsfSeg, enc_order), 1);
-const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd0), 2);
-const_assert_eq!(offset_of!(CryptoBsfSeg, enc_standard), 3);
-const_assert_eq!(offset_of!(CryptoBsfSeg, raw_data_size), 4);
-const_assert_eq!(offset_of!(CryptoBsfSeg, bs_pointer), 8);
-const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd1), 9);
-const_assert_eq!(offset_of!(CryptoBsfSeg, xts_init_tweak), 16);
-const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd_dek_ptr), 32);
-const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd2), 36);
-const_assert_eq!(offset_of!(CryptoBsfSeg, keytag), 40);
-const_assert_eq!(offset_of!(CryptoBsfSeg, rsvd3), 48);
-
-impl From<CryptoBsfSeg> for [DsWords; 4] {
-    #[inline]
-    fn from(seg: CryptoBsfSeg) -> Self {
-        // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte of the value is
-        // initialised, and any 16 bytes are two `u64`.
-        unsafe { core::mem::transmute::<CryptoBsfSeg, [[u64; 2]; 4]>(seg) }.map(DsWords)
-    }
-}
+use crate::types::Dek;
 
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
