@@ -55,7 +55,7 @@ impl DcTarget {
     /// A target with the receives and the completion queue of `shape`. Of the options it has MTU, rights and RNR timer.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not have, [`Error::SharedRecvQueue`] and its like for one that this crate
+    /// [`Error::Device`] for a shape that the device does not have, another variant for one that this crate
     /// does not have.
     pub fn new(device: &Device, shape: &Shape, options: &ConnectOptions) -> Result<Self, Error> {
         let cq = device.create_cq(CqOptions { cqe_bytes: shape.cqe_bytes, ..CqOptions::new(shape.cqes) })?;
