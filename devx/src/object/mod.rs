@@ -4,8 +4,10 @@
 mod address;
 mod cq;
 mod dct;
+mod encryption;
 mod eth;
 mod flow;
+mod formatted_key;
 mod general;
 mod linked;
 mod mkey;
@@ -24,6 +26,7 @@ mod xrq;
 
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
+pub use encryption::{Dek, EncryptingKey, XtsKey};
 pub use eth::{DevxInlineMode, OwnedRq, OwnedSq, Rq, Sq};
 pub use flow::{FlowGroup, FlowTable, MatchCriteria};
 pub use general::{GeneralBody, GeneralObject};

@@ -1,17 +1,15 @@
 //! Indirect memory keys whose data has signatures: a key, and the two signature values that its format names.
 
 use blueflame::cq::SignatureError;
-use blueflame::types::{Psv as PsvNumber, Qpn};
+use blueflame::types::Psv as PsvNumber;
 use blueflame::wqe::parts::Unchanged;
-use blueflame::wqe::{self, ConfigureKey, Psvs, Request};
+use blueflame::wqe::{ConfigureKey, Psvs, Request};
 use blueflame::{Lkey, Remote, Rkey, Sge};
 
+use super::formatted_key::FormattedKey;
 use super::pd::Pd;
 use super::simple::Psv;
 use crate::ask::has;
-use crate::check::in_range;
-use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut};
-use crate::context::Object;
 use crate::error::Error;
 
 /// An indirect memory key that requests give signatures ([`Request::signature`]), as `mlx5dv_create_mkey` makes it with
@@ -40,9 +38,7 @@ use crate::error::Error;
 /// ```
 #[derive(Debug)]
 pub struct SignatureKey {
-    _object: Object,
-    key: u32,
-    entries: u16,
+    key: FormattedKey,
     memory: Psv,
     wire: Psv,
     /// Errors that were told, and 1.
@@ -51,51 +47,30 @@ pub struct SignatureKey {
     news: bool,
 }
 
-/// Octwords of the format of signatures.
-const FORMAT_OCTWORDS: u32 = 4;
-/// Any queue pair of the protection domain may use the key.
-const ANY_QP: u32 = 0xff_ffff;
-/// Most entries: the counter of requests has 16 bits, and counts in fours.
-const MAX_ENTRIES: u64 = 0xfffc;
-
 impl SignatureKey {
     /// Makes one with room for a list of `entries`, 1 to 65532.
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Capability`] if the device has no signatures; [`Error::Command`].
     pub fn new(pd: &Pd, entries: u16) -> Result<Self, Error> {
-        in_range("entries of an indirect memory key", u64::from(entries), 1..=MAX_ENTRIES)?;
         let general = pd.context().general()?;
         has("cmd_hca_cap.sho", general.sho())?;
         has("cmd_hca_cap.sigerr_domain_and_sig_type", general.sigerr_domain_and_sig_type())?;
         let (memory, wire) = (Psv::new(pd)?, Psv::new(pd)?);
-        let entries = entries.next_multiple_of(4);
-        let mut inbox = CreateMkeyIn::new();
-        let context = inbox.memory_key_mkey_entry_mut();
-        context
-            .set_access_mode(AccessMode::KLMS)
-            .set_free(true)
-            .set_umr_en(true)
-            .set_lr(true)
-            .set_qpn(Qpn::truncate(ANY_QP))
-            .set_pd(pd.pdn())
-            .set_translations_octword_size(entries.into())
-            .set_bsf_en(true)
-            .set_bsf_octword_size(FORMAT_OCTWORDS);
-        let (object, out): (_, CreateMkeyOut) = pd.context().make(&inbox)?;
-        Ok(Self { _object: object, key: out.mkey_index() << 8, entries, memory, wire, errors: 1, news: true })
+        let key = FormattedKey::new(pd, entries, false)?;
+        Ok(Self { key, memory, wire, errors: 1, news: true })
     }
 
     /// Its number, by which peers' requests name it.
     #[must_use]
     pub fn rkey(&self) -> Rkey {
-        Rkey(self.key)
+        self.key.rkey()
     }
 
     /// Its number, by which this side's requests name it: the same.
     #[must_use]
     pub fn lkey(&self) -> Lkey {
-        Lkey(self.key)
+        Lkey(self.key.rkey().0)
     }
 
     /// Its signature values.
@@ -109,7 +84,7 @@ impl SignatureKey {
     /// answers for. It tells the device how many errors were told, where that is news; then
     /// [`set_psvs`](wqe::BlockSignature::set_psvs) must follow, also if the signatures stay.
     pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
-        let configure = wqe::configure_key(self.rkey(), self.entries);
+        let configure = self.key.configure();
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
     }
 
@@ -125,12 +100,12 @@ impl SignatureKey {
     /// Byte `offset` of what is behind it, in bytes of the wire, for peers' requests.
     #[must_use]
     pub fn remote(&self, offset: u64) -> Remote {
-        Remote { addr: offset, rkey: self.rkey() }
+        self.key.remote(offset)
     }
 
     /// Bytes of what is behind it, in bytes of the wire, for this side's requests.
     #[must_use]
     pub fn sge(&self, offset: u64, length: u32) -> Sge {
-        Sge { addr: offset, length, lkey: self.lkey() }
+        self.key.sge(offset, length)
     }
 }

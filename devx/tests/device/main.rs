@@ -7,6 +7,7 @@ mod completion_queues;
 mod copies;
 mod cross_channel;
 mod datagrams;
+mod encryption;
 mod end;
 mod errors;
 mod events;
