@@ -150,11 +150,11 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         inline: n & 1 == 0,
         imm: n.into(),
         flags: n.wrapping_mul(0x11),
-        // Of signatures: which, of what, and on which sides.
+        // Of formats: which, of what, and on which sides.
         addr: u64::from(n).wrapping_mul(0x0123_4567_89ab_cdef),
-        ..request(n % 9, &vec![300; usize::from(n) * 3 % 53])
+        ..request(n % 11, &vec![300; usize::from(n) * 3 % 53])
     };
-    let keys = (0..90).map(key).collect();
+    let keys = (0..110).map(key).collect();
     // Around both limits: the device's, and the format's.
     let copy = |(bytes, most): (u32, u32)| {
         let mut operands = [0; 16];

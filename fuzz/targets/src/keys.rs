@@ -8,10 +8,8 @@ use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport;
 use blueflame::types::{Psv, Qpn, Rkey, SqPi, WrId};
 use blueflame::wqe::{
-    self as wqe, EncodeError, KEY_LIST_ALIGN, KeyRights, MAX_SGE_BYTES, Strided, Window, WindowRights,
+    self as wqe, EncodeError, KEY_LIST_ALIGN, KeyRights, MAX_SGE_BYTES, Psvs, Strided, Window, WindowRights,
 };
-use blueflame::wqe::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Psvs, Seed};
-use blueflame::wqe::{Signature, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::{Lkey, Sge};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, SendWqe, Umr, UmrList};
@@ -22,10 +20,11 @@ use super::wqe_build::{Input, Request};
 /// Entries that a WQE has room for: 63 DS, of which 8 are not theirs, in fours.
 const FIT: usize = 52;
 
-/// Entries with formats behind them.
+/// The same with one format behind them, and with two.
 const FIT_FORMATTED: usize = 48;
+const FIT_FORMATTED_TWICE: usize = 44;
 /// Kinds of requests.
-const KINDS: u8 = 9;
+const KINDS: u8 = 11;
 
 /// What became of a post: the error, or what the device is to read.
 type Outcome = (Result<(), PostError>, Asked);
@@ -166,18 +165,30 @@ impl Request {
                         KeyChange { free: Some(true), variant: Some(0), qpn: Some(None), ..KeyChange::default() };
                     (sq.post(&wqe::local_invalidate(self.changed_key()).signaled(id)), umr)
                 }
-                7 => {
-                    let (asked, read) = self.signature();
+                kind @ (7 | 9 | 10) => {
+                    let (asked, signed) = self.signature();
+                    let (encryption, encrypted) = self.encryption();
                     let psvs = Psvs { memory: Psv::truncate(self.imm), wire: Psv::truncate(self.rkey) };
-                    let configure = configure.signature_errors(self.imm);
-                    let done = sq.post_unchecked(&configure.list(&sges[..]).signature(asked, psvs));
                     let bytes: u64 = sges.iter().map(|sge| u64::from(sge.length)).sum();
                     let list = in_fours(sges.iter().map(klm).collect());
                     let mut umr = self.configured(Some(bytes), list.len() / 16, UmrList::Inline(list));
-                    umr.format_octwords = 4;
-                    umr.signatures = Some(read);
                     umr.change.formatted = Some(true);
-                    umr.change.errors = Some(self.imm & 1 != 0);
+                    let plain = configure.list(&sges[..]);
+                    let signing = configure.signature_errors(self.imm).list(&sges[..]).signature(asked, psvs);
+                    if kind != 9 {
+                        umr.format_octwords += 4;
+                        umr.signatures = Some(signed);
+                        umr.change.errors = Some(self.imm & 1 != 0);
+                    }
+                    if kind != 7 {
+                        umr.format_octwords += 4;
+                        umr.encryption = Some(encrypted);
+                    }
+                    let done = match kind {
+                        7 => sq.post_unchecked(&signing),
+                        9 => sq.post_unchecked(&plain.encryption(encryption)),
+                        _ => sq.post_unchecked(&signing.and_encryption(encryption)),
+                    };
                     (done, umr)
                 }
                 8 => {
@@ -193,62 +204,6 @@ impl Request {
             }
         };
         (done, Asked::Key(umr))
-    }
-
-    /// Signatures, and what the device is to read of them.
-    fn signature(&self) -> (BlockSignature, device::SignatureFormat) {
-        let bits = self.addr;
-        let bit = |n: u32| bits >> n & 1 != 0;
-        let side = |shift: u32, psv: u32| {
-            let bit = |n: u32| bit(shift + n);
-            let (size, block) = [
-                (BlockSize::B512, 512),
-                (BlockSize::B520, 520),
-                (BlockSize::B4048, 4048),
-                (BlockSize::B4096, 4096),
-                (BlockSize::B4160, 4160),
-            ][(bits >> shift & 7) as usize % 5];
-            let (seed, ones) = if bit(3) { (Seed::Ones, true) } else { (Seed::Zeros, false) };
-            let (app_tag, ref_tag, increment) = (self.imm as u16, self.rkey, bit(6));
-            let (escape, exempt) = match (bit(7), bit(8)) {
-                (false, _) => (Escape::Never, device::Escape::Never),
-                (_, false) => (Escape::AppTag, device::Escape::AppTag),
-                _ => (Escape::AppAndRefTag, device::Escape::BothTags),
-            };
-            let crc = |kind| Signature::Crc(Crc { kind, seed });
-            let (signature, read) = match bits >> (shift + 4) & 3 {
-                0 => (crc(CrcKind::Crc32), device::Signature::Crc(device::CrcKind::Crc32)),
-                1 => (crc(CrcKind::Crc32c), device::Signature::Crc(device::CrcKind::Crc32c)),
-                2 => (crc(CrcKind::Crc64Xp10), device::Signature::Crc(device::CrcKind::Crc64)),
-                _ => {
-                    let (guard, kind) = match bit(9) {
-                        true => (Guard::Crc, device::Guard::Crc),
-                        false => (Guard::IpChecksum, device::Guard::Checksum),
-                    };
-                    let dif = T10Dif { guard, seed, app_tag, ref_tag, increment, escape };
-                    let app_mask = 0xffff;
-                    let read =
-                        device::Signature::Dif { guard: kind, app_tag, app_mask, ref_tag, increment, escape: exempt };
-                    (Signature::T10Dif(dif), read)
-                }
-            };
-            let psv = Psv::truncate(psv).get();
-            (SignedBlocks { size, signature }, device::Domain { block, psv, signature: read, ones })
-        };
-        let ((memory, own), (wire, other)) = (side(0, self.imm), side(10, self.rkey));
-        let check = (bits >> 24) as u8;
-        let (asked, own, other) = match bits >> 20 & 3 {
-            0 => (BlockSignature::in_memory(memory), Some(own), None),
-            1 => (BlockSignature::on_wire(wire), None, Some(other)),
-            _ => (BlockSignature::on_both(memory, wire), Some(own), Some(other)),
-        };
-        let asked = asked.check(SignatureBytes(check));
-        let copied = (bits >> 32) as u8;
-        let (asked, copy) = match asked.copy(SignatureBytes(copied)) {
-            Ok(asked) => (asked, copied),
-            Err(_) => (asked, 0),
-        };
-        (asked, device::SignatureFormat { memory: own, wire: other, check, copy })
     }
 
     /// Where a list in memory is.
@@ -268,7 +223,7 @@ impl Request {
     fn is_past(&self, error: &PostError, input: &Input, ring: u32) -> bool {
         let (room, count) = (usize::from(self.inline_len.min(0xfffc)), self.entries.len());
         let entries = match self.kind % KINDS {
-            1 | 7 => count,
+            1 | 7 | 9 | 10 => count,
             2 => count + 1,
             3 => usize::from(self.imm as u16),
             _ => 0,
@@ -279,17 +234,26 @@ impl Request {
                 (*said, usize::from(*limit)) == (entries, room) && entries > room
             }
             PostError::Encode(EncodeError::SgeTooLong { .. }) => match self.kind % KINDS {
-                1 | 7 => long(&self.sges()),
+                1 | 7 | 9 | 10 => long(&self.sges()),
                 4 => long(&[self.piece()]),
                 _ => false,
             },
             PostError::Encode(EncodeError::WqeTooLong { .. }) => match self.kind % KINDS {
                 1 | 2 => entries > FIT,
-                7 => entries > FIT_FORMATTED,
+                7 | 9 => entries > FIT_FORMATTED,
+                10 => entries > FIT_FORMATTED_TWICE,
                 _ => false,
             },
             PostError::Encode(EncodeError::FormattedTooLong { bytes, .. }) => {
-                self.kind % KINDS == 7 && *bytes > u32::MAX.into()
+                matches!(self.kind % KINDS, 7 | 9 | 10) && *bytes > u32::MAX.into()
+            }
+            PostError::Encode(EncodeError::DataUnitTooShort { bytes, limit }) => {
+                matches!(self.kind % KINDS, 9 | 10)
+                    && self.only_unit() == Some(u64::from(*limit))
+                    && *bytes > u64::from(*limit)
+            }
+            PostError::Encode(EncodeError::EncryptedSignatures) => {
+                self.kind % KINDS == 10 && self.signs_encrypted_twice()
             }
             PostError::Encode(EncodeError::KeyListMisaligned { addr }) => {
                 self.kind % KINDS == 3 && *addr == self.place().addr && addr % KEY_LIST_ALIGN != 0

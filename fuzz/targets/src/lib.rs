@@ -10,6 +10,7 @@ pub mod device_fetch;
 pub mod devx_outbox;
 pub mod dynamic;
 pub mod firmware;
+mod formats;
 pub mod guard;
 mod keys;
 pub mod ledger;

@@ -14,8 +14,9 @@ use std::ops::Range;
 pub struct Unit(u16);
 
 impl Unit {
-    /// The unit with this selector (rdma-core `providers/mlx5/qp.c`, `bs_to_bs_selector`).
-    pub(crate) fn of_selector(selector: u8) -> Option<Self> {
+    /// The unit with this selector (rdma-core `providers/mlx5/qp.c`, `bs_to_bs_selector`); `None` for others.
+    #[must_use]
+    pub fn of_selector(selector: u8) -> Option<Self> {
         Some(Self(match selector {
             1 => 512,
             2 => 520,

@@ -26,6 +26,7 @@ mod send;
 mod tests;
 mod umr;
 
+pub use crate::crypto::{EncryptionFormat, Order, Unit};
 pub use crate::ethernet::Checksums;
 pub use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub(crate) use control::may_differ;
