@@ -80,9 +80,9 @@ impl SignatureKey {
         Psvs { memory: number(&self.memory), wire: number(&self.wire) }
     }
 
-    /// A request that says what is behind it, who may use it, and what signatures there are: [`wqe::configure_key`] has what its poster
-    /// answers for. It tells the device how many errors were told, where that is news; then
-    /// [`set_psvs`](wqe::BlockSignature::set_psvs) must follow, also if the signatures stay.
+    /// A request that says what is behind it, who may use it, and what signatures there are:
+    /// [`configure_key`](blueflame::wqe::configure_key) has what its poster answers for. It tells the device how many errors were told,
+    /// where that is news; then [`set_psvs`](blueflame::wqe::BlockSignature::set_psvs) must follow, also if the signatures stay.
     pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
         let configure = self.key.configure();
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
