@@ -91,10 +91,9 @@ impl Device {
         self.variant = self.variant.wrapping_add(1);
         let key = index << 8 | u32::from(variant.unwrap_or(self.variant));
         self.resources.translations += entries;
-        self.resources.mkeys.insert(
-            index,
-            Mkey { key, context, behind, remote_invalidate, qpn: None, free, umr_octwords, signatures, encryption },
-        );
+        let made = Mkey::of_memory(key, context);
+        let made = Mkey { behind, remote_invalidate, free, umr_octwords, signatures, encryption, ..made };
+        self.resources.mkeys.insert(index, made);
         Ok(key)
     }
 
@@ -128,7 +127,7 @@ impl Device {
         check_mkey(&context)?;
         value("key", key.into(), self.resources.mkeys.is_free(key >> 8), "with a free index")?;
         self.resources.pds.find_mut(context.pd)?.users += 1;
-        self.resources.mkeys.insert(key >> 8, of_memory(key, context));
+        self.resources.mkeys.insert(key >> 8, Mkey::of_memory(key, context));
         Ok(())
     }
 
@@ -142,7 +141,7 @@ impl Device {
         let mkey = self.resources.find_mkey(key).map_err(|_| missing)?;
         let (before, entries) = (mkey.context.pd, mkey.behind.translations());
         self.resources.pds.find_mut(context.pd)?.users += 1;
-        self.resources.mkeys.insert(key >> 8, of_memory(key, context));
+        self.resources.mkeys.insert(key >> 8, Mkey::of_memory(key, context));
         self.resources.translations -= entries;
         self.release_pd(before);
         Ok(())
@@ -169,20 +168,6 @@ impl Device {
         self.resources.translations -= entries;
         self.release_pd(pd);
         Ok(())
-    }
-}
-
-fn of_memory(key: u32, context: MkeyContext) -> Mkey {
-    Mkey {
-        key,
-        context,
-        behind: Behind::Memory,
-        remote_invalidate: true,
-        qpn: None,
-        free: false,
-        umr_octwords: None,
-        signatures: Signatures::default(),
-        encryption: None,
     }
 }
 

@@ -244,6 +244,21 @@ impl Signatures {
 }
 
 impl Mkey {
+    /// A key of host memory, which peers may invalidate, and UMR may not change.
+    pub(crate) fn of_memory(key: u32, context: MkeyContext) -> Self {
+        Self {
+            key,
+            context,
+            behind: Behind::Memory,
+            remote_invalidate: true,
+            qpn: None,
+            free: false,
+            umr_octwords: None,
+            signatures: Signatures::default(),
+            encryption: None,
+        }
+    }
+
     /// Its data has signatures, or is encrypted on one side.
     pub(crate) fn is_formatted(&self) -> bool {
         self.signatures.format.is_some() || self.encryption.is_some()
@@ -290,17 +305,7 @@ mod tests {
     fn mkey(iova: u64) -> Mkey {
         let access = Access { local_write: true, remote_read: true, ..Access::default() };
         let context = MkeyContext { pd: 3, iova, addr: 0x7000, len: 0x100, access };
-        Mkey {
-            key: KEY,
-            context,
-            behind: Behind::Memory,
-            remote_invalidate: true,
-            qpn: None,
-            free: false,
-            umr_octwords: None,
-            signatures: Signatures::default(),
-            encryption: None,
-        }
+        Mkey::of_memory(KEY, context)
     }
 
     #[test]

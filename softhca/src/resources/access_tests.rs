@@ -7,7 +7,7 @@ use crate::context::{Access, KeyPiece, MkeyContext};
 use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work};
 use crate::memory::Encryption;
 use crate::memory::Need;
-use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY, Signatures};
+use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
 use crate::memory::test_memory::{BASE, TestMemory};
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
@@ -38,20 +38,7 @@ fn add(resources: &mut Resources, access: Access, place: Place, behind: Behind) 
 fn insert(resources: &mut Resources, index: u32, access: Access, place: Place, behind: Behind) -> u32 {
     let (iova, addr, len) = place;
     let context = MkeyContext { pd: PD, iova, addr, len, access };
-    resources.mkeys.insert(
-        index,
-        Mkey {
-            key: index << 8,
-            context,
-            behind,
-            remote_invalidate: false,
-            qpn: None,
-            free: false,
-            umr_octwords: None,
-            signatures: Signatures::default(),
-            encryption: None,
-        },
-    );
+    resources.mkeys.insert(index, Mkey { behind, remote_invalidate: false, ..Mkey::of_memory(index << 8, context) });
     index << 8
 }
 

@@ -1,5 +1,8 @@
 //! WQEs as bytes, from the structs of rdma-core's `mlx5dv.h`, against what they must decode to.
 
+mod cross_channel;
+mod frames;
+
 use super::opcode::SHAPES;
 use super::*;
 use crate::config::LinkLayer;
@@ -31,6 +34,13 @@ fn wqe(opcode: u8, segments: &[&[u8]]) -> Vec<u8> {
     bytes.extend(segments.concat());
     assert_eq!(bytes.len() % 16, 0);
     bytes[7] = (bytes.len() / 16) as u8;
+    bytes
+}
+
+/// [`wqe`] with an opcode modifier.
+fn modified(opcode: u8, opmod: u8, segments: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = wqe(opcode, segments);
+    bytes[0] = opmod;
     bytes
 }
 
@@ -97,9 +107,7 @@ fn every_opcode() {
 fn masked_atomics_are_of_the_size_that_the_modifier_says() {
     let with = |opcode, opmod, operands: &[u8], bytes| {
         let result = [0, 0, 0, bytes, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0x10, 0];
-        let mut wqe = wqe(opcode, &[&RADDR, operands, &result]);
-        wqe[0] = opmod;
-        wqe
+        modified(opcode, opmod, &[&RADDR, operands, &result])
     };
     let operands: Vec<u8> = (0x11..0x31).collect();
     let extended = |wqe: &[u8]| match fetch_at(0, wqe, Transport::Rc).unwrap().op {
@@ -371,170 +379,6 @@ fn indices_and_rings() {
     assert!(matches!(fetch(&gone, QPN, Transport::Rc, 1, 2, &memory), Err(WqeFault::Dma(_))));
 }
 
-/// An Ethernet segment with these checksum flags and inline headers.
-fn eth(cs_flags: u8, headers: &[u8]) -> Vec<u8> {
-    let mut seg = vec![0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, (headers.len() >> 8) as u8, headers.len() as u8];
-    seg.extend(headers);
-    seg.resize(seg.len().next_multiple_of(16), 0);
-    seg
-}
-
-#[test]
-fn a_frame_begins_in_the_ethernet_segment() {
-    let header: Vec<u8> = (1..=100).collect();
-    // None, as many as the segment itself has room for, the L2 headers of libmlx5, and more.
-    for (len, units) in [(0, 1), (1, 1), (2, 1), (3, 2), (18, 2), (19, 3), (100, 8)] {
-        let seg = eth(0, &header[..len]);
-        assert_eq!(seg.len(), 16 * units);
-        let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
-        assert_eq!((found.headers, found.payload), (header[..len].to_vec(), Payload::Segs(vec![DATA_SEG])));
-        assert_eq!(found.op, SendOp::Frame(Framing::default()));
-    }
-    let inline = [0x80, 0, 0, 4, 0xa, 0xb, 0xc, 0xd, 0, 0, 0, 0, 0, 0, 0, 0];
-    for (flags, l3, l4) in [(0x40, true, false), (0x80, false, true), (0xc0, true, true)] {
-        let found = fetch_at(0, &wqe(0x0a, &[&eth(flags, &header[..18]), &inline]), Transport::RawPacket).unwrap();
-        assert_eq!(found.op, SendOp::Frame(Framing { checksums: Checksums { l3, l4 }, ..Framing::default() }));
-        assert_eq!(found.payload, Payload::Inline(vec![0xa, 0xb, 0xc, 0xd]));
-    }
-}
-
-#[test]
-fn a_large_packet_says_how_it_is_cut_up() {
-    let mut seg = eth(0xc0, &[7; 54]);
-    assert_eq!(fault(&wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket), WqeFault::NoSegmentSize);
-    seg[6..8].copy_from_slice(&1448_u16.to_be_bytes());
-    let found = fetch_at(0, &wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket).unwrap();
-    let checksums = Checksums { l3: true, l4: true };
-    assert_eq!(found.op, SendOp::Frame(Framing { checksums, tag: None, mss: Some(1448) }));
-    assert_eq!(found.headers, [7; 54]);
-}
-
-#[test]
-fn a_tag_is_in_the_place_of_headers() {
-    let tagged = |bits: u16| {
-        let mut seg = eth(0, &[]);
-        seg[12..14].copy_from_slice(&bits.to_be_bytes());
-        seg[14..16].copy_from_slice(&[0xa0, 5]);
-        seg
-    };
-    for (bits, tag) in [(0x8000, [0x81, 0, 0xa0, 5]), (0x8001, [0x88, 0xa8, 0xa0, 5])] {
-        let found = fetch_at(0, &wqe(0x0a, &[&tagged(bits), &DATA]), Transport::RawPacket).unwrap();
-        assert_eq!(found.op, SendOp::Frame(Framing { tag: Some(tag), ..Framing::default() }));
-        assert_eq!((found.headers, found.payload), (vec![], Payload::Segs(vec![DATA_SEG])));
-    }
-    let reserved = fault(&wqe(0x0a, &[&tagged(0x8002), &DATA]), Transport::RawPacket);
-    assert!(matches!(reserved, WqeFault::Reserved { at: 28, .. }), "{reserved:?}");
-    // A large packet has its tag in the headers.
-    let mut large = tagged(0x8000);
-    large[7] = 100;
-    let few = fault(&wqe(0x0e, &[&large, &DATA]), Transport::RawPacket);
-    assert!(matches!(few, WqeFault::FewInlineHeaders { .. }), "{few:?}");
-}
-
-#[test]
-fn ethernet_segments_that_make_no_sense() {
-    let fault = |seg: &[u8]| fault(&wqe(0x0a, &[seg]), Transport::RawPacket);
-    for at in [0, 3, 5, 6, 7, 8, 11] {
-        let mut seg = eth(0, &[]);
-        seg[at] = 1;
-        assert!(matches!(fault(&seg), WqeFault::Reserved { at: word, .. } if (at + 13..=at + 16).contains(&word)));
-    }
-    for flags in [0x01, 0x10, 0x20, 0xd0] {
-        assert_eq!(fault(&eth(flags, &[])), WqeFault::BadChecksumFlags(flags));
-    }
-    let mut seg = eth(0, &[0; 18]);
-    seg[13] = 19;
-    assert_eq!(fault(&seg), WqeFault::MissingSegment { segment: "inline headers", needs: 64, has: 48 });
-    assert_eq!(fault(&[]), WqeFault::MissingSegment { segment: "Ethernet", needs: 32, has: 16 });
-
-    let sq = SqContext { inline_headers: InlineHeaders::L2, ..SQ };
-    let memory = TestMemory::filled(256, 0);
-    for (len, ok) in [(0, false), (17, false), (18, true)] {
-        put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));
-        let found = fetch(&sq, QPN, Transport::RawPacket, 0, 4, &memory);
-        assert_eq!(found.is_ok(), ok, "{found:?}");
-        assert!(ok || found == Err(WqeFault::FewInlineHeaders { found: len as u16, needed: 18 }));
-    }
-}
-
-/// libmlx5 of MLNX_OFED 4.3 `src/qp.c`, `set_wait_en_seg`, counts the index on past 24 and 16 bits; DOCA leaves the last word of the
-/// control segment as it was.
-#[test]
-fn waits_and_enables() {
-    let seg = [0, 0, 0, 0, 0, 0, 0, 0, 0x77, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
-    let enable = Enable { qpn: 0x00ab_cdef, index: 0xdcba };
-    for (opcode, op) in [
-        (0x0f, SendOp::WaitCqe { cqn: 0x00ab_cdef, index: 0x00fe_dcba }),
-        (0x16, SendOp::EnableReceives(enable)),
-        (0x17, SendOp::EnableSends(enable)),
-    ] {
-        let mut bytes = wqe(opcode, &[&seg]);
-        bytes[12..16].fill(0xa5);
-        for transport in [Transport::Rc, Transport::RawPacket] {
-            let found = fetch_at(0, &bytes, transport).unwrap();
-            assert_eq!((found.op, found.payload), (op, Payload::Segs(vec![])));
-        }
-        assert_eq!(fault(&bytes, Transport::Uc), WqeFault::WrongTransport { opcode, transport: Transport::Uc });
-        assert_eq!(fault(&wqe(opcode, &[&seg, &DATA]), Transport::Rc), WqeFault::Trailing(16));
-        assert!(matches!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::MissingSegment { needs: 32, .. }));
-        for at in [0, 7, 12] {
-            let mut odd = seg;
-            odd[at] = 1;
-            assert!(matches!(fault(&wqe(opcode, &[&odd]), Transport::Rc), WqeFault::Reserved { value: 1.., .. }));
-        }
-        bytes[0] = 1;
-        assert_eq!(fault(&bytes, Transport::Rc), WqeFault::BadOpmod { opcode, opmod: 1 }, "for data in memory");
-    }
-}
-
-/// `struct mlx5_wqe_wseg` of DPDK.
-#[test]
-fn waits_for_the_clock() {
-    let condition = [0, 0, 0, 0x15, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5];
-    let value = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
-    let timed = |segments: &[&[u8]]| {
-        let mut bytes = wqe(0x0f, segments);
-        bytes[0] = 2;
-        bytes
-    };
-    let wait = WaitTime {
-        comparison: Comparison::CyclicSmaller,
-        inverted: true,
-        value: 0x0102_0304_0506_0708,
-        mask: 0x0000_0007_ffff_ffff,
-    };
-    let found = fetch_at(0, &timed(&[&condition, &value]), Transport::RawPacket).unwrap();
-    assert_eq!(found.op, SendOp::WaitTime(wait));
-    assert!(matches!(fault(&timed(&[&condition]), Transport::Rc), WqeFault::MissingSegment { needs: 48, .. }));
-    for (at, bits) in [(3, 0x06), (3, 0x20), (0, 0x80)] {
-        let mut odd = condition;
-        odd[at] |= bits;
-        assert!(matches!(fault(&timed(&[&odd, &value]), Transport::Rc), WqeFault::Reserved { field: "operation", .. }));
-    }
-    // Seconds modulo 8, and nanoseconds: two seconds before the count begins anew is behind one second after.
-    let at = |seconds: u64, nanos: u64| seconds << 32 | nanos;
-    let wait = WaitTime { inverted: false, value: at(6, 999_999_999), ..wait };
-    for (clock, is_over) in
-        [(at(6, 999_999_998), false), (at(14, 999_999_999), false), (at(7, 0), true), (at(9, 1), true)]
-    {
-        assert_eq!(wait.is_over(clock), is_over, "{clock:#x}");
-    }
-    let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
-    assert_eq!([at(6, 999_999_900), at(5, 999_999_999), at(7, 0)].map(left), [100, 1_000_000_001, 1]);
-    let wait = WaitTime { value: at(8, 5), ..wait };
-    let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
-    assert_eq!([at(7, 999_999_999), at(0x17, 0)].map(left), [7, 1_000_000_006], "around the mask's end");
-}
-
-#[test]
-fn a_dump_has_data_by_reference() {
-    let found = fetch_at(0, &wqe(0x23, &[&DATA, &DATA]), Transport::RawPacket).unwrap();
-    assert_eq!((found.op, found.payload), (SendOp::Dump, Payload::Segs(vec![DATA_SEG; 2])));
-    assert!(found.headers.is_empty(), "no Ethernet segment");
-    let inline = [0x80, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0];
-    assert_eq!(fault(&wqe(0x23, &[&inline]), Transport::Rc), WqeFault::InlineResult { at: 16 });
-}
-
 #[test]
 fn any_bytes_are_an_answer() {
     // A xorshift generator: the same bytes in each run, on each machine.
@@ -581,8 +425,7 @@ fn a_copy_has_three_segments_and_no_peer() {
     let metadata = [0, 0, 0, 0, 0, 0x18, 0x0b, 4, 0, 0, 0x66, 0x66, 0x77, 0x77, 0x88, 0xc0];
     let to = [0, 0, 1, 0, 0, 0x18, 0x0a, 3, 0, 0, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33];
     let copy = |segments: &[&[u8]]| {
-        let mut bytes = wqe(0x2f, segments);
-        bytes[0] = 1;
+        let mut bytes = modified(0x2f, 1, segments);
         // What libmlx5 leaves there.
         bytes[12..16].fill(0xa5);
         bytes

@@ -1,0 +1,77 @@
+//! WQEs that wait, that let other queues go on, and that only read.
+
+use super::*;
+
+/// libmlx5 of MLNX_OFED 4.3 `src/qp.c`, `set_wait_en_seg`, counts the index on past 24 and 16 bits; DOCA leaves the last word of the
+/// control segment as it was.
+#[test]
+fn waits_and_enables() {
+    let seg = [0, 0, 0, 0, 0, 0, 0, 0, 0x77, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
+    let enable = Enable { qpn: 0x00ab_cdef, index: 0xdcba };
+    for (opcode, op) in [
+        (0x0f, SendOp::WaitCqe { cqn: 0x00ab_cdef, index: 0x00fe_dcba }),
+        (0x16, SendOp::EnableReceives(enable)),
+        (0x17, SendOp::EnableSends(enable)),
+    ] {
+        let mut bytes = wqe(opcode, &[&seg]);
+        bytes[12..16].fill(0xa5);
+        for transport in [Transport::Rc, Transport::RawPacket] {
+            let found = fetch_at(0, &bytes, transport).unwrap();
+            assert_eq!((found.op, found.payload), (op, Payload::Segs(vec![])));
+        }
+        assert_eq!(fault(&bytes, Transport::Uc), WqeFault::WrongTransport { opcode, transport: Transport::Uc });
+        assert_eq!(fault(&wqe(opcode, &[&seg, &DATA]), Transport::Rc), WqeFault::Trailing(16));
+        assert!(matches!(fault(&wqe(opcode, &[]), Transport::Rc), WqeFault::MissingSegment { needs: 32, .. }));
+        for at in [0, 7, 12] {
+            let mut odd = seg;
+            odd[at] = 1;
+            assert!(matches!(fault(&wqe(opcode, &[&odd]), Transport::Rc), WqeFault::Reserved { value: 1.., .. }));
+        }
+        bytes[0] = 1;
+        assert_eq!(fault(&bytes, Transport::Rc), WqeFault::BadOpmod { opcode, opmod: 1 }, "for data in memory");
+    }
+}
+
+/// `struct mlx5_wqe_wseg` of DPDK.
+#[test]
+fn waits_for_the_clock() {
+    let condition = [0, 0, 0, 0x15, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5];
+    let value = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
+    let timed = |segments: &[&[u8]]| modified(0x0f, 2, segments);
+    let wait = WaitTime {
+        comparison: Comparison::CyclicSmaller,
+        inverted: true,
+        value: 0x0102_0304_0506_0708,
+        mask: 0x0000_0007_ffff_ffff,
+    };
+    let found = fetch_at(0, &timed(&[&condition, &value]), Transport::RawPacket).unwrap();
+    assert_eq!(found.op, SendOp::WaitTime(wait));
+    assert!(matches!(fault(&timed(&[&condition]), Transport::Rc), WqeFault::MissingSegment { needs: 48, .. }));
+    for (at, bits) in [(3, 0x06), (3, 0x20), (0, 0x80)] {
+        let mut odd = condition;
+        odd[at] |= bits;
+        assert!(matches!(fault(&timed(&[&odd, &value]), Transport::Rc), WqeFault::Reserved { field: "operation", .. }));
+    }
+    // Seconds modulo 8, and nanoseconds: two seconds before the count begins anew is behind one second after.
+    let at = |seconds: u64, nanos: u64| seconds << 32 | nanos;
+    let wait = WaitTime { inverted: false, value: at(6, 999_999_999), ..wait };
+    for (clock, is_over) in
+        [(at(6, 999_999_998), false), (at(14, 999_999_999), false), (at(7, 0), true), (at(9, 1), true)]
+    {
+        assert_eq!(wait.is_over(clock), is_over, "{clock:#x}");
+    }
+    let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
+    assert_eq!([at(6, 999_999_900), at(5, 999_999_999), at(7, 0)].map(left), [100, 1_000_000_001, 1]);
+    let wait = WaitTime { value: at(8, 5), ..wait };
+    let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
+    assert_eq!([at(7, 999_999_999), at(0x17, 0)].map(left), [7, 1_000_000_006], "around the mask's end");
+}
+
+#[test]
+fn a_dump_has_data_by_reference() {
+    let found = fetch_at(0, &wqe(0x23, &[&DATA, &DATA]), Transport::RawPacket).unwrap();
+    assert_eq!((found.op, found.payload), (SendOp::Dump, Payload::Segs(vec![DATA_SEG; 2])));
+    assert!(found.headers.is_empty(), "no Ethernet segment");
+    let inline = [0x80, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(fault(&wqe(0x23, &[&inline]), Transport::Rc), WqeFault::InlineResult { at: 16 });
+}
