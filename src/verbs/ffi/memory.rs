@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use rdma_sys as sys;
 
-use super::declarations::{extended, extended_op, not_supported};
+use super::inline::{extended, extended_op, not_supported};
 
 /// `ibv_query_device_ex`. Returns 0 or an errno.
 ///

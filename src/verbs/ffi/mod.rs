@@ -6,11 +6,13 @@
 //! newer library accepts them as they stand.
 
 mod declarations;
+mod inline;
 mod memory;
 mod mlx5dv;
 mod uverbs;
 
 pub use declarations::*;
+pub use inline::*;
 pub use memory::*;
 pub use mlx5dv::Library;
 pub(super) use mlx5dv::functions;

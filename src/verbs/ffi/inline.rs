@@ -1,0 +1,174 @@
+//! Structures, constants and inline functions of `verbs.h`. Knows no library.
+
+use core::ffi::{c_int, c_void};
+
+use rdma_sys as sys;
+
+/// An asynchronous event (`struct ibv_async_event` of `verbs.h`). rdma-sys has it with a Rust enumeration for the type, which
+/// must not hold the number of a later library's event.
+#[repr(C)]
+pub struct IbvAsyncEvent {
+    /// What it happened to.
+    pub element: sys::ibv_async_event_element_t,
+    /// `enum ibv_event_type`.
+    pub event_type: u32,
+}
+
+/// What an allocator returns to leave the memory to the library (`IBV_ALLOCATOR_USE_DEFAULT` of `verbs.h`).
+pub const IBV_ALLOCATOR_USE_DEFAULT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+
+unsafe extern "C" {
+    /// One entry of a port's GID table (libibverbs exports it with the underscore; `verbs.h` wraps it to pass the
+    /// entry's size). Returns 0 or an errno: `ENODATA` for an empty entry.
+    #[link_name = "_ibv_query_gid_ex"]
+    pub fn ibv_query_gid_ex(
+        context: *mut sys::ibv_context,
+        port_num: u32,
+        gid_index: u32,
+        entry: *mut sys::ibv_gid_entry,
+        flags: u32,
+        entry_size: usize,
+    ) -> c_int;
+}
+
+/// The context's extended part, which lies around it (`verbs_get_ctx` of `verbs.h`).
+///
+/// rdma-sys 0.3 has this function and its users, but compares `abi_compat` with 2^32 - 1 in place of all ones, so that on
+/// 64-bit machines it finds no extended context ever; hence these.
+///
+/// # Safety
+/// `ctx` is an open context.
+pub(super) unsafe fn extended(ctx: *mut sys::ibv_context) -> Option<*mut sys::verbs_context> {
+    // SAFETY: the caller vouches for `ctx`.
+    let abi_compat = unsafe { (*ctx).abi_compat };
+    if abi_compat as usize != usize::MAX {
+        return None;
+    }
+    Some(ctx.cast::<u8>().wrapping_sub(core::mem::offset_of!(sys::verbs_context, context)).cast())
+}
+
+/// Reads a member of the extended context, if the library's context is long enough to have it.
+macro_rules! extended_op {
+    ($ctx:expr, $field:ident) => {
+        // SAFETY: `$ctx` is open by the contract of the function this is used in; `sz` is always present, and counts the
+        // bytes the library knows of from the structure's end backwards, so a member before them is not read.
+        unsafe {
+            extended($ctx).and_then(|ext| {
+                let needed = size_of::<sys::verbs_context>() - core::mem::offset_of!(sys::verbs_context, $field);
+                if (*ext).sz < needed { None } else { (*ext).$field }
+            })
+        }
+    };
+}
+
+pub(super) use extended_op;
+
+/// `ibv_query_port`. Returns 0 or an errno.
+///
+/// # Safety
+/// `ctx` is an open context, `attr` valid for writes.
+pub unsafe fn query_port(ctx: *mut sys::ibv_context, port: u8, attr: *mut sys::ibv_port_attr) -> c_int {
+    match extended_op!(ctx, query_port) {
+        // SAFETY: the caller vouches for both; the length is that of the structure.
+        Some(op) => unsafe { op(ctx, port, attr, size_of::<sys::ibv_port_attr>()) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_modify_cq`. Returns 0 or an errno.
+///
+/// # Safety
+/// `cq` is alive, `attr` valid.
+pub unsafe fn modify_cq(cq: *mut sys::ibv_cq, attr: *mut sys::ibv_modify_cq_attr) -> c_int {
+    // SAFETY: the caller vouches for the queue, whose context is open and written once.
+    let context = unsafe { (*cq).context };
+    match extended_op!(context, modify_cq) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(cq, attr) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_alloc_td`: a thread domain, which in libmlx5 is a doorbell register of its own. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context.
+pub unsafe fn alloc_td(ctx: *mut sys::ibv_context) -> *mut sys::ibv_td {
+    let mut attr = sys::ibv_td_init_attr { comp_mask: 0 };
+    match extended_op!(ctx, alloc_td) {
+        // SAFETY: the caller vouches for the context; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, &raw mut attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_dealloc_td`. Returns 0 or an errno.
+///
+/// # Safety
+/// `td` came from [`alloc_td`] on `ctx`, and nothing uses it any more.
+pub unsafe fn dealloc_td(ctx: *mut sys::ibv_context, td: *mut sys::ibv_td) -> c_int {
+    match extended_op!(ctx, dealloc_td) {
+        // SAFETY: the caller vouches for the domain.
+        Some(op) => unsafe { op(td) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_alloc_parent_domain`. Null and `errno` on failure. Freed by `ibv_dealloc_pd`.
+///
+/// # Safety
+/// `ctx` is an open context. The domains that `attr` names are alive and of this context, and outlive what is returned; so
+/// do the allocators and their context, if there are any.
+pub unsafe fn alloc_parent_domain(
+    ctx: *mut sys::ibv_context,
+    attr: *mut sys::ibv_parent_domain_init_attr,
+) -> *mut sys::ibv_pd {
+    match extended_op!(ctx, alloc_parent_domain) {
+        // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_open_xrcd`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context; `attr` names an open descriptor or none.
+pub unsafe fn open_xrcd(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_xrcd_init_attr) -> *mut sys::ibv_xrcd {
+    match extended_op!(ctx, open_xrcd) {
+        // SAFETY: the caller vouches for the context; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_close_xrcd`. Returns 0 or an errno.
+///
+/// # Safety
+/// `xrcd` came from [`open_xrcd`] on `ctx`, and nothing uses it any more.
+pub unsafe fn close_xrcd(ctx: *mut sys::ibv_context, xrcd: *mut sys::ibv_xrcd) -> c_int {
+    match extended_op!(ctx, close_xrcd) {
+        // SAFETY: the caller vouches for the domain.
+        Some(op) => unsafe { op(xrcd) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_create_srq_ex`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context. The objects that `attr` names are alive, of this context, and outlive what is returned.
+pub unsafe fn create_srq_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_srq_init_attr_ex) -> *mut sys::ibv_srq {
+    match extended_op!(ctx, create_srq_ex) {
+        // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
+pub(super) fn not_supported<T>() -> *mut T {
+    // SAFETY: the C library's per-thread errno is always there to be written.
+    unsafe { *libc::__errno_location() = libc::EOPNOTSUPP };
+    core::ptr::null_mut()
+}
