@@ -1,5 +1,5 @@
 //! What may go by BlueFlame: the policy, the register and the queue's limits in one struct. Knows no ring.
-use super::short::short_ds;
+use super::short::composed_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
 use crate::wqe::{Limits, WorkRequest};
@@ -46,10 +46,10 @@ impl BlueFlameLimits {
         Self { one_wqebb, wqe_bytes: [inline, other] }
     }
 
-    /// Whether the queue takes a request of one WQEBB that has the size that its type states, and BlueFlame does.
+    /// Whether the queue takes a [short](super::short::is_short) request, and BlueFlame does.
     #[inline(always)]
     pub(super) fn take_short<T: Transport, W: WorkRequest<T>>(&self) -> bool {
-        let ds = const { short_ds::<T, W>() };
+        let ds = const { composed_ds::<T, W>() };
         // A request without a payload needs nothing of `one_wqebb`.
         ds > Ds(1)
             && self.one_wqebb.cover(W::NEEDS)

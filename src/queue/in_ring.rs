@@ -1,5 +1,5 @@
 //! What is known of a request between the ring and the doorbell. Knows no queue.
-use super::short::{pair_ds, short_ds};
+use super::short::composed_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::{Composed, HeldDs, WorkRequest};
@@ -25,16 +25,10 @@ impl WqeInRing {
         Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
     }
 
-    /// Of request `W`, composed.
+    /// Of request `W`, composed, by the first of its WQEBBs.
     #[inline(always)]
-    pub(super) fn short<T: Transport, W: WorkRequest<T>, D: HeldDs>(wqe: &Composed<D>) -> Self {
-        Self::new(wqe.first_word(), const { short_ds::<T, W>() }, W::INLINE)
-    }
-
-    /// Of request `W` of two WQEBBs, by the first of them.
-    #[inline(always)]
-    pub(super) fn pair<T: Transport, W: WorkRequest<T>, D: HeldDs>(first: &Composed<D>) -> Self {
-        Self::new(first.first_word(), const { pair_ds::<T, W>() }, W::INLINE)
+    pub(super) fn composed<T: Transport, W: WorkRequest<T>, D: HeldDs>(first: &Composed<D>) -> Self {
+        Self::new(first.first_word(), const { composed_ds::<T, W>() }, W::INLINE)
     }
 
     #[inline(always)]

@@ -18,7 +18,7 @@ use super::in_ring::WqeInRing;
 use super::parts::WqeRecord;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::{is_short, pair_ds, short_ds, takes_pair, unless_composed};
+use super::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
 use super::slot::Index;
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Packed};
@@ -134,7 +134,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let wqebbs: [Composed<D>; 2] = unsafe { self.put_pair(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(Wqebbs(2))) };
-        if self.blueflame.take(const { pair_ds::<T, W>() }, Wqebbs(2), W::INLINE) {
+        if self.blueflame.take(const { composed_ds::<T, W>() }, Wqebbs(2), W::INLINE) {
             // SAFETY: published, and BlueFlame takes the size.
             self.register.ring_doorbell(|half| unsafe { copy(half, &wqebbs) });
         } else {
@@ -150,7 +150,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// There is room for one WQEBB at `pi`, the request is short (`is_short`), and the queue's limits cover its needs.
     #[inline(always)]
     pub(super) unsafe fn put_short<D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Composed<D> {
-        let ds = const { short_ds::<T, W>() };
+        let ds = const { composed_ds::<T, W>() };
         let mut wqe = Composed::new();
         request.encode(&self.control(pi), ds, &mut wqe);
         // SAFETY: the caller's.
@@ -163,8 +163,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// There is room for two WQEBBs at `pi`, and the queue [takes](takes_pair) the request.
     #[inline(always)]
-    pub(super) unsafe fn put_pair<D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> [Composed<D>; 2] {
-        let ds = const { pair_ds::<T, W>() };
+    unsafe fn put_pair<D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> [Composed<D>; 2] {
+        let ds = const { composed_ds::<T, W>() };
         let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
         request.encode(&self.control(pi), ds, &mut wqe);
         let [first, second] = wqe.pair();
@@ -231,12 +231,33 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(WqeInRing::new(first_word, ds, W::INLINE))
     }
 
-    /// The same of a request that is not composed: in line where that is the rule by its type, out of line where it is the
-    /// exception.
+    /// Puts a request into the ring at `pi`, for a doorbell that is rung later, and goes on with `then`: the short way as far as
+    /// the store where it can be, or else the long one. Each way has a `then` of its own, so that what is known of the request
+    /// stays in CPU registers, or is known when it is compiled.
     #[inline(always)]
-    pub(super) fn put_other<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<WqeInRing, PostError> {
+    pub(super) fn put_request<'q, W: WorkRequest<T>, O>(
+        &'q mut self,
+        pi: Index,
+        request: &W,
+        then: impl FnOnce(&'q mut Self, WqeInRing) -> O,
+    ) -> Result<O, PostError> {
+        // Composed in words: what is stored once costs less so.
+        if takes_short(&self.limits, request) {
+            self.check_room_for_one(pi)?;
+            // SAFETY: there is room, and the queue takes the request.
+            let wqe: Composed<DsWords> = unsafe { self.put_short(pi, request) };
+            return Ok(then(self, WqeInRing::composed::<T, W, _>(&wqe)));
+        }
+        if takes_pair::<T, W>(&self.limits, request) {
+            self.check_room(pi, Wqebbs(2))?;
+            // SAFETY: there is room, and the queue takes the request.
+            let [first, _]: [Composed<DsWords>; 2] = unsafe { self.put_pair(pi, request) };
+            return Ok(then(self, WqeInRing::composed::<T, W, _>(&first)));
+        }
         let request = *request;
-        unless_composed::<T, W, _>(move || self.put_long(pi, &request))
+        let queue = &mut *self;
+        let wqe = unless_composed::<T, W, _>(move || queue.put_long(pi, &request))?;
+        Ok(then(self, wqe))
     }
 
     /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.

@@ -2,12 +2,11 @@
 use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::{takes_pair, takes_short};
 use super::slot::Index;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
-use crate::wqe::{Composed, DsWords, NoLocalMemory, WorkRequest};
+use crate::wqe::{NoLocalMemory, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
@@ -82,30 +81,11 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn push_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        // The ways stay apart, so that what the batch knows of itself stays in CPU registers on the short ones.
-        if takes_short(&self.sq.limits, request) {
-            self.sq.check_room_for_one(self.pi)?;
-            // In words: what is stored once costs less so.
-            // SAFETY: there is room, and the queue takes the request.
-            let wqe: Composed<DsWords> = unsafe { self.sq.put_short(self.pi, request) };
-            self.last = WqeInRing::short::<T, W, _>(&wqe);
-            self.pi = self.pi.add(Wqebbs(1));
+        self.sq.put_request(self.pi, request, |_, wqe| {
+            self.last = wqe;
+            self.pi = self.pi.add(wqe.wqebbs());
             self.requests += 1;
-            return Ok(());
-        }
-        if takes_pair::<T, W>(&self.sq.limits, request) {
-            self.sq.check_room(self.pi, Wqebbs(2))?;
-            // SAFETY: there is room, and the queue takes the request.
-            let [first, _]: [Composed<DsWords>; 2] = unsafe { self.sq.put_pair(self.pi, request) };
-            self.last = WqeInRing::pair::<T, W, _>(&first);
-            self.pi = self.pi.add(Wqebbs(2));
-            self.requests += 1;
-            return Ok(());
-        }
-        self.last = self.sq.put_other(self.pi, request)?;
-        self.pi = self.pi.add(self.last.wqebbs());
-        self.requests += 1;
-        Ok(())
+        })
     }
 
     /// Requests in the batch.

@@ -3,34 +3,30 @@ use crate::transport::Transport;
 use crate::types::Ds;
 use crate::wqe::{Limits, WQEBB_DS, WorkRequest};
 
-/// The size of a request that fits one WQEBB by type; zero for others.
-pub(super) const fn short_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
+/// The size of a request that fits one or two WQEBBs by type, and is composed in CPU registers; zero for others.
+pub(super) const fn composed_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
     match W::MAX_DS {
-        // At most 4.
-        Some(ds) if ds <= WQEBB_DS => Ds(ds as u8),
+        // At most 8.
+        Some(ds) if ds <= 2 * WQEBB_DS => Ds(ds as u8),
         _ => Ds(0),
     }
 }
 
-/// The size of a request that fits two WQEBBs by type, and not one; zero for others.
-pub(super) const fn pair_ds<T: Transport, W: WorkRequest<T>>() -> Ds {
-    match W::MAX_DS {
-        // At most 8.
-        Some(ds) if ds > WQEBB_DS && ds <= 2 * WQEBB_DS => Ds(ds as u8),
-        _ => Ds(0),
-    }
+/// The WQEBBs of such a request: one or two; zero for others.
+const fn composed_wqebbs<T: Transport, W: WorkRequest<T>>() -> u16 {
+    composed_ds::<T, W>().wqebbs().0
 }
 
 /// Whether a request fits one WQEBB by type, and has the size that its type states.
 #[inline(always)]
 pub(super) fn is_short<T: Transport, W: WorkRequest<T>>(request: &W) -> bool {
-    (const { short_ds::<T, W>().0 != 0 }) && request.has_static_size()
+    (const { composed_wqebbs::<T, W>() == 1 }) && request.has_static_size()
 }
 
 /// Whether a request fits two WQEBBs by type, has the size that its type states, and the queue takes it.
 #[inline(always)]
 pub(super) fn takes_pair<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
-    (const { pair_ds::<T, W>().0 != 0 }) && request.has_static_size() && limits.cover(W::NEEDS)
+    (const { composed_wqebbs::<T, W>() == 2 }) && request.has_static_size() && limits.cover(W::NEEDS)
 }
 
 /// Whether a request is short, and the queue takes it.
@@ -44,7 +40,7 @@ pub(super) fn takes_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, requ
 /// where the rule is inlined; `exception` must own the request, so that there the request need not be in memory.
 #[inline(always)]
 pub(super) fn unless_composed<T: Transport, W: WorkRequest<T>, O>(exception: impl FnOnce() -> O) -> O {
-    if const { short_ds::<T, W>().0 == 0 && pair_ds::<T, W>().0 == 0 } { exception() } else { out_of_line(exception) }
+    if const { composed_wqebbs::<T, W>() == 0 } { exception() } else { out_of_line(exception) }
 }
 
 #[cold]

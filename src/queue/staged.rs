@@ -2,13 +2,12 @@
 use super::in_ring::WqeInRing;
 use super::send::SendQueue;
 use super::send_error::PostError;
-use super::short::{takes_pair, takes_short};
 use super::slot::Index;
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
-use crate::wqe::{Composed, DsWords, NoLocalMemory, WQEBB_DS, WorkRequest};
+use crate::wqe::{NoLocalMemory, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell, so that
@@ -42,24 +41,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     pub unsafe fn stage_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
         let start = self.pi;
-        if takes_short(&self.limits, request) {
-            self.check_room_for_one(start)?;
-            // SAFETY: there is room, and the queue takes the request.
-            let composed: Composed<DsWords> = unsafe { self.put_short(start, request) };
-            let wqe = WqeInRing::short::<T, W, _>(&composed);
-            let one_wqebb = self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
-            return Ok(Staged { sq: self, start, end: start.add(Wqebbs(1)), one_wqebb, wqe });
-        }
-        if takes_pair::<T, W>(&self.limits, request) {
-            self.check_room(start, Wqebbs(2))?;
-            // SAFETY: there is room, and the queue takes the request.
-            let [first, _]: [Composed<DsWords>; 2] = unsafe { self.put_pair(start, request) };
-            let wqe = WqeInRing::pair::<T, W, _>(&first);
-            return Ok(Staged { sq: self, start, end: start.add(Wqebbs(2)), one_wqebb: false, wqe });
-        }
-        let wqe = self.put_other(start, request)?;
-        let one_wqebb = wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
-        Ok(Staged { sq: self, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe })
+        self.put_request(start, request, |sq, wqe| {
+            let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+            Staged { sq, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe }
+        })
     }
 }
 

@@ -15,15 +15,15 @@ hot_batch:
     stp x19, x1, [sp, #24]
     lsl x19, x4, #3
     dup v1.2d, x8
-    ldr w28, [x0, #76]
+    ldr w27, [x0, #76]
     mov x15, #134217728
     mov w17, #128
     mov x21, x3
     mov x20, x0
-    mov x24, xzr
     mov x25, xzr
+    mov x28, xzr
+    mov x24, xzr
     mov x26, xzr
-    mov x27, xzr
     rev x22, x1
     rev w23, w2
     movk x15, #768, lsl #48
@@ -35,21 +35,21 @@ hot_batch:
     str q1, [sp, #48]
 L1:
     ldr w8, [x20, #48]
-    cmp w8, #7
-    b.ls L3
+    cmp w8, #8
+    b.lo L3
     ldr w8, [x20, #80]
-    cmp w28, w8
+    cmp w27, w8
     b.eq L12
-    lsl w9, w28, #4
+    lsl w9, w27, #4
     ldr w10, [x20, #88]
     mov v0.16b, v1.16b
     ldp x12, x13, [x20]
     ldr x8, [x20, #40]
     and x9, x10, x9
-    rev w11, w28
+    rev w11, w27
     add x26, x26, #1
     lsr w11, w11, #8
-    mov v0.d[0], x27
+    mov v0.d[0], x28
     orr x8, x8, x15
     add x10, x12, x9, lsl #2
     mov w25, #259
@@ -60,25 +60,25 @@ L1:
     orr x8, x17, x14, lsl #32
     stp x22, x23, [x10, #16]
     stp x8, x12, [x10, #32]
-    add w8, w28, #1
-    and w28, w8, #0xffff
+    add w8, w27, #1
+    and w27, w8, #0xffff
 L2:
     subs x19, x19, #8
     add x21, x21, #8
-    add x27, x27, #1
+    add x28, x28, #1
     b.ne L1
     b L5
 L3:
     mov w8, #8
     sub x0, x29, #56
-    stur w28, [x29, #-8]
+    stur w27, [x29, #-8]
     sturb w8, [x29, #-16]
     add x8, sp, #64
     stp x20, x21, [x29, #-56]
     stur x1, [x29, #-40]
     stur w2, [x29, #-32]
-    stur x27, [x29, #-24]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    stur x28, [x29, #-24]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x11, x10, [sp, #72]
     ldr w8, [sp, #64]
     tbz w8, #0, L4
@@ -105,13 +105,13 @@ L4:
     add w8, w8, #3
     ldr q1, [sp, #48]
     mov x15, #134217728
-    add w8, w28, w8, lsr #2
+    add w8, w27, w8, lsr #2
     mov w17, #128
     add x26, x26, #1
-    mov x24, x11
     mov x25, x10
+    mov x24, x11
     movk x15, #768, lsl #48
-    and w28, w8, #0xffff
+    and w27, w8, #0xffff
     mov w16, #134217728
     movk w17, #2048, lsl #16
     b L2
@@ -119,8 +119,8 @@ L5:
     ldr x19, [sp, #24]
     cbz x26, L9
     ldr w1, [x20, #76]
-    str w28, [x20, #76]
-    and w9, w28, #0xffff
+    str w27, [x20, #76]
+    and w9, w27, #0xffff
     dmb oshst
     rev w9, w9
     cmp x26, #1
@@ -230,10 +230,10 @@ hot_batch_datagrams:
     ext v2.16b, v5.16b, v5.16b, #8
     mov x20, x0
     str x19, [sp, #8]
+    mov x26, xzr
     mov x23, xzr
     mov x24, xzr
     mov x25, xzr
-    mov x26, xzr
     movk x18, #1280, lsl #48
     movk w22, #2048, lsl #16
     mov w19, #134217728
@@ -302,7 +302,7 @@ L3:
     sturb w8, [x29, #-24]
     add x8, sp, #88
     stur x26, [x29, #-32]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x9, [sp, #96]
     ldr w10, [sp, #88]
     tbz w10, #0, L4
@@ -434,7 +434,7 @@ L16:
 hot_batch_list:
     sub sp, sp, #352
     stp x29, x30, [sp, #272]
-    stp x28, x25, [sp, #288]
+    str x28, [sp, #288]
     stp x24, x23, [sp, #304]
     stp x22, x21, [sp, #320]
     stp x20, x19, [sp, #336]
@@ -529,10 +529,9 @@ hot_batch_list:
     add x16, x12, x10
     add w13, w13, #64
     mov w21, wzr
-    mov w22, #1
+    mov w19, #12
     stp x14, x15, [x16]
     add x14, x16, #64
-    mov w19, #12
     ldur q0, [sp, #120]
     ldur q1, [x11, #88]
     ldur q2, [x11, #104]
@@ -612,9 +611,9 @@ hot_batch_list:
     and x9, x11, x9
     str q0, [x12, x9]
     ldr x9, [x0]
-    ldr x9, [x9, x10]
-    add w10, w20, #3
-    and w20, w10, #0xffff
+    ldr x23, [x9, x10]
+    add w9, w20, #3
+    and w20, w9, #0xffff
     b L7
 L1:
     add x9, x11, #128
@@ -637,13 +636,12 @@ L5:
     cmp x10, #17
     b.ne L23
 L6:
-    mov x9, xzr
     mov x19, xzr
-    mov x22, xzr
+    mov x23, xzr
     mov w21, #1
 L7:
-    ldr w10, [x0, #52]
-    cbz w10, L14
+    ldr w9, [x0, #52]
+    cbz w9, L14
     ldr w9, [x0, #80]
     cmp w20, w9
     b.eq L18
@@ -679,27 +677,25 @@ L7:
     str xzr, [x12, #40]
     stur q1, [x12, #24]
 L8:
-    add x22, x22, #1
     and w20, w11, #0xffff
-    mov x19, x10
     mov x2, x9
+    mov x19, x10
 L9:
     ldr w1, [x0, #76]
     str w20, [x0, #76]
     and w10, w20, #0xffff
     dmb oshst
     rev w10, w10
-    cmp x22, #1
     ldr x9, [x0, #16]
     str w10, [x9]
-    b.ne L10
-    tst x19, #0xfe
-    b.eq L12
+    cbz w21, L10
     and w9, w19, #0xff
     add w9, w9, #3
     and w9, w9, #0x1fc
     cmp w9, #4
     b.ne L12
+    and x9, x19, #0xfe
+    cbz x9, L12
     add x9, x0, #68
     add x10, x0, #64
     tst x19, #0x100
@@ -741,10 +737,9 @@ L13:
 L14:
     mov x24, x8
     mov w8, #64
-    mov x23, x0
+    mov x22, x0
     stp w8, w1, [sp, #80]
     mov w8, #40
-    mov x25, x9
     stp x0, x3, [sp, #48]
     add x0, sp, #48
     strb w8, [sp, #96]
@@ -753,7 +748,7 @@ L14:
     str w4, [sp, #64]
     str xzr, [sp, #72]
     str x5, [sp, #88]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
     ldp x9, x10, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L15
@@ -761,13 +756,14 @@ L14:
     mov x8, x24
     cmp x12, #17
     b.ne L16
-    mov x2, x25
-    mov x0, x23
-    tbz w21, #0, L9
-    b L13
+    tbnz w21, #0, L13
+    mov w21, #1
+    mov x0, x22
+    mov x2, x23
+    b L9
 L15:
     and w8, w10, #0xff
-    mov x0, x23
+    mov x0, x22
     add w8, w8, #3
     add w11, w20, w8, lsr #2
     mov x8, x24
@@ -833,9 +829,9 @@ L23:
     stp x9, x11, [x8]
 L24:
     ldp x20, x19, [sp, #336]
+    ldr x28, [sp, #288]
     ldp x22, x21, [sp, #320]
     ldp x24, x23, [sp, #304]
-    ldp x28, x25, [sp, #288]
     ldp x29, x30, [sp, #272]
     add sp, sp, #352
     ret
@@ -5703,44 +5699,43 @@ hot_stage:
     stp x20, x19, [sp, #112]
     add x29, sp, #80
     ldr w9, [x0, #48]
-    fmov d0, x4
     ldr w19, [x0, #76]
     cmp w9, #8
     b.lo L2
     ldr w9, [x0, #80]
     cmp w19, w9
     b.eq L6
-    mov w12, #1
-    ldr x9, [x0, #40]
+    mov w9, #1
     lsl w11, w19, #4
-    fmov d1, x12
-    ldr w13, [x0, #88]
+    ldr w12, [x0, #88]
+    dup v0.2d, x9
+    ldp x14, x13, [x0]
+    ldr x9, [x0, #40]
+    and x11, x12, x11
     rev w10, w19
-    ldp x12, x14, [x0]
     lsr w10, w10, #8
-    orr x9, x9, #0x8000000
-    and x11, x13, x11
-    rev w15, w2
-    mov v0.d[1], v1.d[0]
-    orr x9, x9, #0x300000000000000
     str w19, [x8, #24]
-    add x12, x12, x11, lsl #2
+    mov v0.d[0], x4
+    add x12, x14, x11, lsl #2
+    orr x9, x9, #0x8000000
+    ldp w15, w14, [x3]
+    orr x9, x9, #0x300000000000000
+    str q0, [x13, x11]
+    mov w13, #128
     orr x9, x9, x10
-    ldp w13, w10, [x3]
-    str q0, [x14, x11]
-    mov w11, #134217728
-    rev x14, x1
-    stp x9, x11, [x12]
-    mov w11, #128
-    movk w11, #2048, lsl #16
+    movk w13, #2048, lsl #16
+    mov w10, #134217728
+    rev x11, x1
+    orr x13, x13, x15, lsl #32
+    stp x9, x10, [x12]
+    rev w10, w2
+    stp x11, x10, [x12, #16]
+    add w11, w19, #1
+    stp x13, x14, [x12, #32]
+    ldr w10, [x0, #64]
     stp x0, x9, [x8]
     mov w9, #259
-    orr x11, x11, x13, lsl #32
     str x9, [x8, #16]
-    stp x14, x15, [x12, #16]
-    stp x11, x10, [x12, #32]
-    ldr w10, [x0, #64]
-    add w11, w19, #1
     and w9, w11, #0xffff
     cmp w10, #63
     cset w10, hi
@@ -5763,8 +5758,8 @@ L2:
     str w19, [sp, #72]
     str x1, [sp, #40]
     str w2, [sp, #48]
-    str d0, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>
+    str x4, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x11, [sp]
     ldr x9, [sp, #16]
     cmp x8, #1

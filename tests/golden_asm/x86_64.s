@@ -11,40 +11,40 @@ hot_batch:
     mov rax, rdi
     test r9, r9
     je L9
-    mov r12, r9
-    mov r13, r8
+    mov r15, r9
+    mov r12, r8
     mov r14, rsi
     mov qword ptr [rsp + 16], rax
-    shl r12, 3
+    shl r15, 3
     mov r9, rdx
     bswap r9
     mov ebx, dword ptr [rsi + 76]
-    mov r11d, ecx
-    bswap r11d
-    xor r15d, r15d
-    movaps xmm1, xmmword ptr [rip + .LCPI_0]
+    mov r10d, ecx
+    bswap r10d
     xor r8d, r8d
-    xor r10d, r10d
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
     xor ebp, ebp
     mov dword ptr [rsp], eax
     mov qword ptr [rsp + 8], rax
+    xor r13d, r13d
+    xor r11d, r11d
     mov dword ptr [rsp + 4], ecx
     mov qword ptr [rsp + 24], rdx
     mov qword ptr [rsp + 40], r9
-    mov qword ptr [rsp + 32], r11
+    mov qword ptr [rsp + 32], r10
 L1:
-    cmp dword ptr [r14 + 48], 7
-    jbe L3
+    cmp dword ptr [r14 + 48], 8
+    jb L3
     cmp ebx, dword ptr [r14 + 80]
     je L12
-    mov r15d, ebx
-    bswap r15d
-    shr r15d, 8
-    or r15, qword ptr [r14 + 40]
+    mov r13d, ebx
+    bswap r13d
+    shr r13d, 8
+    or r13, qword ptr [r14 + 40]
     movabs rax, 216172782248001536
-    or r15, rax
-    mov eax, dword ptr [r13]
-    mov edi, dword ptr [r13 + 4]
+    or r13, rax
+    mov eax, dword ptr [r12]
+    mov edi, dword ptr [r12 + 4]
     mov r8d, ebx
     shl r8d, 4
     and r8d, dword ptr [r14 + 88]
@@ -53,37 +53,37 @@ L1:
     shufps xmm0, xmm1, 228
     movaps xmmword ptr [rsi + r8], xmm0
     mov rsi, qword ptr [r14]
-    mov qword ptr [rsi + 4*r8], r15
+    mov qword ptr [rsi + 4*r8], r13
     mov qword ptr [rsi + 4*r8 + 8], 134217728
     mov qword ptr [rsi + 4*r8 + 16], r9
-    mov qword ptr [rsi + 4*r8 + 24], r11
+    mov qword ptr [rsi + 4*r8 + 24], r10
     shl rax, 32
     or rax, 134217856
     mov qword ptr [rsi + 4*r8 + 32], rax
     mov qword ptr [rsi + 4*r8 + 40], rdi
     inc ebx
     movzx ebx, bx
-    inc r10
+    inc r11
     mov r8d, 259
 L2:
-    add r13, 8
+    add r12, 8
     inc rbp
-    add r12, -8
+    add r15, -8
     jne L1
     jmp L5
 L3:
     mov qword ptr [rsp + 64], r8
-    mov qword ptr [rsp + 48], r10
+    mov qword ptr [rsp + 48], r11
     mov qword ptr [rsp + 96], r14
     mov dword ptr [rsp + 144], ebx
-    mov qword ptr [rsp + 104], r13
+    mov qword ptr [rsp + 104], r12
     mov qword ptr [rsp + 112], rdx
     mov dword ptr [rsp + 120], ecx
     mov qword ptr [rsp + 128], rbp
     mov byte ptr [rsp + 136], 8
     lea rdi, [rsp + 72]
     lea rsi, [rsp + 96]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 80]
     mov rdx, qword ptr [rsp + 88]
     cmp byte ptr [rsp + 72], 0
@@ -97,8 +97,8 @@ L3:
     movzx ecx, al
     cmp rcx, 17
     mov r9, qword ptr [rsp + 40]
-    mov r10, qword ptr [rsp + 48]
-    mov r11, qword ptr [rsp + 32]
+    mov r10, qword ptr [rsp + 32]
+    mov r11, qword ptr [rsp + 48]
     movaps xmm1, xmmword ptr [rip + .LCPI_0]
     mov r8, qword ptr [rsp + 64]
     jne L11
@@ -112,28 +112,28 @@ L4:
     shr ecx, 2
     add ecx, ebx
     movzx ebx, cx
-    mov r10, qword ptr [rsp + 48]
-    inc r10
-    mov r15, rax
+    mov r11, qword ptr [rsp + 48]
+    inc r11
     mov r8, rdx
+    mov r13, rax
     mov ecx, dword ptr [rsp + 4]
     mov rdx, qword ptr [rsp + 24]
     mov r9, qword ptr [rsp + 40]
-    mov r11, qword ptr [rsp + 32]
+    mov r10, qword ptr [rsp + 32]
     movaps xmm1, xmmword ptr [rip + .LCPI_0]
     jmp L2
 L5:
-    test r10, r10
+    test r11, r11
     mov rax, qword ptr [rsp + 16]
     je L9
-    mov r12, rax
+    mov r15, rax
     mov esi, dword ptr [r14 + 76]
     mov dword ptr [r14 + 76], ebx
     mov rax, qword ptr [r14 + 16]
     movzx ecx, bx
     bswap ecx
     mov dword ptr [rax], ecx
-    cmp r10, 1
+    cmp r11, 1
     jne L6
     movzx eax, r8b
     add eax, 3
@@ -178,18 +178,18 @@ L5:
 L6:
     sfence
     mov rax, qword ptr [r14 + 24]
-    mov qword ptr [rax], r15
+    mov qword ptr [rax], r13
     sfence
     xor rax, qword ptr [r14 + 32]
     mov qword ptr [r14 + 24], rax
     jmp L8
 L7:
     mov rdi, r14
-    mov rdx, r15
+    mov rdx, r13
     mov rcx, r8
     call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
 L8:
-    mov rax, r12
+    mov rax, r15
 L9:
     mov byte ptr [rax], 17
 L10:
@@ -253,9 +253,9 @@ hot_batch_datagrams:
     xor r15d, r15d
     mov eax, 2
     movq xmm5, rax
+    xor ebx, ebx
     xor ecx, ecx
     xor r11d, r11d
-    xor ebx, ebx
     mov qword ptr [rsp + 8], rdx
     movaps xmmword ptr [rsp + 80], xmm2
     movaps xmmword ptr [rsp + 64], xmm3
@@ -327,17 +327,17 @@ L3:
     mov byte ptr [rsp + 200], 8
     lea rdi, [rsp + 104]
     lea rsi, [rsp + 128]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 112]
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
     je L4
     cmp al, 17
     mov rdx, qword ptr [rsp + 8]
-    mov r11, qword ptr [rsp + 16]
     movaps xmm2, xmmword ptr [rsp + 80]
     movaps xmm3, xmmword ptr [rsp + 64]
     movaps xmm4, xmmword ptr [rsp + 48]
+    mov r11, qword ptr [rsp + 16]
     movdqa xmm5, xmmword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 24]
     je L2
@@ -479,69 +479,69 @@ hot_batch_list:
     push r13
     push r12
     push rbx
-    sub rsp, 296
+    sub rsp, 280
     mov rax, rdi
     mov r14d, dword ptr [rsi + 76]
-    mov byte ptr [rsp + 91], 0
-    mov word ptr [rsp + 89], 0
+    mov byte ptr [rsp + 75], 0
+    mov word ptr [rsp + 73], 0
     pxor xmm0, xmm0
+    movdqu xmmword ptr [rsp + 88], xmm0
     movdqu xmmword ptr [rsp + 104], xmm0
-    movdqu xmmword ptr [rsp + 120], xmm0
     mov ebp, edx
     or ebp, -256
     bswap ebp
-    movdqa xmmword ptr [rsp + 240], xmm0
+    movdqa xmmword ptr [rsp + 224], xmm0
+    movdqu xmmword ptr [rsp + 236], xmm0
     movdqu xmmword ptr [rsp + 252], xmm0
-    movdqu xmmword ptr [rsp + 268], xmm0
     mov rbx, qword ptr [rcx]
     mov edi, dword ptr [rcx + 8]
     mov r10d, dword ptr [rcx + 20]
-    mov dword ptr [rsp + 164], r10d
+    mov dword ptr [rsp + 148], r10d
     mov r10, qword ptr [rcx + 12]
-    mov qword ptr [rsp + 156], r10
+    mov qword ptr [rsp + 140], r10
     mov r10d, dword ptr [rcx + 24]
     mov r11d, dword ptr [rcx + 36]
-    mov dword ptr [rsp + 180], r11d
+    mov dword ptr [rsp + 164], r11d
     mov r11, qword ptr [rcx + 28]
-    mov qword ptr [rsp + 172], r11
+    mov qword ptr [rsp + 156], r11
     mov r15d, dword ptr [rcx + 40]
     mov r11d, r15d
     mov r12d, dword ptr [rcx + 52]
-    mov dword ptr [rsp + 196], r12d
+    mov dword ptr [rsp + 180], r12d
     mov r12, qword ptr [rcx + 44]
-    mov qword ptr [rsp + 188], r12
+    mov qword ptr [rsp + 172], r12
     mov r12, r10
     add r12, rdi
-    mov r13d, dword ptr [rsp + 280]
-    mov dword ptr [rsp + 72], r13d
-    movdqu xmm1, xmmword ptr [rsp + 264]
-    movdqu xmmword ptr [rsp + 56], xmm1
-    movdqu xmmword ptr [rsp + 32], xmm0
-    mov qword ptr [rsp + 16], rsi
-    mov dword ptr [rsp + 232], r14d
-    mov dword ptr [rsp + 24], 0
-    mov dword ptr [rsp + 28], ebp
-    mov qword ptr [rsp + 76], 0
-    mov dword ptr [rsp + 84], 0
-    mov byte ptr [rsp + 88], -128
-    mov dword ptr [rsp + 92], 1024
+    mov r13d, dword ptr [rsp + 264]
+    mov dword ptr [rsp + 56], r13d
+    movdqu xmm1, xmmword ptr [rsp + 248]
+    movdqu xmmword ptr [rsp + 40], xmm1
+    movdqu xmmword ptr [rsp + 16], xmm0
+    mov qword ptr [rsp], rsi
+    mov dword ptr [rsp + 216], r14d
+    mov dword ptr [rsp + 8], 0
+    mov dword ptr [rsp + 12], ebp
+    mov qword ptr [rsp + 60], 0
+    mov dword ptr [rsp + 68], 0
+    mov byte ptr [rsp + 72], -128
+    mov dword ptr [rsp + 76], 1024
     movabs r13, 81064930731622400
-    mov qword ptr [rsp + 96], r13
-    mov dword ptr [rsp + 136], edx
-    mov qword ptr [rsp + 144], rbx
-    mov dword ptr [rsp + 152], edi
-    mov dword ptr [rsp + 168], r10d
-    mov dword ptr [rsp + 184], r15d
+    mov qword ptr [rsp + 80], r13
+    mov dword ptr [rsp + 120], edx
+    mov qword ptr [rsp + 128], rbx
+    mov dword ptr [rsp + 136], edi
+    mov dword ptr [rsp + 152], r10d
+    mov dword ptr [rsp + 168], r15d
     mov rbx, qword ptr [rcx + 56]
     mov ecx, dword ptr [rcx + 56]
     add r15, rcx
     add r15, r12
     bswap r15
-    mov qword ptr [rsp + 48], r15
-    mov qword ptr [rsp + 200], rbx
-    mov word ptr [rsp + 208], 4
-    mov qword ptr [rsp + 216], 0
-    mov byte ptr [rsp + 224], 0
+    mov qword ptr [rsp + 32], r15
+    mov qword ptr [rsp + 184], rbx
+    mov word ptr [rsp + 192], 4
+    mov qword ptr [rsp + 200], 0
+    mov byte ptr [rsp + 208], 0
     test edi, edi
     js L1
     test r10d, r10d
@@ -577,9 +577,9 @@ hot_batch_list:
     or r12, r15
     mov qword ptr [r10 + 4*rcx], r13
     mov qword ptr [r10 + 4*rcx + 8], r12
-    movups xmm0, xmmword ptr [rsp + 88]
-    movups xmm1, xmmword ptr [rsp + 104]
-    movups xmm2, xmmword ptr [rsp + 120]
+    movups xmm0, xmmword ptr [rsp + 72]
+    movups xmm1, xmmword ptr [rsp + 88]
+    movups xmm2, xmmword ptr [rsp + 104]
     movups xmmword ptr [r10 + 4*rcx + 16], xmm0
     movups xmmword ptr [r10 + 4*rcx + 32], xmm1
     movups xmmword ptr [r10 + 4*rcx + 48], xmm2
@@ -597,14 +597,26 @@ hot_batch_list:
     lea rbx, [r13 + 16]
     cmp rbx, r11
     cmove rbx, r10
-    movups xmm0, xmmword ptr [rsp + 24]
-    movups xmm1, xmmword ptr [rsp + 40]
-    movups xmm2, xmmword ptr [rsp + 56]
-    movups xmm3, xmmword ptr [rsp + 72]
+    movups xmm0, xmmword ptr [rsp + 8]
+    movups xmm1, xmmword ptr [rsp + 24]
+    movups xmm2, xmmword ptr [rsp + 40]
+    movups xmm3, xmmword ptr [rsp + 56]
     movups xmmword ptr [r15], xmm0
     movups xmmword ptr [r12], xmm1
     movups xmmword ptr [r13], xmm2
     movups xmmword ptr [rbx], xmm3
+    add rbx, 16
+    cmp rbx, r11
+    cmove rbx, r10
+    mov r15d, dword ptr [rsp + 140]
+    mov r12, qword ptr [rsp + 128]
+    bswap r12
+    mov r13d, dword ptr [rsp + 136]
+    shl r13, 32
+    or r13, r15
+    bswap r13
+    mov qword ptr [rbx], r13
+    mov qword ptr [rbx + 8], r12
     add rbx, 16
     cmp rbx, r11
     cmove rbx, r10
@@ -632,28 +644,16 @@ hot_batch_list:
     add rbx, 16
     cmp rbx, r11
     cmove rbx, r10
-    mov r15d, dword ptr [rsp + 188]
-    mov r12, qword ptr [rsp + 176]
-    bswap r12
-    mov r13d, dword ptr [rsp + 184]
-    shl r13, 32
-    or r13, r15
-    bswap r13
-    mov qword ptr [rbx], r13
-    mov qword ptr [rbx + 8], r12
-    add rbx, 16
-    cmp rbx, r11
-    cmove rbx, r10
-    mov r10d, dword ptr [rsp + 204]
-    mov r11, qword ptr [rsp + 192]
+    mov r10d, dword ptr [rsp + 188]
+    mov r11, qword ptr [rsp + 176]
     bswap r11
-    mov r15d, dword ptr [rsp + 200]
+    mov r15d, dword ptr [rsp + 184]
     shl r15, 32
     or r15, r10
     bswap r15
     mov qword ptr [rbx], r15
     mov qword ptr [rbx + 8], r11
-    movdqu xmm0, xmmword ptr [rsp + 216]
+    movdqu xmm0, xmmword ptr [rsp + 200]
     mov r10d, r14d
     shl r10d, 4
     and r10d, dword ptr [rsi + 88]
@@ -678,21 +678,20 @@ hot_batch_list:
     mov rbx, qword ptr [rdi + 4*rcx]
     add r14d, 3
     movzx r14d, r14w
-    mov r15d, 1
-    mov r12d, 12
+    mov r13d, 12
     xor ebp, ebp
     jmp L7
 L1:
-    lea rcx, [rsp + 144]
+    lea rcx, [rsp + 128]
     jmp L5
 L2:
-    lea rcx, [rsp + 160]
+    lea rcx, [rsp + 144]
     jmp L5
 L3:
-    lea rcx, [rsp + 176]
+    lea rcx, [rsp + 160]
     jmp L5
 L4:
-    lea rcx, [rsp + 192]
+    lea rcx, [rsp + 176]
 L5:
     mov edi, dword ptr [rcx + 8]
     shl rdi, 32
@@ -703,11 +702,10 @@ L5:
     jne L21
 L6:
     mov bpl, 1
+    xor r13d, r13d
     xor ebx, ebx
-    xor r12d, r12d
-    xor r15d, r15d
 L7:
-    mov rcx, qword ptr [rsp + 352]
+    mov rcx, qword ptr [rsp + 336]
     cmp dword ptr [rsi + 52], 0
     je L13
     cmp r14d, dword ptr [rsi + 80]
@@ -744,10 +742,9 @@ L7:
     mov edx, 3
     mov ecx, r14d
 L8:
-    inc r15
     movzx r14d, cx
-    mov rcx, rdx
     mov rbx, rdi
+    mov rcx, rdx
 L9:
     mov edx, dword ptr [rsi + 76]
     mov dword ptr [rsi + 76], r14d
@@ -755,15 +752,17 @@ L9:
     movzx r8d, r14w
     bswap r8d
     mov dword ptr [rdi], r8d
-    cmp r15d, 1
-    jne L10
-    test cl, -2
-    je L11
+    test bpl, bpl
+    je L10
     movzx edi, cl
     add edi, 3
     and edi, -4
     cmp di, 4
-    jne L11
+    sete dil
+    test cl, -2
+    setne r8b
+    test dil, r8b
+    je L11
     xor edi, edi
     test ecx, 256
     sete dil
@@ -813,31 +812,32 @@ L12:
     mov byte ptr [rax], 17
     jmp L22
 L13:
-    mov r13, rax
-    mov qword ptr [rsp + 8], rsi
-    mov qword ptr [rsp + 16], rsi
-    mov dword ptr [rsp + 72], r14d
-    mov qword ptr [rsp + 24], r8
-    mov dword ptr [rsp + 32], r9d
-    mov qword ptr [rsp + 40], 0
-    mov dword ptr [rsp + 48], 64
-    mov dword ptr [rsp + 52], edx
-    mov qword ptr [rsp + 56], rcx
-    mov byte ptr [rsp + 64], 40
-    lea rdi, [rsp + 240]
-    lea rsi, [rsp + 16]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>@GOTPCREL]
-    mov rdi, qword ptr [rsp + 248]
-    mov rdx, qword ptr [rsp + 256]
-    cmp byte ptr [rsp + 240], 0
+    mov r12, rax
+    mov r15, rsi
+    mov qword ptr [rsp], rsi
+    mov dword ptr [rsp + 56], r14d
+    mov qword ptr [rsp + 8], r8
+    mov dword ptr [rsp + 16], r9d
+    mov qword ptr [rsp + 24], 0
+    mov dword ptr [rsp + 32], 64
+    mov dword ptr [rsp + 36], edx
+    mov qword ptr [rsp + 40], rcx
+    mov byte ptr [rsp + 48], 40
+    lea rdi, [rsp + 224]
+    mov rsi, rsp
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    mov rdi, qword ptr [rsp + 232]
+    mov rdx, qword ptr [rsp + 240]
+    cmp byte ptr [rsp + 224], 0
     je L14
     movzx esi, dil
     cmp rsi, 17
-    mov rax, r13
+    mov rax, r12
     jne L15
-    mov rcx, r12
+    mov rcx, r13
     test bpl, bpl
-    mov rsi, qword ptr [rsp + 8]
+    mov bpl, 1
+    mov rsi, r15
     je L9
     jmp L12
 L14:
@@ -845,8 +845,8 @@ L14:
     add ecx, 3
     shr ecx, 2
     add ecx, r14d
-    mov rax, r13
-    mov rsi, qword ptr [rsp + 8]
+    mov rax, r12
+    mov rsi, r15
     jmp L8
 L15:
     movabs r8, -281474976710656
@@ -905,7 +905,7 @@ L21:
     mov qword ptr [rax], rcx
     mov qword ptr [rax + 8], r10
 L22:
-    add rsp, 296
+    add rsp, 280
     pop rbx
     pop r12
     pop r13
@@ -1063,25 +1063,25 @@ hot_batch_rebind:
     cmp rdi, rdx
     cmove rdi, r11
     movdqu xmmword ptr [rdi], xmm0
-    mov rcx, qword ptr [rsi + 8]
     movq xmm0, qword ptr [rsp + 16]
     shl r14d, 4
+    mov ecx, dword ptr [rsi + 88]
+    and r14d, ecx
+    and r14d, 1048560
     mov edx, 3
     movq xmm1, rdx
-    mov edx, dword ptr [rsi + 88]
-    and r14d, edx
-    and r14d, 1048560
+    mov rdx, qword ptr [rsi + 8]
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rcx + r14], xmm2
+    movdqa xmmword ptr [rdx + r14], xmm2
     lea edi, [r10 + 48]
-    and edi, edx
+    and edi, ecx
     and edi, 1048560
-    movdqa xmmword ptr [rcx + rdi], xmm0
+    movdqa xmmword ptr [rdx + rdi], xmm0
     add r10d, 64
-    and r10d, edx
+    and r10d, ecx
     and r10d, 1048560
-    movdqa xmmword ptr [rcx + r10], xmm0
+    movdqa xmmword ptr [rdx + r10], xmm0
     mov rcx, qword ptr [rsi]
     mov rdx, qword ptr [rcx + rax]
     mov rax, qword ptr [rsp + 24]
@@ -1183,8 +1183,8 @@ L12:
     or edi, ecx
     cmp dil, 17
     jne L13
-    mov dil, 1
     mov ecx, 8
+    mov dil, 1
     jmp L1
 L13:
     or rcx, r15
@@ -5876,7 +5876,7 @@ L2:
     mov byte ptr [rsp + 64], 8
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_other<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp dword ptr [rsp], 1

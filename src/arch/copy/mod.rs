@@ -68,9 +68,9 @@
 //!
 //! # Which is best
 //!
-//! A request of one WQEBB is composed in the form that the routine takes ([`BlockCopy::WIDE`]): in words for `8x8`, in wide
-//! registers ([`Packed`]) for the others, which halves the stores. A longer request is read back from the ring by words, and to
-//! bring those together costs more than it saves. What the CPU does for each routine was measured
+//! A request that has one or two WQEBBs by its type is composed in the form that the routine takes ([`BlockCopy::WIDE`]): in words
+//! for `8x8`, in wide registers ([`Packed`]) for the others, which halves the stores. Any other is read back from the ring by
+//! words, and to bring those together costs more than it saves. What the CPU does for each routine was measured
 //! (`docs/performance.md`, "Copy routines"); what the bus makes of it differs from machine to machine: [`SendQueue::probe`]
 //! measures there, and sees which copies the device takes.
 //!
