@@ -154,6 +154,10 @@ pub struct DcKey(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DciStream(pub u16);
 
+/// An entry of a list of tagged buffers that a device compares messages with (PRM "append_next_index").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TagIndex(pub u16);
+
 /// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);

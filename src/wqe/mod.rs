@@ -15,6 +15,8 @@
 //!   +------------------------+
 //!   | MMO metadata segment   |  copies of memory: 0 | key and address of memory that is the device's meanwhile
 //!   +------------------------+
+//!   | tag matching segment   |  tag lists, 2 DS: what, flags | entry | count | 0 | tag | mask
+//!   +------------------------+
 //!   | Ethernet segment       |  frames of raw packet queues: checksums | the frame's first bytes, padded to 16
 //!   +------------------------+
 //!   | data segments, or      |  each: byte count | lkey | address
@@ -61,6 +63,8 @@ mod sealed;
 pub mod seg;
 mod signature;
 mod sink;
+mod tag;
+mod tag_seg;
 mod template;
 mod to;
 mod window;
@@ -83,7 +87,8 @@ pub use memcpy::{Opaque, memcpy};
 pub use operation::SupportedOn;
 pub use operations::{
     CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy,
-    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, WaitCqe, WaitTime, Write, WriteImm,
+    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, TagAppend, TagRemove, TagSync, WaitCqe,
+    WaitTime, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};
@@ -91,6 +96,7 @@ pub use signature::{
     BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard, Psvs, Seed, Signature, SignatureBytes,
     SignedBlocks, T10Dif, set_psv,
 };
+pub use tag::{TagOperation, tag_append, tag_remove, tag_sync};
 pub use template::{GatherLen, InlineLen, TemplatePayload};
 pub use to::{Destination, To};
 pub use window::{BindWindow, Invalidate, Window, WindowRights};

@@ -203,6 +203,22 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Ud, wqe::Dump>();
 /// ```
 ///
+/// Lists of tags have reliable connections as command queues, as libmlx5 and UCX make them:
+///
+/// ```
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Rc, wqe::TagAppend>();
+/// legal::<transport::Rc, wqe::TagRemove>();
+/// legal::<transport::Rc, wqe::TagSync>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{self, SupportedOn}};
+/// # fn legal<T: blueflame::transport::Transport, O: SupportedOn<T>>() {}
+/// legal::<transport::Uc, wqe::TagAppend>();
+/// ```
+///
 /// Datagrams are SENDs to an address, and an address is for datagrams only:
 ///
 /// ```

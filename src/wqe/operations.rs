@@ -7,6 +7,7 @@ use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, Support
 use super::sealed::Sealed;
 use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, QueueSeg, RaddrSeg, WaitSeg, WaitValueSeg};
 use super::sink::Sink;
+use super::tag_seg::{TmSeg, TmTagSeg};
 use super::to::To;
 use crate::transport::{Dci, DciStreams, InlineMode, RawPacket, Rc, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
@@ -92,9 +93,12 @@ operations! {
     SendEnable:            SendEn,                 [segment],                [],        [],             [Rc Raw];
     RecvEnable:            RcvEn,                  [segment],                [],        [],             [Rc Raw];
     Dump:                  Dump,                   [],                       [],        [],             [Rc Raw];
+    TagAppend:             TagMatching,            [segment operands],       [],        [],             [Rc];
+    TagRemove:             TagMatching,            [segment operands],       [],        [],             [Rc];
+    TagSync:               TagMatching,            [segment operands],       [],        [],             [Rc];
     // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
     // ToNobody: also on Dci, where it has no address. What Memcpy copies (memcpy.rs) is its payload: two data segments.
-    // What Dump reads (cross_channel.rs) is its payload: data segments.
+    // What Dump reads (cross_channel.rs) is its payload: data segments. So is what TagAppend names (tag.rs): one.
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
     // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats (formatted.rs), or none],
     // [Rc]
@@ -261,3 +265,24 @@ pub struct RecvEnable {
 /// Reads data, and sends nothing ([`dump`](super::dump)). Reliable connections and raw packets only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dump(pub(super) ());
+
+/// Appends a tagged buffer to a list ([`tag_append`](super::tag_append)). Reliable connections only: the command queue is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagAppend {
+    pub(super) segment: TmSeg,
+    pub(super) operands: TmTagSeg,
+}
+
+/// Removes a tagged buffer from a list ([`tag_remove`](super::tag_remove)). Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagRemove {
+    pub(super) segment: TmSeg,
+    pub(super) operands: TmTagSeg,
+}
+
+/// Tells how many unexpected messages have been seen ([`tag_sync`](super::tag_sync)). Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagSync {
+    pub(super) segment: TmSeg,
+    pub(super) operands: TmTagSeg,
+}

@@ -7,4 +7,5 @@ pub use super::memcpy::Copied;
 pub use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
 pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Payload, Registered};
 pub use super::signature::SignatureFormat;
+pub use super::tag::TagBuffer;
 pub use super::window::Piece;

@@ -12,6 +12,7 @@ use super::flags::bits;
 pub use super::format_seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 pub use super::key_seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
 pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
+pub use super::tag_seg::{TmSeg, TmTagSeg, tm};
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
 
 /// Control segment: the first 16 bytes of every send WQE

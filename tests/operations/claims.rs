@@ -84,6 +84,12 @@ pub(crate) const CLAIMS: &[Claim] = &[
         operations: &["Dump"],
     },
     Claim {
+        column: "RC",
+        proof: Proof::Golden("rdma-core `providers/mlx5/qp.c`, `mlx5_post_srq_ops`; UCX `rc_mlx5.inl`, `uct_rc_mlx5_set_tm_seg`"),
+        test: ("tests/send_queue/tags.rs", "on_a_command_queue"),
+        operations: &["TagAppend", "TagRemove", "TagSync"],
+    },
+    Claim {
         column: "raw packets",
         proof: Proof::Golden(
             "DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_fill_wqe_rearm_queue`; `mlx5_wqe_wseg` of `mlx5_prm.h`",

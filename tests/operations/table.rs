@@ -23,6 +23,7 @@ const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 const PSV: Segment = Segment { name: "signature value", ds: 1 };
 const MMO: Segment = Segment { name: "MMO metadata", ds: 1 };
 const QUEUE: Segment = Segment { name: "queue", ds: 1 };
+const TM: Segment = Segment { name: "tag matching", ds: 2 };
 const WAIT: Segment = Segment { name: "wait", ds: 2 };
 /// With 18 bytes of inline headers.
 const ETHERNET: Segment = Segment { name: "Ethernet", ds: 2 };
@@ -145,6 +146,9 @@ table! {
         SendEnable wqe::SendEnable, "-", &[QUEUE], "none";
         RecvEnable wqe::RecvEnable, "-", &[QUEUE], "none";
         Dump wqe::Dump, "-", &[], "gathered";
+        TagAppend wqe::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
+        TagRemove wqe::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
+        TagSync wqe::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
         Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }

@@ -14,5 +14,6 @@ mod register;
 mod retire;
 mod rig;
 mod signatures;
+mod tags;
 mod window;
 mod xrc;

@@ -1,0 +1,108 @@
+//! The segment of tag matching: what is done to a list of tagged buffers. Knows no request.
+use core::mem::{offset_of, size_of};
+
+use static_assertions::const_assert_eq;
+
+use super::be::{Be16, Be64};
+use super::ds::DsWords;
+use crate::types::DS_BYTES;
+
+/// Tag matching segment, its first half (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_tm_seg`).
+///
+/// ```text
+///   0  what is done (4), 0 (4)
+///   1  a completion is asked for (1), the count is valid (1), 0 (6)
+///   2  index of an entry of the list (16)
+///   4  0 (16)
+///   6  unexpected messages that software has seen (16)
+///   8  0 (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TmSeg {
+    /// Bits 7:4: 0 nothing, 1 append, 2 remove (`MLX5_TM_OPCODE_*`).
+    pub opcode: u8,
+    /// [`tm::CQE_REQ`], [`tm::SW_CNT`].
+    pub flags: u8,
+    /// Of an append, the entry that the next append takes; of a removal, the entry.
+    pub index: Be16,
+    /// Zero.
+    pub rsvd0: [u8; 2],
+    /// Unexpected messages that software has seen, modulo 2^16, or zero.
+    pub sw_cnt: Be16,
+    /// Zero.
+    pub rsvd1: Be64,
+}
+
+const_assert_eq!(size_of::<TmSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(TmSeg, opcode), 0);
+const_assert_eq!(offset_of!(TmSeg, flags), 1);
+const_assert_eq!(offset_of!(TmSeg, index), 2);
+const_assert_eq!(offset_of!(TmSeg, rsvd0), 4);
+const_assert_eq!(offset_of!(TmSeg, sw_cnt), 6);
+const_assert_eq!(offset_of!(TmSeg, rsvd1), 8);
+
+/// The second half of a tag matching segment.
+///
+/// ```text
+///   0  tag (64)
+///   8  mask (64)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct TmTagSeg {
+    /// What a message's tag is compared with. Zero where nothing is appended.
+    pub append_tag: Be64,
+    /// Which bits of the message's tag.
+    pub append_mask: Be64,
+}
+
+const_assert_eq!(size_of::<TmTagSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(TmTagSeg, append_tag), 0);
+const_assert_eq!(offset_of!(TmTagSeg, append_mask), 8);
+
+/// Values of [`TmSeg`]'s fields (rdma-core `providers/mlx5/mlx5.h`, `MLX5_TM_OPCODE_*`, `MLX5_SRQ_FLAG_TM_*`).
+pub mod tm {
+    /// `MLX5_TM_OPCODE_NOP`, as it is in the segment.
+    pub const NOP: u8 = 0;
+    /// `MLX5_TM_OPCODE_APPEND`, as it is in the segment.
+    pub const APPEND: u8 = 1 << 4;
+    /// `MLX5_TM_OPCODE_REMOVE`, as it is in the segment.
+    pub const REMOVE: u8 = 2 << 4;
+    /// `MLX5_SRQ_FLAG_TM_CQE_REQ`: a completion is asked for.
+    pub const CQE_REQ: u8 = 1 << 7;
+    /// `MLX5_SRQ_FLAG_TM_SW_CNT`: the count is valid.
+    pub const SW_CNT: u8 = 1 << 6;
+}
+
+impl TmSeg {
+    #[inline]
+    pub(super) const fn new(opcode: u8, index: u16) -> Self {
+        Self { opcode, flags: 0, index: Be16::new(index), rsvd0: [0; 2], sw_cnt: Be16::new(0), rsvd1: Be64::new(0) }
+    }
+}
+
+impl TmTagSeg {
+    #[inline]
+    pub(super) const fn new(tag: u64, mask: u64) -> Self {
+        Self { append_tag: Be64::new(tag), append_mask: Be64::new(mask) }
+    }
+}
+
+impl From<TmSeg> for DsWords {
+    #[inline]
+    fn from(seg: TmSeg) -> Self {
+        let [high, low] = seg.index.get().to_be_bytes();
+        let [count_high, count_low] = seg.sw_cnt.get().to_be_bytes();
+        let [zero, zero2] = seg.rsvd0;
+        let first = u64::from_ne_bytes([seg.opcode, seg.flags, high, low, zero, zero2, count_high, count_low]);
+        Self([first, seg.rsvd1.to_bits()])
+    }
+}
+
+impl From<TmTagSeg> for DsWords {
+    #[inline]
+    fn from(seg: TmTagSeg) -> Self {
+        Self([seg.append_tag.to_bits(), seg.append_mask.to_bits()])
+    }
+}
