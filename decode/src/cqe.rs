@@ -12,6 +12,8 @@ const CQE64: usize = 64;
 const MINI_CQES: usize = 8;
 /// Bytes of a mini-CQE.
 const MINI_CQE: usize = layout::MINI_CQE.bytes;
+/// The application number of tag matching (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_APP_TAG_MATCHING`).
+const TAG_MATCHING: u64 = 1;
 /// Bytes of a CQE's end behind mini-CQEs, in the enhanced layout.
 const END: usize = layout::MINI_CQES_END.bytes;
 
@@ -111,6 +113,17 @@ fn is_error(cqe64: &[u8]) -> bool {
     matches!(CqeOpcode::new(op_own(cqe64).opcode()), CqeOpcode::ReqErr | CqeOpcode::RespErr | CqeOpcode::SigErr)
 }
 
+/// The layout of a completion of tag matching, if it is one: of an operation on a list of tags, or of a message.
+fn tag_matching(cqe64: &[u8], opcode: CqeOpcode) -> Option<&'static Layout> {
+    let of_messages = [CqeOpcode::RespSend, CqeOpcode::RespSendImm, CqeOpcode::RespSendInv];
+    let is_possible = opcode == CqeOpcode::NoPacket || of_messages.contains(&opcode);
+    let get = |name| layout::CQE64.get(cqe64, name);
+    if !is_possible || get("app") != TAG_MATCHING {
+        return None;
+    }
+    Some(if (5..=7).contains(&get("app_op")) { &layout::TM_CQE } else { &layout::TMH_CQE })
+}
+
 /// A CQE of 64 or 128 bytes.
 fn one(cqe: &[u8]) -> Record {
     let offset = if cqe.len() == 128 { CQE64 } else { 0 };
@@ -121,7 +134,7 @@ fn one(cqe: &[u8]) -> Record {
     let layout: &Layout = match opcode {
         CqeOpcode::ReqErr | CqeOpcode::RespErr => &layout::ERR_CQE,
         CqeOpcode::SigErr => &layout::SIG_ERR_CQE,
-        _ => &layout::CQE64,
+        _ => tag_matching(fields, opcode).unwrap_or(&layout::CQE64),
     };
     let qpn = layout::CQE64.get(fields, "sop_drop_qpn:qpn");
     let title = if opcode == CqeOpcode::Invalid { name.to_owned() } else { format!("{name}, queue pair {qpn:#x}") };

@@ -36,6 +36,14 @@ fn tables_agree_with_the_installed_header() {
             table.insert(format!("sizeof(struct {})", layout.name), layout.bytes as u64);
         }
     }
+    // What completions of tag matching have in the place of the first fields.
+    for field in [&cqe::TM_CQE, &cqe::TMH_CQE].iter().flat_map(|layout| layout.fields) {
+        let name = field.name.split(':').next().unwrap_or(field.name);
+        if name.starts_with("tm") && name.contains('.') {
+            table.insert(format!("offsetof(struct mlx5_cqe64, {name})"), field.bit as u64 / 8);
+            table.insert(format!("sizeof(((struct mlx5_cqe64 *)0)->{name})"), field.width as u64 / 8);
+        }
+    }
     // A compact address vector is the beginning of a full one.
     for field in wqe::BASE_AV.fields {
         let name = field.name.split(':').next().unwrap_or(field.name);

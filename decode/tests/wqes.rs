@@ -142,6 +142,58 @@ fn waits() {
     assert_eq!((time.number("operation"), time.number("value")), (Some(5), Some(0xa_0000_0001)));
 }
 
+/// rdma-core `providers/mlx5/qp.c`, `set_tm_seg`: an entry is appended to a list of tags, and one is removed.
+#[test]
+fn tags() {
+    let segment = "10c00007 00000003 00000000 00000000 0102030405060708 ffffffffffffffff";
+    let append = wqe(&[&ctrl((0, 0x28), 4, 0), segment, DATA], None);
+    assert_eq!(names(&append)[1..], ["mlx5_wqe_tm_seg", "mlx5_wqe_data_seg"]);
+    for (field, value) in
+        [("opcode:opcode", 1), ("flags", 0xc0), ("index", 7), ("sw_cnt", 3), ("append_tag", 0x0102_0304_0506_0708)]
+    {
+        assert_eq!(number(&append, "mlx5_wqe_tm_seg", field), Some(value), "{field}");
+    }
+    let text = format!("{append:?}");
+    assert!(text.contains("MLX5_TM_OPCODE_APPEND") && text.contains("MLX5_SRQ_FLAG_TM_CQE_REQ"), "{text}");
+    let remove =
+        wqe(&[&ctrl((0, 0x28), 3, 0), "20400007 00000003 00000000 00000000", &["00000000"; 4].join(" ")], None);
+    assert_eq!((remove.number("opcode:opcode"), remove.number("index")), (Some(2), Some(7)));
+    assert!(remove.notes.is_empty(), "{remove:?}");
+}
+
+/// rdma-core `providers/mlx5/mlx5dv.h`, `mlx5_cqe64`, `mlx5_tm_cqe`; `providers/mlx5/cq.c`, `MLX5_CQE_APP_OP_TM_*`.
+#[test]
+fn completions_of_tags() {
+    let cqe = |parts: &[&str]| {
+        let options = Options { input: Input::Cqe, binary: true, ..Options::default() };
+        decode(&bytes(parts), &options).records.remove(0)
+    };
+    let rest = ["00000000"; 6].join(" ");
+    let removed =
+        cqe(&["80000000 00120000", &rest, "00000005 00000000 01060007 00000000 0000000000000000 00000418 00020060"]);
+    for (field, value) in
+        [("tm_cqe.success", 1 << 31), ("tm_cqe.hw_phase_cnt", 0x12), ("app", 1), ("app_op", 6), ("app_info", 7)]
+    {
+        assert_eq!(removed.number(field), Some(value), "{field}");
+    }
+    let zeros = ["00000000"; 4].join(" ");
+    let matched = cqe(&[
+        "03000000 0000abcd 0102030405060708",
+        &zeros,
+        "00000005 00000000 010a0007 00000040 0000000000000000 00000418 00000020",
+    ]);
+    for (field, value) in [
+        ("tmh.opcode", 3),
+        ("tmh.app_ctx", 0xabcd),
+        ("tmh.tag", 0x0102_0304_0506_0708),
+        ("app_op", 10),
+        ("byte_cnt", 64),
+    ] {
+        assert_eq!(matched.number(field), Some(value), "{field}");
+    }
+    assert!(format!("{matched:?}").contains("MLX5_CQE_APP_OP_TM_CONSUMED_MSG"), "{matched:?}");
+}
+
 /// rdma-core `providers/mlx5/wqe.h`, `mlx5_mmo_wqe`: a copy by the device.
 #[test]
 fn a_copy() {

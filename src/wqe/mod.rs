@@ -87,8 +87,8 @@ pub use memcpy::{Opaque, memcpy};
 pub use operation::SupportedOn;
 pub use operations::{
     CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy,
-    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, TagAppend, TagRemove, TagSync, WaitCqe,
-    WaitTime, Write, WriteImm,
+    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, TagAppend, TagRemove, TagSync,
+    WaitCqe, WaitTime, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};

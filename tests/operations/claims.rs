@@ -85,7 +85,9 @@ pub(crate) const CLAIMS: &[Claim] = &[
     },
     Claim {
         column: "RC",
-        proof: Proof::Golden("rdma-core `providers/mlx5/qp.c`, `mlx5_post_srq_ops`; UCX `rc_mlx5.inl`, `uct_rc_mlx5_set_tm_seg`"),
+        proof: Proof::Golden(
+            "rdma-core `providers/mlx5/qp.c`, `mlx5_post_srq_ops`; UCX `rc_mlx5.inl`, `uct_rc_mlx5_set_tm_seg`",
+        ),
         test: ("tests/send_queue/tags.rs", "on_a_command_queue"),
         operations: &["TagAppend", "TagRemove", "TagSync"],
     },

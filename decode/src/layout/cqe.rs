@@ -44,6 +44,112 @@ pub const CQE64: Layout = checked(Layout {
     ],
 });
 
+/// `mlx5_cqe64` of an operation on a list of tags.
+pub const TM_CQE: Layout = checked(Layout {
+    name: "mlx5_cqe64",
+    bytes: 64,
+    fields: &[
+        whole("tm_cqe.success", 0, 4, Flags(&[(1 << 31, "MLX5_TMC_SUCCESS")])),
+        whole("tm_cqe.hw_phase_cnt", 4, 2, Dec),
+        whole("tm_cqe.rsvd0", 6, 12, Unused),
+        whole("rsvd18", 18, 14, Unused),
+        TM_REST[0],
+        TM_REST[1],
+        TM_REST[2],
+        TM_REST[3],
+        TM_REST[4],
+        TM_REST[5],
+        TM_REST[6],
+        TM_REST[7],
+        TM_REST[8],
+        TM_REST[9],
+        TM_REST[10],
+        TM_REST[11],
+        OP_OWN[0],
+        OP_OWN[1],
+        OP_OWN[2],
+        OP_OWN[3],
+    ],
+});
+
+/// `mlx5_cqe64` of a message that was compared with a list of tags; its header is here if it matched.
+pub const TMH_CQE: Layout = checked(Layout {
+    name: "mlx5_cqe64",
+    bytes: 64,
+    fields: &[
+        whole("tmh.opcode", 0, 1, Named(tagged)),
+        whole("tmh.reserved", 1, 3, Unused),
+        whole("tmh.app_ctx", 4, 4, Hex),
+        whole("tmh.tag", 8, 8, Hex),
+        whole("rsvd16", 16, 16, Unused),
+        TM_REST[0],
+        TM_REST[1],
+        TM_REST[2],
+        TM_REST[3],
+        TM_REST[4],
+        TM_REST[5],
+        TM_REST[6],
+        TM_REST[7],
+        TM_REST[8],
+        TM_REST[9],
+        TM_REST[10],
+        TM_REST[11],
+        OP_OWN[0],
+        OP_OWN[1],
+        OP_OWN[2],
+        OP_OWN[3],
+    ],
+});
+
+/// What completions of tag matching have alike.
+const TM_REST: [FieldLayout; 12] = [
+    bits("srqn_uidx:lro_num_seg", 32, 31, 24, Unused),
+    bits("srqn_uidx:srqn_uidx", 32, 23, 0, Hex),
+    whole("imm_inval_pkey", 36, 4, Hex),
+    whole("app", 40, 1, Named(application)),
+    whole("app_op", 41, 1, Named(tag_operation)),
+    whole("app_info", 42, 2, Dec),
+    whole("byte_cnt", 44, 4, Dec),
+    whole("timestamp", 48, 8, Hex),
+    bits("sop_drop_qpn:sop", 56, 31, 24, Hex),
+    bits("sop_drop_qpn:qpn", 56, 23, 0, Hex),
+    whole("wqe_counter", 60, 2, Hex),
+    whole("signature", 62, 1, Hex),
+];
+
+fn application(number: u64) -> Option<&'static str> {
+    (number == 1).then_some("MLX5_CQE_APP_TAG_MATCHING")
+}
+
+/// rdma-core `libibverbs/tm_types.h`, `enum ibv_tmh_op`.
+fn tagged(opcode: u64) -> Option<&'static str> {
+    const NAMES: [&str; 4] = ["IBV_TMH_NO_TAG", "IBV_TMH_RNDV", "IBV_TMH_FIN", "IBV_TMH_EAGER"];
+    NAMES.get(opcode as usize).copied()
+}
+
+/// rdma-core `providers/mlx5/cq.c`, `MLX5_CQE_APP_OP_TM_*`.
+fn tag_operation(number: u64) -> Option<&'static str> {
+    Some(match number {
+        1 => "MLX5_CQE_APP_OP_TM_CONSUMED: a message has matched entry app_info, its data is on the way",
+        2 => "MLX5_CQE_APP_OP_TM_EXPECTED: the data of entry app_info's message is there",
+        3 => {
+            "MLX5_CQE_APP_OP_TM_UNEXPECTED: a message that matched none, in WQE wqe_counter of the shared receive queue"
+        }
+        4 => "MLX5_CQE_APP_OP_TM_NO_TAG: a message without a tag, in WQE wqe_counter of the shared receive queue",
+        5 => "MLX5_CQE_APP_OP_TM_APPEND: an entry was appended",
+        6 => "MLX5_CQE_APP_OP_TM_REMOVE: an entry was removed, or had matched before, as tm_cqe.success says",
+        7 => "MLX5_CQE_APP_OP_TM_NOOP: the count of unexpected messages was taken",
+        9 => "MLX5_CQE_APP_OP_TM_CONSUMED_SW_RDNV: a rendezvous has matched entry app_info, software fetches its data",
+        10 => "MLX5_CQE_APP_OP_TM_CONSUMED_MSG: a message has matched entry app_info, and its data is there",
+        11 => {
+            "MLX5_CQE_APP_OP_TM_CONSUMED_MSG_SW_RDNV: a rendezvous has matched entry app_info, its header is there, and software \
+               fetches its data"
+        }
+        12 => "MLX5_CQE_APP_OP_TM_MSG_COMPLETION_CANCELED: a rendezvous of entry app_info was given up",
+        _ => return None,
+    })
+}
+
 /// The last byte of each CQE.
 const OP_OWN: [FieldLayout; 4] = [
     bits8("op_own:opcode", 63, 7, 4, Named(names::cqe_opcode)),

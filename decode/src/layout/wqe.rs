@@ -310,8 +310,9 @@ pub const TAG_MATCHING: Layout = checked(Layout {
     name: "mlx5_wqe_tm_seg",
     bytes: 32,
     fields: &[
-        whole("opcode", 0, 1, Hex),
-        whole("flags", 1, 1, Hex),
+        bits8("opcode:opcode", 0, 7, 4, Named(tag_operation)),
+        bits8("opcode:reserved", 0, 3, 0, Zero),
+        whole("flags", 1, 1, Flags(&[(1 << 7, "MLX5_SRQ_FLAG_TM_CQE_REQ"), (1 << 6, "MLX5_SRQ_FLAG_TM_SW_CNT")])),
         whole("index", 2, 2, Dec),
         whole("rsvd0", 4, 2, Zero),
         whole("sw_cnt", 6, 2, Dec),
@@ -320,6 +321,16 @@ pub const TAG_MATCHING: Layout = checked(Layout {
         whole("append_mask", 24, 8, Hex),
     ],
 });
+
+/// rdma-core `providers/mlx5/mlx5.h`, `MLX5_TM_OPCODE_*`.
+fn tag_operation(number: u64) -> Option<&'static str> {
+    Some(match number {
+        0 => "MLX5_TM_OPCODE_NOP",
+        1 => "MLX5_TM_OPCODE_APPEND: index is the entry of the next append",
+        2 => "MLX5_TM_OPCODE_REMOVE: index is the entry",
+        _ => return None,
+    })
+}
 
 /// `mlx5_mmo_metadata_seg` of `wqe.h`.
 pub const MMO: Layout = checked(Layout {
