@@ -3,19 +3,16 @@
 
 use blueflame::PostError;
 use blueflame::transport::Rc;
-use blueflame::types::{Dek, Lkey, Psv, Rkey, WrId};
+use blueflame::types::{Dek, WrId};
 use blueflame::wqe::{
     self, BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncodeError, EncryptedSide, Encryption,
 };
-use blueflame::wqe::{KeyRights, Psvs, Seed, Sge, Signature, SignatureOrder, SignedBlocks};
+use blueflame::wqe::{KeyRights, Seed, Signature, SignatureOrder, SignedBlocks};
 
+use crate::formatted::{DATA, KEY, PSVS, ZERO, before};
 use crate::golden::check;
 use crate::rig::{Rig, Setup};
 
-const KEY: Rkey = Rkey(0x1234_5678);
-const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, lkey: Lkey(0x4142_4344) };
-const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
-const ZERO: [u8; 16] = [0; 16];
 const ENCRYPTION: Encryption = Encryption {
     dek: Dek::truncate(0x61_6263),
     keytag: *b"keytag!!",
@@ -27,24 +24,6 @@ const ENCRYPTION: Encryption = Encryption {
 };
 const CRC: SignedBlocks =
     SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }) };
-
-/// What comes before the formats, of so many DS in all and of formats.
-fn before(ds: u8, formats: u8) -> Vec<[u8; 16]> {
-    vec![
-        [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],
-        [0x80, 0, 0, 0, 0, 4, 0, formats, 0, 0, 0, 0, 0x20, 0x3c, 0x30, 0x01],
-        ZERO,
-        ZERO,
-        [0, 0, 0x10, 0, 0xff, 0xff, 0xff, 0x78, 0, 0, 0, 0, 0x40, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0],
-        ZERO,
-        ZERO,
-        [0, 0, 0x10, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
-        ZERO,
-        ZERO,
-        ZERO,
-    ]
-}
 
 #[test]
 fn encryption_follows_the_list() {

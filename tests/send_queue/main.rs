@@ -5,6 +5,7 @@ mod datagrams;
 mod dynamic;
 mod encryption;
 mod ethernet;
+mod formatted;
 mod golden;
 mod key_lists;
 mod memcpy;

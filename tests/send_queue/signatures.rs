@@ -1,20 +1,16 @@
 //! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write any.)
 
 use blueflame::transport::Rc;
-use blueflame::types::{Lkey, Psv, Rkey, WrId};
+use blueflame::types::WrId;
 use blueflame::wqe::{
     self, BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, EncodeError, Escape, Fence, Guard,
 };
-use blueflame::wqe::{MAX_SGE_BYTES, Psvs, Seed, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::{MAX_SGE_BYTES, Seed, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::{PostError, wqe::KeyRights};
 
+use crate::formatted::{DATA, KEY, PSVS, ZERO, before};
 use crate::golden::check;
 use crate::rig::{Rig, Setup};
-
-const KEY: Rkey = Rkey(0x1234_5678);
-const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, lkey: Lkey(0x4142_4344) };
-const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
-const ZERO: [u8; 16] = [0; 16];
 
 const DIF: T10Dif = T10Dif {
     guard: Guard::IpChecksum,
@@ -47,28 +43,18 @@ fn formats_follow_the_list() {
     let signature = BlockSignature::on_both(CRC, DIFS).check(SignatureBytes::GUARD | SignatureBytes(1));
     let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).signature_errors(3);
     let request = request.list([DATA]).signature(signature, PSVS).signaled(WrId(1));
-    let wqe = [
-        [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, 16, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],
-        // 4 DS of list, 4 of formats; length, errors, formats, key, rights, free.
-        [0x80, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 0, 0x20, 0x3c, 0x32, 0x01],
-        ZERO,
-        ZERO,
-        // Remote read; formats, and an odd number of errors.
-        [0, 0, 0x10, 0, 0xff, 0xff, 0xff, 0x78, 0, 0, 0, 0, 0x44, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0],
-        ZERO,
-        ZERO,
-        [0, 0, 0x10, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
-        ZERO,
-        ZERO,
-        ZERO,
+    let mut wqe = before(16, 4);
+    // The number of errors changes, too, and is odd.
+    wqe[1][14] |= 0x02;
+    wqe[4][12] |= 0x04;
+    wqe.extend([
         // With T10-DIFs; check; 520 on the wire, 4096 in memory; any length; PSVs, memory's with CRC32C that begins with zeros.
         [0x80, 0xc1, 2, 3, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 0x43, 0x0a, 0x0b, 0x0c],
         ZERO,
         // Valid, begins anew; tags; a checksum that begins with ones; counts, escapes.
         [0xc0, 0, 0x51, 0x52, 0x61, 0x62, 0x63, 0x64, 2, 0x88, 0, 0, 0, 0x42, 0xff, 0xff],
         ZERO,
-    ];
+    ]);
     check::<Rc, _, _>(request, &wqe, false);
 }
 

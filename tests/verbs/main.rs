@@ -4,6 +4,7 @@
 
 mod buffer_pools;
 mod changes;
+mod conversation;
 mod device;
 mod end;
 mod key_lists;

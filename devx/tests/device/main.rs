@@ -4,6 +4,8 @@
 
 mod capabilities;
 mod completion_queues;
+#[path = "../../../tests/verbs/conversation.rs"]
+mod conversation;
 mod copies;
 mod cross_channel;
 mod datagrams;

@@ -5,72 +5,48 @@ use std::os::unix::net::UnixStream;
 use blueflame::cq::Side;
 use blueflame::types::WrId;
 use blueflame::verbs::handshake::{self, HandshakeError};
-use blueflame::verbs::{Access, Pool};
-use blueflame::wqe::{self, Masked};
+use blueflame::verbs::{Access, Buffer, Pool};
+use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, transport};
 use blueflame_devx::cmd::QpcState;
 use blueflame_devx::object::ConnectError;
 
+use crate::conversation::{self, Talks};
 use crate::end::{End, connected};
 use crate::ground::ground;
+
+impl Talks for End<transport::Rc> {
+    fn buffer(&mut self) -> &mut Buffer {
+        &mut self.buffer
+    }
+
+    fn posts(&mut self, request: &impl WorkRequest<transport::Rc>) {
+        self.post(request);
+    }
+
+    fn posts_receive(&mut self, tag: u64) {
+        self.post_receive(tag);
+    }
+
+    fn completes(&mut self) -> (Side, WrId, u32) {
+        self.completion()
+    }
+}
 
 #[test]
 fn rc_sends_writes_reads_and_adds() {
     let ground = ground();
     let (mut a, mut b) = connected::<transport::Rc>(&ground);
-    let message: Vec<u8> = (0..5000_u32).map(|i| (i * 7) as u8).collect();
-
-    b.post_receive(1);
-    a.buffer.write(0, &message);
-    a.post(&wqe::send().gather([a.buffer.sge_of(0..message.len())]).signaled(WrId(2)));
-    assert_eq!(b.completion(), (Side::Responder, WrId(1), 5000));
-    assert_eq!(a.completion().1, WrId(2));
-    assert_eq!(b.bytes(5000), message);
-
-    a.post(&wqe::write(b.buffer.remote().at(8)).inline(b"inline").signaled(WrId(3)));
-    assert_eq!(a.completion().1, WrId(3));
-    assert_eq!(b.bytes(14)[8..], *b"inline");
-
-    a.buffer.fill(0);
-    a.post(&wqe::read(b.buffer.remote()).scatter([a.buffer.sge_of(0..5000)]).signaled(WrId(4)));
-    assert_eq!(a.completion().1, WrId(4));
-    assert_eq!(a.bytes(5000), b.bytes(5000));
-
-    b.buffer.write(64, &41_u64.to_ne_bytes());
-    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
-    assert_eq!(a.completion().1, WrId(5));
-    assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
+    conversation::messages(&mut a, &mut b);
 }
 
-/// Of 4 bytes, what was there comes in network order, and the bytes beside it stay.
 #[test]
 fn masked_atomics_change_their_bits_only() {
     let ground = ground();
     let (mut a, mut b) = connected::<transport::Rc>(&ground);
     ground.context.extended_atomics::<u32>().expect("the device has them");
     ground.context.extended_atomics::<u64>().expect("of either size");
-    b.buffer.write(64, &[0x1122_3344_u32, 0x5566_7788].map(u32::to_ne_bytes).concat());
-    b.buffer.write(72, &0xffff_0001_ffff_8000_u64.to_ne_bytes());
-    let (to, result, lkey) = (b.buffer.remote().at(64), a.buffer.addr(), a.buffer.lkey());
-    let compare = Masked { value: 0x88_u32, mask: 0xff };
-    let swap = Masked { value: 0xaabb_ccdd_u32, mask: 0x00ff_ff00 };
-    a.post(&wqe::masked_compare_swap(to.at(4), compare, swap).result(result, lkey).signaled(WrId(1)));
-    assert_eq!(a.completion().1, WrId(1));
-    assert_eq!(a.bytes(4), 0x5566_7788_u32.to_be_bytes());
-    assert_eq!(b.bytes(72)[64..], [0x1122_3344_u32, 0x55bb_cc88].map(u32::to_ne_bytes).concat());
-    let fields = wqe::masked_fetch_add(to.at(8), 0x0001_0001_0001_8000_u64, 0x8000_8000_8000_8000);
-    a.post(&fields.result(result, lkey).signaled(WrId(2)));
-    assert_eq!(a.completion().1, WrId(2));
-    assert_eq!(a.bytes(8), 0xffff_0001_ffff_8000_u64.to_ne_bytes());
-    assert_eq!(b.bytes(80)[72..], 0x0000_0002_0000_0000_u64.to_ne_bytes());
-    let (all, one) = (Masked::all(0x0000_0002_0000_0000_u64), Masked::all(1));
-    a.post(&wqe::masked_compare_swap(to.at(8), all, one).result(result, lkey).signaled(WrId(3)));
-    assert_eq!(a.completion().1, WrId(3));
-    assert_eq!((&a.bytes(8)[..], &b.bytes(80)[72..]), (&all.value.to_ne_bytes()[..], &1_u64.to_ne_bytes()[..]));
-    a.post(&wqe::masked_fetch_add(to, 0x1122_3345_u32, u32::MAX).result(result, lkey).signaled(WrId(4)));
-    assert_eq!(a.completion().1, WrId(4));
-    assert_eq!(a.bytes(4), 0x1122_3344_u32.to_be_bytes());
-    assert_eq!(b.bytes(68)[64..], 1_u32.to_ne_bytes(), "an exclusive or");
+    conversation::masked_atomics(&mut a, &mut b);
 }
 
 #[test]
