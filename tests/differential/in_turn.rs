@@ -10,7 +10,7 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::cases;
-use crate::claims::{CLAIMS, Proof};
+use crate::claims::{CLAIMS, IN_TURN, Proof};
 use crate::twin::{Link, Twins, record, ring, wait};
 
 pub(crate) const WQEBB: usize = 64;
@@ -113,7 +113,7 @@ impl<T: Link> Twins<T> {
     }
 }
 
-/// Checks so many cases, of what `docs/operations.md` claims for `operations`.
+/// Checks so many cases of these operations, all [`IN_TURN`]: of what `docs/operations.md` claims.
 pub(crate) fn run<T: Link, C: Debug>(
     usual: u32,
     operations: &[&str],
@@ -130,4 +130,5 @@ pub(crate) fn run<T: Link, C: Debug>(
         .iter()
         .any(|claim| (claim.column, claim.proof, claim.operations) == (T::COLUMN, Proof::Libmlx5, operations));
     assert!(claimed, "docs/operations.md has it");
+    assert!(operations.iter().all(|name| IN_TURN.contains(name)), "{operations:?}");
 }

@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::again::run_again;
 use crate::cases;
-use crate::claims::{CLAIMS, Proof};
+use crate::claims::{CLAIMS, IN_TURN, Proof};
 use crate::compare::{Rung, units};
 use crate::datagrams::arrives;
 use crate::post::{Receive, Way};
@@ -64,14 +64,10 @@ impl Coverage {
     /// What `docs/operations.md` says to be compared here, and has not been often enough to matter.
     fn unproved(&self, column: &str) -> Vec<String> {
         let claims = CLAIMS.iter().filter(|claim| (claim.column, claim.proof) == (column, Proof::Libmlx5));
-        // Which have requests of their own.
-        let others = ["windows.rs", "key_lists.rs", "memcpy.rs", "signatures.rs"]
-            .map(|file| format!("tests/differential/{file}"));
-        let claims = claims.filter(|claim| !others.iter().any(|file| file == claim.test.0));
         let operations = claims.flat_map(|claim| claim.operations.iter().map(move |name| (claim.test, name)));
         let seldom = |name| self.operations.get(name).is_none_or(|&count| count < LEAST_OF_EACH);
         operations
-            .filter(|(_, name)| seldom(*name))
+            .filter(|(_, name)| !IN_TURN.contains(name) && seldom(*name))
             .map(|(test, name)| format!("{name} of {column}: {test:?}"))
             .collect()
     }

@@ -10,7 +10,7 @@ mod table;
 
 use std::path::Path;
 
-use claims::CLAIMS;
+use claims::{CLAIMS, IN_TURN, Proof};
 use features::FEATURES;
 use table::{columns, rows};
 
@@ -80,6 +80,18 @@ fn every_test_that_is_named_exists() {
     for (file, test) in named {
         let source = std::fs::read_to_string(root().join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
         assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
+    }
+}
+
+/// What lists of random requests leave out, the test that is named compares by itself: a claim is in one of the two.
+#[test]
+fn what_is_compared_in_turn_is_compared_where_it_is_claimed() {
+    for claim in CLAIMS.iter().filter(|claim| claim.proof == Proof::Libmlx5) {
+        let in_turn = claim.operations.iter().filter(|name| IN_TURN.contains(name)).count();
+        assert!(in_turn == 0 || in_turn == claim.operations.len(), "of two kinds: {claim:?}");
+        let source = std::fs::read_to_string(root().join(claim.test.0)).expect("looked for above");
+        let compares = source.contains("in_turn::run::<") && source.contains(&format!("&{:?},", claim.operations));
+        assert_eq!(in_turn != 0, compares, "{claim:?}");
     }
 }
 
