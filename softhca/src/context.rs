@@ -360,6 +360,24 @@ pub struct XrcContext {
     pub uidx: Option<u32>,
 }
 
+/// What an SRQ has besides that matches messages with tags (PRM `xrqc` with the topology "tag matching").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagContext {
+    /// CQ of its receives and of the operations on its list, whichever QP they come by.
+    pub cqn: u32,
+    /// User index, 24 bits: what those CQEs carry in `srqn_uidx`. `None` stands for the SRQ's own number.
+    pub uidx: Option<u32>,
+    /// log2 of the places of its list, at most [`TagContext::MAX_LOG_LIST`].
+    pub log_list: u8,
+    /// The device fetches what a matched message only announces, by QPs that it may send by.
+    pub rendezvous: bool,
+}
+
+impl TagContext {
+    /// log2 of the most places of a list: one less can be taken, as 127 on a ConnectX-5.
+    pub const MAX_LOG_LIST: u8 = 7;
+}
+
 /// Dynamically connected target context: what many initiators (QPs with [`Transport::Dc`]) can connect to at once. It
 /// only receives, and is ready as soon as it exists (PRM "DCT context").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

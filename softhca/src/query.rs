@@ -1,6 +1,6 @@
 //! What queries of CQs, EQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
 
-use crate::context::{CqContext, EqContext, SrqContext, XrcContext};
+use crate::context::{CqContext, EqContext, SrqContext, TagContext, XrcContext};
 
 /// What a query of a CQ returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +72,25 @@ pub struct SrqInfo {
     pub context: SrqContext,
     /// What it has as one of an XRC domain.
     pub xrc: Option<XrcContext>,
+    /// How its list of tags stands, if it matches messages with tags.
+    pub tags: Option<TagListInfo>,
     /// The armed limit; 0 once the event was raised.
     pub limit: u16,
     /// WQEs that are posted and not consumed.
     pub posted: u16,
     /// Its ring was found inconsistent.
     pub failed: bool,
+}
+
+/// How the list of tags of an SRQ stands (PRM `tag_matching_topology_context`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagListInfo {
+    /// What it was created from.
+    pub context: TagContext,
+    /// Place of the tag that comes next.
+    pub append_next_index: u16,
+    /// Messages that had no tag in the list which software has seen, as it said last; 16 bits.
+    pub sw_phase_cnt: u16,
+    /// Such messages in all, 16 bits.
+    pub hw_phase_cnt: u16,
 }

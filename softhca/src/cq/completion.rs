@@ -90,6 +90,66 @@ pub(crate) struct SignatureError {
     pub(crate) mismatch: Mismatch,
 }
 
+/// What happened to a tag, or to a message that has one (`MLX5_CQE_APP_OP_TM_*`, rdma-core `providers/mlx5/cq.c`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum TagOutcome {
+    /// Nothing was to change.
+    #[default]
+    Noop = 0x07,
+    /// A message was for a tag, and its data is on its way.
+    Consumed = 0x01,
+    /// Its data is there.
+    Expected = 0x02,
+    /// A message had a tag for which there was nothing.
+    Unexpected = 0x03,
+    /// A message had none.
+    NoTag = 0x04,
+    /// A tag was appended.
+    Append = 0x05,
+    /// A tag was taken away, or was not there any more.
+    Remove = 0x06,
+    /// A message was for a tag, and its data is there.
+    ConsumedMessage = 0x0a,
+    /// The announcement of a message was for a tag. It is in the tag's buffer, and software must fetch the message.
+    ConsumedAnnouncement = 0x0b,
+    /// A message was for a tag, and its data will not come.
+    Canceled = 0x0c,
+}
+
+/// What the CQE of a queue that matches tags says besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TagReport {
+    /// What happened.
+    pub(crate) outcome: TagOutcome,
+    /// Place of the tag.
+    pub(crate) index: u16,
+    /// The first bytes of the CQE: a message's header, or what came of an operation.
+    pub(crate) head: [u8; TagReport::HEAD_BYTES],
+    /// The message's; none of an operation.
+    pub(crate) message: Option<ReceivedTag>,
+}
+
+/// What a CQE says of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReceivedTag {
+    /// What arrived.
+    pub(crate) kind: ReceiveKind,
+    /// Bytes: of its data if it was for a tag, else of all of it.
+    pub(crate) byte_cnt: u32,
+    /// As of [`Completion::Receive`].
+    pub(crate) imm: u32,
+    /// The sender asked for a solicited event.
+    pub(crate) solicited: bool,
+    /// Scatter-to-CQE: those bytes.
+    pub(crate) inline: Option<Vec<u8>>,
+}
+
+impl TagReport {
+    /// Bytes of a message's header (`struct ibv_tmh`).
+    pub(crate) const HEAD_BYTES: usize = 16;
+}
+
 /// A completion, to be written by [`crate::resources::Resources::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Completion {
@@ -142,6 +202,17 @@ pub(crate) enum Completion {
         /// What else there is to say.
         info: FrameInfo,
     },
+    /// Something happened to the tags of an SRQ.
+    Tag {
+        /// QP.
+        qpn: u32,
+        /// User index of the SRQ.
+        uidx: u32,
+        /// Index of the WQE that asked for it, or of the receive WQE, if the message has taken one.
+        wqe_counter: u16,
+        /// What.
+        report: TagReport,
+    },
     /// A signature was not that of its data. It completes no WQE.
     Signature {
         /// QP.
@@ -175,6 +246,7 @@ impl Completion {
         match *self {
             Self::Request { qpn, .. }
             | Self::Receive { qpn, .. }
+            | Self::Tag { qpn, .. }
             | Self::Error { qpn, .. }
             | Self::Signature { qpn, .. } => qpn,
             Self::Frame { rqn, .. } => rqn,
@@ -185,6 +257,7 @@ impl Completion {
         match *self {
             Self::Request { qpn, uidx, wqe_counter, .. }
             | Self::Receive { qpn, uidx, wqe_counter, .. }
+            | Self::Tag { qpn, uidx, wqe_counter, .. }
             | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
             Self::Signature { qpn, .. } => (qpn, 0, 0),
             // In the place of a QPN, frames have their tag.
@@ -196,6 +269,7 @@ impl Completion {
     pub(crate) fn is_solicited(&self) -> bool {
         match self {
             Self::Request { .. } | Self::Frame { .. } => false,
+            Self::Tag { report, .. } => report.message.as_ref().is_some_and(|message| message.solicited),
             Self::Receive { solicited, .. } => *solicited,
             Self::Error { .. } | Self::Signature { .. } => true,
         }

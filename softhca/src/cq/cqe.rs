@@ -2,7 +2,7 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source};
+use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, TagReport};
 
 /// Bytes of the part of a CQE that is not scattered data.
 pub(crate) const CQE64_BYTES: usize = 64;
@@ -20,6 +20,9 @@ mod offset {
     pub(super) const VLAN_INFO: usize = 30;
     pub(super) const SRQN_UIDX: usize = 32;
     pub(super) const IMM_INVAL_PKEY: usize = 36;
+    pub(super) const APP: usize = 40;
+    pub(super) const APP_OP: usize = 41;
+    pub(super) const APP_INFO: usize = 42;
     pub(super) const BYTE_CNT: usize = 44;
     pub(super) const TIMESTAMP: usize = 48;
     pub(super) const VENDOR_SYNDROME: usize = 54;
@@ -37,6 +40,7 @@ mod opcode {
     pub(super) const RESP_SEND_IMM: u8 = 3;
     pub(super) const RESP_SEND_INV: u8 = 4;
     pub(super) const RESIZE_CQ: u8 = 5;
+    pub(super) const NO_PACKET: u8 = 6;
     pub(super) const SIG_ERR: u8 = 12;
     pub(super) const REQ_ERR: u8 = 13;
     pub(super) const RESP_ERR: u8 = 14;
@@ -100,18 +104,24 @@ impl Encoded {
                     put_source(&mut tail, from, *kind);
                 }
                 data = inline.as_deref().unwrap_or_default();
-                let opcode = match kind {
-                    ReceiveKind::WriteImm => opcode::RESP_WR_IMM,
-                    ReceiveKind::Send => opcode::RESP_SEND,
-                    ReceiveKind::SendImm => opcode::RESP_SEND_IMM,
-                    ReceiveKind::SendInval => opcode::RESP_SEND_INV,
-                };
-                opcode << 4 | if *solicited { SOLICITED } else { 0 }
+                receive_opcode(*kind) << 4 | if *solicited { SOLICITED } else { 0 }
             }
             Completion::Frame { byte_cnt, info, .. } => {
                 put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
                 put_frame(&mut tail, info);
                 opcode::RESP_SEND << 4
+            }
+            Completion::Tag { report, .. } => {
+                put_tag_report(&mut tail, report);
+                match &report.message {
+                    None => opcode::NO_PACKET << 4,
+                    Some(message) => {
+                        put32(&mut tail, offset::BYTE_CNT, message.byte_cnt);
+                        put32(&mut tail, offset::IMM_INVAL_PKEY, message.imm);
+                        data = message.inline.as_deref().unwrap_or_default();
+                        receive_opcode(message.kind) << 4 | if message.solicited { SOLICITED } else { 0 }
+                    }
+                }
             }
             Completion::Signature { error, .. } => {
                 put_signature_error(&mut tail, error);
@@ -136,7 +146,8 @@ impl Encoded {
         let len = if cqe_bytes == 128 { 128 } else { CQE64_BYTES };
         if !data.is_empty() {
             let data = &data[..data.len().min(inline_capacity(cqe_bytes))];
-            if data.len() > 32 {
+            // The first bytes of the other half may have a message's header.
+            if data.len() > 32 || tail[..TagReport::HEAD_BYTES] != [0; TagReport::HEAD_BYTES] {
                 bytes[..data.len()].copy_from_slice(data);
                 op_own |= INLINE_64;
             } else {
@@ -169,6 +180,24 @@ impl Encoded {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
+}
+
+fn receive_opcode(kind: ReceiveKind) -> u8 {
+    match kind {
+        ReceiveKind::WriteImm => opcode::RESP_WR_IMM,
+        ReceiveKind::Send => opcode::RESP_SEND,
+        ReceiveKind::SendImm => opcode::RESP_SEND_IMM,
+        ReceiveKind::SendInval => opcode::RESP_SEND_INV,
+    }
+}
+
+/// `struct mlx5_cqe64` with the fields `app`, `app_op` and `app_info`.
+fn put_tag_report(tail: &mut [u8; CQE64_BYTES], report: &TagReport) {
+    const TAG_MATCHING: u8 = 1;
+    tail[..TagReport::HEAD_BYTES].copy_from_slice(&report.head);
+    tail[offset::APP] = TAG_MATCHING;
+    tail[offset::APP_OP] = report.outcome as u8;
+    put16(tail, offset::APP_INFO, report.index);
 }
 
 fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {

@@ -6,7 +6,9 @@ mod moderation;
 mod packing;
 mod queue;
 
-pub(crate) use completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, Syndrome};
+pub(crate) use completion::{
+    Completion, FrameInfo, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
+};
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;
 pub(crate) use packing::MAX_SESSION;

@@ -30,6 +30,7 @@ mod at {
     pub(super) const HASH_KIND: usize = 16;
     pub(super) const SUM: Range<usize> = 20..22;
     pub(super) const HEADERS: usize = 29;
+    pub(super) const APP: usize = 40;
     pub(super) const BYTE_CNT: Range<usize> = 44..48;
     pub(super) const TIMESTAMP: Range<usize> = 48..56;
     pub(super) const REQUEST: usize = 56;
@@ -159,7 +160,8 @@ fn is_request(cqe: &Fields) -> bool {
 
 /// Successes with no data in the CQE: of requests, or receives.
 fn may_be_packed(format: MiniFormat, cqe: &Fields) -> bool {
-    let is_success = cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
+    // A mini-CQE has no room for tags.
+    let is_success = cqe[at::APP] == 0 && cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
     is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
 }
 

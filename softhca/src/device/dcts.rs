@@ -3,7 +3,7 @@
 use super::Device;
 use super::check::value;
 use crate::config::LinkLayer;
-use crate::context::DctContext;
+use crate::context::{DctContext, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::qp::dct::{Dct, DctInfo};
@@ -34,6 +34,7 @@ impl Device {
         self.resources.pds.find(c.pd)?;
         self.resources.cqs.find(c.cqn)?;
         self.check_plain_srq(c.srqn)?;
+        self.check_tags(c.srqn, Transport::Dc)?;
         let number = self.qps.hold()?;
         self.count_dct(&context, |users| *users += 1);
         self.dcts.insert(number, Dct::new(number, context));

@@ -14,6 +14,7 @@ mod ports;
 mod psvs;
 mod qps;
 mod reset;
+mod tag_matching;
 mod xrc;
 
 pub use keys::KeyOptions;

@@ -3,13 +3,13 @@
 use super::Device;
 use super::check::{self, value};
 use crate::config::DoorbellSource;
-use crate::context::{CqContext, PeriodStart, SrqContext, SrqOrder, XrcContext};
+use crate::context::{CqContext, PeriodStart, SrqContext, SrqOrder};
 use crate::cq::{Cq, Moderation};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::query::{CqInfo, SrqInfo};
-use crate::recv::Srq;
+use crate::recv::{Srq, TagList};
 use crate::resources::Pd;
 use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 use std::time::Duration;
@@ -183,11 +183,12 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`] PD; [`Error::BadValue`]; [`Error::Dma`]; [`Error::Exhausted`].
     pub fn create_srq(&mut self, context: SrqContext) -> Result<u32, Error> {
-        self.add_srq(context, None)
+        self.add_srq(Srq::new(context, None))
     }
 
-    /// Creates an SRQ; of an XRC domain, if `xrc` says so, whose objects have been found.
-    pub(super) fn add_srq(&mut self, context: SrqContext, xrc: Option<XrcContext>) -> Result<u32, Error> {
+    /// Adds an SRQ; what else it refers to than a protection domain has been found.
+    pub(super) fn add_srq(&mut self, srq: Srq) -> Result<u32, Error> {
+        let context = *srq.context();
         let has_link = context.order != SrqOrder::Cyclic { next_segment: false };
         let fits = context.rq.log_stride >= 5 || !has_link;
         value("SRQ stride log", context.rq.log_stride.into(), fits, "at least 5 (32 bytes)")?;
@@ -196,7 +197,7 @@ impl Device {
         let pd = self.resources.pds.find_mut(context.pd)?;
         let srqn = self.resources.srqs.reserve()?;
         pd.users += 1;
-        self.resources.srqs.insert(srqn, Srq::new(context, xrc));
+        self.resources.srqs.insert(srqn, srq);
         Ok(srqn)
     }
 
@@ -226,7 +227,14 @@ impl Device {
     pub fn query_srq(&self, srqn: u32) -> Result<SrqInfo, Error> {
         let srq = self.resources.srqs.find(srqn)?;
         let posted = srq.posted(&*self.resources.memory);
-        Ok(SrqInfo { context: *srq.context(), xrc: srq.xrc(), limit: srq.limit(), posted, failed: srq.has_failed() })
+        Ok(SrqInfo {
+            context: *srq.context(),
+            xrc: srq.xrc(),
+            tags: srq.tags().map(TagList::info),
+            limit: srq.limit(),
+            posted,
+            failed: srq.has_failed(),
+        })
     }
 
     /// Destroys an SRQ. Of an XRC domain, it goes although there are targets, which its peers can name no more.
@@ -238,6 +246,9 @@ impl Device {
         self.release_pd(srq.context().pd);
         if let Some(xrc) = srq.xrc() {
             self.end_xrc_srq(srqn, xrc);
+        }
+        if let Some(tags) = srq.tags() {
+            self.release_cq(tags.context().cqn);
         }
         self.resources
             .eqs

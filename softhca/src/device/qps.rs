@@ -96,6 +96,7 @@ impl Device {
         self.doorbells.check_queue(context.uar)?;
         if let ReceiveSource::Shared { srqn } = context.rq {
             self.check_plain_srq(srqn)?;
+            self.check_tags(srqn, context.transport)?;
         }
         Ok(())
     }
@@ -200,7 +201,7 @@ impl Device {
     }
 
     /// The QP with this number, which is not that of a send queue.
-    fn find_qp(&self, qpn: u32) -> Result<&Qp, Error> {
+    pub(super) fn find_qp(&self, qpn: u32) -> Result<&Qp, Error> {
         let missing = Error::NoSuch { object: Object::Qp, number: qpn };
         self.qps.get(qpn).filter(|qp| !qp.is_send_queue()).ok_or(missing)
     }

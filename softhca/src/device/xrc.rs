@@ -4,6 +4,7 @@ use super::check::value;
 use super::{Device, Xrcd};
 use crate::context::{SrqContext, XrcContext};
 use crate::error::{Error, Object};
+use crate::recv::Srq;
 
 impl Device {
     /// Allocates an XRC domain; returns its number.
@@ -38,7 +39,7 @@ impl Device {
         value("user index", uidx.into(), uidx < 1 << 24, "24 bits")?;
         self.check_xrcd(xrc.xrcd)?;
         self.resources.cqs.find(xrc.cqn)?;
-        let srqn = self.add_srq(context, Some(xrc))?;
+        let srqn = self.add_srq(Srq::new(context, Some(xrc)))?;
         self.count_xrc(xrc, |users| *users += 1);
         Ok(srqn)
     }

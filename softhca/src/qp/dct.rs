@@ -251,6 +251,7 @@ impl Dct {
             state: QpState::Rtr,
             max_message: MAX_MESSAGE,
             copies: false,
+            fetches: false,
             counter: 0,
             attr,
             route: Some(route),

@@ -4,8 +4,11 @@ use super::failure::Failure;
 use super::qp_core::{QpCore, Role};
 use super::request::Request;
 use crate::config::Generation;
+use crate::context::ReceiveSource;
+use crate::cq::Completion;
+use crate::recv::TagFault;
 use crate::resources::Resources;
-use crate::wqe::{Enable, SendOp};
+use crate::wqe::{Enable, SendOp, TagOp};
 use std::time::Duration;
 
 /// Bits of a CQ's index.
@@ -86,6 +89,9 @@ pub(super) fn execute(
             log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
             Failure::PSV
         }),
+        SendOp::Tags(op) => {
+            change_tags(&op, request.wqe.index, qp, resources).or_else(|fault| refused(&fault.to_string()))
+        }
         SendOp::Memcpy(copy) => resources.memcpy(&qp.context, qp.copies, &copy).map_err(|fault| {
             log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
             Failure::of_memcpy(&fault)
@@ -115,6 +121,15 @@ fn has_wait_on_time(resources: &Resources) -> bool {
 fn has_come(written: u32, index: u32) -> bool {
     let past = written.wrapping_sub(index).wrapping_sub(1) & ((1 << INDEX_BITS) - 1);
     past < 1 << (INDEX_BITS - 1)
+}
+
+/// Changes the tags of the SRQ that the QP's receives come from, and says so where the SRQ's receives complete.
+fn change_tags(op: &TagOp, wqe_counter: u16, qp: &QpCore, resources: &mut Resources) -> Result<(), TagFault> {
+    let ReceiveSource::Shared { srqn } = qp.context.rq else { return Err(TagFault::NoList) };
+    let Some((cqn, uidx, report)) = resources.change_tags(srqn, op)? else { return Ok(()) };
+    let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter, report };
+    resources.complete(cqn, qp.context.timestamps, &completion);
+    Ok(())
 }
 
 /// Reads the data, and does nothing with it.

@@ -32,6 +32,7 @@ mod responder;
 mod send_queue;
 mod state;
 mod streams;
+mod tagged;
 mod timer;
 
 use std::time::Duration;
@@ -108,6 +109,7 @@ impl Qp {
             state: QpState::Reset,
             max_message: MAX_MESSAGE,
             copies: false,
+            fetches: false,
             counter: 0,
             attr: QpAttr::default(),
             route: None,
@@ -199,6 +201,11 @@ impl Qp {
     /// From now on it may copy memory, or may not (`qpc_ext.mmo`).
     pub(crate) fn let_copy(&mut self, copies: bool) {
         self.core.copies = copies;
+    }
+
+    /// From now on the device may send by it, to fetch what messages announce.
+    pub(crate) fn let_fetch(&mut self) {
+        self.core.fetches = true;
     }
 
     /// From now on its messages have at most so many bytes, in both directions (QPC.log_msg_max).

@@ -36,7 +36,9 @@ impl Qp {
             self.leave_target(resources);
         }
         if to == QpState::Reset {
+            let fetches = self.core.fetches;
             *self = Self::new(self.core.qpn, self.core.context);
+            self.core.fetches = fetches;
             resources.slaves.begin(self.core.qpn, &self.core.context);
             return Ok(());
         }

@@ -2,12 +2,13 @@
 
 use super::failure::Failure;
 use super::qp_core::QpCore;
+use super::tagged::Delivery;
 use crate::context::{QpState, ReceiveSource, Transport, XrcContext};
-use crate::cq::{Completion, ReceiveKind, Source};
+use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source};
 use crate::event::QpEvent;
 use crate::memory::Need;
 use crate::memory::mkey::Accessor;
-use crate::recv::{RecvWqe, Rq};
+use crate::recv::{RecvWqe, Rq, TagList};
 use crate::resources::Resources;
 use crate::wqe::WqeFault;
 use fastrand::Rng;
@@ -33,10 +34,12 @@ pub(super) struct Message {
 /// The receive queue, and the WQE taken from it that has not completed.
 #[derive(Debug)]
 pub(super) struct Receives {
-    queue: RecvQueue,
-    current: Option<RecvWqe>,
+    pub(super) queue: RecvQueue,
+    pub(super) current: Option<RecvWqe>,
+    /// How the message at hand stands to the tags of the SRQ, if that has any.
+    pub(super) delivery: Option<Delivery>,
     /// Scatter-to-CQE: the message.
-    inline: Option<Vec<u8>>,
+    pub(super) inline: Option<Vec<u8>>,
     /// The ring itself cannot be read, so that nothing more can be taken from it.
     unreadable: bool,
     /// The event for a QP that takes no more WQEs from its SRQ has been raised.
@@ -54,6 +57,7 @@ impl Receives {
         Self {
             queue,
             current: None,
+            delivery: None,
             inline: None,
             unreadable: false,
             last_wqe_reported: false,
@@ -126,9 +130,13 @@ impl Receives {
     }
 
     /// The CQ of what completes, and the user index in its CQEs.
-    fn reported(&self, qp: &QpCore) -> (u32, u32) {
-        match &self.queue {
+    pub(super) fn reported(&self, qp: &QpCore, resources: &Resources) -> (u32, u32) {
+        match self.queue {
             RecvQueue::Named(Some(named)) => (named.cqn, named.uidx),
+            RecvQueue::Shared { srqn } => match resources.tag_list(srqn).map(TagList::context) {
+                Some(tags) => (tags.cqn, tags.uidx.unwrap_or(srqn)),
+                None => (qp.context.recv_cqn, qp.context.uidx),
+            },
             _ => (qp.context.recv_cqn, qp.context.uidx),
         }
     }
@@ -164,13 +172,15 @@ impl Receives {
             return Ok(());
         }
         let in_cqe = is_whole && qp.transport() != Transport::Ud;
-        let room = resources.inline_capacity(self.reported(qp).0).min(qp.context.scatter_to_cqe_res as usize);
-        if in_cqe && data.len() <= room {
+        let room =
+            resources.inline_capacity(self.reported(qp, resources).0).min(qp.context.scatter_to_cqe_res as usize);
+        if in_cqe && data.len() <= self.room_in_cqe(room) {
             self.inline = Some(data.to_vec());
             return Ok(());
         }
         let done = resources.scatter(self.accessor(qp, resources), segs, offset, data);
-        resources.report_signature_errors(self.reported(qp).0, qp.qpn);
+        let (cqn, _) = self.reported(qp, resources);
+        resources.report_signature_errors(cqn, qp.qpn);
         done.map_err(|_| Failure::RECEIVE_PROTECTION)
     }
 
@@ -186,7 +196,12 @@ impl Receives {
         let inline = self.inline.take();
         let Some(wqe) = self.current.take() else { return };
         let Message { kind, byte_cnt, imm, solicited, source } = message;
-        let (cqn, uidx) = self.reported(qp);
+        if let Some(delivery) = self.delivery.take() {
+            let message = ReceivedTag { kind, byte_cnt, imm, solicited, inline };
+            self.report_tag(qp, resources, wqe.counter, delivery.report(message));
+            return;
+        }
+        let (cqn, uidx) = self.reported(qp, resources);
         let completion = Completion::Receive {
             qpn: qp.qpn,
             uidx,
@@ -220,7 +235,12 @@ impl Receives {
     pub(super) fn fail(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) {
         self.inline = None;
         let Some(wqe) = self.current.take() else { return };
-        let (cqn, uidx) = self.reported(qp);
+        if let Some(canceled) = self.delivery.take().and_then(Delivery::canceled) {
+            resources.count_receive_error(qp.counter, failure.syndrome);
+            self.report_tag(qp, resources, 0, canceled);
+            return;
+        }
+        let (cqn, uidx) = self.reported(qp, resources);
         resources.count_receive_error(qp.counter, failure.syndrome);
         resources.complete(
             cqn,
@@ -264,7 +284,7 @@ impl Receives {
 
 /// Where a QP's receive WQEs come from, with the state of its own ring.
 #[derive(Clone, Debug)]
-enum RecvQueue {
+pub(super) enum RecvQueue {
     /// The QP cannot receive.
     None,
     /// Its own ring.
@@ -280,7 +300,7 @@ enum RecvQueue {
 
 /// An SRQ that a message has named, and where its receives complete.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+pub(super) struct Named {
     srqn: u32,
     cqn: u32,
     uidx: u32,

@@ -80,6 +80,7 @@ impl Request {
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
             SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Dump => 0,
+            SendOp::Tags(_) => 0,
             SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
@@ -113,7 +114,8 @@ impl Request {
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
         self.wqe.umr = None;
-        if self.span == 0 {
+        // A list of tags stays at home, and so do its completions.
+        if self.span == 0 && !matches!(self.wqe.op, SendOp::Tags(_)) {
             self.wqe.op = SendOp::Nop;
         }
         Self { span: 0, ..self }
@@ -163,6 +165,7 @@ impl Request {
             SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => {
                 return Err(Failure::BAD_WQE);
             }
+            SendOp::Tags(_) => return Err(Failure::BAD_WQE),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
             SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),

@@ -293,16 +293,25 @@ impl Responder {
     ) -> Result<(), Refusal> {
         let place = packet.headers.bth.opcode.place();
         let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
+        let begins = place.begins() && !receives.has_begun();
+        if begins {
+            receives.match_tag(qp, resources, packet.payload, place == Place::Only);
+        }
         take_receive(qp, receives, resources)?;
-        let end = offset + packet.payload.len() as u64;
+        if begins {
+            receives.note_tag(resources, packet.payload, place == Place::Only);
+        }
+        let offset_of_next = offset + packet.payload.len() as u64;
+        let (payload, offset) = receives.without_header(packet.payload, offset);
+        let end = offset + payload.len() as u64;
         if end > receives.capacity().min(qp.max_message) {
             return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
         }
         receives
-            .put(qp, resources, offset, packet.payload, place == Place::Only)
+            .put(qp, resources, offset, payload, place == Place::Only)
             .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
         if !place.ends() {
-            self.arriving = Arriving::Send(end);
+            self.arriving = Arriving::Send(offset_of_next);
             return Ok(());
         }
         receives

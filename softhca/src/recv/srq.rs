@@ -3,8 +3,9 @@
 //! Each WQE of a linked ring begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
 //! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
 
+use super::tag_list::TagList;
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
-use crate::context::{SrqContext, SrqOrder, XrcContext};
+use crate::context::{SrqContext, SrqOrder, TagContext, XrcContext};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::wqe::{DATA_SEG_BYTES, WqeFault};
@@ -18,6 +19,8 @@ pub(crate) struct Srq {
     context: SrqContext,
     /// What it has as one of an XRC domain.
     xrc: Option<XrcContext>,
+    /// The tags that messages are matched with, if they are.
+    tags: Option<TagList>,
     /// Index of the next WQE to consume, where they are linked.
     head: u16,
     /// WQEs consumed, 16 bits; the doorbell record counts those posted.
@@ -33,7 +36,12 @@ pub(crate) struct Srq {
 impl Srq {
     /// An SRQ; of an XRC domain, if `xrc` says so.
     pub(crate) fn new(context: SrqContext, xrc: Option<XrcContext>) -> Self {
-        Self { limit: context.limit, context, xrc, head: 0, taken: 0, failed: false, users: 0 }
+        Self { limit: context.limit, context, xrc, tags: None, head: 0, taken: 0, failed: false, users: 0 }
+    }
+
+    /// An SRQ that matches messages with tags.
+    pub(crate) fn with_tags(context: SrqContext, tags: TagContext) -> Self {
+        Self { tags: Some(TagList::new(tags)), ..Self::new(context, None) }
     }
 
     /// What it was created from.
@@ -46,6 +54,16 @@ impl Srq {
     #[must_use]
     pub(crate) fn xrc(&self) -> Option<XrcContext> {
         self.xrc
+    }
+
+    /// The tags that messages are matched with, if they are.
+    pub(crate) fn tags(&self) -> Option<&TagList> {
+        self.tags.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn tags_mut(&mut self) -> Option<&mut TagList> {
+        self.tags.as_mut()
     }
 
     /// The armed limit; 0 = disarmed.

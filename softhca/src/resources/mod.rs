@@ -9,6 +9,7 @@ mod memcpy;
 mod q_counter;
 mod signatures;
 mod slaves;
+mod tag_matching;
 mod umr;
 
 pub(crate) use link::Link;

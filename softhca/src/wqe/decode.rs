@@ -5,7 +5,7 @@ use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, cross_channel, eth_segment, extended, formats, memcpy, umr};
+use super::{address, control, cross_channel, eth_segment, extended, formats, memcpy, tags, umr};
 use crate::context::{InlineHeaders, Transport};
 use crate::packet::Width;
 
@@ -71,7 +71,9 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
     }
     let payload = match shape.tail {
-        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue => Payload::Segs(Vec::new()),
+        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue | Tail::Tags => {
+            Payload::Segs(Vec::new())
+        }
         Tail::Source => segs.payload(true)?,
         Tail::Result | Tail::Dumped => segs.payload(false)?,
     };
@@ -104,6 +106,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         opcode::ATOMIC_FA => SendOp::FetchAdd { remote, add: swap_add },
         opcode::UMR => SendOp::Umr,
         opcode::DUMP => SendOp::Dump,
+        opcode::TAG_MATCHING => SendOp::Tags(tags::take(&mut segs)?),
         _ if shape.tail == Tail::Queue => cross_channel::take(&mut segs, opcode, opmod)?,
         opcode::SET_PSV => set_psv.map_or(SendOp::Nop, |(psv, value)| SendOp::SetPsv { psv, value }),
         _ => match (masked, copy) {

@@ -172,6 +172,9 @@ pub enum WqeFault {
         /// Bytes by the data segment.
         bytes: u32,
     },
+    /// An operation on tags that there is not.
+    #[error("operation {0:#04x} on tags; permitted: 0x00 (none), 0x10 (append) and 0x20 (remove)")]
+    BadTagOperation(u8),
     /// Something follows the last segment.
     #[error("{0} bytes after the last segment")]
     Trailing(usize),

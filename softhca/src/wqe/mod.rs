@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe
-//!                            address.rs, cross_channel.rs, eth_segment.rs, memcpy.rs, umr.rs, formats.rs, segments.rs ──┘
+//!                            address.rs, cross_channel.rs, eth_segment.rs, memcpy.rs, tags.rs, umr.rs, formats.rs, segments.rs ──┘
 //! ```
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
@@ -22,6 +22,7 @@ pub mod opcode;
 mod payload;
 mod segments;
 mod send;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod umr;
@@ -39,5 +40,6 @@ pub use send::{
     AddressVector, Comparison, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress,
     WaitTime,
 };
+pub use tags::{Append, TagChange, TagOp};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

@@ -39,6 +39,8 @@ pub const SET_PSV: u8 = 0x20;
 pub const DUMP: u8 = 0x23;
 /// Changes a memory key ("user-mode memory registration"): Linux posts registrations and invalidations as this.
 pub const UMR: u8 = 0x25;
+/// Changes the tags that an SRQ matches messages with.
+pub const TAG_MATCHING: u8 = 0x28;
 /// A memory-to-memory operation; by its opcode modifier, a copy.
 pub const MMO: u8 = 0x2f;
 
@@ -64,6 +66,8 @@ pub(super) enum Tail {
     Queue,
     /// Data that stays at home, by reference only.
     Dumped,
+    /// What is to become of a list of tags.
+    Tags,
 }
 
 impl Tail {
@@ -108,7 +112,7 @@ pub(super) struct Shape {
 #[rustfmt::skip]
 pub(super) const SHAPES: &[Shape] = {
     use Operands::{Extended2, Extended4, None, Two};
-    use Tail::{Copy, Dumped, Ignored, Key, Queue, Result, SignatureValue, Source};
+    use Tail::{Copy, Dumped, Ignored, Key, Queue, Result, SignatureValue, Source, Tags};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
     const fn row(opcode: u8, transports: &'static [Transport], remote: bool, atomic: Operands, tail: Tail) -> Shape {
         Shape { opcode, transports, remote, atomic, tail }
@@ -129,6 +133,7 @@ pub(super) const SHAPES: &[Shape] = {
         row(ATOMIC_MASKED_FA, &[Rc, Dc, Xrc],                  true,      Extended2, Result),
         row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
         row(SET_PSV,        &[Rc],                             false,     None,   SignatureValue),
+        row(TAG_MATCHING,   &[Rc],                             false,     None,   Tags),
         row(MMO,            &[Rc, Dc],                         false,     None,   Copy),
         row(WAIT,           &[Rc, RawPacket],                  false,     None,   Queue),
         row(SEND_EN,        &[Rc, RawPacket],                  false,     None,   Queue),

@@ -1,6 +1,7 @@
 //! What a send WQE says, decoded.
 
 use super::payload::{DataSeg, Payload};
+use super::tags::TagOp;
 use super::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh, TimestampFormat};
@@ -255,6 +256,8 @@ pub enum SendOp {
     EnableReceives(Enable),
     /// Read the payload, and send nothing.
     Dump,
+    /// Change the tags of the QP's SRQ.
+    Tags(TagOp),
 }
 
 /// A send WQE that has passed every check.

@@ -2,7 +2,7 @@
 
 use super::row::{capability_set, is_ethernet, log2, timestamps};
 use crate::config::{DeviceConfig, Generation};
-use crate::context::DciStreams;
+use crate::context::{DciStreams, TagContext};
 use crate::cq::MAX_SESSION;
 use crate::crypto;
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
@@ -213,7 +213,9 @@ capability_set! {
     CQE_COMPRESSION_128: 0x5be, 1 = |_| 1;
     CQE_COMPRESSION: 0x5bf, 1 = |_| 1;
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
-    // Of tag matching they have none.
+    // As on a ConnectX-5, and all that came after.
+    TAG_MATCHING: 0x5f0, 1 = |_| 1;
+    LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |_| TagContext::MAX_LOG_LIST.into();
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();

@@ -66,6 +66,7 @@ pub(crate) mod creator {
     pub(crate) const PSV: u16 = 0x600;
     pub(crate) const XRC_SRQ: u16 = 0x705;
     pub(crate) const DCT: u16 = 0x710;
+    pub(crate) const XRQ: u16 = 0x717;
     pub(crate) const TRANSPORT_DOMAIN: u16 = 0x816;
     pub(crate) const TIR: u16 = 0x900;
     pub(crate) const SQ: u16 = 0x904;

@@ -194,6 +194,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         rss_caps: frames.rss_caps,
         max_wq_type_rq: frames.max_wq_type_rq,
         raw_packet_caps: frames.raw_packet_caps,
+        tm_caps: hca.capabilities().attributes.tm_caps,
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
         max_dm_size: device_memory::MAX_BYTES,

@@ -286,6 +286,10 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             privileges: Privileges::default(),
         })
     })?;
+    // As Linux, which leaves the queue that the program does not have to the device.
+    if log_sq.is_none() && srq.as_ref().is_some_and(|srq| srq.matches_tags()) {
+        hca.command(|device| device.offload_rendezvous(number))?;
+    }
     let bfreg_index = register.number();
     let receiver = log_rq.filter(|_| raw).map(|log_size| {
         let queue = FrameQueue {

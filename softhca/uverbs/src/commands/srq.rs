@@ -12,7 +12,7 @@ use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
-use softhca::context::{RqContext, SrqContext, SrqOrder, XrcContext};
+use softhca::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub(crate) struct Srq {
     max_sge: u32,
     /// Of an XRC domain: it, and the CQ; both are kept busy.
     xrc: Option<OfXrc>,
+    /// It matches tags: its CQ, which is kept busy.
+    tags: Option<Arc<Cq>>,
     events: Arc<Source>,
     _pinned: [Pinned; 2],
     /// Keeps the domain busy.
@@ -50,9 +52,13 @@ impl context::Object for Srq {
         Ok(())
     }
 
-    /// mlx5_ib makes SRQs as RMPs.
+    /// mlx5_ib makes plain SRQs as RMPs, and those that match tags as XRQs.
     fn is_named(&self, id: CommandId) -> bool {
-        let creator = if self.is_xrc() { creator::XRC_SRQ } else { creator::RMP };
+        let creator = match (&self.xrc, &self.tags) {
+            (Some(_), _) => creator::XRC_SRQ,
+            (_, Some(_)) => creator::XRQ,
+            _ => creator::RMP,
+        };
         id == CommandId::new(creator, self.number)
     }
 }
@@ -63,6 +69,11 @@ impl Srq {
         self.xrc.is_some()
     }
 
+    /// Whether it matches messages with tags.
+    pub(crate) fn matches_tags(&self) -> bool {
+        self.tags.is_some()
+    }
+
     fn reported(&self) -> EventsReported {
         EventsReported { events_reported: self.events.retire() }
     }
@@ -71,21 +82,40 @@ impl Srq {
 /// What an SRQ of an XRC domain is of: the domain, and the CQ that its receives complete on.
 type OfXrc = (Arc<Xrcd>, Arc<Cq>);
 
-/// The XRC domain and the CQ that a request names, if the SRQ is to be of a domain.
-fn parts_of_xrc(context: &Context, request: &Request) -> Result<Option<OfXrc>, Errno> {
+/// What an SRQ is to be besides.
+enum Kind {
+    /// Nothing.
+    Basic,
+    /// Of an XRC domain.
+    Xrc(OfXrc),
+    /// One that matches tags: the CQ, and log2 of the places of its list.
+    Tags(Arc<Cq>, u8),
+}
+
+/// What a request says of that.
+fn kind(context: &Context, request: &Request) -> Result<Kind, Errno> {
     const TYPE_BASIC: u64 = 0;
     const TYPE_XRC: u64 = 1;
+    const TYPE_TM: u64 = 2;
     match request.input(9)? {
-        TYPE_BASIC => Ok(None),
+        TYPE_BASIC => Ok(Kind::Basic),
         TYPE_XRC => {
             let cq: Arc<Cq> = context.get(request.handle(3)?)?;
-            Ok(Some((context.get(request.handle(2)?)?, cq)))
+            Ok(Kind::Xrc((context.get(request.handle(2)?)?, cq)))
+        }
+        TYPE_TM => {
+            let cq: Arc<Cq> = context.get(request.handle(3)?)?;
+            // As `mlx5_ib_create_srq`: more places than tags.
+            let tags: u32 = request.input(8)?;
+            let log = tags.checked_ilog2().ok_or(Errno::EINVAL)? + 1;
+            let most = u32::from(TagContext::MAX_LOG_LIST);
+            if log > most { Err(Errno::EINVAL) } else { Ok(Kind::Tags(cq, log as u8)) }
         }
         _ => Err(Errno::EOPNOTSUPP),
     }
 }
 
-/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 9 type, 10 asynchronous
+/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 8 tags, 9 type, 10 asynchronous
 /// event file, 11 WQEs given, 12 scatter entries given.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
@@ -95,7 +125,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let max_wr: u32 = request.input(5)?;
     let max_sge: u32 = request.input(6)?;
     let limit: u32 = request.input(7)?;
-    let xrc = parts_of_xrc(context, request)?;
+    let kind = kind(context, request)?;
     if driver.flags != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
@@ -125,18 +155,28 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         dbr: driver.db_addr,
         limit: limit as u16,
     };
-    let number = match &xrc {
-        None => hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?,
+    // CQEs of version 0 are asked for by the highest index; they have the SRQ's number.
+    let uidx = (driver.uidx != NO_INDEX).then_some(driver.uidx & 0xff_ffff);
+    let number = match &kind {
+        Kind::Basic => hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?,
         // The driver's own, as in `create_srq_user`: commands of users cannot name it.
-        Some((xrcd, cq)) => {
-            // CQEs of version 0 are asked for by the highest index; they have the SRQ's number.
-            let uidx = (driver.uidx != NO_INDEX).then_some(driver.uidx & 0xff_ffff);
+        Kind::Xrc((xrcd, cq)) => {
             let xrc = XrcContext { xrcd: xrcd.number(), cqn: cq.number, uidx };
             hca.create(DRIVER, Object::Srq, |device| device.create_xrc_srq(srq, xrc))?
         }
+        Kind::Tags(cq, log_list) => {
+            // Linux asks for rendezvous always.
+            let tags = TagContext { cqn: cq.number, uidx, log_list: *log_list, rendezvous: true };
+            hca.create(context.user(), Object::Srq, |device| device.create_tag_srq(srq, tags))?
+        }
+    };
+    let (xrc, tags) = match kind {
+        Kind::Basic => (None, None),
+        Kind::Xrc(xrc) => (Some(xrc), None),
+        Kind::Tags(cq, _) => (None, Some(cq)),
     };
     let max_sge = stride / SEGMENT_BYTES - 1;
-    let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, xrc, events, _pinned: pinned, _pd: pd });
+    let srq = Arc::new(Srq { number, max_wr: entries - 1, max_sge, xrc, tags, events, _pinned: pinned, _pd: pd });
     hca.know(Origin::Srq(number), &srq.events);
     request.put_handle(0, context.insert(srq))?;
     request.put(11, &(entries - 1))?;

@@ -34,6 +34,9 @@ mod cap {
     pub(super) const DEVICE_FREQUENCY_KHZ: Field = field(0x4e0, 32);
     pub(super) const LOG_MAX_DCI_STREAM_CHANNELS: Field = field(0x58b, 5);
     pub(super) const LOG_MAX_DCI_ERRORED_STREAMS: Field = field(0x593, 5);
+    pub(super) const TAG_MATCHING: Field = field(0x5f0, 1);
+    pub(super) const RNDV_OFFLOAD_RC: Field = field(0x5f1, 1);
+    pub(super) const LOG_TAG_MATCHING_LIST_SZ: Field = field(0x5f3, 5);
     pub(super) const MINI_CQE_RESP_STRIDE_INDEX: Field = field(0x5bc, 1);
     pub(super) const CQE_COMPRESSION_128: Field = field(0x5be, 1);
     pub(super) const CQE_COMPRESSION: Field = field(0x5bf, 1);
@@ -63,6 +66,11 @@ const MAX_SQ_WQE: u32 = 512;
 /// memory. So many WQEBBs each WQE may need.
 const MAX_OVERHEAD: u32 = 256;
 
+/// Of tag matching, as Linux has it (`MLX5_TM_MAX_RNDV_MSG_SIZE`, `MLX5_TM_MAX_SGE`, `IB_TM_CAP_RNDV_RC`).
+const TM_MAX_RNDV_MSG_SIZE: u32 = 64;
+const TM_MAX_SGE: u32 = 1;
+const TM_CAP_RNDV_RC: u32 = 1;
+
 /// What a device has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attributes {
@@ -74,6 +82,9 @@ pub(crate) struct Attributes {
     pub(crate) cqe_128_compression: u32,
     /// `struct mlx5_ib_dci_streams_caps`: log2 of the streams, and of how many may fail.
     pub(crate) dci_streams: [u8; 2],
+    /// `struct ib_uverbs_tm_caps`: bytes of the longest announcement, tags, flags, operations, entries of a
+    /// buffer; 0.
+    pub(crate) tm_caps: [u32; 6],
     pub(crate) max_qp: u32,
     pub(crate) max_qp_wr: u32,
     pub(crate) max_send_sge: u32,
@@ -121,6 +132,14 @@ impl Attributes {
             cqe_128_compression: has(cap::CQE_COMPRESSION_128, DEVICE_CQE_128B_COMP),
             dci_streams: [cap::LOG_MAX_DCI_STREAM_CHANNELS, cap::LOG_MAX_DCI_ERRORED_STREAMS]
                 .map(|field| field.get(general) as u8),
+            tm_caps: match (cap::TAG_MATCHING.get(general), cap::RNDV_OFFLOAD_RC.get(general)) {
+                (0, _) => [0; 6],
+                (_, rendezvous) => {
+                    let [bytes, flags] = if rendezvous == 0 { [0; 2] } else { [TM_MAX_RNDV_MSG_SIZE, TM_CAP_RNDV_RC] };
+                    let tags = log(cap::LOG_TAG_MATCHING_LIST_SZ).saturating_sub(1);
+                    [bytes, tags, flags, log(cap::LOG_MAX_QP_SZ), TM_MAX_SGE, 0]
+                }
+            },
             max_qp: log(cap::LOG_MAX_QP),
             max_qp_wr: log(cap::LOG_MAX_QP_SZ) * WQEBB / MAX_OVERHEAD,
             max_send_sge: (cap::MAX_WQE_SZ_SQ.get32(general).min(MAX_SQ_WQE).saturating_sub(RC_OVERHEAD))

@@ -15,6 +15,9 @@ use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
 use crate::gsi::QP1;
 
+/// `qpc.offload_type` (`MLX5_QPC_OFFLOAD_TYPE_RNDV`).
+const RENDEZVOUS: u64 = 1;
+
 /// Bytes of a QP's doorbell record.
 const RECORD_BYTES: u64 = 8;
 
@@ -62,6 +65,10 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         privileges,
     };
     let qpn = call.device.create_qp(context)?;
+    if let Err(refused) = offload(call, view, qpn) {
+        call.device.destroy_qp(qpn)?;
+        return Err(refused);
+    }
     call.created(Object::Qp, qpn);
     let mut given = [0; QPC_BYTES];
     given.copy_from_slice(&view.0[..QPC_BYTES]);
@@ -76,7 +83,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
-        (qpc::OFFLOAD_TYPE, "an offload of rendezvous"),
         (qpc::WQ_SIGNATURE, "WQE signatures"),
         (qpc::BLOCK_LB_MC, "blocking of multicast loopback"),
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
@@ -94,6 +100,15 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     match view.get(qpc::PM_STATE) {
         ARMED | MIGRATED => Ok(()),
         other => Err(Refusal::parameter(format!("pm_state {other}: 3 (migrated), as there are no alternate paths"))),
+    }
+}
+
+/// Leaves the send queue to the device, if the context says so.
+fn offload(call: &mut Call<'_>, view: View<'_>, qpn: u32) -> Result<(), Refusal> {
+    match view.get(qpc::OFFLOAD_TYPE) {
+        0 => Ok(()),
+        RENDEZVOUS => Ok(call.device.offload_rendezvous(qpn)?),
+        other => Err(Refusal::parameter(format!("offload_type {other}: 0 or 1 (rendezvous)"))),
     }
 }
 

@@ -13,6 +13,15 @@ layout! {
     }
 }
 layout! {
+    /// The list of tags of an extended receive queue.
+    tag_matching_topology_context: 0x10 bytes {
+        LOG_MATCHING_LIST_SZ: 0x0, 4;
+        APPEND_NEXT_INDEX: 0x10, 16;
+        SW_PHASE_CNT: 0x20, 16;
+        HW_PHASE_CNT: 0x30, 16;
+    }
+}
+layout! {
     /// Extended receive queue context.
     xrqc: 0x140 bytes {
         STATE: 0x0, 4;
@@ -21,7 +30,9 @@ layout! {
         OFFLOAD: 0x1c, 4;
         USER_INDEX: 0x28, 24;
         CQN: 0x48, 24;
+        DC: 0x7f, 1;
     } parts {
+        TAG_MATCHING_TOPOLOGY_CONTEXT: 0x100, tag_matching_topology_context;
         WQ: 0x400, wq;
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         // Its context has room for a CQ and an XRC domain, of which the kernel gives those of an XRC SRQ only.
         cqn: None,
         xrc: None,
+        tags: None,
     };
     let number = new.create(call)?;
     call.output.set(create_srq_out::SRQN, number.into());

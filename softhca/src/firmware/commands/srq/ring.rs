@@ -1,7 +1,7 @@
 //! What shared receive queues of all kinds have in common: a ring, a record, a limit, and a number from one space.
 
 use super::layouts::{arm_rq_in, destroy_srq_in};
-use crate::context::{RqContext, SrqContext, SrqOrder, XrcContext};
+use crate::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::commands::work_queue::{check_no_slave, check_plain, wq};
@@ -37,6 +37,8 @@ pub(super) struct New<'a> {
     pub(super) cqn: Option<u32>,
     /// What one of an XRC domain names.
     pub(super) xrc: Option<XrcContext>,
+    /// What one that matches tags has besides.
+    pub(super) tags: Option<TagContext>,
 }
 
 impl New<'_> {
@@ -69,9 +71,10 @@ impl New<'_> {
             dbr,
             limit: self.limit,
         };
-        let srqn = match self.xrc {
-            Some(xrc) => call.device.create_xrc_srq(context, xrc)?,
-            None => call.device.create_srq(context)?,
+        let srqn = match (self.xrc, self.tags) {
+            (Some(xrc), _) => call.device.create_xrc_srq(context, xrc)?,
+            (_, Some(tags)) => call.device.create_tag_srq(context, tags)?,
+            _ => call.device.create_srq(context)?,
         };
         call.created(Object::Srq, srqn);
         if let Some(cqn) = self.cqn {
@@ -126,7 +129,15 @@ pub(super) fn of_work_queue<'a>(
         record: (view.flag(wq::DBR_UMEM_VALID).then(|| view.get32(wq::DBR_UMEM_ID)), view.get(wq::DBR_ADDR)),
         cqn: None,
         xrc: None,
+        tags: None,
     })
+}
+
+/// What the CQEs of a queue carry; `None` is the queue's own number, which the kernel asks for by the highest index
+/// (`MLX5_IB_DEFAULT_UIDX`: CQEs of version 0).
+pub(super) fn user_index(given: u32) -> Option<u32> {
+    const NONE: u32 = 0xff_ffff;
+    (given != NONE).then_some(given)
 }
 
 /// Refuses a field that stands for something which the device does not have.
@@ -160,6 +171,7 @@ fn of_kinds(call: &Call<'_>, number: u32, kinds: &[SrqKind]) -> Result<u32, Refu
     let is_one = match call.state.queues.srqs.get(&number) {
         Some(record) => kinds.contains(&record.kind),
         None if info.xrc.is_some() => kinds.contains(&SrqKind::Xrc),
+        None if info.tags.is_some() => kinds.contains(&SrqKind::Xrq),
         None => kinds.contains(&SrqKind::Srq) || kinds.contains(&SrqKind::Rmp),
     };
     if is_one { Ok(number) } else { Err(Refusal::resource(format!("{number:#x} is not one of {kinds:?}"))) }

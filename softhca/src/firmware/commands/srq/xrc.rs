@@ -5,7 +5,7 @@ use super::plain::LOG_STRIDE_UNIT;
 use super::ring::{self, New};
 use crate::context::{SrqOrder, XrcContext};
 use crate::firmware::call::Call;
-use crate::firmware::layout::{View, ViewMut};
+use crate::firmware::layout::ViewMut;
 use crate::firmware::objects::SrqKind;
 use crate::firmware::placement::Placement;
 use crate::firmware::status::Refusal;
@@ -45,20 +45,16 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         xrc: Some(XrcContext {
             xrcd: view.get32(xrc_srqc::XRCD),
             cqn: view.get32(xrc_srqc::CQN),
-            uidx: user_index(view),
+            uidx: match view.flag(xrc_srqc::USER_INDEX_EQUAL_XRC_SRQN) {
+                true => None,
+                false => ring::user_index(view.get32(xrc_srqc::USER_INDEX)),
+            },
         }),
+        tags: None,
     };
     let number = new.create(call)?;
     call.output.set(create_xrc_srq_out::XRC_SRQN, number.into());
     Ok(())
-}
-
-/// What the CQEs carry; `None` is the SRQ's own number, which the kernel asks for by the highest index (`MLX5_IB_DEFAULT_UIDX`:
-/// CQEs of version 0).
-fn user_index(view: View<'_>) -> Option<u32> {
-    const NONE: u32 = 0xff_ffff;
-    let given = view.get32(xrc_srqc::USER_INDEX);
-    (given != NONE && !view.flag(xrc_srqc::USER_INDEX_EQUAL_XRC_SRQN)).then_some(given)
 }
 
 pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -1,0 +1,119 @@
+//! Messages for an SRQ with tags: whose buffer one is for, and what its CQE says of that.
+
+use super::qp_core::QpCore;
+use super::receive::{Receives, RecvQueue};
+use crate::cq::{Completion, ReceiveKind, ReceivedTag, TagOutcome, TagReport};
+use crate::recv::{HEADER_BYTES, MessageKind, RecvWqe, Tagged};
+use crate::resources::Resources;
+
+/// Bytes of scatter-to-CQE data that lie before the part of a CQE where a message's header is.
+const ROOM_BEFORE_HEADER: usize = 64;
+
+/// How the message at hand stands to the tags of its SRQ.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Delivery {
+    /// For none of them: a receive WQE of the SRQ takes it whole.
+    Untagged(TagOutcome),
+    /// For the buffer of the tag at this place.
+    Tagged {
+        /// The place.
+        index: u16,
+        /// What its last CQE says.
+        outcome: TagOutcome,
+        /// Its header.
+        header: [u8; HEADER_BYTES],
+        /// The buffer has what follows the header.
+        is_cut: bool,
+    },
+}
+
+impl Delivery {
+    /// What the CQE of the whole message says.
+    pub(super) fn report(self, message: ReceivedTag) -> TagReport {
+        let message = Some(message);
+        match self {
+            Self::Untagged(outcome) => TagReport { outcome, message, ..TagReport::default() },
+            // The header is in the first CQE, if there are two.
+            Self::Tagged { index, outcome: TagOutcome::Expected, .. } => {
+                TagReport { outcome: TagOutcome::Expected, index, message, ..TagReport::default() }
+            }
+            Self::Tagged { index, outcome, header, .. } => TagReport { outcome, index, head: header, message },
+        }
+    }
+
+    /// What the CQE says that takes the place of an error CQE, since it names a tag and no receive WQE.
+    pub(super) fn canceled(self) -> Option<TagReport> {
+        let Self::Tagged { index, .. } = self else { return None };
+        let message = ReceivedTag { kind: ReceiveKind::Send, byte_cnt: 0, imm: 0, solicited: true, inline: None };
+        Some(TagReport { outcome: TagOutcome::Canceled, index, message: Some(message), ..TagReport::default() })
+    }
+}
+
+impl Receives {
+    /// The SRQ that the receives come from, if it matches messages with tags.
+    fn tag_srq(&self, resources: &Resources) -> Option<u32> {
+        match self.queue {
+            RecvQueue::Shared { srqn } if resources.tag_list(srqn).is_some() => Some(srqn),
+            _ => None,
+        }
+    }
+
+    /// A message begins with `payload`, which `is_whole` or not: if it is for a tag, the tag's buffer is at hand from here on.
+    pub(super) fn match_tag(&mut self, qp: &QpCore, resources: &mut Resources, payload: &[u8], is_whole: bool) {
+        let Some(srqn) = self.tag_srq(resources) else { return };
+        let MessageKind::Tagged(Tagged { tag, header, announced }) = MessageKind::of(payload, is_whole) else { return };
+        let Some((index, buffer)) = resources.take_tag(srqn, tag) else { return };
+        let outcome = match (announced, is_whole) {
+            (Some(_), _) => TagOutcome::ConsumedAnnouncement,
+            (None, true) => TagOutcome::ConsumedMessage,
+            (None, false) => TagOutcome::Expected,
+        };
+        self.current = Some(RecvWqe { counter: 0, segs: Ok(buffer.into_iter().collect()) });
+        self.delivery = Some(Delivery::Tagged { index, outcome, header, is_cut: announced.is_none() });
+        if outcome == TagOutcome::Expected {
+            self.report_consumed(qp, resources, index, header);
+        }
+    }
+
+    /// A message is for a tag, and its data comes later.
+    fn report_consumed(&self, qp: &QpCore, resources: &mut Resources, index: u16, head: [u8; HEADER_BYTES]) {
+        self.report_tag(qp, resources, 0, TagReport { outcome: TagOutcome::Consumed, index, head, message: None });
+    }
+
+    /// The message that begins with `payload` has got a receive WQE of the SRQ, unless it was for a tag.
+    pub(super) fn note_tag(&mut self, resources: &mut Resources, payload: &[u8], is_whole: bool) {
+        let (None, Some(srqn)) = (self.delivery, self.tag_srq(resources)) else { return };
+        self.delivery = Some(Delivery::Untagged(match MessageKind::of(payload, is_whole) {
+            MessageKind::NoTag => TagOutcome::NoTag,
+            MessageKind::Tagged(_) | MessageKind::Malformed => {
+                resources.count_unexpected(srqn);
+                TagOutcome::Unexpected
+            }
+        }));
+    }
+
+    /// What of a packet goes to the buffer at hand, and where to, of a packet with `payload` at `offset` of its message.
+    pub(super) fn without_header<'a>(&self, payload: &'a [u8], offset: u64) -> (&'a [u8], u64) {
+        match (self.delivery, offset) {
+            (Some(Delivery::Tagged { is_cut: true, .. }), 0) => (payload.get(HEADER_BYTES..).unwrap_or_default(), 0),
+            (Some(Delivery::Tagged { is_cut: true, .. }), _) => (payload, offset - HEADER_BYTES as u64),
+            _ => (payload, offset),
+        }
+    }
+
+    /// Of `room` for a message in its CQE, what there is beside the header (libmlx5, `handle_tag_matching`: "inline scatter 32 not
+    /// supported").
+    pub(super) fn room_in_cqe(&self, room: usize) -> usize {
+        match self.delivery {
+            Some(Delivery::Tagged { .. }) if room < ROOM_BEFORE_HEADER => 0,
+            _ => room,
+        }
+    }
+
+    /// Tells of a tag on the CQ of the SRQ.
+    pub(super) fn report_tag(&self, qp: &QpCore, resources: &mut Resources, wqe_counter: u16, report: TagReport) {
+        let (cqn, uidx) = self.reported(qp, resources);
+        let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter, report };
+        resources.complete(cqn, qp.context.timestamps, &completion);
+    }
+}
