@@ -131,6 +131,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`types`] | numbers that driver and device exchange, one type each |
+//! | [`tagged`] | the headers of tagged messages |
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
 //! | [`transport`] | the services a queue pair can offer, as types |
 //! | [`wqe`] | requests, and how they are encoded; knows no queue |
@@ -192,6 +193,7 @@ pub mod queue;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shared_copy;
+pub mod tagged;
 pub mod transport;
 pub mod types;
 #[cfg(feature = "verbs")]

@@ -79,7 +79,8 @@ pub enum CqeError {
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
     ResizeCq,
-    /// No packet belongs to the CQE (opcode 6): tag matching, which is not supported.
+    /// No packet belongs to the CQE (opcode 6): it is of a list of tags, and
+    /// [`CqeView::tag_matching`](super::CqeView::tag_matching) says what it tells.
     NoPacket,
     /// The device wrote an opcode that does not exist.
     UnknownOpcode(u8),
@@ -147,7 +148,7 @@ impl fmt::Display for CqeError {
             ),
             Self::Signature => f.write_str("signature error CQE (opcode 12): a signature behind a memory key is not that of its data"),
             Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): the queue was resized by other means than this crate's, and goes on in another ring"),
-            Self::NoPacket => f.write_str("CQE with no packet (opcode 6): tag matching is not supported"),
+            Self::NoPacket => f.write_str("CQE with no packet (opcode 6): it is of a list of tags, and completes no request of this queue"),
             Self::UnknownOpcode(opcode) => write!(f, "unknown CQE opcode {opcode}"),
         }
     }

@@ -27,6 +27,9 @@ mod shot;
 mod slot;
 mod srq;
 mod staged;
+mod tag_entries;
+mod tag_error;
+mod tag_matching;
 mod template;
 mod window;
 
@@ -46,5 +49,8 @@ pub use send_error::{PostError, SqPartsError};
 pub use shot::{Shot, ShotAt, ShotSignaledIf};
 pub use srq::{SharedRecvQueue, SrqBatch, SrqParts, SrqRecord};
 pub use staged::Staged;
+pub use tag_entries::TagRecord;
+pub use tag_error::{TagCompletionError, TagError};
+pub use tag_matching::{TagEvent, TagMatching};
 pub use template::Template;
 pub use window::WindowError;

@@ -10,6 +10,7 @@ use super::retire::RetireError;
 use super::scatter::RecvError;
 use super::send::SendQueue;
 use super::send_error::PostError;
+use super::srq::SharedRecvQueue;
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
 use crate::transport::Transport;
@@ -71,6 +72,21 @@ unsafe impl<T: Transport, R: Register> Holds for SendQueue<T, R> {
 
 // SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
 unsafe impl Holds for RecvQueue {
+    type Queue = Self;
+
+    #[inline(always)]
+    fn queue(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
+unsafe impl Holds for SharedRecvQueue {
     type Queue = Self;
 
     #[inline(always)]

@@ -109,6 +109,18 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.end.sub(self.window())
     }
 
+    /// The oldest request outstanding: its index, and its tag.
+    #[inline]
+    pub(super) fn oldest_request(&self) -> Option<(SqPi, WrId)> {
+        let oldest = self.oldest();
+        if oldest == self.pi {
+            return None;
+        }
+        // SAFETY: the slot is one of the shadow, all of which are written.
+        let record = unsafe { self.record(self.slot(oldest)).read() };
+        Some((oldest.get(), record.wr_id))
+    }
+
     /// Whether one WQEBB can be put at `pi`. Without a subtraction: it cannot only where the window ends.
     #[inline(always)]
     pub(super) fn check_room_for_one(&self, pi: Index) -> Result<(), PostError> {

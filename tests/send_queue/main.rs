@@ -15,6 +15,7 @@ mod register;
 mod retire;
 mod rig;
 mod signatures;
+mod tag_matching;
 mod tags;
 mod window;
 mod xrc;

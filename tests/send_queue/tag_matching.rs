@@ -1,0 +1,445 @@
+//! Lists of tags against a device that is no more than its rules (rdma-core `Documentation/tag_matching.md`), and against completions
+//! that no device writes.
+
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use blueflame::cq::{CompletionQueue, CqParts};
+use blueflame::queue::{
+    PostError, SendQueue, SharedRecvQueue, SrqParts, SrqRecord, TagCompletionError, TagError, TagEvent, TagMatching,
+    TagRecord,
+};
+use blueflame::tagged::{TagHeader, TagKind};
+use blueflame::transport::Rc;
+use blueflame::types::{CqCi, Cqn, Lkey, Srqn, TagIndex, Wqebbs, WrId};
+use blueflame::wqe::Sge;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::rig::{Rig, Setup};
+
+type List = TagMatching<SharedRecvQueue, SendQueue<Rc>, Vec<TagRecord>>;
+
+const TAGS: u16 = 4;
+const RECEIVES: usize = 4;
+const BUFFER: Sge = Sge { addr: 0x7000, length: 64, lkey: Lkey(3) };
+
+/// WQEs of 32 bytes, linked one to the next; they live as long as the test's process.
+fn shared() -> SharedRecvQueue {
+    let mut wqes = [[0; 32]; RECEIVES + 1];
+    for (n, wqe) in wqes.iter_mut().enumerate() {
+        wqe[2..4].copy_from_slice(&(n as u16 + 1).to_be_bytes());
+    }
+    let ring: Vec<u128> = vec![0; 2 * wqes.len()];
+    let ring = NonNull::from(Box::leak(ring.into_boxed_slice())).cast::<u8>();
+    let shadow: Vec<MaybeUninit<SrqRecord>> = (0..=RECEIVES).map(|_| MaybeUninit::uninit()).collect();
+    // SAFETY: leaked memory of as many WQEs, a word and as many records, all of which nobody else has.
+    unsafe {
+        ring.cast::<[u8; 32]>().as_ptr().copy_from(wqes.as_ptr(), wqes.len());
+        let parts = SrqParts {
+            buf: ring,
+            wqe_cnt: RECEIVES as u32 + 1,
+            stride: 32,
+            head: 0,
+            tail: RECEIVES as u32,
+            dbrec: NonNull::from(Box::leak(Box::new(0_u32))),
+            srqn: Srqn::truncate(5),
+            counter: 0,
+            shadow: NonNull::from(Box::leak(shadow.into_boxed_slice())).cast(),
+        };
+        SharedRecvQueue::from_parts(parts).expect("a queue")
+    }
+}
+
+/// A completion queue of one CQE, which is written before each poll.
+struct Completions {
+    cqe: NonNull<[u8; 64]>,
+    cq: CompletionQueue,
+    owner: u8,
+}
+
+impl Completions {
+    fn new() -> Self {
+        #[derive(Clone, Copy)]
+        #[repr(align(64))]
+        struct Aligned;
+        let cqe = NonNull::from(Box::leak(Box::new((Aligned, [0xff_u8; 64])))).cast::<[u8; 64]>();
+        let (record, uar) = (Box::leak(Box::new([0_u32; 2])), Box::leak(Box::new([0_u64; 8])));
+        let parts = CqParts {
+            buf: cqe.cast(),
+            cqe_cnt: 1,
+            cqe_size: 64,
+            dbrec: NonNull::from(record).cast(),
+            cq_uar: NonNull::from(uar).cast(),
+            cqn: Cqn::truncate(7),
+            ci: CqCi::truncate(0),
+        };
+        // SAFETY: leaked memory that nobody else has.
+        Self { cqe, cq: unsafe { CompletionQueue::from_parts(parts) }.expect("a queue"), owner: 0 }
+    }
+
+    fn tell(&mut self, list: &mut List, mut cqe: [u8; 64]) -> Result<TagEvent, TagCompletionError> {
+        cqe[63] = cqe[63] & !0xd | self.owner;
+        self.owner ^= 1;
+        // SAFETY: the queue reads it in its calls only.
+        unsafe { self.cqe.write_volatile(cqe) };
+        let mut event = None;
+        self.cq.poll_with(1, |cqe| event = Some(list.complete(&cqe)));
+        event.expect("a completion")
+    }
+}
+
+fn new_list(rig: &Rig) -> List {
+    TagMatching::new(shared(), rig.queue(), vec![TagRecord::default(); usize::from(TAGS) + 1]).expect("idle")
+}
+
+/// A completion of tag matching.
+fn cqe(opcode: u8, app_op: u8, info: u16, counter: u16) -> [u8; 64] {
+    let mut cqe = [0; 64];
+    (cqe[40], cqe[41], cqe[63]) = (1, app_op, opcode << 4);
+    cqe[42..44].copy_from_slice(&info.to_be_bytes());
+    cqe[60..62].copy_from_slice(&counter.to_be_bytes());
+    cqe
+}
+
+const NO_PACKET: u8 = 6;
+const SEND: u8 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    index: u16,
+    tag: u64,
+    mask: u64,
+    is_new: bool,
+    id: u64,
+}
+
+/// The device: what the document says.
+#[derive(Default)]
+struct Device {
+    list: Vec<Entry>,
+    next: u16,
+    unexpected: u16,
+    /// What is to be told, and what of it the list must say.
+    told: VecDeque<([u8; 64], TagEvent)>,
+    /// Buffers of the shared receive queue: their tags, by index.
+    buffers: VecDeque<(u16, u64)>,
+    /// Of the data that is on the way.
+    partial: Vec<(u16, u64, u32)>,
+}
+
+impl Device {
+    fn execute(&mut self, wqe: &[u8], id: u64) {
+        assert_eq!((wqe[3], wqe[17]), (0x28, 0xc0), "opcode, flags");
+        let be16 = |at: usize| u16::from_be_bytes([wqe[at], wqe[at + 1]]);
+        let be64 = |at: usize| u64::from_be_bytes(wqe[at..at + 8].try_into().expect("eight"));
+        let (index, count) = (be16(18), be16(22));
+        let in_step = count == self.unexpected;
+        if in_step {
+            self.list.iter_mut().for_each(|entry| entry.is_new = false);
+        }
+        let (app_op, event, success) = match wqe[16] >> 4 {
+            1 => {
+                assert_eq!(wqe[7], 4, "DS");
+                let entry = TagIndex(self.next);
+                let (tag, mask) = (be64(32), be64(40));
+                self.list.push(Entry { index: self.next, tag, mask, is_new: !in_step, id });
+                self.next = index;
+                (5, TagEvent::Appended { wr_id: WrId(id), entry, in_step }, false)
+            }
+            2 => {
+                let found = self.list.iter().position(|entry| entry.index == index);
+                let removed = found.map(|at| self.list.remove(at)).is_some();
+                (6, TagEvent::Removed { wr_id: WrId(id), entry: TagIndex(index), removed }, removed)
+            }
+            _ => (7, TagEvent::Synced { in_step }, false),
+        };
+        let mut cqe = cqe(NO_PACKET, app_op, 0xdead, 0xbeef);
+        cqe[0] = u8::from(success) << 7;
+        cqe[4..6].copy_from_slice(&self.unexpected.to_be_bytes());
+        self.told.push_back((cqe, event));
+    }
+
+    /// A message of `bytes` bytes and its header; its data comes apart if `apart`. Nothing, if there is no room for it.
+    fn message(&mut self, header: TagHeader, bytes: u32, apart: bool) {
+        let matching = |entry: &Entry| !entry.is_new && header.tag & entry.mask == entry.tag;
+        let found = self.list.iter().position(matching).filter(|_| header.kind == TagKind::Eager);
+        if let Some(at) = found {
+            let Entry { index, id, .. } = self.list.remove(at);
+            let mut cqe = cqe(if apart { NO_PACKET } else { SEND }, if apart { 1 } else { 0xa }, index, 0);
+            cqe[..16].copy_from_slice(&header.to_bytes());
+            cqe[44..48].copy_from_slice(&bytes.to_be_bytes());
+            let (wr_id, entry) = (WrId(id), TagIndex(index));
+            let (header, complete) = (Some(header), !apart);
+            let event = TagEvent::Matched { wr_id, entry, header, bytes, complete, incomplete: false };
+            self.told.push_back((cqe, event));
+            if apart {
+                self.partial.push((index, id, bytes));
+            }
+            return;
+        }
+        let Some((index, id)) = self.buffers.pop_front() else { return };
+        let (is_tagged, wr_id) = (header.kind == TagKind::Eager, WrId(id));
+        let mut cqe = cqe(SEND, if is_tagged { 3 } else { 4 }, 0, index);
+        cqe[44..48].copy_from_slice(&bytes.to_be_bytes());
+        self.unexpected = self.unexpected.wrapping_add(is_tagged.into());
+        let event = if is_tagged { TagEvent::Unexpected { wr_id, bytes } } else { TagEvent::NoTag { wr_id, bytes } };
+        self.told.push_back((cqe, event));
+    }
+
+    fn finish(&mut self) {
+        if !self.partial.is_empty() {
+            let (index, id, bytes) = self.partial.remove(0);
+            let mut cqe = cqe(SEND, 2, index, 0);
+            cqe[44..48].copy_from_slice(&bytes.to_be_bytes());
+            let (wr_id, entry) = (WrId(id), TagIndex(index));
+            let event = TagEvent::Matched { wr_id, entry, header: None, bytes, complete: true, incomplete: false };
+            self.told.push_back((cqe, event));
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Append { tag: u64, mask: u64 },
+    Remove { nth: usize },
+    Sync,
+    Receive,
+    Message { tag: u64, bytes: u32, apart: bool, tagged: bool },
+    Finish,
+    Poll,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let mask = prop_oneof![Just(u64::MAX), Just(1), Just(0)];
+    let step = prop_oneof![
+        4 => (0..4_u64, mask).prop_map(|(tag, mask)| Step::Append { tag: tag & mask, mask }),
+        2 => (0..4_usize).prop_map(|nth| Step::Remove { nth }),
+        1 => Just(Step::Sync),
+        2 => Just(Step::Receive),
+        4 => (0..4_u64, any::<u32>(), any::<bool>(), proptest::bool::weighted(0.9))
+            .prop_map(|(tag, bytes, apart, tagged)| Step::Message { tag, bytes, apart, tagged }),
+        2 => Just(Step::Finish),
+        6 => Just(Step::Poll),
+    ];
+    vec(step, 1..200)
+}
+
+/// The list, its memory, and the device.
+struct Pair {
+    rig: Rig,
+    list: List,
+    completions: Completions,
+    device: Device,
+    /// Entries whose buffer is the device's, or of which operations are due: what was posted, and not told.
+    live: Vec<(u16, u64, u32)>,
+    posted: u16,
+    /// Free WQEs of the shared receive queue, in the order in which they are posted.
+    order: VecDeque<u16>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
+        let list = new_list(&rig);
+        Self {
+            rig,
+            list,
+            completions: Completions::new(),
+            device: Device::default(),
+            live: Vec::new(),
+            posted: 0,
+            order: (0..=RECEIVES as u16).collect(),
+        }
+    }
+
+    /// The device fetches what was posted last.
+    fn execute(&mut self, id: u64) {
+        let at = usize::from(self.posted % 8) * 64;
+        self.posted += 1;
+        assert_eq!(self.list.commands().pi().0, self.posted);
+        self.device.execute(&self.rig.ring()[at..at + 64], id);
+    }
+
+    fn step(&mut self, n: u64, step: Step) {
+        let is_full = self.list.commands().free() == Wqebbs(0);
+        let full = Err(TagError::Post(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
+        match step {
+            Step::Append { tag, mask } => {
+                // SAFETY: no device writes.
+                let posted = unsafe { self.list.append(tag, mask, BUFFER, WrId(n)) };
+                if self.live.len() == usize::from(TAGS) {
+                    assert_eq!(posted, Err(TagError::ListFull { tags: TAGS }));
+                } else if is_full {
+                    assert_eq!(posted.map(drop), full);
+                } else {
+                    let TagIndex(entry) = posted.expect("room");
+                    assert_eq!(entry, self.device.next);
+                    self.live.push((entry, n, 2));
+                    self.execute(n);
+                }
+            }
+            Step::Remove { nth } => {
+                // Of those whose end was not told.
+                let Some(&mut (entry, id, ref mut due)) = self.live.get_mut(nth) else {
+                    let entry = TagIndex(u16::MAX);
+                    assert_eq!(self.list.remove(entry), Err(TagError::NotListed { entry }));
+                    return;
+                };
+                match self.list.remove(TagIndex(entry)) {
+                    Ok(()) => {
+                        *due += 1;
+                        self.execute(id);
+                    }
+                    refused if is_full => {
+                        assert!(refused == full || refused == Err(TagError::NotListed { entry: TagIndex(entry) }));
+                    }
+                    refused => assert_eq!(refused, Err(TagError::NotListed { entry: TagIndex(entry) })),
+                }
+            }
+            Step::Sync => match self.list.sync() {
+                Ok(()) => self.execute(0),
+                refused => assert_eq!(refused, full),
+            },
+            Step::Receive => {
+                let index = self.list.shared_receives().posted();
+                if index < RECEIVES as u32 {
+                    self.receive(n);
+                }
+            }
+            Step::Message { tag, bytes, apart, tagged } => {
+                let header = if tagged { TagHeader::eager(tag).app_ctx(7) } else { TagHeader::no_tag() };
+                self.device.message(header, bytes, apart);
+            }
+            Step::Finish => self.device.finish(),
+            Step::Poll => self.poll(),
+        }
+        assert_eq!((usize::from(self.list.len()), self.list.capacity()), (self.live.len(), TAGS));
+    }
+
+    fn receive(&mut self, id: u64) {
+        let mut batch = self.list.receives();
+        // SAFETY: no device writes.
+        unsafe { batch.push(WrId(id), &[BUFFER]) }.expect("room");
+        batch.ring_doorbell();
+        // WQEs go around in the order of the list: at first by their numbers, then as they come back.
+        let at = self.order.pop_front().expect("free");
+        self.device.buffers.push_back((at, id));
+    }
+
+    fn poll(&mut self) {
+        let Some((cqe, expected)) = self.device.told.pop_front() else { return };
+        assert_eq!(self.completions.tell(&mut self.list, cqe), Ok(expected));
+        let mut less = |entry: TagIndex, by: u32| {
+            let at = self.live.iter().position(|live| live.0 == entry.0).expect("live");
+            self.live[at].2 -= by;
+            if self.live[at].2 == 0 {
+                self.live.remove(at);
+            }
+        };
+        match expected {
+            TagEvent::Appended { entry, .. } => less(entry, 1),
+            TagEvent::Removed { entry, removed, .. } => less(entry, if removed { 2 } else { 1 }),
+            TagEvent::Matched { entry, complete, .. } => less(entry, complete.into()),
+            TagEvent::Unexpected { .. } | TagEvent::NoTag { .. } => {
+                self.order.push_back(u16::from_be_bytes([cqe[60], cqe[61]]));
+            }
+            TagEvent::Synced { .. } | TagEvent::Failed { .. } => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn a_list_says_what_the_device_has_done(steps in steps()) {
+        let mut pair = Pair::new();
+        for (n, step) in steps.into_iter().enumerate() {
+            pair.step(n as u64, step);
+        }
+        // All is told in the end, and each entry is free but those that wait for messages.
+        while !(pair.device.told.is_empty() && pair.device.partial.is_empty()) {
+            pair.device.finish();
+            pair.poll();
+        }
+        assert_eq!(usize::from(pair.list.len()), pair.device.list.len());
+        assert_eq!(pair.list.commands().free(), pair.list.commands().window());
+    }
+
+    /// Whatever the bytes, no entry is given back that was not taken, and none twice.
+    #[test]
+    fn no_completion_gives_back_what_was_not_taken(cqes in vec((any::<[u8; 32]>(), 0..8_u16, 0..14_u8, 0..16_u8), 1..100)) {
+        let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
+        let (mut list, mut completions) = (new_list(&rig), Completions::new());
+        let mut due = 0;
+        for (n, (bytes, index, app_op, opcode)) in cqes.into_iter().enumerate() {
+            // SAFETY: no device writes.
+            due += u32::from(unsafe { list.append(1, 1, BUFFER, WrId(n as u64)) }.is_ok());
+            let mut cqe = cqe(opcode.min(14), app_op, index, index);
+            cqe[..32].copy_from_slice(&bytes);
+            match completions.tell(&mut list, cqe) {
+                Ok(TagEvent::Matched { complete: true, .. } | TagEvent::Removed { removed: true, .. }) => {
+                    due = due.checked_sub(1).expect("a buffer that was the device's");
+                }
+                Ok(TagEvent::Unexpected { .. } | TagEvent::NoTag { .. } | TagEvent::Failed { .. }) => {
+                    panic!("no buffer was posted");
+                }
+                Ok(_) | Err(_) => {}
+            }
+            assert!(list.len() <= TAGS && u32::from(list.len()) >= due);
+        }
+    }
+}
+
+#[test]
+fn unexpected_messages_must_be_told() {
+    let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
+    let (mut list, mut completions) = (new_list(&rig), Completions::new());
+    let mut order: VecDeque<u16> = (0..=RECEIVES as u16).collect();
+    for n in 0..0x4000_u64 {
+        assert!(!list.must_sync());
+        let mut batch = list.receives();
+        // SAFETY: no device writes.
+        unsafe { batch.push(WrId(n), &[BUFFER]) }.expect("room");
+        batch.ring_doorbell();
+        let at = order.pop_front().expect("free");
+        let told = completions.tell(&mut list, cqe(SEND, 3, 0, at));
+        assert_eq!(told, Ok(TagEvent::Unexpected { wr_id: WrId(n), bytes: 0 }));
+        order.push_back(at);
+    }
+    assert_eq!((list.must_sync(), list.untold()), (true, 0x4000));
+    list.sync().expect("room");
+    assert!(!list.must_sync());
+    assert_eq!(rig.ring()[22..24], [0x40, 0]);
+    let mut synced = cqe(NO_PACKET, 7, 0, 0);
+    synced[4..6].copy_from_slice(&[0x40, 1]);
+    assert_eq!(completions.tell(&mut list, synced), Ok(TagEvent::Synced { in_step: false }));
+}
+
+#[test]
+fn lists_that_cannot_be_are_refused() {
+    let rig = Rig::new(Setup::default());
+    for records in [0, 1, (1 << 15) + 1] {
+        let refused = TagMatching::new(shared(), rig.queue::<Rc>(), vec![TagRecord::default(); records]);
+        assert_eq!(refused.expect_err("no list").2.len(), records);
+    }
+    let mut busy = rig.queue::<Rc>();
+    busy.post(&blueflame::wqe::nop()).expect("room");
+    assert!(TagMatching::new(shared(), busy, vec![TagRecord::default(); 2]).is_err());
+}
+
+#[test]
+fn texts_name_the_value_and_the_limit() {
+    let texts = [
+        (TagError::ListFull { tags: 7 }.to_string(), "the list of tags is full: 7 of 7 entries are taken"),
+        (
+            TagCompletionError::NotListed { entry: TagIndex(3) }.to_string(),
+            "completion of tag matching: no message of entry 3 is due",
+        ),
+    ];
+    for (text, expected) in texts {
+        assert_eq!(text, expected);
+    }
+}
