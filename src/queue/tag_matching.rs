@@ -263,14 +263,14 @@ where
 
     /// The command queue, to look at.
     #[must_use]
-    pub fn commands(&self) -> &SendQueue<Rc, R> {
-        self.commands.queue()
+    pub const fn commands(&self) -> &C {
+        &self.commands
     }
 
-    /// The shared receive queue, to look at.
+    /// The shared receive queue, to look at, and to make queue pairs with.
     #[must_use]
-    pub fn shared_receives(&self) -> &SharedRecvQueue {
-        self.receives.queue()
+    pub const fn shared_receives(&self) -> &S {
+        &self.receives
     }
 
     /// What a completion tells of the list, of its command queue, or of a message.

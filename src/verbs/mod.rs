@@ -48,6 +48,8 @@
 //! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated likewise, and each
 //! of its requests names a target at the peer, a [`Dct`], which [`AddressHandle::target`] makes an address of.
 //!
+//! [`ProtectionDomain::tag_matching`] makes a list of tagged buffers, which the device compares messages with.
+//!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
 //! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
@@ -104,6 +106,7 @@ mod route;
 mod srq;
 mod state;
 mod states;
+mod tag_matching;
 mod taken;
 mod teardown;
 mod thread_domain;
@@ -139,6 +142,7 @@ pub use qp_builder::QpBuilder;
 pub use route::Route;
 pub use srq::{OwnedSrq, Srq, adopt_srq};
 pub use state::QpState;
+pub use tag_matching::{OwnedTagMatching, TagAttr, TagMatchingBuilder};
 pub use teardown::{Drain, Drained};
 pub use thread_domain::ThreadDomain;
 pub use xrc::XrcTarget;

@@ -36,8 +36,10 @@ pub(crate) struct SrqHandle {
     shadow: Option<Shadow<SrqRecord>>,
     /// `None`: it is another library's to destroy.
     pd: Option<Arc<PdHandle>>,
-    /// Of one of an XRC domain: that, and where its receives complete.
-    _xrc: Option<(Arc<XrcdHandle>, Cq)>,
+    /// Of one of an XRC domain: that.
+    _xrcd: Option<Arc<XrcdHandle>>,
+    /// Where its receives complete, if not where those of its queue pairs do.
+    _cq: Option<Cq>,
 }
 
 // SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
@@ -104,7 +106,7 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("ibv_create_srq", unsafe { sys::ibv_create_srq(self.handle.raw(), &raw mut attr) })?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, None) }
     }
 
     /// Makes a shared receive queue of an XRC domain (`IBV_SRQT_XRC`), of such sizes as
@@ -140,7 +142,35 @@ impl ProtectionDomain {
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), Some((Arc::clone(&domain.handle), cq.clone()))) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), Some(Arc::clone(&domain.handle)), Some(cq.clone())) }
+    }
+
+    /// A shared receive queue with a list of `tags` tags, whose receives, and operations on the list, complete on `cq`. libmlx5 makes a
+    /// command queue for it, which stays unused.
+    pub(super) fn tagged_shared_recv_queue(
+        &self,
+        cq: &Cq,
+        receives: u32,
+        max_sge: u32,
+        tags: u32,
+    ) -> Result<OwnedSrq, Error> {
+        self.check_srq(receives, max_sge)?;
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.attr = sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 };
+        attr.comp_mask = (sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TYPE
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_PD
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TM)
+            .0;
+        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
+        (attr.pd, attr.cq) = (self.handle.raw(), cq.as_raw());
+        attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
+        // SAFETY: both are alive, and of this device; the attributes live until the call returns.
+        let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
+        let raw = non_null("ibv_create_srq_ex", raw)?;
+        // SAFETY: just made, by libmlx5, and this crate's alone.
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, Some(cq.clone())) }
     }
 
     fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
@@ -169,7 +199,7 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
         return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
     }
     // SAFETY: the caller's.
-    unsafe { queue_over(srq, None, None) }
+    unsafe { queue_over(srq, None, None, None) }
 }
 
 /// A queue over the ring of `raw`, which is destroyed with it if it was made in `pd`.
@@ -180,9 +210,11 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
 unsafe fn queue_over(
     raw: NonNull<sys::ibv_srq>,
     pd: Option<Arc<PdHandle>>,
-    xrc: Option<(Arc<XrcdHandle>, Cq)>,
+    xrcd: Option<Arc<XrcdHandle>>,
+    cq: Option<Cq>,
 ) -> Result<OwnedSrq, Error> {
-    let mut handle = SrqHandle { raw, srqn: Srqn::truncate(0), taken: None, shadow: None, pd, _xrc: xrc };
+    let (srqn, taken, shadow) = (Srqn::truncate(0), None, None);
+    let mut handle = SrqHandle { raw, srqn, taken, shadow, pd, _xrcd: xrcd, _cq: cq };
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_srq(handle.raw) }?;
     handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
