@@ -6,6 +6,7 @@ mod frames;
 mod launcher;
 mod pair;
 mod rdma_cm;
+mod signals;
 mod strict;
 mod vfio;
 

@@ -48,20 +48,60 @@ masks! {
     sigprocmask;
 }
 
-/// Keeps the signals of strict mode ours, likewise.
+/// Declares the functions that install a handler with flags of their own.
+macro_rules! handlers {
+    ($($name:ident: $flags:expr;)*) => {
+        $(
+            /// Keeps the signals of strict mode ours, likewise.
+            ///
+            /// # Safety
+            /// As for libc's function.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+                match exchange_handler(signal, handler, $flags) {
+                    Some(old) => old,
+                    // SAFETY: arguments are passed on from the caller.
+                    None => unsafe { real::$name(signal, handler) },
+                }
+            }
+        )*
+    };
+}
+
+handlers! {
+    signal: libc::SA_RESTART;
+    bsd_signal: libc::SA_RESTART;
+    ssignal: libc::SA_RESTART;
+    sysv_signal: libc::SA_RESETHAND | libc::SA_NODEFER;
+    __sysv_signal: libc::SA_RESETHAND | libc::SA_NODEFER;
+}
+
+/// The same for a signal that is ours; the handler from before.
+fn exchange_handler(signal: c_int, handler: libc::sighandler_t, flags: c_int) -> Option<libc::sighandler_t> {
+    // SAFETY: all zeros are a valid action.
+    let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+    new.sa_sigaction = handler;
+    new.sa_flags = flags;
+    // SAFETY: both actions are locals.
+    unsafe { strict::exchange_action(signal, &new, &mut old) }.then_some(old.sa_sigaction)
+}
+
+/// Keeps the signals of strict mode ours, likewise; the signal is not blocked then, unless that is what is asked for.
 ///
 /// # Safety
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
-    // SAFETY: all zeros are a valid action.
-    let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
-    new.sa_sigaction = handler;
-    new.sa_flags = libc::SA_RESTART;
-    // SAFETY: both actions are locals.
-    if unsafe { strict::exchange_action(signal, &new, &mut old) } {
-        return old.sa_sigaction;
-    }
+pub unsafe extern "C" fn sigset(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+    /// Blocks the signal (`signal.h`).
+    const SIG_HOLD: libc::sighandler_t = 2;
+    let old = if handler == SIG_HOLD { None } else { exchange_handler(signal, handler, 0) };
     // SAFETY: arguments are passed on from the caller.
-    unsafe { real::signal(signal, handler) }
+    let Some(old) = old else { return unsafe { real::sigset(signal, handler) } };
+    // SAFETY: sets of integers, and this thread's mask.
+    unsafe {
+        let [mut one, mut before]: [libc::sigset_t; 2] = std::mem::zeroed();
+        libc::sigaddset(&mut one, signal);
+        real::pthread_sigmask(libc::SIG_UNBLOCK, &one, &mut before);
+        if libc::sigismember(&before, signal) == 1 { SIG_HOLD } else { old }
+    }
 }

@@ -75,6 +75,11 @@ real! {
     socket: fn(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     sigaction: fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    bsd_signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    ssignal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    sysv_signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    __sysv_signal: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    sigset: fn(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
     pthread_sigmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
     sigprocmask: fn(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
 }

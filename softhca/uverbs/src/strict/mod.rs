@@ -21,7 +21,9 @@
 //! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our own
 //! (`stack`), as the program's may be small. From a doorbell's first store
 //! until the device has it, and in the handlers, no other signal is delivered to the thread. The program never blocks the
-//! signals, except in handlers of its own for them, which cannot ring doorbells.
+//! signals, except in handlers of its own for them, which cannot ring doorbells. (Where nothing is trapped it never blocks those of
+//! faults: so one that somebody sends reaches a program that has meant to wait for it.) What programs install by system calls of
+//! their own, past libc, takes the signals from us.
 //!
 //! `vfio` has its pages watched here, too, whatever the mode: they permit reading, and their stores reach the device one by one.
 //! The same handlers end accesses to memory that the program has taken away (`process::guarded`).

@@ -6,13 +6,12 @@ use super::stepping::{Next, STEPPING, Stepping};
 use super::store::{self, Store};
 use super::trapped::Trapped;
 use super::watched;
-use crate::process::{Errno, guarded, lock, real};
+use crate::process::{Errno, guarded, real};
 use libc::{c_int, c_void, siginfo_t};
 use softhca::uar::UAR_PAGE_BYTES;
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Bit of the flags register that makes the CPU trap after the next instruction.
 const TRAP_FLAG: i64 = 0x100;
@@ -20,20 +19,70 @@ const TRAP_FLAG: i64 = 0x100;
 /// The signals that are ours.
 const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGTRAP];
 
-/// The program's actions for them, which our handlers read without a lock: a store to one is not seen halfway only
-/// because programs do not change the action for a signal while they raise it.
-struct Actions(UnsafeCell<[libc::sigaction; SIGNALS.len()]>);
+/// The program's actions for them, as often as they are remembered for those who are reading them: handlers do so without a lock.
+/// They have what was there when they began, unless the actions change seven times until they are done.
+struct Actions {
+    remembered: [UnsafeCell<[libc::sigaction; SIGNALS.len()]>; 8],
+    /// How often they have changed.
+    changes: AtomicUsize,
+    /// The process in which a thread is changing them, or 0. A thread that was doing so when this process was forked is not in it.
+    changing: AtomicU32,
+}
 
-// SAFETY: written under `CHANGING` only; see above for reading.
+// SAFETY: written by who is changing them only, where nobody reads; see above.
 unsafe impl Sync for Actions {}
 
-// SAFETY: integers and a pointer that is an integer, for all of which zero is valid: the default action.
-static PROGRAMS: Actions = Actions(UnsafeCell::new(unsafe { std::mem::zeroed() }));
-static CHANGING: Mutex<()> = Mutex::new(());
+static PROGRAMS: Actions = Actions {
+    // SAFETY: integers and a pointer that is an integer, for all of which zero is valid: the default action.
+    remembered: [const { UnsafeCell::new(unsafe { std::mem::zeroed() }) }; 8],
+    changes: AtomicUsize::new(0),
+    changing: AtomicU32::new(0),
+};
+/// The program's actions are remembered, in place of being installed.
+static REMEMBERED: AtomicBool = AtomicBool::new(false);
+/// The handlers are ours.
 static TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 
-/// This process was started in strict mode, or with functions whose registers are trapped in any mode.
-static IS_STRICT: AtomicBool = AtomicBool::new(false);
+impl Actions {
+    fn latest(&self) -> [libc::sigaction; SIGNALS.len()] {
+        let place = &self.remembered[self.changes.load(Ordering::Acquire) % self.remembered.len()];
+        // SAFETY: valid, and not being written; see above.
+        unsafe { place.get().read_volatile() }
+    }
+
+    /// Has `change` make new ones of them, alone. Programs call this in their handlers, too: so none runs meanwhile.
+    fn change<T>(&self, change: impl FnOnce(&mut [libc::sigaction; SIGNALS.len()]) -> T) -> T {
+        // SAFETY: sets of integers, and this thread's mask, which is restored.
+        let before = unsafe {
+            let [mut all, mut before]: [libc::sigset_t; 2] = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            real::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            before
+        };
+        let here = std::process::id();
+        while let Err(process) = self.changing.compare_exchange(0, here, Ordering::Acquire, Ordering::Relaxed) {
+            let is_gone = process != here && process != 0;
+            if is_gone && self.changing.compare_exchange(process, here, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                break;
+            }
+            // SAFETY: takes no arguments; allowed in signal handlers.
+            unsafe { libc::sched_yield() };
+        }
+        let mut actions = self.latest();
+        let made = change(&mut actions);
+        let next = self.changes.load(Ordering::Relaxed).wrapping_add(1);
+        // SAFETY: nobody else writes, and who reads does so elsewhere.
+        unsafe { self.remembered[next % self.remembered.len()].get().write_volatile(actions) };
+        self.changes.store(next, Ordering::Release);
+        self.changing.store(0, Ordering::Release);
+        // SAFETY: as above.
+        unsafe { real::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+        made
+    }
+}
+
+/// Bits of those that no thread of this process blocks. None where nobody has loaded the object before the program.
+static NEVER_BLOCKED: AtomicU64 = AtomicU64::new(0);
 
 /// Run when the object is loaded, before the program and its threads block signals: what the process was started with
 /// is put right, too.
@@ -48,10 +97,10 @@ extern "C" fn at_start() {
         // SAFETY: not null, so a string that ends with a zero byte.
         !value.is_null() && unsafe { CStr::from_ptr(value) } != off
     };
-    if !set(c"SOFTHCA_STRICT", c"0") && !set(c"SOFTHCA_VFIO", c"0") {
-        return;
-    }
-    IS_STRICT.store(true, Ordering::Relaxed);
+    // Whatever the mode, the device reaches memory that the program may have taken away, also on threads of the program's.
+    let faults = bit(libc::SIGSEGV) | bit(libc::SIGBUS);
+    let stores = set(c"SOFTHCA_STRICT", c"0") || set(c"SOFTHCA_VFIO", c"0");
+    NEVER_BLOCKED.store(if stores { faults | bit(libc::SIGTRAP) } else { faults }, Ordering::Relaxed);
     // SAFETY: sets of integers, and this thread's mask.
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
@@ -60,9 +109,9 @@ extern "C" fn at_start() {
     }
 }
 
-fn slot(signal: c_int) -> Option<*mut libc::sigaction> {
-    let index = SIGNALS.iter().position(|&ours| ours == signal)?;
-    Some(PROGRAMS.0.get().cast::<libc::sigaction>().wrapping_add(index))
+/// Which of ours a signal is.
+fn place(signal: c_int) -> Option<usize> {
+    SIGNALS.iter().position(|&ours| ours == signal)
 }
 
 /// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on: what is
@@ -74,7 +123,6 @@ pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, ind
 
 /// Installs our handlers; the program's actions from before are kept. From then on, guarded accesses are safe.
 pub(crate) fn take_over() -> Result<(), Errno> {
-    let _guard = lock(&CHANGING);
     if TAKEN_OVER.load(Ordering::Acquire) {
         return Ok(());
     }
@@ -82,24 +130,41 @@ pub(crate) fn take_over() -> Result<(), Errno> {
     const NOP: [u8; 15] = [0x90; 15];
     // SAFETY: an array of instructions.
     unsafe { store::decode(NOP.as_ptr().expose_provenance()) };
-    stack::make()?;
-    for signal in SIGNALS {
-        let Some(programs) = slot(signal) else { continue };
-        // SAFETY: all zeros are a valid action, completed below.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = handle;
-        action.sa_sigaction = handler as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // A handler of the program that rings a doorbell would raise what is blocked here: the kernel ends it for that.
-        // SAFETY: changes a local of ours.
-        unsafe { libc::sigfillset(&mut action.sa_mask) };
-        // SAFETY: both actions are valid; `programs` is written under the lock.
-        if unsafe { real::sigaction(signal, &action, programs) } != 0 {
-            return Err(Errno::last());
+    PROGRAMS.change(|programs| {
+        if REMEMBERED.load(Ordering::Acquire) {
+            return Ok(());
         }
-    }
+        stack::make()?;
+        for (signal, program) in SIGNALS.into_iter().zip(programs) {
+            // SAFETY: valid to be written.
+            if unsafe { real::sigaction(signal, std::ptr::null(), program) } != 0 {
+                return Err(Errno::last());
+            }
+        }
+        // What the program changes from here on waits until this is done.
+        REMEMBERED.store(true, Ordering::Release);
+        Ok(())
+    })?;
+    // Not before: handlers find the program's actions from the beginning.
+    SIGNALS.into_iter().try_for_each(install)?;
     TAKEN_OVER.store(true, Ordering::Release);
     Ok(())
+}
+
+fn install(signal: c_int) -> Result<(), Errno> {
+    // SAFETY: all zeros are a valid action, completed below.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let handler: extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void) = handle;
+    action.sa_sigaction = handler as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // A handler of the program that rings a doorbell would raise what is blocked here: the kernel ends it for that.
+    // SAFETY: changes a local of ours.
+    unsafe { libc::sigfillset(&mut action.sa_mask) };
+    // SAFETY: a valid action.
+    match unsafe { real::sigaction(signal, &action, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(Errno::last()),
+    }
 }
 
 /// The program's `sigaction` for a signal that is ours: remembered instead of installed. `false` if it is not ours.
@@ -107,19 +172,16 @@ pub(crate) fn take_over() -> Result<(), Errno> {
 /// # Safety
 /// Pointers are null or valid, as for `sigaction`.
 pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> bool {
-    if !TAKEN_OVER.load(Ordering::Acquire) {
-        return false;
-    }
-    let Some(programs) = slot(signal) else { return false };
-    let _guard = lock(&CHANGING);
-    // SAFETY: `programs` is one of our actions, under the lock; the others by the caller's promise.
-    unsafe {
-        if !old.is_null() {
-            *old = *programs;
-        }
-        if !new.is_null() {
-            *programs = *new;
-        }
+    let Some(place) = place(signal).filter(|_| REMEMBERED.load(Ordering::Acquire)) else { return false };
+    // SAFETY: by the caller's promise.
+    let new = unsafe { new.as_ref() }.copied();
+    let before = match new {
+        Some(new) => PROGRAMS.change(|programs| std::mem::replace(&mut programs[place], new)),
+        None => PROGRAMS.latest()[place],
+    };
+    if !old.is_null() {
+        // SAFETY: as above.
+        unsafe { *old = before };
     }
     true
 }
@@ -135,13 +197,13 @@ struct Visit<'a> {
 
 /// A handler of the program's.
 enum Handler {
-    Plain(extern "C" fn(c_int)),
+    Plain(extern "C-unwind" fn(c_int)),
     /// With SA_SIGINFO.
-    Informed(extern "C" fn(c_int, *mut siginfo_t, *mut c_void)),
+    Informed(extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void)),
 }
 
-/// Handler of the signals. Little is done here: the stack may be small.
-extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+/// Handler of the signals. Little is done here: the stack may be small. Handlers of the program may unwind it, or jump away.
+extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: saved and restored for the code that was interrupted; the location is always valid.
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the kernel's, for a handler with SA_SIGINFO.
@@ -277,29 +339,30 @@ fn exchange_mask(context: &mut libc::ucontext_t, mask: u64) -> u64 {
     unsafe { place.replace(mask) }
 }
 
-/// `set` without the signals that strict mode needs: the kernel ends a program that stores to a page while it blocks
-/// them. As it is where there is no strict mode.
+/// `set` without the signals that are needed: the kernel ends a program that has a fault while it blocks them.
 pub(crate) fn without_ours(mut set: libc::sigset_t) -> libc::sigset_t {
-    if IS_STRICT.load(Ordering::Relaxed) {
-        for signal in SIGNALS {
-            // SAFETY: changes a local of ours.
-            unsafe { libc::sigdelset(&mut set, signal) };
-        }
+    let never = NEVER_BLOCKED.load(Ordering::Relaxed);
+    for signal in SIGNALS.into_iter().filter(|&signal| never & bit(signal) != 0) {
+        // SAFETY: changes a local of ours.
+        unsafe { libc::sigdelset(&mut set, signal) };
     }
     set
 }
 
 /// Does what the program wants done about a signal that is not ours. If that is a handler, it is called afterwards.
 fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<(Handler, libc::sigset_t)> {
-    // SAFETY: one of our actions; see `Actions`.
-    let action = unsafe { *slot(signal)? };
+    let place = place(signal)?;
+    let action = PROGRAMS.latest()[place];
+    // By a process, or a timer.
+    let is_sent = info.si_code <= 0;
     let handler = match action.sa_sigaction {
-        libc::SIG_IGN if signal == libc::SIGTRAP => return None,
+        libc::SIG_IGN if is_sent => return None,
+        // What the CPU raises cannot be ignored: the kernel does the same.
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: installs the default action, which ends the process when the instruction is tried again.
             unsafe { real::signal(signal, libc::SIG_DFL) };
             // A trap is not repeated, nor is what a process has sent.
-            if signal == libc::SIGTRAP || info.si_code <= 0 {
+            if signal == libc::SIGTRAP || is_sent {
                 // SAFETY: raises the signal that was just taken from us.
                 unsafe { libc::raise(signal) };
             }
@@ -307,11 +370,16 @@ fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<
         }
         // SAFETY: the program has installed this as a handler with SA_SIGINFO.
         handler if action.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
-            Handler::Informed(std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler))
+            Handler::Informed(std::mem::transmute::<usize, extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void)>(
+                handler,
+            ))
         },
         // SAFETY: the program has installed this as a handler without SA_SIGINFO.
-        handler => unsafe { Handler::Plain(std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)) },
+        handler => unsafe { Handler::Plain(std::mem::transmute::<usize, extern "C-unwind" fn(c_int)>(handler)) },
     };
+    if action.sa_flags & libc::SA_RESETHAND != 0 {
+        PROGRAMS.change(|programs| programs[place].sa_sigaction = libc::SIG_DFL);
+    }
     Some((handler, blocked_in(&action, signal, context)))
 }
 
