@@ -25,6 +25,7 @@ mod modify;
 mod psn;
 mod qp_core;
 mod receive;
+mod rendezvous;
 mod replies;
 mod request;
 mod requester;
@@ -324,6 +325,7 @@ impl Qp {
             }
             return;
         }
+        self.receives.may_fetch = self.core.fetches && self.requester.errands.have_room();
         let (core, receives) = (&self.core, &mut self.receives);
         let taken = match core.transport() {
             Transport::Ud => datagram::receive(core, receives, resources, route, packet),
@@ -333,6 +335,9 @@ impl Qp {
             // An initiator takes no requests, no packet is raw, and changes of keys stay at home.
             Transport::Dc | Transport::RawPacket | Transport::RegUmr => return,
         };
+        if let Some(fetch) = self.receives.announced.take() {
+            self.requester.errands.add(fetch);
+        }
         if taken == Err(Fatal) {
             self.enter_error();
         }

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::qp_core::QpCore;
+use super::rendezvous::Fetch;
 use super::tagged::Delivery;
 use crate::context::{QpState, ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source};
@@ -38,6 +39,10 @@ pub(super) struct Receives {
     pub(super) current: Option<RecvWqe>,
     /// How the message at hand stands to the tags of the SRQ, if that has any.
     pub(super) delivery: Option<Delivery>,
+    /// The device may fetch what is announced.
+    pub(super) may_fetch: bool,
+    /// A message that it is to fetch.
+    pub(super) announced: Option<Fetch>,
     /// Scatter-to-CQE: the message.
     pub(super) inline: Option<Vec<u8>>,
     /// The ring itself cannot be read, so that nothing more can be taken from it.
@@ -58,6 +63,8 @@ impl Receives {
             queue,
             current: None,
             delivery: None,
+            may_fetch: false,
+            announced: None,
             inline: None,
             unreadable: false,
             last_wqe_reported: false,
@@ -142,7 +149,7 @@ impl Receives {
     }
 
     /// Whose keys the WQEs name: those of the SRQ's protection domain if they come from one (IBTA vol. 1, 10.2.9.1).
-    fn accessor(&self, qp: &QpCore, resources: &Resources) -> Accessor {
+    pub(super) fn accessor(&self, qp: &QpCore, resources: &Resources) -> Accessor {
         let srqn = match &self.queue {
             RecvQueue::Shared { srqn } | RecvQueue::Named(Some(Named { srqn, .. })) => Some(*srqn),
             _ => None,

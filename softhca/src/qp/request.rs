@@ -4,6 +4,7 @@ use super::failure::Failure;
 
 use super::psn::Psn;
 use super::qp_core::QpCore;
+use super::rendezvous::Errand;
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
 use crate::memory::Need;
@@ -50,6 +51,8 @@ pub(super) struct Request {
     pub(super) failure: Option<Failure>,
     /// Scatter-to-CQE: the answer.
     pub(super) inline_result: Option<Vec<u8>>,
+    /// It is the device's own.
+    pub(super) errand: Option<Errand>,
     /// Bytes of the message or of the answer.
     len: u32,
 }
@@ -85,7 +88,7 @@ impl Request {
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
-        Self { wqe, first, span, started: false, failure, inline_result: None, len }
+        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, len }
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
@@ -107,7 +110,16 @@ impl Request {
             fence: crate::wqe::Fence::None,
             imm: 0,
         };
-        Self { wqe, first, span: 0, started: false, failure: Some(Failure::BAD_WQE), inline_result: None, len: 0 }
+        Self {
+            wqe,
+            first,
+            span: 0,
+            started: false,
+            failure: Some(Failure::BAD_WQE),
+            inline_result: None,
+            errand: None,
+            len: 0,
+        }
     }
 
     /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
@@ -298,14 +310,15 @@ impl Request {
             self.inline_result = Some(data.to_vec());
             return Ok(());
         }
+        let by = self.errand.and_then(|errand| errand.accessor()).unwrap_or((&qp.context).into());
         match &self.wqe.payload {
             Payload::Segs(segs) => {
                 let ends = offset + data.len() as u64 == self.len.into();
                 let checked = match ends {
-                    true => resources.check_units(&qp.context, segs, self.len.into(), Need::LocalWrite),
+                    true => resources.check_units(by, segs, self.len.into(), Need::LocalWrite),
                     false => Ok(()),
                 };
-                let done = checked.and_then(|()| resources.scatter(&qp.context, segs, offset, data));
+                let done = checked.and_then(|()| resources.scatter(by, segs, offset, data));
                 resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
                 done.map_err(|_| Failure::RESULT_PROTECTION)
             }

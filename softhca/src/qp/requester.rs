@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::local::{self, Hold};
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
+use super::rendezvous::Errands;
 use super::request::Request;
 use super::streams::FailedStreams;
 use super::timer::Retry;
@@ -51,6 +52,8 @@ pub(super) struct Requester {
     copies: BTreeMap<u16, Box<[u8]>>,
     /// WQEs fetched and not complete, in order.
     pub(super) requests: VecDeque<Request>,
+    /// Requests of the device's own, which is all that a QP without a send queue has.
+    pub(super) errands: Errands,
     /// The request to send from, as an index into `requests`, and its next packet.
     cursor: usize,
     next_packet: u32,
@@ -153,7 +156,7 @@ impl Requester {
 
     /// Fetches the next WQE, if there is one and room for it.
     fn fetch(&mut self, qp: &QpCore, resources: &Resources) -> bool {
-        let Some(sq) = &qp.context.sq else { return false };
+        let Some(sq) = &qp.context.sq else { return self.fetch_errand(qp) };
         let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
         if !self.is_rung() || self.requests.len() >= MAX_REQUESTS || blocked {
             return false;
@@ -174,8 +177,7 @@ impl Requester {
                 Request::broken(index, wqe::extent(sq, index, self.producer, memory), self.next_psn)
             }
         };
-        // More than half of the PSN space on its way would make the past look like the future.
-        if self.next_psn.after(self.unacked) + request.span > HALF && self.next_psn != self.unacked {
+        if !self.has_psns_for(&request) {
             return false;
         }
         self.copies.remove(&index);
@@ -183,6 +185,29 @@ impl Requester {
         self.next_psn = self.next_psn.plus(request.span);
         self.requests.push_back(request);
         true
+    }
+
+    /// Takes the device's next own request, if there is one and room for it.
+    fn fetch_errand(&mut self, qp: &QpCore) -> bool {
+        let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
+        if self.requests.len() >= MAX_REQUESTS || blocked {
+            return false;
+        }
+        let Some((wqe, errand)) = self.errands.pop() else { return false };
+        let mut request = Request::new(wqe, self.next_psn, qp);
+        request.errand = Some(errand);
+        if !self.has_psns_for(&request) {
+            self.errands.put_back((request.wqe, errand));
+            return false;
+        }
+        self.next_psn = self.next_psn.plus(request.span);
+        self.requests.push_back(request);
+        true
+    }
+
+    /// More than half of the PSN space on its way would make the past look like the future.
+    fn has_psns_for(&self, request: &Request) -> bool {
+        self.next_psn.after(self.unacked) + request.span <= HALF || self.next_psn == self.unacked
     }
 
     /// Whether the request under the cursor may go out now: it has not failed, the fence and the limit of outstanding
@@ -313,6 +338,10 @@ impl Requester {
             }
             let Some(done) = self.pop_front() else { break };
             resources.sends_completed += 1;
+            if let Some(errand) = done.errand {
+                errand.done(qp, resources);
+                continue;
+            }
             if done.wqe.signaled || qp.context.signal_all {
                 let byte_cnt = match done.wqe.op {
                     // DPDK `drivers/compress/mlx5/mlx5_compress.c`: what was produced.
@@ -355,6 +384,10 @@ impl Requester {
     pub(super) fn fail_front(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) -> Broken {
         if let Some(failed) = self.pop_front() {
             log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
+            if let Some(errand) = failed.errand {
+                errand.failed(qp, resources);
+                return Broken::Queue;
+            }
             self.error_told = true;
             complete_in_error(qp, resources, failed.wqe.index, failed.wqe.opcode, failure);
             // One that makes no sense has no stream that could be believed.
@@ -384,6 +417,10 @@ impl Requester {
 
     fn flush_front(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let Some(request) = self.pop_front() else { return false };
+        if let Some(errand) = request.errand {
+            errand.failed(qp, resources);
+            return true;
+        }
         let SendWqe { index, opcode, first_error_only, .. } = request.wqe;
         self.complete_as_flushed(qp, resources, (index, opcode, first_error_only));
         true
@@ -454,6 +491,11 @@ impl Requester {
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             if !self.flush_front(qp, resources) {
+                if let Some((_, errand)) = self.errands.pop() {
+                    errand.failed(qp, resources);
+                    flushed = true;
+                    continue;
+                }
                 let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) else { break };
                 self.copies.clear();
                 let index = self.next_wqe;

@@ -294,8 +294,9 @@ impl Responder {
         let place = packet.headers.bth.opcode.place();
         let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
         let begins = place.begins() && !receives.has_begun();
-        if begins {
-            receives.match_tag(qp, resources, packet.payload, place == Place::Only);
+        if begins && receives.match_tag(qp, resources, packet.payload, place == Place::Only) {
+            self.complete_message();
+            return Ok(());
         }
         take_receive(qp, receives, resources)?;
         if begins {

@@ -2,6 +2,7 @@
 
 use super::qp_core::QpCore;
 use super::receive::{Receives, RecvQueue};
+use super::rendezvous::{Fetch, Receiver};
 use crate::cq::{Completion, ReceiveKind, ReceivedTag, TagOutcome, TagReport};
 use crate::recv::{HEADER_BYTES, MessageKind, RecvWqe, Tagged};
 use crate::resources::Resources;
@@ -58,11 +59,24 @@ impl Receives {
         }
     }
 
-    /// A message begins with `payload`, which `is_whole` or not: if it is for a tag, the tag's buffer is at hand from here on.
-    pub(super) fn match_tag(&mut self, qp: &QpCore, resources: &mut Resources, payload: &[u8], is_whole: bool) {
-        let Some(srqn) = self.tag_srq(resources) else { return };
-        let MessageKind::Tagged(Tagged { tag, header, announced }) = MessageKind::of(payload, is_whole) else { return };
-        let Some((index, buffer)) = resources.take_tag(srqn, tag) else { return };
+    /// A message begins with `payload`, which `is_whole` or not: if it is for a tag, the tag's buffer is at hand from here on. `true`: it is
+    /// an announcement, and there is nothing more to do with it, since the device fetches what it announces.
+    pub(super) fn match_tag(&mut self, qp: &QpCore, resources: &mut Resources, payload: &[u8], is_whole: bool) -> bool {
+        let Some(srqn) = self.tag_srq(resources) else { return false };
+        let MessageKind::Tagged(Tagged { tag, header, announced }) = MessageKind::of(payload, is_whole) else {
+            return false;
+        };
+        let Some((index, buffer)) = resources.take_tag(srqn, tag) else { return false };
+        let room = buffer.map_or(0, |buffer| buffer.len);
+        let offloads = self.may_fetch && resources.tag_list(srqn).is_some_and(|list| list.context().rendezvous);
+        if let Some(announcement) = announced.filter(|announced| offloads && announced.len <= room) {
+            log::debug!("QP {:#x}: an announcement of {} bytes is for tag {index}", qp.qpn, announcement.len);
+            self.report_consumed(qp, resources, index, header);
+            let receiver = Receiver { srqn, index, by: self.accessor(qp, resources) };
+            self.announced = Some(Fetch { announcement, buffer, receiver });
+            return true;
+        }
+        log::debug!("QP {:#x}: a message is for tag {index}", qp.qpn);
         let outcome = match (announced, is_whole) {
             (Some(_), _) => TagOutcome::ConsumedAnnouncement,
             (None, true) => TagOutcome::ConsumedMessage,
@@ -73,6 +87,7 @@ impl Receives {
         if outcome == TagOutcome::Expected {
             self.report_consumed(qp, resources, index, header);
         }
+        false
     }
 
     /// A message is for a tag, and its data comes later.

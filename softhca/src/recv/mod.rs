@@ -10,6 +10,6 @@ mod wqe;
 pub(crate) use fault_clock::{FaultClock, SrqFault};
 pub(crate) use rq::Rq;
 pub(crate) use srq::Srq;
-pub(crate) use tag_header::{HEADER_BYTES, MessageKind, Tagged};
+pub(crate) use tag_header::{Announcement, FINISHED, HEADER_BYTES, MessageKind, Tagged};
 pub(crate) use tag_list::{TagFault, TagList};
 pub(crate) use wqe::RecvWqe;

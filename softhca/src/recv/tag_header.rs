@@ -12,6 +12,7 @@ pub(crate) const ANNOUNCEMENT_BYTES: usize = 32;
 
 /// `enum ibv_tmh_op`; whatever is neither of these has no tag.
 const RENDEZVOUS: u8 = 1;
+pub(crate) const FINISHED: u8 = 2;
 const EAGER: u8 = 3;
 
 /// A message with a tag.

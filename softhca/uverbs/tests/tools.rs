@@ -297,6 +297,12 @@ fn rdma_cores_own_tests_of_memcpy_pass() {
     rdma_cores_own("test_mlx5_dma_memcpy", &generations, 4);
 }
 
+/// On Ethernet libmlx5 makes no such queues: Linux refuses the address that it gives the queue pair for operations on tags.
+#[test]
+fn rdma_cores_own_tests_of_tag_matching_pass() {
+    rdma_cores_own("test_tag_matching", &[&["--strict"], &["--generation", "connectx7"]], 4);
+}
+
 #[test]
 fn perftest_with_static_registers() {
     // More queues than registers, so that some are shared.

@@ -215,6 +215,7 @@ capability_set! {
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
     // As on a ConnectX-5, and all that came after.
     TAG_MATCHING: 0x5f0, 1 = |_| 1;
+    RNDV_OFFLOAD_RC: 0x5f1, 1 = |_| 1;
     LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |_| TagContext::MAX_LOG_LIST.into();
     LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();

@@ -198,6 +198,9 @@ mod tests {
             ("log_max_pd", cap::LOG_MAX_PD),
             ("device_frequency_khz", cap::DEVICE_FREQUENCY_KHZ),
             ("log_max_dci_stream_channels", cap::LOG_MAX_DCI_STREAM_CHANNELS),
+            ("tag_matching", cap::TAG_MATCHING),
+            ("rndv_offload_rc", cap::RNDV_OFFLOAD_RC),
+            ("log_tag_matching_list_sz", cap::LOG_TAG_MATCHING_LIST_SZ),
             ("log_max_dci_errored_streams", cap::LOG_MAX_DCI_ERRORED_STREAMS),
         ];
         for (name, field) in fields {

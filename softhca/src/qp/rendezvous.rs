@@ -1,0 +1,133 @@
+//! Rendezvous: what a message announces that is for a tag, the device fetches by itself, by the queue pair that has received the
+//! announcement, and whose send queue is its own. Then it tells the sender (rdma-core `Documentation/tag_matching.md`).
+
+use std::collections::VecDeque;
+
+use super::qp_core::QpCore;
+use crate::cq::{Completion, ReceiveKind, ReceivedTag, TagOutcome, TagReport};
+use crate::memory::mkey::Accessor;
+use crate::recv::{Announcement, FINISHED};
+use crate::resources::Resources;
+use crate::wqe::{DataSeg, Fence, Payload, SendOp, SendWqe, opcode};
+
+/// Messages that a queue pair may have to fetch. Software fetches what is announced beyond these.
+const MAX_FETCHES: usize = 128;
+
+/// A message to be fetched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetch {
+    /// What was announced.
+    pub(super) announcement: Announcement,
+    /// Where it goes.
+    pub(super) buffer: Option<DataSeg>,
+    /// For whom.
+    pub(super) receiver: Receiver,
+}
+
+/// Whose tag a message was for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Receiver {
+    /// The SRQ.
+    pub(super) srqn: u32,
+    /// Place of the tag.
+    pub(super) index: u16,
+    /// Who may write to its buffer.
+    pub(super) by: Accessor,
+}
+
+/// What a request of the device's own is for, in place of a CQE of the send queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Errand {
+    /// It fetches so many bytes.
+    Fetch(Receiver, u32),
+    /// It tells the sender that they are fetched.
+    Finish,
+}
+
+impl Errand {
+    /// Who may write to the request's buffers.
+    pub(super) fn accessor(&self) -> Option<Accessor> {
+        match self {
+            Self::Fetch(receiver, _) => Some(receiver.by),
+            Self::Finish => None,
+        }
+    }
+
+    /// It is done.
+    pub(super) fn done(&self, qp: &QpCore, resources: &mut Resources) {
+        if let Self::Fetch(receiver, bytes) = *self {
+            receiver.report(qp, resources, TagOutcome::Expected, bytes);
+        }
+    }
+
+    /// It will not be done. The queue pair is in error, and its events tell why.
+    pub(super) fn failed(&self, qp: &QpCore, resources: &mut Resources) {
+        if let Self::Fetch(receiver, _) = *self {
+            receiver.report(qp, resources, TagOutcome::Canceled, 0);
+        }
+    }
+}
+
+impl Receiver {
+    fn report(self, qp: &QpCore, resources: &mut Resources, outcome: TagOutcome, byte_cnt: u32) {
+        let Some(tags) = resources.tag_list(self.srqn).map(|list| list.context()) else { return };
+        let message = ReceivedTag { kind: ReceiveKind::Send, byte_cnt, imm: 0, solicited: true, inline: None };
+        let report = TagReport { outcome, index: self.index, message: Some(message), ..TagReport::default() };
+        let uidx = tags.uidx.unwrap_or(self.srqn);
+        let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter: 0, report };
+        resources.complete(tags.cqn, qp.context.timestamps, &completion);
+    }
+}
+
+/// Requests of the device's own that wait to be sent.
+#[derive(Debug, Default)]
+pub(super) struct Errands(VecDeque<(SendWqe, Errand)>);
+
+impl Errands {
+    /// Whether there is room for another message to be fetched.
+    pub(super) fn have_room(&self) -> bool {
+        self.0.len() < 2 * MAX_FETCHES
+    }
+
+    /// The next one.
+    pub(super) fn pop(&mut self) -> Option<(SendWqe, Errand)> {
+        self.0.pop_front()
+    }
+
+    /// The next one, which is to be sent later.
+    pub(super) fn put_back(&mut self, first: (SendWqe, Errand)) {
+        self.0.push_front(first);
+    }
+
+    /// A message is to be fetched, and its sender to be told.
+    pub(super) fn add(&mut self, fetch: Fetch) {
+        let Fetch { announcement: Announcement { remote, len, mut headers }, buffer, receiver } = fetch;
+        let segs = buffer.map(|buffer| DataSeg { len, ..buffer }).filter(|_| len != 0);
+        let read =
+            request(opcode::RDMA_READ, SendOp::Read(remote), Payload::Segs(segs.into_iter().collect()), Fence::None);
+        headers[0] = FINISHED;
+        // The memory may be gone as soon as the sender knows, so the answer must be there before.
+        let finish = request(opcode::SEND, SendOp::Send(None), Payload::Inline(headers.to_vec()), Fence::Full);
+        self.0.extend([(read, Errand::Fetch(receiver, len)), (finish, Errand::Finish)]);
+    }
+}
+
+fn request(opcode: u8, op: SendOp, payload: Payload, fence: Fence) -> SendWqe {
+    SendWqe {
+        index: 0,
+        wqebbs: 0,
+        opcode,
+        op,
+        umr: None,
+        target: None,
+        stream: 0,
+        srqn: None,
+        headers: Vec::new(),
+        payload,
+        signaled: false,
+        first_error_only: false,
+        solicited: opcode == opcode::SEND,
+        fence,
+        imm: 0,
+    }
+}
