@@ -1,8 +1,5 @@
 //! Memory keys that encrypt: configured by libmlx5 and by this crate, and data moved through them.
 
-use std::ffi::c_void;
-use std::ptr::{NonNull, null_mut};
-
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
 use blueflame::verbs::{Access, Error, IndirectKey, Pool};
@@ -12,6 +9,7 @@ use blueflame::wqe::{
 use proptest::prelude::*;
 use rdma_sys as sys;
 
+use crate::crypto::{CryptoAttr, OwnedDek, TAG};
 use crate::in_turn::{self, Places, WQEBB};
 use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
 use crate::twin::{Twins, ring, wait};
@@ -22,76 +20,6 @@ const CASES: u32 = 600;
 const ENTRIES: u16 = 8;
 /// Bytes of memory behind a key.
 const BYTES: usize = 16 << 10;
-const TAG: [u8; 8] = *b"the tag.";
-
-/// `struct mlx5dv_dek_init_attr`.
-#[repr(C)]
-struct DekInitAttr {
-    key_size: u32,
-    has_keytag: bool,
-    key_purpose: u32,
-    pd: *mut sys::ibv_pd,
-    opaque: [u8; 8],
-    key: [u8; 128],
-    comp_mask: u64,
-    crypto_login: *mut c_void,
-}
-
-/// `struct mlx5dv_crypto_attr`.
-#[repr(C)]
-pub(crate) struct CryptoAttr {
-    standard: u32,
-    encrypt_on_tx: bool,
-    order: u32,
-    data_unit_size: u32,
-    initial_tweak: [u8; 16],
-    dek: *mut c_void,
-    keytag: [u8; 8],
-    comp_mask: u64,
-}
-
-#[link(name = "mlx5")]
-unsafe extern "C" {
-    fn mlx5dv_dek_create(context: *mut sys::ibv_context, attr: *mut DekInitAttr) -> *mut c_void;
-    fn mlx5dv_dek_destroy(dek: *mut c_void) -> i32;
-}
-
-/// A key of encryption of libmlx5's.
-struct OwnedDek(NonNull<c_void>);
-
-impl OwnedDek {
-    /// AES-256 or AES-128, with a tag or without.
-    fn new(fabric: &Fabric, long: bool, tagged: bool) -> Self {
-        let mut key = [0; 128];
-        let bytes = if long { 64 } else { 32 };
-        key[..bytes].copy_from_slice(&std::array::from_fn::<u8, 64, _>(|n| (n * 7) as u8)[..bytes]);
-        if tagged {
-            key[bytes..bytes + TAG.len()].copy_from_slice(&TAG);
-        }
-        let mut attr = DekInitAttr {
-            key_size: long.into(),
-            has_keytag: tagged,
-            key_purpose: 0,
-            pd: fabric.pd.as_raw(),
-            opaque: [0; 8],
-            key,
-            // Said to have no login: in plain text.
-            comp_mask: 1,
-            crypto_login: null_mut(),
-        };
-        // SAFETY: the domain and its context are alive; the attributes live until the call returns.
-        let dek = unsafe { mlx5dv_dek_create((*attr.pd).context, &raw mut attr) };
-        Self(NonNull::new(dek).expect("a key of encryption"))
-    }
-}
-
-impl Drop for OwnedDek {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, destroyed once.
-        assert_eq!(unsafe { mlx5dv_dek_destroy(self.0.as_ptr()) }, 0);
-    }
-}
-
 #[derive(Clone, Debug)]
 struct Case {
     encryption: Encryption,
@@ -160,17 +88,7 @@ impl Stage {
 /// libmlx5 configures its key, writes what is behind it to the wire, and reads it back.
 fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), String> {
     let list: Vec<_> = case.list(stage).iter().map(crate::post::sge).collect();
-    let Encryption { side, unit, first_unit, order, .. } = case.encryption;
-    let attr = CryptoAttr {
-        standard: 0,
-        encrypt_on_tx: side == EncryptedSide::Wire,
-        order: u32::from(order == SignatureOrder::BeforeCrypto),
-        data_unit_size: BlockSize::ALL.iter().position(|&size| size == unit).expect("one of them") as u32,
-        initial_tweak: first_unit.to_le_bytes(),
-        dek: stage.deks[case.dek].0.as_ptr(),
-        keytag: TAG,
-        comp_mask: 0,
-    };
+    let attr = CryptoAttr::new(&case.encryption, &stage.deks[case.dek]);
     let mut conf = Mlx5dvMkeyConfAttr::default();
     let (key, remote, bytes) = (&stage.keys[0], stage.remote(), case.bytes() as u32);
     // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
@@ -278,7 +196,7 @@ fn keys_encrypt_alike() {
     let pool = |bytes| Pool::new(&fabric.pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
     let mut stage = Stage {
         keys: [0, 1].map(|_| fabric.pd.encrypting_key(ENTRIES).expect("a key that encrypts")),
-        deks: (0..4).map(|n| OwnedDek::new(&fabric, n & 1 != 0, n & 2 != 0)).collect(),
+        deks: OwnedDek::all(&fabric),
         numbers: vec![],
         places: Places { memory: pool(BYTES), wire: pool(BYTES) },
     };

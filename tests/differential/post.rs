@@ -10,7 +10,7 @@ use blueflame::wqe::Fence;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 use rdma_sys as sys;
 
-use crate::encryption::CryptoAttr;
+use crate::crypto::CryptoAttr;
 use crate::sends::message_bytes;
 use crate::sig_block::SigBlockAttr;
 

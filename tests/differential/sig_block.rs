@@ -114,10 +114,19 @@ pub(crate) struct SignedKey {
 
 impl SignedKey {
     pub(crate) fn new(fabric: &Fabric, entries: u16) -> Self {
+        Self::with(fabric, entries, 0)
+    }
+
+    /// One that encrypts, too.
+    pub(crate) fn encrypting(fabric: &Fabric, entries: u16) -> Self {
+        Self::with(fabric, entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO)
+    }
+
+    fn with(fabric: &Fabric, entries: u16, flags: u32) -> Self {
         const BLOCK_SIGNATURE: u32 = 1 << 1;
         let mut attr = ffi::Mlx5dvMkeyInitAttr {
             pd: fabric.pd.as_raw(),
-            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | BLOCK_SIGNATURE,
+            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | BLOCK_SIGNATURE | flags,
             max_entries: entries,
         };
         // SAFETY: the domain is alive; the attributes live until the call returns.

@@ -24,7 +24,7 @@ const ENTRIES: u16 = 8;
 const BYTES: usize = 16 << 10;
 
 /// What keys are given at first.
-const LEARNT: SignedBlocks =
+pub(crate) const LEARNT: SignedBlocks =
     SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }) };
 
 /// What becomes of the key's signatures.
@@ -62,7 +62,7 @@ struct Case {
     id: u64,
 }
 
-fn blocks() -> impl Strategy<Value = SignedBlocks> {
+pub(crate) fn blocks() -> impl Strategy<Value = SignedBlocks> {
     let seed = any::<bool>().prop_map(|ones| if ones { Seed::Ones } else { Seed::Zeros });
     // Few tags, so that some are the same on both sides.
     let tags = (prop_oneof![0..2_u16, any::<u16>()], prop_oneof![0..2_u32, any::<u32>()]);
@@ -130,7 +130,7 @@ struct Stage {
 }
 
 /// Bytes with signatures.
-fn laid_out(raw: usize, blocks: Option<&SignedBlocks>) -> usize {
+pub(crate) fn laid_out(raw: usize, blocks: Option<&SignedBlocks>) -> usize {
     let signed = |blocks: &SignedBlocks| raw / blocks.size.bytes() as usize * blocks.signature.bytes() as usize;
     raw + blocks.map_or(0, signed)
 }

@@ -62,12 +62,11 @@ pub(crate) const FEATURES: &[Feature] = &[
         "a_list_in_memory_is_a_data_segment",
     ),
     by_libmlx5("memory keys", "encryption: AES-XTS", "tests/differential/encryption.rs", "keys_encrypt_alike"),
-    golden(
+    by_libmlx5(
         "memory keys",
-        "encryption and signatures",
-        "rdma-core `providers/mlx5/qp.c`, `mlx5_umr_fill_crypto_bsf`",
-        "tests/send_queue/encryption.rs",
-        "encryption_follows_signatures",
+        "encryption and signatures, in either order",
+        "tests/differential/formats.rs",
+        "keys_sign_and_encrypt_alike",
     ),
     by_libmlx5("memory keys", "signatures of blocks: T10-DIF, CRC32, CRC32C, CRC64-XP10", SIGNATURES, ALIKE),
     by_libmlx5("completions", "errors of signatures, as `mlx5dv_mkey_check` tells them", SIGNATURES, ALIKE),
