@@ -1,22 +1,23 @@
 //! How many instructions the data path executes: counted one by one, hence the same each time and on every machine, and
 //! compared with recorded figures.
 //!
-//! `cargo bench --no-default-features --bench instructions` prints a table and leaves it for the report; `-- --check` also
-//! fails where a figure is not the recorded one, in either direction. After a change that is meant:
-//! `BLESS=1 cargo bench --no-default-features --bench instructions -- --check`.
+//! `cargo run --release -p blueflame-instructions` prints a table and leaves it for the report; `-- --check` also fails where a
+//! figure is not the recorded one, in either direction. After a change that is meant:
+//! `BLESS=1 cargo run --release -p blueflame-instructions -- --check`.
 //!
 //! Each hot function is counted in two forms: inlined into a loop over messages, the loop's own instructions (taking the next
 //! message, counting) included, as all figures and goals of this project have it; and behind a call, from its first
 //! instruction to its return.
 //!
-//! `-- --libmlx5` counts what libmlx5 executes for the same, under `softhca-run --sink`; `./run bench` does.
+//! `-- --libmlx5`, with the feature `libmlx5`, counts what libmlx5 executes for the same, under `softhca-run --sink`;
+//! `./run bench` does.
 mod cases;
-#[cfg(feature = "verbs")]
+#[cfg(feature = "libmlx5")]
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../hot/mod.rs"]
 mod hot;
-#[cfg(feature = "verbs")]
+#[cfg(feature = "libmlx5")]
 mod libmlx5;
 mod memory;
 mod record;
@@ -36,17 +37,11 @@ struct Arguments {
     /// Fail where a figure is not the recorded one; with BLESS=1 in the environment, record them.
     #[arg(long)]
     check: bool,
-    /// Count libmlx5's instructions instead, for comparison: with the feature `verbs`, under `softhca-run --sink`.
+    /// Count libmlx5's instructions instead, for comparison: with the feature `libmlx5`, under `softhca-run --sink`.
     #[arg(long, conflicts_with_all = ["check", "filter"])]
     libmlx5: bool,
     /// Only cases with this in their names.
     filter: Option<String>,
-    /// What cargo passes to every benchmark.
-    #[arg(long, hide = true)]
-    bench: bool,
-    /// Criterion's word for a short run; this one is short.
-    #[arg(long, hide = true)]
-    test: bool,
 }
 
 fn main() -> ExitCode {
@@ -61,10 +56,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), String> {
     if arguments.libmlx5 {
-        #[cfg(feature = "verbs")]
+        #[cfg(feature = "libmlx5")]
         return report(&libmlx5::figures()?);
-        #[cfg(not(feature = "verbs"))]
-        return Err("--libmlx5 needs the feature `verbs`".to_owned());
+        #[cfg(not(feature = "libmlx5"))]
+        return Err("--libmlx5 needs the feature `libmlx5`".to_owned());
     }
     let wanted = |case: &Case| arguments.filter.as_ref().is_none_or(|part| case.name.contains(part));
     let all = arguments.filter.is_none();

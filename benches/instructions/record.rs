@@ -18,12 +18,12 @@ pub(crate) struct Record {
 }
 
 /// How to accept figures as they are.
-pub(crate) const HOW_TO_BLESS: &str = "BLESS=1 cargo bench --no-default-features --bench instructions -- --check";
+pub(crate) const HOW_TO_BLESS: &str = "BLESS=1 cargo run --release -p blueflame-instructions -- --check";
 
 impl Record {
     /// The file of this architecture.
     pub(crate) fn path() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/instructions/{}.json", env::consts::ARCH))
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{}.json", env::consts::ARCH))
     }
 
     /// What is committed for this architecture.
@@ -103,7 +103,7 @@ pub(crate) fn report(figures: &BTreeMap<String, u64>) -> Result<(), String> {
     fs::write(&path, serde_json::to_string_pretty(&all).expect("plain data")).map_err(in_words)
 }
 
-/// Cargo's: this program is in `<target>/[<triple>/]<profile>/deps`.
+/// Cargo's: this program is in `<target>/[<triple>/]<profile>`.
 fn target_directory() -> Result<PathBuf, String> {
     if let Some(directory) = env::var_os("CARGO_TARGET_DIR") {
         return Ok(directory.into());
