@@ -80,6 +80,8 @@ pub enum TagCqe {
     },
     /// A message has matched an entry, or its data is there, or both.
     Match(TagMatch),
+    /// A message that had matched this entry was given up, and the entry's buffer with it: nothing more comes of it.
+    Canceled(TagIndex),
     /// A message has matched no entry: it is in the WQE [`wqe_counter`](CqeView::wqe_counter) of the shared receive queue, with its header.
     Unexpected,
     /// A message that has no tag, or tells that a rendezvous is finished: it is where unexpected ones are.
@@ -116,7 +118,8 @@ impl<S: Source> CqeView<S> {
             0x7 => self.listed(ListOperation::Sync),
             0x9 => self.matched(entry, true, false, true),
             0xa => self.matched(entry, true, true, false),
-            0xb | 0xc => self.matched(entry, true, true, true),
+            0xb => self.matched(entry, true, true, true),
+            0xc => TagCqe::Canceled(entry),
             other => TagCqe::Unknown(other),
         })
     }

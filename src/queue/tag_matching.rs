@@ -60,12 +60,20 @@ pub enum TagEvent {
         entry: TagIndex,
         /// The message's header, when it has matched. If its data is told of apart, the second of the two does not have it.
         header: Option<TagHeader>,
-        /// Bytes of data in the buffer, if `complete`.
+        /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put them there
+        /// ([`copy_inline`](CqeView::copy_inline)).
         bytes: u32,
         /// Whether the buffer is yours again.
         complete: bool,
         /// Of a rendezvous that the device does not fetch: the buffer has the message's headers, and the data is yours to read.
         incomplete: bool,
+    },
+    /// A message that had matched was given up, for its queue pair has failed, and nothing more comes of it.
+    Canceled {
+        /// The buffer's tag. It is yours again, whatever it holds.
+        wr_id: WrId,
+        /// Its entry.
+        entry: TagIndex,
     },
     /// A message has matched nothing: it is in this buffer of the shared receive queue, its header in front. Compare the tags that are
     /// yours to append with it: operations posted from now on tell the device that you know of it.
@@ -282,6 +290,10 @@ where
     pub fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
         match cqe.tag_matching() {
             Some(TagCqe::Match(found)) => self.matched(found, cqe.byte_len()),
+            Some(TagCqe::Canceled(entry)) => {
+                let wr_id = self.entries.message(entry, true, true);
+                Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagCompletionError::NotListed { entry })?, entry })
+            }
             Some(TagCqe::Unexpected) => {
                 let event = TagEvent::Unexpected { wr_id: self.retire(cqe)?, bytes: cqe.byte_len() };
                 self.seen = self.seen.wrapping_add(1);

@@ -23,7 +23,9 @@ pub struct TagAttr {
     pub max_tags: u32,
     /// Operations on a list that are outstanding.
     pub max_operations: u32,
-    /// Bytes of a rendezvous: its headers, and what follows them.
+    /// It fetches the data of a rendezvous itself; else software does.
+    pub rendezvous: bool,
+    /// Bytes of a rendezvous that it fetches: its headers, and what follows them.
     pub max_rendezvous_bytes: u32,
 }
 
@@ -47,10 +49,12 @@ impl Device {
             returned => zero("ibv_query_device_ex", returned)?,
         }
         let caps = attr.tm_caps;
-        let has = caps.flags & sys::ibv_tm_cap_flags::IBV_TM_CAP_RC.0 != 0;
-        Ok(has.then_some(TagAttr {
+        // Linux sets the flag where the device fetches the data of a rendezvous, too (`drivers/infiniband/hw/mlx5/main.c`,
+        // `IB_TM_CAP_RNDV_RC`); that it has lists, it says by their size.
+        Ok((caps.max_num_tags != 0).then_some(TagAttr {
             max_tags: caps.max_num_tags,
             max_operations: caps.max_ops,
+            rendezvous: caps.flags & sys::ibv_tm_cap_flags::IBV_TM_CAP_RC.0 != 0,
             max_rendezvous_bytes: caps.max_rndv_hdr_size,
         }))
     }

@@ -113,10 +113,10 @@ impl<T: Link> Twins<T> {
     }
 }
 
-/// Checks so many cases of these operations, all [`IN_TURN`]: of what `docs/operations.md` claims.
-pub(crate) fn run<T: Link, C: Debug>(
+/// Checks so many cases of `what`.
+pub(crate) fn any<C: Debug>(
     usual: u32,
-    operations: &[&str],
+    what: &str,
     case: impl Strategy<Value = C>,
     mut check: impl FnMut(&C) -> Result<(), String>,
 ) {
@@ -124,8 +124,18 @@ pub(crate) fn run<T: Link, C: Debug>(
     let check = std::cell::RefCell::new(&mut check);
     let outcome = TestRunner::new(config).run(&case, |case| (check.borrow_mut())(&case).map_err(TestCaseError::fail));
     if let Err(error) = outcome {
-        panic!("{:?}: {error}", T::TRANSPORT);
+        panic!("{what}: {error}");
     }
+}
+
+/// Checks so many cases of these operations, all [`IN_TURN`]: of what `docs/operations.md` claims.
+pub(crate) fn run<T: Link, C: Debug>(
+    usual: u32,
+    operations: &[&str],
+    case: impl Strategy<Value = C>,
+    check: impl FnMut(&C) -> Result<(), String>,
+) {
+    any(usual, &format!("{:?}", T::TRANSPORT), case, check);
     let claimed = CLAIMS
         .iter()
         .any(|claim| (claim.column, claim.proof, claim.operations) == (T::COLUMN, Proof::Libmlx5, operations));

@@ -51,6 +51,7 @@ mod shared_receives;
 mod sig_block;
 mod signatures;
 mod statuses;
+mod tags;
 mod twin;
 mod verbs;
 mod windows;

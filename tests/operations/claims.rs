@@ -41,7 +41,8 @@ const WAITS: &[&str] = &["WaitCqe", "WaitTime", "SendEnable", "RecvEnable"];
 
 /// Operations that lists of random requests (`tests/differential/sends.rs`) have none of: tests of their own compare them with
 /// libmlx5, one after the other (`in_turn.rs`). All others that libmlx5 vouches for must be in such lists, often.
-pub(crate) const IN_TURN: &[&str] = &["BindWindow", "Invalidate", "ConfigureKey", "Memcpy", "SetPsv"];
+pub(crate) const IN_TURN: &[&str] =
+    &["BindWindow", "Invalidate", "ConfigureKey", "Memcpy", "SetPsv", "TagAppend", "TagRemove", "TagSync"];
 
 /// All of them.
 pub(crate) const CLAIMS: &[Claim] = &[
@@ -89,10 +90,8 @@ pub(crate) const CLAIMS: &[Claim] = &[
     },
     Claim {
         column: "RC",
-        proof: Proof::Golden(
-            "rdma-core `providers/mlx5/qp.c`, `mlx5_post_srq_ops`; UCX `rc_mlx5.inl`, `uct_rc_mlx5_set_tm_seg`",
-        ),
-        test: ("tests/send_queue/tags.rs", "on_a_command_queue"),
+        proof: Proof::Libmlx5,
+        test: ("tests/differential/tags.rs", "operations_on_lists"),
         operations: &["TagAppend", "TagRemove", "TagSync"],
     },
     Claim {

@@ -35,6 +35,7 @@ const RECEIVES: &str = "tests/differential/shared_receives.rs";
 const PACKED: &str = "tests/completion/compressed.rs";
 const SIGNATURES: &str = "tests/differential/signatures.rs";
 const ALIKE: &str = "keys_are_configured_and_errors_told_alike";
+const TAGS: &str = "tests/differential/tags.rs";
 const STATUSES: &str = "tests/differential/statuses.rs";
 const EXTENDED: &str = "tests/differential/extended.rs";
 
@@ -89,6 +90,12 @@ pub(crate) const FEATURES: &[Feature] = &[
     ),
     by_libmlx5("timestamps", "seconds and nanoseconds of queues in real time", EXTENDED, "any_real_time"),
     by_libmlx5("completions", "every syndrome has libmlx5's status", STATUSES, "every_syndrome_has_one_status"),
+    by_libmlx5(
+        "completions",
+        "of tag matching: operations on lists, matches, and messages that match nothing",
+        TAGS,
+        "any_completions",
+    ),
     by_libmlx5("completions", "arming for events", "tests/differential/events.rs", "arming_stores_the_same"),
     golden(
         "completions",

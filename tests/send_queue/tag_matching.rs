@@ -191,9 +191,13 @@ impl Device {
     fn finish(&mut self) {
         if !self.partial.is_empty() {
             let (index, id, bytes) = self.partial.remove(0);
+            let (wr_id, entry) = (WrId(id), TagIndex(index));
+            if bytes % 4 == 0 {
+                self.told.push_back((cqe(SEND, 0xc, index, 0), TagEvent::Canceled { wr_id, entry }));
+                return;
+            }
             let mut cqe = cqe(SEND, 2, index, 0);
             cqe[44..48].copy_from_slice(&bytes.to_be_bytes());
-            let (wr_id, entry) = (WrId(id), TagIndex(index));
             let event = TagEvent::Matched { wr_id, entry, header: None, bytes, complete: true, incomplete: false };
             self.told.push_back((cqe, event));
         }
@@ -342,6 +346,7 @@ impl Pair {
             TagEvent::Appended { entry, .. } => less(entry, 1),
             TagEvent::Removed { entry, removed, .. } => less(entry, if removed { 2 } else { 1 }),
             TagEvent::Matched { entry, complete, .. } => less(entry, complete.into()),
+            TagEvent::Canceled { entry, .. } => less(entry, 1),
             TagEvent::Unexpected { .. } | TagEvent::NoTag { .. } => {
                 self.order.push_back(u16::from_be_bytes([cqe[60], cqe[61]]));
             }
@@ -380,7 +385,11 @@ proptest! {
             let mut cqe = cqe(opcode.min(14), app_op, index, index);
             cqe[..32].copy_from_slice(&bytes);
             match completions.tell(&mut list, cqe) {
-                Ok(TagEvent::Matched { complete: true, .. } | TagEvent::Removed { removed: true, .. }) => {
+                Ok(
+                    TagEvent::Matched { complete: true, .. }
+                    | TagEvent::Canceled { .. }
+                    | TagEvent::Removed { removed: true, .. },
+                ) => {
                     due = due.checked_sub(1).expect("a buffer that was the device's");
                 }
                 Ok(TagEvent::Unexpected { .. } | TagEvent::NoTag { .. } | TagEvent::Failed { .. }) => {

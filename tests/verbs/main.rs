@@ -12,4 +12,5 @@ mod memcpy;
 mod messages;
 mod ownership;
 mod regions;
+mod tags;
 mod windows;
