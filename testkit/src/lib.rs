@@ -23,6 +23,7 @@
 //! | [`connected_pair`], [`Pair`] | two connected ends, each on a device of its own |
 //! | [`End`] | a send queue, a receive queue and a completion queue, as `blueflame::verbs` would make them |
 //! | [`DcTarget`] | a target of dynamic connections, for ends that are initiators |
+//! | [`XrcDomain`] | receive queues and targets of extended reliable connections, likewise |
 //! | [`Sibling`] | a further queue pair on the same completion queue, and shared receive queue: a server's, for each client |
 //! | [`Shape`] | sizes of the rings, inline limit, BlueFlame or none, shared receives, data in completions |
 //! | [`Device`], [`Network`] | any number of devices, stepped by the test or on threads of their own; faults |
@@ -56,6 +57,7 @@ pub mod request;
 mod shape;
 mod sibling;
 mod wr;
+mod xrc;
 
 pub use buffer::Buffer;
 pub use datagram::QKEY;
@@ -71,6 +73,7 @@ pub use sibling::Sibling;
 pub use softhca;
 pub use softhca::embedded::{ConnectOptions, Endpoint, RegisterOptions};
 pub use softhca::faults::Faults;
+pub use xrc::{XrcDomain, XrcReceives, XrcTarget};
 
 /// The examples in the repository's front page and book are compiled: here, where the crates that they use are at hand.
 #[cfg(doctest)]

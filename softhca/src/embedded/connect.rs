@@ -3,7 +3,7 @@
 use super::device::EmbeddedDevice;
 use super::parts::ConnectOptions;
 use crate::config::LinkLayer;
-use crate::context::{EXTENDED_ATOMICS, Path, PathGrh, QpAttr, QpState, Transport};
+use crate::context::{EXTENDED_ATOMICS, Path, PathGrh, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::Error;
 
 /// Where a QP is to be found by its peer.
@@ -28,12 +28,17 @@ impl EmbeddedDevice {
         Endpoint { qpn, lid: port.lid, gid, mtu: port.active_mtu }
     }
 
-    /// Takes an RC or UC QP from reset to ready to send, connected to `peer`.
+    /// Takes an RC or UC QP, or an end of XRC, from reset to ready to send, connected to `peer`.
     ///
     /// # Errors
     /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn connect_to(&mut self, qpn: u32, peer: &Endpoint, o: &ConnectOptions) -> Result<(), Error> {
-        let rc = self.device.qp_context(qpn)?.transport == Transport::Rc;
+        let QpContext { transport, rq, .. } = *self.device.qp_context(qpn)?;
+        // Of XRC, one end has what asks, and the other what answers.
+        let is_target = matches!(rq, ReceiveSource::Domain { .. });
+        let reliable = matches!(transport, Transport::Rc | Transport::Xrc);
+        let asks = reliable && !is_target;
+        let answers = transport == Transport::Rc || is_target;
         let port = &self.device.config().ports[0];
         let ethernet = port.link == LinkLayer::Ethernet;
         let grh = PathGrh { dgid: peer.gid, sgid_index: 0, flow_label: 0, hop_limit: 64, traffic_class: 0 };
@@ -66,8 +71,8 @@ impl EmbeddedDevice {
                 path_mtu: Some(mtu),
                 dest_qpn: Some(peer.qpn),
                 rq_psn: Some(o.psn),
-                max_dest_rd_atomic: rc.then_some(o.rd_atomic),
-                min_rnr_timer: rc.then_some(o.min_rnr_timer),
+                max_dest_rd_atomic: answers.then_some(o.rd_atomic),
+                min_rnr_timer: answers.then_some(o.min_rnr_timer),
                 ..none
             },
         )?;
@@ -76,10 +81,10 @@ impl EmbeddedDevice {
             &QpAttr {
                 state: Some(QpState::Rts),
                 sq_psn: Some(o.psn),
-                max_rd_atomic: rc.then_some(o.rd_atomic),
-                timeout: rc.then_some(o.timeout),
-                retry_cnt: rc.then_some(o.retry_cnt),
-                rnr_retry: rc.then_some(o.rnr_retry),
+                max_rd_atomic: asks.then_some(o.rd_atomic),
+                timeout: reliable.then_some(o.timeout),
+                retry_cnt: asks.then_some(o.retry_cnt),
+                rnr_retry: asks.then_some(o.rnr_retry),
                 ..none
             },
         )

@@ -38,6 +38,7 @@ mod queues;
 mod registration;
 mod run;
 mod threaded;
+mod xrc;
 
 pub use connect::{Endpoint, connect};
 pub use device::EmbeddedDevice;

@@ -8,6 +8,7 @@ use crate::context::{
     TimestampFormat,
 };
 use crate::cq::INVALID_OP_OWN;
+use crate::device::Device;
 use crate::error::{Error, Object};
 use crate::memory::page_bytes;
 use crate::uar::{BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET};
@@ -61,6 +62,16 @@ impl EmbeddedDevice {
     /// # Errors
     /// [`Error::BadValue`] for invalid sizes; [`Error::Exhausted`].
     pub fn create_srq(&mut self, wqes: u32, max_sge: u32) -> Result<SrqParts, Error> {
+        self.srq(wqes, max_sge, |device, context| device.create_srq(context))
+    }
+
+    /// An SRQ's ring and record, and the SRQ that `create` makes of them.
+    pub(super) fn srq(
+        &mut self,
+        wqes: u32,
+        max_sge: u32,
+        create: impl FnOnce(&mut Device, SrqContext) -> Result<u32, Error>,
+    ) -> Result<SrqParts, Error> {
         let (ring, rq) = self.receive_ring(wqes, max_sge, DATA_SEG_BYTES)?;
         for i in 0..rq.wqe_cnt {
             let next = ((i + 1) & (rq.wqe_cnt - 1)) as u16;
@@ -75,7 +86,7 @@ impl EmbeddedDevice {
             dbr: dbrec.addr(),
             limit: 0,
         };
-        let srqn = self.device.create_srq(context)?;
+        let srqn = create(&mut self.device, context)?;
         Ok(SrqParts { srqn, ring: rq, head: 0, tail: rq.wqe_cnt - 1, dbrec: dbrec.ptr().cast() })
     }
 
