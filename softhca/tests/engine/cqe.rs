@@ -18,6 +18,8 @@ pub(crate) struct Cqe {
     pub(crate) inline: u8,
     pub(crate) slid: u16,
     pub(crate) flags_rqpn: u32,
+    /// `app`, `app_op` and `app_info`.
+    pub(crate) app: [u8; 4],
     pub(crate) data: Vec<u8>,
 }
 
@@ -26,6 +28,7 @@ pub(crate) const WRITE_IMM: u8 = 1;
 pub(crate) const RECV: u8 = 2;
 pub(crate) const RECV_IMM: u8 = 3;
 pub(crate) const RECV_INV: u8 = 4;
+pub(crate) const NO_PACKET: u8 = 6;
 pub(crate) const REQ_ERR: u8 = 13;
 pub(crate) const RESP_ERR: u8 = 14;
 
@@ -66,6 +69,7 @@ impl Cq {
                 inline: b[63] >> 2 & 3,
                 slid: u16::from_be_bytes([b[22], b[23]]),
                 flags_rqpn: be32(24),
+                app: [b[40], b[41], b[42], b[43]],
                 data: b[..32].to_vec(),
             });
         }

@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) sq_log: u8,
     pub(crate) rq_log: u8,
     pub(crate) srq: bool,
+    /// The SRQ matches messages with tags, of which its list has places for so many (log2).
+    pub(crate) tags_log: Option<u8>,
     pub(crate) scatter_to_cqe: u32,
     pub(crate) max_rd_atomic: u8,
     pub(crate) max_dest_rd_atomic: u8,
@@ -65,6 +67,7 @@ impl Default for Options {
             sq_log: 6,
             rq_log: 4,
             srq: false,
+            tags_log: None,
             scatter_to_cqe: 0,
             max_rd_atomic: 4,
             max_dest_rd_atomic: 4,
@@ -95,7 +98,7 @@ impl Options {
 
 /// A QP that is not the one posted to at present.
 pub(crate) struct Aside {
-    qpn: u32,
+    pub(crate) qpn: u32,
     pi: u16,
     rq_pi: u16,
     sq: u64,
@@ -221,9 +224,7 @@ impl Node {
         let Self { qpn, pi, rq_pi, sq, rq, dbr, .. } = *self;
         self.options.cross_channel = cross_channel;
         self.another_qp();
-        self.modify(self.init_attr());
-        self.modify(self.rtr_attr(peer));
-        self.modify(self.rts_attr());
+        self.become_ready(peer);
         Aside { qpn, pi, rq_pi, sq, rq, dbr }
     }
 
@@ -242,6 +243,9 @@ impl Node {
         self.sq = self.alloc(64 << o.sq_log);
         self.rq = self.alloc(1 << (o.rq_log + RQ_STRIDE_LOG));
         self.dbr = self.alloc(64);
+        if let Some(srqn) = self.srqn.filter(|_| o.tags_log.is_some()) {
+            return self.make_fetching_qp(srqn, uar);
+        }
         let ring = RqContext { buf: self.rq, log_size: o.rq_log, log_stride: RQ_STRIDE_LOG };
         // An initiator receives nothing; an SRQ is for the node's targets. Of XRC, the node with an SRQ is a target.
         let xrc = o.transport == Transport::Xrc;
@@ -267,6 +271,9 @@ impl Node {
                 (rq, sq, self.xrcd) = (ReceiveSource::Domain { xrcd }, None, Some(xrcd));
                 let xrc = XrcContext { xrcd, cqn: self.recv_cq.cqn, uidx: Some(UIDX) };
                 self.device.create_xrc_srq(srq, xrc).unwrap()
+            } else if let Some(log_list) = o.tags_log {
+                let tags = TagContext { cqn: self.recv_cq.cqn, uidx: Some(UIDX), log_list, rendezvous: true };
+                self.device.create_tag_srq(srq, tags).unwrap()
             } else {
                 self.device.create_srq(srq).unwrap()
             };
@@ -275,7 +282,34 @@ impl Node {
                 rq = ReceiveSource::Shared { srqn };
             }
         }
-        let context = QpContext {
+        let context = self.context(sq, rq, uar);
+        self.qpn = self.device.create_qp(context).unwrap();
+    }
+
+    /// A QP without a send queue, by which the device fetches what messages announce.
+    fn make_fetching_qp(&mut self, srqn: u32, uar: u32) {
+        let context = self.context(None, ReceiveSource::Shared { srqn }, uar);
+        self.qpn = self.device.create_qp(context).unwrap();
+        self.device.offload_rendezvous(self.qpn).unwrap();
+    }
+
+    /// Such a QP to `peer`. What is posted from now on is posted to the one that there was, which has itself as its peer.
+    pub(crate) fn fetch_from(&mut self, peer: (u16, [u8; 16], u32)) -> Aside {
+        self.become_ready(self.identity());
+        let mut fetching = self.beside(CrossChannel::default(), peer);
+        self.turn(&mut fetching);
+        fetching
+    }
+
+    pub(crate) fn become_ready(&mut self, peer: (u16, [u8; 16], u32)) {
+        self.modify(self.init_attr());
+        self.modify(self.rtr_attr(peer));
+        self.modify(self.rts_attr());
+    }
+
+    fn context(&self, sq: Option<SqContext>, rq: ReceiveSource, uar: u32) -> QpContext {
+        let o = &self.options;
+        QpContext {
             transport: o.transport,
             pd: self.pd,
             send_cqn: self.send_cq.cqn,
@@ -292,8 +326,7 @@ impl Node {
             streams: o.streams,
             cross_channel: o.cross_channel,
             privileges: Privileges::default(),
-        };
-        self.qpn = self.device.create_qp(context).unwrap();
+        }
     }
 
     pub(crate) fn alloc(&mut self, len: usize) -> u64 {
@@ -493,7 +526,9 @@ impl Node {
         while let Some(event) = self.device.next_event() {
             match event {
                 Event::Qp { kind, qpn } => {
-                    assert!(qpn == self.qpn || self.options.cross_channel != CrossChannel::default());
+                    let alone =
+                        self.options.cross_channel == CrossChannel::default() && self.options.tags_log.is_none();
+                    assert!(qpn == self.qpn || !alone);
                     self.events.push(kind);
                 }
                 Event::Dct { kind, .. } => self.dct_events.push(kind),
@@ -545,9 +580,7 @@ impl Lab {
     pub(crate) fn connect(&mut self) {
         let (a, b) = (self.a.identity(), self.b.identity());
         for (node, peer) in [(&mut self.a, b), (&mut self.b, a)] {
-            node.modify(node.init_attr());
-            node.modify(node.rtr_attr(peer));
-            node.modify(node.rts_attr());
+            node.become_ready(peer);
         }
     }
 

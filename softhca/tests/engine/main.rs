@@ -22,6 +22,7 @@ mod sink;
 mod states;
 mod store_order;
 mod streams;
+mod tags;
 mod tap;
 mod unreliable;
 mod wr;

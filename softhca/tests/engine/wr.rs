@@ -92,6 +92,25 @@ impl Wr {
         wr
     }
 
+    /// Operation `operation` on tags, with a CQE: 0 none, 1 append, 2 remove.
+    pub(crate) fn tags(operation: u8, index: u16, sw_count: Option<u16>) -> Self {
+        let mut wr = Self::new(0x28).flags(0);
+        let [high, low] = index.to_be_bytes();
+        let [count_high, count_low] = sw_count.unwrap_or(0x5a5a).to_be_bytes();
+        let flags = 1 << 7 | if sw_count.is_some() { 1 << 6 } else { 0 };
+        wr.body.extend([operation << 4, flags, high, low, 0, 0, count_high, count_low]);
+        wr.body.extend([0; 24]);
+        wr
+    }
+
+    /// Appends a tag with this buffer.
+    pub(crate) fn append(next: u16, (tag, mask): (u64, u64), sw_count: Option<u16>, buffer: (u64, u32, u32)) -> Self {
+        let mut wr = Self::tags(1, next, sw_count);
+        wr.body[16..24].copy_from_slice(&tag.to_be_bytes());
+        wr.body[24..32].copy_from_slice(&mask.to_be_bytes());
+        wr.sge(buffer.0, buffer.1, buffer.2)
+    }
+
     pub(crate) fn with_imm(mut self, imm: u32) -> Self {
         self.opcode |= 1;
         self.imm = imm;
