@@ -247,7 +247,7 @@ fn put_source(tail: &mut [u8; CQE64_BYTES], from: &Source, kind: ReceiveKind) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::completion::Syndrome;
+    use super::super::completion::{ReceivedTag, Syndrome, TagOutcome};
     use super::*;
 
     const NOW: u64 = 0x0102_0304_0506_0708;
@@ -362,6 +362,36 @@ mod tests {
             (60, &[0xbe, 0xef, 0x00, 0x21]),
         ]);
         assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
+    }
+
+    #[test]
+    fn tags() {
+        let tag = |message, outcome| {
+            let report = TagReport { outcome, index: 0x0102, head: *b"0123456789abcdef", message };
+            Completion::Tag { qpn: 0x00a1_b2c3, uidx: 0x0045_6789, wqe_counter: 0xbeef, report }
+        };
+        let parts: [(usize, &[u8]); 5] = [
+            (0, b"0123456789abcdef"),
+            (32, &[0x00, 0x45, 0x67, 0x89]),
+            (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (56, &[0x00, 0xa1, 0xb2, 0xc3]),
+            (60, &[0xbe, 0xef]),
+        ];
+        let operation = cqe(&[&parts[..], &[(40, &[1, 5, 1, 2]), (63, &[0x60])]].concat());
+        assert_eq!(Encoded::new(&tag(None, TagOutcome::Append), 64, false, NOW).as_bytes(), operation);
+        let message = |inline| {
+            let kind = ReceiveKind::SendImm;
+            Some(ReceivedTag { kind, byte_cnt: 3, imm: 0xcafe_f00d, solicited: true, inline })
+        };
+        let told: [(usize, &[u8]); 4] =
+            [(36, &[0xca, 0xfe, 0xf0, 0x0d]), (40, &[1, 0x0a, 1, 2]), (44, &[0, 0, 0, 3]), (63, &[0x33])];
+        let received = cqe(&[&parts[..], &told].concat());
+        let outcome = TagOutcome::ConsumedMessage;
+        assert_eq!(Encoded::new(&tag(message(None), outcome), 64, true, NOW).as_bytes(), received);
+        // However little it is, data lies before the header.
+        let encoded = Encoded::new(&tag(message(Some(vec![7, 8, 9])), outcome), 128, true, NOW);
+        assert_eq!(encoded.as_bytes()[..4], [7, 8, 9, 0]);
+        assert_eq!((&encoded.as_bytes()[64..127], encoded.as_bytes()[127]), (&received[..63], 0x3b));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod datagram;
 mod dci;
 pub mod dct;
 mod dct_connection;
+mod delivery;
 mod failure;
 mod local;
 mod modify;

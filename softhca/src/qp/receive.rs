@@ -1,9 +1,9 @@
 //! The receive side of a QP: it takes one receive WQE at a time, fills it packet by packet, and completes it once.
 
+use super::delivery::Delivery;
 use super::failure::Failure;
 use super::qp_core::QpCore;
 use super::rendezvous::Fetch;
-use super::tagged::Delivery;
 use crate::context::{QpState, ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source};
 use crate::event::QpEvent;

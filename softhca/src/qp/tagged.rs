@@ -1,54 +1,15 @@
 //! Messages for an SRQ with tags: whose buffer one is for, and what its CQE says of that.
 
+use super::delivery::Delivery;
 use super::qp_core::QpCore;
 use super::receive::{Receives, RecvQueue};
 use super::rendezvous::{Fetch, Receiver};
-use crate::cq::{Completion, ReceiveKind, ReceivedTag, TagOutcome, TagReport};
+use crate::cq::{Completion, TagOutcome, TagReport};
 use crate::recv::{HEADER_BYTES, MessageKind, RecvWqe, Tagged};
 use crate::resources::Resources;
 
 /// Bytes of scatter-to-CQE data that lie before the part of a CQE where a message's header is.
 const ROOM_BEFORE_HEADER: usize = 64;
-
-/// How the message at hand stands to the tags of its SRQ.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Delivery {
-    /// For none of them: a receive WQE of the SRQ takes it whole.
-    Untagged(TagOutcome),
-    /// For the buffer of the tag at this place.
-    Tagged {
-        /// The place.
-        index: u16,
-        /// What its last CQE says.
-        outcome: TagOutcome,
-        /// Its header.
-        header: [u8; HEADER_BYTES],
-        /// The buffer has what follows the header.
-        is_cut: bool,
-    },
-}
-
-impl Delivery {
-    /// What the CQE of the whole message says.
-    pub(super) fn report(self, message: ReceivedTag) -> TagReport {
-        let message = Some(message);
-        match self {
-            Self::Untagged(outcome) => TagReport { outcome, message, ..TagReport::default() },
-            // The header is in the first CQE, if there are two.
-            Self::Tagged { index, outcome: TagOutcome::Expected, .. } => {
-                TagReport { outcome: TagOutcome::Expected, index, message, ..TagReport::default() }
-            }
-            Self::Tagged { index, outcome, header, .. } => TagReport { outcome, index, head: header, message },
-        }
-    }
-
-    /// What the CQE says that takes the place of an error CQE, since it names a tag and no receive WQE.
-    pub(super) fn canceled(self) -> Option<TagReport> {
-        let Self::Tagged { index, .. } = self else { return None };
-        let message = ReceivedTag { kind: ReceiveKind::Send, byte_cnt: 0, imm: 0, solicited: true, inline: None };
-        Some(TagReport { outcome: TagOutcome::Canceled, index, message: Some(message), ..TagReport::default() })
-    }
-}
 
 impl Receives {
     /// The SRQ that the receives come from, if it matches messages with tags.

@@ -228,6 +228,34 @@ fn its_data_are_what_was_sent() {
     }
 }
 
+/// UCX tells the device which tags it waits for, and the device matches its messages with them: small ones, and those that it fetches itself
+/// (UCX's own headers, in requests that UCX writes). All bytes are compared. On Ethernet this release of UCX stops itself
+/// (`rc_mlx5_devx.c:376`, an assertion that a path has a UDP port).
+#[test]
+fn the_device_matches_its_tags() {
+    let (_directory, program) = data_program();
+    let command = [&program, "mlx5_0:1", "mlx5_1:1"];
+    let log = ["--devices", "2", "--log", "warn,softhca::firmware=debug,softhca::qp=debug"];
+    let told = [
+        ("UCX_WARN_UNUSED_ENV_VARS", "n"),
+        ("UCX_RC_MLX5_TIMEOUT", "67ms"),
+        ("UCX_RC_MLX5_TM_ENABLE", "y"),
+        ("UCX_TM_THRESH", "0"),
+    ];
+    const LOSSES: &[&str] = &["--faults", "drop=10,dup=5,reorder=5,seed=4"];
+    for (objects, options) in [(BY_DEVX, &["--strict"][..]), (BY_DEVX, LOSSES), (BY_VERBS, &[])] {
+        let (options, environment) = ([&log, options].concat(), [&told[..], &[objects, RC]].concat());
+        let device = Device { environment: &environment, ..Device::new(&options) };
+        let (code, output) = launch_on(&device, &command, Duration::from_secs(120));
+        assert_eq!(code, Some(0), "{options:?} {environment:?}\n{output}");
+        assert!(output.contains("\ncompared ") && !output.contains("complaint"), "{output}");
+        assert_eq!(commands(&output, "CREATE_XRQ"), if objects == BY_DEVX { 2 } else { 0 }, "{output}");
+        for matched in ["a message is for tag", "bytes is for tag"] {
+            assert!(output.contains(matched), "{options:?} {environment:?}: {matched}\n{output}");
+        }
+    }
+}
+
 /// `ucx_data.c`, compiled; it is there as long as the directory.
 fn data_program() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().expect("a directory for the program");

@@ -258,7 +258,7 @@ fn a_queue_is_of_its_kind_and_stays_while_it_is_used() {
 fn what_cannot_be_is_refused() {
     let mut nodes = pair(LinkLayer::InfiniBand);
     let [node, _] = &mut nodes;
-    let cases: [(Kind, usize, u8, Status); 14] = [
+    let cases: [(Kind, usize, u8, Status); 18] = [
         (Srq, 0x14, 0x82, Status::BadParameter),       // WQE signatures
         (Srq, 0x14, 0x00, Status::BadParameter),       // WQEs of 16 bytes, which have no room for a link
         (Srq, 0x2b, 0x77, Status::BadResource),        // PD
@@ -270,7 +270,11 @@ fn what_cannot_be_is_refused() {
         (RmpLinked, 0x71, 0x04, Status::BadParameter), // WQEs of 16 bytes
         (RmpCyclic, 0x57, 0x81, Status::BadParameter), // a limit of 129 of 128
         (RmpCyclic, 0x22, 0x01, Status::BadParameter), // a bit without a name
-        (Xrq, 0x12, 0x10, Status::BadParameter),       // tag matching
+        (Xrq, 0x12, 0x02, Status::BadParameter),       // another topology than tag matching
+        (Xrq, 0x13, 0x01, Status::BadParameter),       // rendezvous without tags
+        (Xrq, 0x30, 0x70, Status::BadParameter),       // a list without tags
+        (Xrq, 0x33, 0x01, Status::BadParameter),       // a list that has begun
+        (Xrq, 0x1f, 0x01, Status::BadParameter),       // for dynamic connections (UCX)
         (Xrq, 0x1b, 0x77, Status::BadResource),        // CQ
         (Xrq, 0x90, 0x30, Status::BadParameter),       // several strides
     ];
@@ -330,4 +334,44 @@ fn a_queue_of_an_xrc_domain_is_for_no_other_service() {
     assert_eq!(node.status(&on(6, number)), Status::Ok);
     assert_eq!(node.status(&free([8, 0x0f], xrcd)), Status::Ok);
     assert_eq!(node.status(&free([4, 1], cqn)), Status::Ok);
+}
+
+/// As Linux (`create_xrq_cmd`) and UCX (`uct_rc_mlx5_devx_init_rx_tm`) ask for it.
+#[test]
+fn an_extended_queue_may_match_tags() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let mut create = Xrq.create(node);
+    (create[0x12], create[0x13]) = (1, 1);
+    create[0x15..0x18].copy_from_slice(&[0xab, 0xcd, 0xef]);
+    create[0x30] = 0x80;
+    assert_eq!(node.status(&create), Status::BadParameter, "more places than there can be");
+    create[0x30] = 0x70;
+    let number = node.number(&create);
+    assert_eq!(Xrq.query(node, number).expect("a context")[0x10..], create[0x10..0x150]);
+    // Bytes of a QP's context: offload_type, no_sq.
+    let qp = |node: &Node, st: u8, offload: u8, no_sq: u8| {
+        let mut input = node.qp_mailbox(&Qp { st, srqn: Some(number) });
+        input[0x1b] = offload << 4;
+        input[0x22] |= no_sq << 7;
+        input
+    };
+    for (st, offload, no_sq, status) in [
+        (0, 1, 0, Status::BadParameter), // its send queue is the driver's
+        (0, 2, 1, Status::BadParameter), // another offload
+        (1, 0, 0, Status::BadResource),  // a service that has no tag matching
+    ] {
+        let input = qp(node, st, offload, no_sq);
+        assert_eq!(node.status(&input), status, "{st} {offload} {no_sq}");
+    }
+    let plain = node.qp_mailbox(&Qp { st: 0, srqn: None });
+    let mut input = plain.clone();
+    (input[0x1b], input[0x22]) = (0x10, plain[0x22] | 0x80);
+    assert_eq!(node.status(&input), Status::BadParameter, "its receives match no tags");
+    assert_eq!(Xrq.destroy(node, number), Status::Ok, "what was refused does not use it");
+    let number = node.number(&create);
+    let mut input = node.qp_mailbox(&Qp { st: 0, srqn: Some(number) });
+    (input[0x1b], input[0x22]) = (0x10, input[0x22] | 0x80);
+    node.create_qp_by(&input);
+    assert_eq!(Xrq.destroy(node, number), Status::ResourceBusy);
 }
