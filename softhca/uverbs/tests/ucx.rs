@@ -243,7 +243,7 @@ fn the_device_matches_its_tags() {
         ("UCX_TM_THRESH", "0"),
     ];
     const LOSSES: &[&str] = &["--faults", "drop=10,dup=5,reorder=5,seed=4"];
-    for (objects, options) in [(BY_DEVX, &["--strict"][..]), (BY_DEVX, LOSSES), (BY_VERBS, &[])] {
+    for (objects, options) in [(BY_DEVX, LOSSES), (BY_VERBS, &["--strict"][..])] {
         let (options, environment) = ([&log, options].concat(), [&told[..], &[objects, RC]].concat());
         let device = Device { environment: &environment, ..Device::new(&options) };
         let (code, output) = launch_on(&device, &command, Duration::from_secs(120));
