@@ -90,7 +90,15 @@ pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {
     requester[32..].copy_from_slice(&[
         0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0, 1, 2, 0, 3, 0, 4,
     ]);
+    // Completions of tag matching: what was done, and the opcode.
+    let tag = |(app_op, opcode): (u8, u8)| {
+        let mut cqe = [app_op; 64];
+        (cqe[40], cqe[63]) = (1, opcode << 4);
+        cqe
+    };
+    let tags = [(1, 6), (2, 2), (3, 2), (5, 6), (6, 6), (8, 6), (0xa, 3), (0xc, 2)];
     vec![
+        ("tags", input(false, 0, tags.map(tag).to_vec())),
         ("responder", input(false, 0, cqes_of_the_device(64, 0))),
         ("in_cqe_32", input(false, 1, cqes_of_the_device(64, 32))),
         ("in_cqe_64", input(true, 0, cqes_of_the_device(128, 64))),
@@ -164,6 +172,12 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     let large = 1 << 31;
     let copies = [(0, 9), (1, 9), (9, 9), (10, 9), (1, 0), (large, large), (large, u32::MAX), (large + 1, u32::MAX)];
     let waits = (0..8).map(|kind| request(kind, if kind < 4 { &[1; 3] } else { &[0, 7, u32::MAX] })).collect();
+    let lengths = [0, 1, large - 1, large, u32::MAX];
+    let tag = |n: usize| wqe_build::Request {
+        flags: n as u8,
+        ..request((n % 3) as u8, if n % 7 == 6 { &[] } else { &lengths[n / 3 % 5..][..1] })
+    };
+    let tags = (0..60).map(tag).collect::<Vec<_>>();
     let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
         ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
@@ -183,6 +197,8 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("datagrams_preferring_blueflame", wqe_build::Input { service: 3, prefer_blueflame: true, ..input(datagrams) }),
         ("keys", wqe_build::Input { service: 0x80, log_wqebbs: 4, ..input(keys) }),
         ("copies", wqe_build::Input { service: 0xc0, ..input(copies.map(copy).to_vec()) }),
+        ("tags", wqe_build::Input { service: 0xe0, log_wqebbs: 5, ..input(tags.clone()) }),
+        ("tags_without_entries", wqe_build::Input { service: 0xe0, max_sge: 0, ..input(tags) }),
         ("waits", wqe_build::Input { service: 0xa0, log_wqebbs: 4, ..input(waits) }),
         ("xrc", wqe_build::Input { service: 6, ..input(one_each.clone()) }),
         ("xrc_inline", wqe_build::Input { service: 6, ..input(inline_each) }),

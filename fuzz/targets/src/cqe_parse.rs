@@ -2,7 +2,7 @@
 
 use blueflame::cq::{
     CompletionQueue, Conservative, CqParts, CqeError, CqeFormat, CqeView, Grh, GrhKind, NoOverrun, OncePerCall,
-    PollMode, Publish, Source, Standard,
+    PollMode, Publish, Source, Standard, TagCqe, TagMatch,
 };
 use blueflame::types::{CqCi, Cqn};
 
@@ -108,13 +108,19 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         }
         Err(error) => error.to_string(),
     };
+    let tags = cqe.tag_matching();
+    assert!(tags.is_none() || bytes[40] == 1 && matches!(bytes[63] >> 4, 1..=4 | 6), "{tags:?}");
+    if let Some(TagCqe::Match(TagMatch { entry, header, .. })) = tags {
+        assert_eq!(u32::from(entry.0), be32(40) & 0xffff);
+        assert!(header.is_none_or(|header| header.app_ctx == be32(4) && header.kind.byte() == bytes[0]));
+    }
     let inline = cqe.copy_inline(room);
     if let Ok(len) = inline {
         assert!(len <= 64 && len <= room.len());
         assert!(room[len..].iter().all(|&byte| byte == 0xa5), "bytes behind the message");
     }
     format!(
-        "{check} {inline:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        "{check} {tags:?} {inline:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         look_at_header(bytes),
         (cqe.opcode(), cqe.wc_opcode(), cqe.format(), cqe.solicited()),
         (cqe.imm(), cqe.invalidated_rkey(), cqe.timestamp(), cqe.request_opcode()),

@@ -19,5 +19,6 @@ pub mod mini_cqe;
 pub mod network;
 pub mod pci_function;
 pub mod queue_ops;
+mod tags;
 mod waits;
 pub mod wqe_build;

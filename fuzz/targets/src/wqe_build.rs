@@ -65,7 +65,7 @@ input_struct! {
     Input {
         /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys, with bit 5 besides
         /// RC that waits, starts queues and reads, and
-        /// with bits 7 and 6, RC that copies memory.
+        /// with bits 7 and 6, RC that copies memory, or with bit 5 besides changes lists of tags.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
@@ -151,6 +151,7 @@ pub fn run(input: &Input) {
     match input.service >> 6 {
         2 if input.service & 0x20 != 0 => return super::waits::run(input),
         2 => return super::keys::run(input),
+        3 if input.service & 0x20 != 0 => return super::tags::run(input),
         3 => return super::copies::run(input),
         _ => {}
     }

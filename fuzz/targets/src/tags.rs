@@ -1,0 +1,79 @@
+//! Operations on lists of tags, of the target `wqe_build`: the device must read what was asked for.
+
+use blueflame::Sge;
+use blueflame::queue::{PostError, SendQueue};
+use blueflame::transport;
+use blueflame::types::{Lkey, TagIndex, WrId};
+use blueflame::wqe::{self, EncodeError, MAX_SGE_BYTES, SupportedOn, TagOperation};
+use softhca::wqe::{Append, DataSeg, SendOp, TagChange, TagOp};
+
+use super::wqe_build::{Input, Request};
+
+impl Request {
+    fn tag_buffer(&self) -> Sge {
+        let entry = self.entries.first();
+        entry.map_or(Sge { addr: !self.addr, length: 0, lkey: Lkey(self.rkey) }, |entry| Sge {
+            addr: entry.addr,
+            length: entry.bytes,
+            lkey: Lkey(entry.lkey),
+        })
+    }
+
+    /// Posts a request with the flags that were asked for.
+    fn post_tagged<O, P>(
+        &self,
+        sq: &mut SendQueue<transport::Rc>,
+        request: wqe::Request<O, P>,
+        id: u64,
+    ) -> Result<(), PostError>
+    where
+        O: TagOperation + SupportedOn<transport::Rc>,
+        P: wqe::parts::Payload,
+    {
+        let request = if self.flags & 1 != 0 { request.reported() } else { request };
+        let request = if self.flags & 2 != 0 { request.unexpected(self.imm as u16) } else { request };
+        // SAFETY: no device acts on what is posted.
+        unsafe { sq.post_unchecked(&request.wr_id(WrId(id))) }
+    }
+
+    fn post_tag(&self, sq: &mut SendQueue<transport::Rc>, id: u64) -> (Result<(), PostError>, TagOp) {
+        let index = TagIndex(self.rkey as u16);
+        let (done, change) = match self.kind % 3 {
+            0 => {
+                let (mask, buffer) = (!self.addr ^ u64::from(self.imm), self.tag_buffer());
+                let done = self.post_tagged(sq, wqe::tag_append(self.addr, mask, index, buffer), id);
+                let seg = DataSeg { len: buffer.length, lkey: buffer.lkey.0, addr: buffer.addr };
+                let buffer = (buffer.length != 0).then_some(seg);
+                (done, TagChange::Append(Append { next: index.0, tag: self.addr, mask, buffer }))
+            }
+            1 => (self.post_tagged(sq, wqe::tag_remove(index), id), TagChange::Remove { index: index.0 }),
+            _ => (self.post_tagged(sq, wqe::tag_sync(), id), TagChange::None),
+        };
+        let sw_phase = (self.flags & 2 != 0).then_some(self.imm as u16);
+        (done, TagOp { change, sw_phase, completes: self.flags & 1 != 0 })
+    }
+
+    /// A refusal names a limit that the request is really past.
+    fn is_past_tags(&self, error: &PostError, input: &Input) -> bool {
+        match *error {
+            PostError::Encode(EncodeError::TooManySges { count: 1, limit: 0 }) => input.max_sge == 0,
+            PostError::Encode(EncodeError::SgeTooLong { bytes, .. }) => {
+                bytes > MAX_SGE_BYTES && bytes == self.tag_buffer().length
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Posts and decodes.
+pub(crate) fn run(input: &Input) {
+    super::keys::post_all(
+        input,
+        Request::post_tag,
+        |request, error| request.is_past_tags(error, input),
+        |found, op| {
+            assert_eq!(found.op, SendOp::Tags(*op));
+            assert!(!found.signaled);
+        },
+    );
+}
