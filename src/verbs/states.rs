@@ -65,6 +65,26 @@ impl Qp {
         })
     }
 
+    /// How it goes from RTR to RTS.
+    pub(super) fn ready_to_send(&self, path: &Path, psn: Psn) -> Result<(sys::ibv_qp_attr, Mask), Error> {
+        path.check()?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        attr.sq_psn = psn.get();
+        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
+        if self.is_reliable() {
+            attr.timeout = path.timeout;
+            attr.retry_cnt = path.retry_cnt;
+            attr.rnr_retry = path.rnr_retry;
+            attr.max_rd_atomic = path.max_rd_atomic.min(self.device_attr().max_qp_init_rd_atom);
+            mask = mask
+                | Mask::IBV_QP_TIMEOUT
+                | Mask::IBV_QP_RETRY_CNT
+                | Mask::IBV_QP_RNR_RETRY
+                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+        }
+        Ok((attr, mask))
+    }
+
     /// To the error state. All requests that are posted and have not completed complete as "flushed", unsignalled ones, too; so do
     /// requests posted from here on. Unsignalled requests that had succeeded before stay silent. To wait for the end, use
     /// [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
@@ -139,22 +159,7 @@ impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
     pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
-        path.check()?;
-        let qp = self.handle();
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        attr.sq_psn = psn.get();
-        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
-        if qp.is_reliable() {
-            attr.timeout = path.timeout;
-            attr.retry_cnt = path.retry_cnt;
-            attr.rnr_retry = path.rnr_retry;
-            attr.max_rd_atomic = path.max_rd_atomic.min(qp.device_attr().max_qp_init_rd_atom);
-            mask = mask
-                | Mask::IBV_QP_TIMEOUT
-                | Mask::IBV_QP_RETRY_CNT
-                | Mask::IBV_QP_RNR_RETRY
-                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
-        }
+        let (mut attr, mask) = self.handle().ready_to_send(path, psn)?;
         self.open_by(&mut attr, mask)
     }
 

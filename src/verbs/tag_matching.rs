@@ -31,8 +31,9 @@ pub struct TagAttr {
 
 /// A list of tagged buffers of this crate, and the queues under it.
 ///
-/// Queue pairs that receive from it are made with [`shared_receives`](TagMatching::shared_receives)`().handle()`
-/// ([`QpBuilder::shared_recv_queue`](super::QpBuilder::shared_recv_queue)).
+/// Queue pairs that receive from it are made with [`shared_receives`](TagMatching::shared_receives)`().handle()`: those that send, too, by
+/// [`QpBuilder::shared_recv_queue`](super::QpBuilder::shared_recv_queue); those whose rendezvous the device fetches, by
+/// [`ProtectionDomain::tag_receiver`].
 pub type OwnedTagMatching = TagMatching<OwnedSrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
 impl Device {

@@ -299,6 +299,54 @@ fn a_rendezvous_that_does_not_fit_is_left_to_software() {
     assert_eq!(TagHeader::split(&found).expect("a header").0, header.finished());
 }
 
+/// By a queue pair whose send queue is the device's. The sender hears that its memory is free again.
+#[test]
+fn the_device_fetches_a_rendezvous() {
+    let Some(mut line) = Line::new() else { return };
+    if !line._device.tag_matching().expect("asked").expect("it has it").rendezvous {
+        return;
+    }
+    let path = line._device.path(1, None).expect("a path");
+    let receiver = line._pd.tag_receiver(line.cq.handle(), line.list.shared_receives().handle()).expect("a receiver");
+    let mut recv_cq = line._device.completion_queue(16).build().expect("a CQ");
+    let sender = line._pd.queue_pair::<Rc>(line.send_cq.handle(), recv_cq.handle()).receives(4).inline(64);
+    let QueuePair { qp, sq, rq } = sender.build().expect("a queue pair");
+    let mut rq = rq.expect("it receives");
+    line.pair = QueuePair { qp, sq, rq: None };
+    let ends =
+        [line.pair.qp.endpoint_with(&path, Psn::truncate(9)), receiver.qp().endpoint_with(&path, Psn::truncate(10))];
+    receiver.qp().to_init(&path).expect("INIT");
+    line.pair.qp.to_init(&path).expect("INIT");
+    receiver.connect(&path, &ends[1], &ends[0]).expect("connect");
+    line.pair.sq.connect(&path, &ends[0], &ends[1]).expect("connect");
+    for (n, bytes) in [(2, ROOM), (3, 1), (4, 0)] {
+        let (entry, _) = line.listed(n, u64::MAX, n);
+        // SAFETY: nobody else uses this memory until the receive completes.
+        unsafe { rq.post(WrId(n), &[line.memory.sge_of(40 * ROOM..40 * ROOM + 64)]) }.expect("room");
+        let from = 50 * ROOM;
+        line.memory.write(from, &(0..bytes).map(|at| byte(n, at)).collect::<Vec<_>>());
+        let header = TagHeader::rendezvous(n).app_ctx(11);
+        let data =
+            RendezvousHeader { addr: line.memory.addr() + from as u64, rkey: line.memory.rkey(), bytes: bytes as u32 };
+        let message = [header.to_bytes(), data.to_bytes()].concat();
+        line.post(&wqe::send().inline(&message[..]).signaled(WrId(1)));
+        line.matched(header, entry, n, bytes);
+        let begin = Instant::now();
+        while recv_cq.poll_with(1, |cqe| {
+            assert_eq!((rq.retire(&cqe), cqe.byte_len()), (Ok(WrId(n)), 32));
+        }) == 0
+        {
+            assert!(begin.elapsed() < Duration::from_secs(20), "no word that it is finished");
+            std::thread::yield_now();
+        }
+        let mut found = [0; 32];
+        line.memory.read(40 * ROOM, &mut found);
+        let (told, rest) = TagHeader::split(&found).expect("a header");
+        assert_eq!((told, RendezvousHeader::split(rest)), (header.finished(), Some((data, [].as_slice()))));
+    }
+    assert!(line.list.is_empty());
+}
+
 #[test]
 fn sizes_that_the_device_does_not_have_are_refused() {
     let Some(line) = Line::new() else { return };
