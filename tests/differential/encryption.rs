@@ -65,9 +65,7 @@ impl Case {
     /// The list, of pieces in a row.
     fn list(&self, stage: &Stage) -> Vec<Sge> {
         let bytes = self.bytes();
-        let mut cuts: Vec<usize> = self.cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
-        cuts.sort_unstable();
-        cuts.windows(2).map(|cut| stage.places.memory.sge_of(cut[0]..cut[1])).collect()
+        stage.places.pieces(&self.cuts, bytes)
     }
 }
 
@@ -203,12 +201,6 @@ fn keys_encrypt_alike() {
     let geometry = Geometry { sends: 8, inline: 512, windows: true, keys: true, ..Geometry::default() };
     let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
     stage.numbers = (0..stage.deks.len()).map(|dek| learn(&mut twins, &stage, units, dek)).collect();
-    // Our queue goes as far as libmlx5's has.
-    for _ in 0..twins.pi {
-        let mut batch = twins.ours.sq.batch();
-        batch.push(&wqe::nop().signaled(WrId(1))).expect("room");
-        batch.ring_doorbell();
-        assert_eq!(twins.done(1), Ok(()));
-    }
+    twins.catch_up();
     in_turn::run::<Rc, _>(CASES, &["ConfigureKey"], case(units), |case| check(&mut stage, &mut twins, case));
 }

@@ -113,9 +113,7 @@ impl Case {
     /// The list, of pieces in a row.
     fn list(&self, stage: &Stage) -> Vec<Sge> {
         let bytes = laid_out(self.raw, self.signature.memory());
-        let mut cuts: Vec<usize> = self.cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
-        cuts.sort_unstable();
-        cuts.windows(2).map(|cut| stage.places.memory.sge_of(cut[0]..cut[1])).collect()
+        stage.places.pieces(&self.cuts, bytes)
     }
 
     fn wire_bytes(&self) -> usize {
@@ -314,12 +312,6 @@ fn keys_sign_and_encrypt_alike() {
     let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
     stage.psvs = [0, 1].map(|key| learn(&mut twins, &stage, &stage.keys[key], units, 0).0);
     stage.numbers = (0..stage.deks.len()).map(|dek| learn(&mut twins, &stage, &stage.keys[0], units, dek).1).collect();
-    // Our queue goes as far as libmlx5's has.
-    for _ in 0..twins.pi {
-        let mut batch = twins.ours.sq.batch();
-        batch.push(&wqe::nop().signaled(WrId(1))).expect("room");
-        batch.ring_doorbell();
-        assert_eq!(twins.done(1), Ok(()));
-    }
+    twins.catch_up();
     in_turn::run::<Rc, _>(CASES, &["SetPsv"], case(units), |case| check(&mut stage, &mut twins, case));
 }

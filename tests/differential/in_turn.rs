@@ -6,6 +6,8 @@ use std::fmt::Debug;
 use blueflame::types::WrId;
 use blueflame::verbs::Buffer;
 use blueflame::verbs::ffi::Mlx5dvWq;
+use blueflame::wqe::{self, Sge, SupportedOn};
+use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
@@ -55,12 +57,34 @@ impl Places {
         self.wire.fill(0x5a);
     }
 
+    /// The first `bytes` bytes of memory in pieces, one after the other, cut there.
+    pub(crate) fn pieces(&self, cuts: &[Index], bytes: usize) -> Vec<Sge> {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
+        cuts.sort_unstable();
+        cuts.windows(2).map(|cut| self.memory.sge_of(cut[0]..cut[1])).collect()
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let (memory, wire) = (self.memory.len(), self.wire.len());
         let mut bytes = vec![0; memory + wire];
         self.memory.read(0, &mut bytes[..memory]);
         self.wire.read(0, &mut bytes[memory..]);
         bytes
+    }
+}
+
+impl<T: Link> Twins<T>
+where
+    wqe::Nop: SupportedOn<T>,
+{
+    /// Our queue, on which nothing has been posted, goes as far as libmlx5's has.
+    pub(crate) fn catch_up(&mut self) {
+        for _ in 0..self.pi {
+            let mut batch = self.ours.sq.batch();
+            batch.push(&wqe::nop().signaled(WrId(1))).expect("room");
+            batch.ring_doorbell();
+            assert_eq!(self.done(1), Ok(()));
+        }
     }
 }
 

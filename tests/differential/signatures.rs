@@ -157,10 +157,7 @@ impl Case {
 
     /// The list, of pieces in a row.
     fn list(&self, stage: &Stage, bytes: usize) -> Option<Vec<Sge>> {
-        let (_, cuts) = self.list.as_ref()?;
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes)).chain([0, bytes]).collect();
-        cuts.sort_unstable();
-        Some(cuts.windows(2).map(|cut| stage.places.memory.sge_of(cut[0]..cut[1])).collect())
+        self.list.as_ref().map(|(_, cuts)| stage.places.pieces(cuts, bytes))
     }
 }
 
@@ -487,13 +484,7 @@ fn keys_are_configured_and_errors_told_alike() {
     let geometry = Geometry { sends: 8, inline: 512, windows: true, keys: true, ..Geometry::default() };
     let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
     stage.psvs = [0, 1].map(|n| learn(&mut twins, &stage, &stage.keys[n]));
-    // Our queue goes as far as libmlx5's has, and the device hears of our key's number of errors.
-    for _ in 0..twins.pi {
-        let mut batch = twins.ours.sq.batch();
-        batch.push(&wqe::nop().signaled(WrId(1))).expect("room");
-        batch.ring_doorbell();
-        assert_eq!(poll_ours(&mut twins, 1), Ok(None));
-    }
+    twins.catch_up();
     stage.signature = Some(BlockSignature::on_both(LEARNT, LEARNT));
     in_turn::run::<Rc, _>(CASES, &["SetPsv"], case(), |case| check(&mut stage, &mut twins, case));
     assert!(stage.errors > CASES / 10, "{} errors", stage.errors);

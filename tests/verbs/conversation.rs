@@ -1,76 +1,68 @@
 //! What two connected ends do to each other's memory, whatever their queues are made by: verbs here, firmware commands in
-//! `devx/tests/device`.
+//! `devx/tests/device`, each of which has an `End` of its own.
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::Buffer;
 use blueflame::wqe::{self, Masked, WorkRequest};
 
-/// An end of a reliable connection, with memory that its peer may reach.
-pub(crate) trait Talks {
-    fn buffer(&mut self) -> &mut Buffer;
-    fn posts(&mut self, request: &impl WorkRequest<Rc>);
-    fn posts_receive(&mut self, tag: u64);
-    /// The next completion, which must be good: its side, its tag, its bytes.
-    fn completes(&mut self) -> (Side, WrId, u32);
+use crate::end::End;
 
-    fn bytes_at<const N: usize>(&mut self, at: usize) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.buffer().read(at, &mut bytes);
-        bytes
-    }
+fn bytes_at<const N: usize>(end: &End<Rc>, at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    end.buffer.read(at, &mut bytes);
+    bytes
+}
 
-    /// Posts a request of this tag, and waits for it.
-    fn does(&mut self, request: &impl WorkRequest<Rc>, tag: u64) {
-        self.posts(request);
-        assert_eq!(self.completes().1, WrId(tag));
-    }
+/// Posts a request of this tag, and waits for it.
+fn done(end: &mut End<Rc>, request: &impl WorkRequest<Rc>, tag: u64) {
+    end.post(request);
+    assert_eq!(end.completion().1, WrId(tag));
 }
 
 /// SEND, WRITE, READ and an atomic.
-pub(crate) fn messages(a: &mut impl Talks, b: &mut impl Talks) {
+pub(crate) fn messages(a: &mut End<Rc>, b: &mut End<Rc>) {
     const BYTES: usize = 5000;
     let message: [u8; BYTES] = std::array::from_fn(|i| (i * 7) as u8);
-    b.posts_receive(1);
-    a.buffer().write(0, &message);
-    let sge = a.buffer().sge_of(0..BYTES);
-    a.posts(&wqe::send().gather([sge]).signaled(WrId(2)));
-    assert_eq!(b.completes(), (Side::Responder, WrId(1), BYTES as u32));
-    assert_eq!(a.completes().1, WrId(2));
-    assert_eq!(b.bytes_at::<BYTES>(0), message);
+    b.post_receive(1);
+    a.buffer.write(0, &message);
+    let sge = a.buffer.sge_of(0..BYTES);
+    a.post(&wqe::send().gather([sge]).signaled(WrId(2)));
+    assert_eq!(b.completion(), (Side::Responder, WrId(1), BYTES as u32));
+    assert_eq!(a.completion().1, WrId(2));
+    assert_eq!(bytes_at::<BYTES>(b, 0), message);
 
-    let to = b.buffer().remote();
-    a.does(&wqe::write(to.at(8)).inline(b"inline").signaled(WrId(3)), 3);
-    assert_eq!(&b.bytes_at(8), b"inline");
+    let to = b.buffer.remote();
+    done(a, &wqe::write(to.at(8)).inline(b"inline").signaled(WrId(3)), 3);
+    assert_eq!(&bytes_at(b, 8), b"inline");
 
-    a.buffer().fill(0);
-    a.does(&wqe::read(to).scatter([sge]).signaled(WrId(4)), 4);
-    assert_eq!(a.bytes_at::<BYTES>(0), b.bytes_at(0));
+    a.buffer.fill(0);
+    done(a, &wqe::read(to).scatter([sge]).signaled(WrId(4)), 4);
+    assert_eq!(bytes_at::<BYTES>(a, 0), bytes_at(b, 0));
 
-    b.buffer().write(64, &41_u64.to_ne_bytes());
-    a.does(&wqe::fetch_add(to.at(64), 1).result(sge.addr, sge.lkey).signaled(WrId(5)), 5);
-    assert_eq!((a.bytes_at(0), b.bytes_at(64)), (41_u64.to_ne_bytes(), 42_u64.to_ne_bytes()));
+    b.buffer.write(64, &41_u64.to_ne_bytes());
+    done(a, &wqe::fetch_add(to.at(64), 1).result(sge.addr, sge.lkey).signaled(WrId(5)), 5);
+    assert_eq!((bytes_at(a, 0), bytes_at(b, 64)), (41_u64.to_ne_bytes(), 42_u64.to_ne_bytes()));
 }
 
 /// Of 4 bytes, what was there comes in network order, and the bytes beside it stay.
-pub(crate) fn masked_atomics(a: &mut impl Talks, b: &mut impl Talks) {
-    b.buffer().write(64, &[0x1122_3344_u32, 0x5566_7788].map(u32::to_ne_bytes).concat());
-    b.buffer().write(72, &0xffff_0001_ffff_8000_u64.to_ne_bytes());
-    let (to, result, lkey) = (b.buffer().remote().at(64), a.buffer().addr(), a.buffer().lkey());
+pub(crate) fn masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
+    b.buffer.write(64, &[0x1122_3344_u32, 0x5566_7788].map(u32::to_ne_bytes).concat());
+    b.buffer.write(72, &0xffff_0001_ffff_8000_u64.to_ne_bytes());
+    let (to, result, lkey) = (b.buffer.remote().at(64), a.buffer.addr(), a.buffer.lkey());
     let compare = Masked { value: 0x88_u32, mask: 0xff };
     let swap = Masked { value: 0xaabb_ccdd_u32, mask: 0x00ff_ff00 };
-    a.does(&wqe::masked_compare_swap(to.at(4), compare, swap).result(result, lkey).signaled(WrId(1)), 1);
-    assert_eq!(a.bytes_at(0), 0x5566_7788_u32.to_be_bytes());
-    assert_eq!(b.bytes_at::<8>(64)[..], [0x1122_3344_u32, 0x55bb_cc88].map(u32::to_ne_bytes).concat());
+    done(a, &wqe::masked_compare_swap(to.at(4), compare, swap).result(result, lkey).signaled(WrId(1)), 1);
+    assert_eq!(bytes_at(a, 0), 0x5566_7788_u32.to_be_bytes());
+    assert_eq!(bytes_at::<8>(b, 64)[..], [0x1122_3344_u32, 0x55bb_cc88].map(u32::to_ne_bytes).concat());
     let fields = wqe::masked_fetch_add(to.at(8), 0x0001_0001_0001_8000_u64, 0x8000_8000_8000_8000);
-    a.does(&fields.result(result, lkey).signaled(WrId(2)), 2);
-    assert_eq!(a.bytes_at(0), 0xffff_0001_ffff_8000_u64.to_ne_bytes());
-    assert_eq!(b.bytes_at(72), 0x0000_0002_0000_0000_u64.to_ne_bytes());
+    done(a, &fields.result(result, lkey).signaled(WrId(2)), 2);
+    assert_eq!(bytes_at(a, 0), 0xffff_0001_ffff_8000_u64.to_ne_bytes());
+    assert_eq!(bytes_at(b, 72), 0x0000_0002_0000_0000_u64.to_ne_bytes());
     let (all, one) = (Masked::all(0x0000_0002_0000_0000_u64), Masked::all(1));
-    a.does(&wqe::masked_compare_swap(to.at(8), all, one).result(result, lkey).signaled(WrId(3)), 3);
-    assert_eq!((a.bytes_at(0), b.bytes_at(72)), (all.value.to_ne_bytes(), 1_u64.to_ne_bytes()));
-    a.does(&wqe::masked_fetch_add(to, 0x1122_3345_u32, u32::MAX).result(result, lkey).signaled(WrId(4)), 4);
-    assert_eq!(a.bytes_at(0), 0x1122_3344_u32.to_be_bytes());
-    assert_eq!(b.bytes_at(64), 1_u32.to_ne_bytes(), "an exclusive or");
+    done(a, &wqe::masked_compare_swap(to.at(8), all, one).result(result, lkey).signaled(WrId(3)), 3);
+    assert_eq!((bytes_at(a, 0), bytes_at(b, 72)), (all.value.to_ne_bytes(), 1_u64.to_ne_bytes()));
+    done(a, &wqe::masked_fetch_add(to, 0x1122_3345_u32, u32::MAX).result(result, lkey).signaled(WrId(4)), 4);
+    assert_eq!(bytes_at(a, 0), 0x1122_3344_u32.to_be_bytes());
+    assert_eq!(bytes_at(b, 64), 1_u32.to_ne_bytes(), "an exclusive or");
 }

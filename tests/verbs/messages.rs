@@ -10,28 +10,10 @@ use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
 use blueflame::transport;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool};
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe;
 
-use crate::conversation::{self, Talks};
+use crate::conversation;
 use crate::end::{End, connect, connected, device, end};
-
-impl Talks for End<transport::Rc> {
-    fn buffer(&mut self) -> &mut Buffer {
-        &mut self.buffer
-    }
-
-    fn posts(&mut self, request: &impl WorkRequest<transport::Rc>) {
-        self.post(request);
-    }
-
-    fn posts_receive(&mut self, tag: u64) {
-        self.post_receive(tag);
-    }
-
-    fn completes(&mut self) -> (Side, WrId, u32) {
-        self.completion()
-    }
-}
 
 #[test]
 fn rc_sends_writes_reads_and_adds() {

@@ -5,33 +5,15 @@ use std::os::unix::net::UnixStream;
 use blueflame::cq::Side;
 use blueflame::types::WrId;
 use blueflame::verbs::handshake::{self, HandshakeError};
-use blueflame::verbs::{Access, Buffer, Pool};
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::verbs::{Access, Pool};
+use blueflame::wqe;
 use blueflame::{Remote, transport};
 use blueflame_devx::cmd::QpcState;
 use blueflame_devx::object::ConnectError;
 
-use crate::conversation::{self, Talks};
+use crate::conversation;
 use crate::end::{End, connected};
 use crate::ground::ground;
-
-impl Talks for End<transport::Rc> {
-    fn buffer(&mut self) -> &mut Buffer {
-        &mut self.buffer
-    }
-
-    fn posts(&mut self, request: &impl WorkRequest<transport::Rc>) {
-        self.post(request);
-    }
-
-    fn posts_receive(&mut self, tag: u64) {
-        self.post_receive(tag);
-    }
-
-    fn completes(&mut self) -> (Side, WrId, u32) {
-        self.completion()
-    }
-}
 
 #[test]
 fn rc_sends_writes_reads_and_adds() {
