@@ -320,6 +320,29 @@ fn an_announcement_of_nothing_ends_its_tag() {
     assert_eq!(tags.told(), [(NO_PACKET, CONSUMED, 0, 0, head), (RECV, CANCELED, 0, 0, NOTHING)]);
 }
 
+/// A QP that is reset and connected anew is still one that the device may send by.
+#[test]
+fn a_qp_that_begins_anew_still_fetches() {
+    let mut tags = Tags::new(Options::default());
+    tags.append(0, 1, (7, u64::MAX), Some(0), 4000);
+    tags.told();
+    let reset = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
+    tags.lab.a.modify(reset);
+    tags.lab.a.pi = 0;
+    let (lid, gid, _) = tags.lab.b.identity();
+    tags.lab.a.become_ready((lid, gid, tags.receiver));
+    let b = &tags.lab.b;
+    let ready = [reset, b.init_attr(), b.rtr_attr(tags.lab.a.identity()), b.rts_attr()];
+    for attr in ready {
+        tags.lab.b.device.modify_qp(tags.receiver, &attr).unwrap();
+    }
+    tags.lab.a.post_recv(&[(tags.lab.a.data + 0x1_0000, 64)]);
+    let sent = announcement(&tags.lab, 7, 3000);
+    tags.send(&sent);
+    let expected = [(NO_PACKET, CONSUMED, 0, 0, *sent.first_chunk().unwrap()), (RECV, EXPECTED, 0, 3000, NOTHING)];
+    assert_eq!(tags.told(), expected);
+}
+
 /// Many announcements at once: the data is there before the sender hears that it was fetched, although packets are lost.
 #[test]
 fn what_is_announced_is_fetched_before_its_sender_may_free_it() {
@@ -453,4 +476,56 @@ fn what_is_on_its_way_when_the_queue_ends_is_canceled() {
     let mut canceled: Vec<_> = told.iter().map(|told| (told.1, told.2)).collect();
     canceled.sort_unstable();
     assert_eq!(canceled, [(CANCELED, 0), (CANCELED, 1)]);
+}
+
+/// Operations and messages of any bytes, by hosts and peers that lose their minds: no panic and no endless work, and the list stays what a
+/// list can be.
+#[test]
+fn any_operations_and_messages_leave_a_device_that_works() {
+    for series in 0..150 {
+        let mut random = Rng::with_seed(series);
+        let mut tags = Tags::new(Options { max_dest_rd_atomic: 16, ..Options::default() });
+        tags.fill(16);
+        for _ in 0..12 {
+            let mut wr = Wr::new(0x28).flags(0);
+            wr.body = (0..random.usize(0..5) * 16).map(|_| random.u8(..)).collect();
+            // Often one that is nearly right.
+            if wr.body.len() >= 32 && random.u8(..4) != 0 {
+                wr.body[0] &= 0x30;
+                wr.body[1] &= 0xc0;
+                wr.body[4..6].fill(0);
+                wr.body[8..16].fill(0);
+                let places = random.u16(..=1 << TAGS_LOG);
+                wr.body[2..4].copy_from_slice(&places.to_be_bytes());
+                wr.body[16..32].fill(random.u8(..2) * 0xff);
+            }
+            tags.lab.b.post(&wr);
+            let mut sent: Vec<u8> = (0..random.usize(..80)).map(|_| random.u8(..)).collect();
+            if let Some(operation) = sent.first_mut() {
+                *operation &= 3;
+            }
+            // Of what it announces, the key may be right.
+            if sent.len() >= 32 {
+                sent[24..28].copy_from_slice(&tags.lab.a.key.to_be_bytes());
+                sent[28..30].fill(0);
+            }
+            tags.send(&sent);
+            tags.lab.settle();
+            tags.lab.a.poll_send();
+            tags.lab.b.poll_send();
+            let told = tags.lab.b.poll_recv();
+            assert!(told.len() < 64, "series {series}: {told:?}");
+        }
+        let info = tags.lab.b.device.query_srq(tags.lab.b.srqn.unwrap()).unwrap().tags.unwrap();
+        assert!(info.append_next_index < 1 << TAGS_LOG, "series {series}");
+        let error = QpAttr { state: Some(QpState::Err), ..QpAttr::default() };
+        let reset = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
+        for qpn in [tags.receiver, tags.lab.b.qpn] {
+            tags.lab.b.device.modify_qp(qpn, &error).unwrap();
+            tags.lab.settle();
+            tags.lab.b.device.modify_qp(qpn, &reset).unwrap();
+            tags.lab.b.device.destroy_qp(qpn).unwrap();
+        }
+        tags.lab.b.device.destroy_srq(tags.lab.b.srqn.unwrap()).unwrap();
+    }
 }
