@@ -1,4 +1,4 @@
-//! Extended receive queues (XRQ), without tag matching: shared receive queues with a completion queue of their own.
+//! Extended receive queues (XRQ): shared receive queues with a completion queue of their own, and with tag matching or without.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Pd {
     /// Makes an extended receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
     /// `cq` is what its context names. Receives of queue pairs complete on the completion queue of the queue pair, as with every
-    /// shared receive queue; the one named here is for tag matching, which this crate does not set up, but must be there.
+    /// shared receive queue; the one named here is for [tag matching](Self::tag_matching), which this queue does not do, but must be there.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
@@ -83,6 +83,16 @@ impl Pd {
         receives: u32,
         sge: u32,
     ) -> Result<OwnedXrq, Error> {
+        self.xrq((rings, cq), (receives, sge), |_| ())
+    }
+
+    /// The same with what `change` says besides.
+    pub(super) fn xrq(
+        &self,
+        (rings, cq): (&ThreadRings, &Cq),
+        (receives, sge): (u32, u32),
+        change: impl FnOnce(&mut Xrqc),
+    ) -> Result<OwnedXrq, Error> {
         let context = self.context();
         if !context.is(cq.object().context()) {
             return Err(Error::Foreign { object: "completion queue", of: "device" });
@@ -91,6 +101,7 @@ impl Pd {
         let ring = LinkedRing::new(self, rings, receives, sge)?;
         let mut inbox = CreateXrqIn::new();
         let xrqc = inbox.xrq_context_mut().set_cqn(cq.cqn());
+        change(xrqc);
         ring.describe(self, xrqc.wq_mut());
         let (object, out) = context.make(&inbox)?;
         let xrqn = out.xrqn();

@@ -22,3 +22,4 @@ mod shared;
 mod signatures;
 mod states;
 mod steering;
+mod tags;
