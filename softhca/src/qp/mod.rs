@@ -21,6 +21,7 @@ pub mod dct;
 mod dct_connection;
 mod delivery;
 mod failure;
+mod flush;
 mod local;
 mod modify;
 mod psn;

@@ -19,7 +19,7 @@ use super::timer::Retry;
 use crate::context::QpState;
 use crate::cq::Completion;
 use crate::resources::Resources;
-use crate::wqe::{self, DcTarget, Fence, SendOp, SendWqe};
+use crate::wqe::{self, DcTarget, Fence, SendOp};
 
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
@@ -27,9 +27,8 @@ const WINDOW_PACKETS: u32 = 128;
 /// WQEs that may be fetched and not complete.
 const MAX_REQUESTS: usize = 256;
 
-/// Packets sent, and WQEs flushed, in one step at most.
+/// Packets sent in one step at most.
 const PACKETS_PER_STEP: usize = 32;
-const FLUSHES_PER_STEP: usize = 64;
 
 /// A WQE has completed in error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +45,10 @@ pub(super) struct Requester {
     /// Producer index: WQEBBs that the host has rung for.
     producer: u16,
     /// Index of the next WQE to fetch.
-    next_wqe: u16,
+    pub(super) next_wqe: u16,
     /// WQEs that the register received whole, by index, until they are fetched: the device executes these copies and
     /// not what the ring holds.
-    copies: BTreeMap<u16, Box<[u8]>>,
+    pub(super) copies: BTreeMap<u16, Box<[u8]>>,
     /// WQEs fetched and not complete, in order.
     pub(super) requests: VecDeque<Request>,
     /// Requests of the device's own, which is all that a QP without a send queue has.
@@ -76,7 +75,7 @@ pub(super) struct Requester {
     /// DC: streams of which nothing is executed.
     pub(super) failed_streams: FailedStreams,
     /// A CQE with an error has been written since the queue could last send.
-    error_told: bool,
+    pub(super) error_told: bool,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
     pub(super) gone_back: bool,
 }
@@ -366,7 +365,7 @@ impl Requester {
         Ok(())
     }
 
-    fn pop_front(&mut self) -> Option<Request> {
+    pub(super) fn pop_front(&mut self) -> Option<Request> {
         let done = self.requests.pop_front()?;
         if self.cursor > 0 {
             self.cursor -= 1;
@@ -415,32 +414,6 @@ impl Requester {
         self.go_back();
     }
 
-    fn flush_front(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
-        let Some(request) = self.pop_front() else { return false };
-        if let Some(errand) = request.errand {
-            errand.failed(qp, resources);
-            return true;
-        }
-        let SendWqe { index, opcode, first_error_only, .. } = request.wqe;
-        self.complete_as_flushed(qp, resources, (index, opcode, first_error_only));
-        true
-    }
-
-    /// A WQE is flushed: it has a CQE, unless only the queue's first error is to be told, and it is not.
-    fn complete_as_flushed(
-        &mut self,
-        qp: &QpCore,
-        resources: &mut Resources,
-        (index, opcode, first_error_only): (u16, u8, bool),
-    ) {
-        if self.error_told && first_error_only && !qp.context.signal_all {
-            resources.sends_completed += 1;
-            return;
-        }
-        self.error_told = true;
-        complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
-    }
-
     /// Goes back to the oldest packet without an acknowledgement.
     pub(super) fn go_back(&mut self) {
         (self.answers_due, self.in_flight) = (0, 0);
@@ -485,38 +458,15 @@ impl Requester {
         }
         Ok(false)
     }
-
-    /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
-    pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
-        let mut flushed = false;
-        for _ in 0..FLUSHES_PER_STEP {
-            if !self.flush_front(qp, resources) {
-                if let Some((_, errand)) = self.errands.pop() {
-                    errand.failed(qp, resources);
-                    flushed = true;
-                    continue;
-                }
-                let (true, Some(sq)) = (self.is_rung(), &qp.context.sq) else { break };
-                self.copies.clear();
-                let index = self.next_wqe;
-                let (opcode, wqebbs, first_error_only) = wqe::extent(sq, index, self.producer, &*resources.memory);
-                self.next_wqe = index.wrapping_add(wqebbs);
-                self.complete_as_flushed(qp, resources, (index, opcode, first_error_only));
-            }
-            flushed = true;
-        }
-        flushed
-    }
-
-    /// After an error: flushes everything, and is ready for new requests. They begin after the last packet sent.
-    pub(super) fn recover(&mut self, qp: &QpCore, resources: &mut Resources) {
-        while self.flush(qp, resources) {}
-        self.error_told = false;
-        self.start_at(self.sent_end);
-    }
 }
 
-fn complete_in_error(qp: &QpCore, resources: &mut Resources, wqe_counter: u16, opcode: u8, failure: Failure) {
+pub(super) fn complete_in_error(
+    qp: &QpCore,
+    resources: &mut Resources,
+    wqe_counter: u16,
+    opcode: u8,
+    failure: Failure,
+) {
     resources.sends_completed += 1;
     resources.count_request_error(qp.counter, failure.syndrome);
     resources.complete(

@@ -23,6 +23,7 @@ mod states;
 mod store_order;
 mod streams;
 mod tags;
+mod tags_faults;
 mod tap;
 mod unreliable;
 mod wr;
