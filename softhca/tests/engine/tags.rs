@@ -358,3 +358,39 @@ fn a_qp_with_a_send_queue_leaves_what_is_announced_to_software() {
     assert_eq!(tags.lab.b.memory.read(tags.buffer(0), 32), sent);
     assert!(tags.lab.b.device.offload_rendezvous(receiver).is_err(), "it has a send queue");
 }
+
+/// Messages that are announced before the QP may send are fetched when it may: as many as it keeps in mind. The others are software's.
+#[test]
+fn announcements_wait_until_the_queue_pair_may_send() {
+    let mut tags = Tags::new(Options { rq_log: 7, ..Options::default() });
+    let b = &tags.lab.b;
+    let reset = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
+    let [init, rtr, rts] = [b.init_attr(), b.rtr_attr(tags.lab.a.identity()), b.rts_attr()];
+    for attr in [reset, init, rtr] {
+        tags.lab.b.device.modify_qp(tags.receiver, &attr).unwrap();
+    }
+    let sent = announcement(&tags.lab, 7, 2000);
+    let data = tags.lab.a.fill(ANNOUNCED, 2000, 6);
+    for number in 0..130 {
+        tags.append(number % 8, (number + 1) % 8, (7, u64::MAX), Some(0), 4000);
+        tags.send(&sent);
+        let outcome = tags.told()[1].1;
+        assert_eq!(outcome, if number < 128 { CONSUMED } else { CONSUMED_MSG_SW_RNDV }, "{number}");
+        tags.lab.a.poll_send();
+    }
+    (0..128).for_each(|_| tags.lab.a.post_recv(&[(tags.lab.a.data + 0x1_0000, 64)]));
+    tags.lab.b.device.modify_qp(tags.receiver, &rts).unwrap();
+    let fetched: Vec<_> = tags.told().iter().map(|told| (told.1, told.2, told.3)).collect();
+    assert_eq!(fetched, (0..128).map(|number| (EXPECTED, number % 8, 2000)).collect::<Vec<_>>());
+    assert_eq!(tags.lab.a.poll_recv().len(), 128);
+    assert_eq!(tags.lab.b.memory.read(tags.buffer(5), 2000), data);
+}
+
+/// Where nothing is sent, a list is a list all the same.
+#[test]
+fn a_sink_has_lists() {
+    let mut tags = Tags::new(Options { sink: true, ..Options::default() });
+    tags.append(0, 1, (7, u64::MAX), Some(0), 64);
+    tags.lab.b.post(&Wr::tags(2, 0, None));
+    assert_eq!(tags.told(), [outcome(APPEND, 0, true, 0), outcome(REMOVE, 0, true, 0)]);
+}
