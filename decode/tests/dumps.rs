@@ -292,6 +292,28 @@ fn compressed_cqes_of_the_enhanced_layout() {
     }
 }
 
+/// A title of the basic layout has a number of mini-CQEs where a CQE of the enhanced one has a mini-CQE or nothing, and it names a
+/// queue pair: either is enough.
+#[test]
+fn titles_of_the_basic_layout_are_none_of_the_enhanced_one() {
+    let mut title = [0; 64];
+    title[..8].fill(7);
+    title[63] = 0x2c;
+    let first = |cqe: &[u8; 64]| {
+        let ring = [&cqe[..], &[0xee; 64]].concat();
+        let options = Options { input: Input::Cqe, cqe_bytes: Some(64), binary: true, ..Options::default() };
+        decode(&ring, &options).records[0].kind
+    };
+    assert_eq!(first(&title), Kind::MiniCqes, "neither");
+    let (mut counts, mut named) = (title, title);
+    counts[47] = 3;
+    named[59] = 0x42;
+    assert_eq!([first(&counts), first(&named)], [Kind::Cqe; 2]);
+    // Eight would leave no room for their end.
+    title[63] = 0x7c;
+    assert_eq!(first(&title), Kind::Cqe);
+}
+
 #[test]
 fn what_is_no_dump_is_passed_over() {
     for text in [
