@@ -9,7 +9,7 @@ use super::formatted::{Formats, Formatted, KeyList};
 use super::key_list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
 use super::operation::{Carries, Fetches, Operation, Scatters};
 use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
-use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Registered, Sge};
+use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, InlineThen, Registered, Sge};
 use super::request::Request;
 use super::seg::AtomicSeg;
 use super::signature::{BlockSignature, Psvs, SignatureFormat};
@@ -414,6 +414,24 @@ impl<O: Carries> Request<O> {
     #[inline]
     pub fn gather_len<const N: usize>(self) -> Request<O, GatherLen<N>> {
         self.with_payload(GatherLen(()))
+    }
+}
+
+impl<O: Carries, D: InlineBytes> Request<O, Inline<D>> {
+    /// Has bytes from registered memory follow those that are copied: a header that this CPU makes, say, and a message that the
+    /// device fetches. One message has both. (libmlx5 has no such request; UCX posts them.)
+    ///
+    /// ```
+    /// use blueflame::types::{Lkey, WrId};
+    /// use blueflame::{Sge, wqe};
+    ///
+    /// let page = Sge { addr: 0x7000, length: 4096, lkey: Lkey(0x22) };
+    /// let _ = wqe::send().inline(b"page 17:").then_gather([page]).signaled(WrId(7));
+    /// ```
+    #[inline]
+    pub fn then_gather<L: EntryList<Sge>>(self, list: L) -> Request<O, InlineThen<D, L>> {
+        let first = *self.payload();
+        self.with_payload(InlineThen { first, rest: Registered(list) })
     }
 }
 

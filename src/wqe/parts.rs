@@ -5,7 +5,7 @@ pub use super::formatted::{Formats, Formatted, KeyList};
 pub use super::key_list::{Interleaved, Pieces, PiecesAt, Unchanged};
 pub use super::memcpy::Copied;
 pub use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
-pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, Payload, Registered};
+pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, InlineThen, Payload, Registered};
 pub use super::signature::SignatureFormat;
 pub use super::tag::TagBuffer;
 pub use super::window::Piece;

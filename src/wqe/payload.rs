@@ -264,3 +264,39 @@ impl<D: InlineBytes> Payload for Inline<D> {
         sink.bytes(rest);
     }
 }
+
+/// Bytes that are copied into the WQE, and registered memory that follows them: a header, say, and its message.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineThen<D, L> {
+    pub(super) first: Inline<D>,
+    pub(super) rest: Registered<L>,
+}
+
+impl<D, L> Sealed for InlineThen<D, L> {}
+impl<D: InlineBytes, L: EntryList<Sge>> Payload for InlineThen<D, L> {
+    const MAX_DS: Option<usize> = match (<Inline<D> as Payload>::MAX_DS, <Registered<L> as Payload>::MAX_DS) {
+        (Some(first), Some(rest)) => Some(first + rest),
+        _ => None,
+    };
+    const INLINE: bool = false;
+    const NEEDS: Limits = Limits {
+        max_inline: <Inline<D> as Payload>::NEEDS.max_inline,
+        max_sge: <Registered<L> as Payload>::NEEDS.max_sge,
+    };
+
+    #[inline(always)]
+    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
+        Ok(self.first.ds(limits)? + self.rest.ds(limits)?)
+    }
+
+    #[inline(always)]
+    fn has_static_size(&self) -> bool {
+        self.first.has_static_size() && self.rest.has_static_size()
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.first.encode(sink);
+        self.rest.encode(sink);
+    }
+}

@@ -387,7 +387,6 @@ pub struct SignatureFormat {
 }
 
 impl SignatureFormat {
-    /// The segment; `size` says whether another follows.
     /// The segment, one of formats of this size.
     #[inline(always)]
     pub(super) fn encode_as<S: Sink>(&self, size: u8, sink: &mut S) {

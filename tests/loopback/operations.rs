@@ -99,6 +99,19 @@ fn rounds<R: Register>(setup: &mut Setup<R>, rounds: usize) {
         post(&mut setup.near.sq, &wqe::write(remote.at(512)).gather(&list[..]).signaled(WrId(tag)));
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(512..512 + sent.len()), sent);
+        // The same behind a header, around the ring's end in either part of the WQE.
+        let header = pattern(round + 1, round % 13);
+        post(
+            &mut setup.near.sq,
+            &wqe::write(remote.at(2048)).inline(&header[..]).then_gather(&list[..]).signaled(WrId(tag)),
+        );
+        setup.complete(tag);
+        assert_eq!(setup.theirs.to_vec(2048..2048 + header.len() + sent.len()), [&header[..], &sent].concat());
+        // From registers: two WQEBBs known by type.
+        let request = wqe::write(remote.at(2048)).inline(&word).then_gather([setup.local(100, 300), setup.local(0, 1)]);
+        post(&mut setup.near.sq, &request.signaled(WrId(tag)));
+        setup.complete(tag);
+        assert_eq!(setup.theirs.to_vec(2048..2357), [&word[..], &data[100..400], &data[..1]].concat());
         if sent.len() > 1 {
             let halves = [setup.local(4096, sent.len() - 1), setup.local(6000, 1)];
             post(&mut setup.near.sq, &wqe::read(remote.at(512)).scatter(halves).signaled(WrId(tag)));

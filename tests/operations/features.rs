@@ -53,6 +53,13 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/send_queue/golden.rs",
         "completion_modes",
     ),
+    golden(
+        "send queues",
+        "inline data, and what is gathered behind it, in one request",
+        "UCX 1.13.1's own bytes, fetched by the software device",
+        "tests/send_queue/golden.rs",
+        "ucx_writes_the_same_of_inline_data_and_what_follows",
+    ),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     golden(

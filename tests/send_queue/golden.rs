@@ -3,11 +3,11 @@
 
 use blueflame::queue::{BlueFlamePolicy, PostError};
 use blueflame::transport;
-use blueflame::transport::Transport;
-use blueflame::types::{Lkey, Rkey, WrId};
+use blueflame::transport::{Rc, Transport, Ud};
+use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
 use blueflame::wqe::SupportedOn;
 use blueflame::wqe::parts::Payload;
-use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, TemplatePayload};
+use blueflame::wqe::{self, CompactAv, EncodeError, Fence, Remote, Request, Sge, TemplatePayload, UdAddress};
 
 use crate::rig::{OLD, Rig, Setup};
 
@@ -352,4 +352,50 @@ fn blueflame_copies_what_is_not_inline_by_default() {
     let page = rig.page();
     assert_eq!(page[256..264], rig.ring()[64..72]);
     assert!(page[264..].iter().all(|&byte| byte == OLD));
+}
+
+/// What UCX 1.13.1 has written of `rc_mlx5` and `ud_mlx5` (`ucx_perftest -t am_bw -D zcopy -H 8`), as the software device has
+/// fetched it (`softhca-run --log softhca::wqe=trace`): its headers inline, its user's message by reference.
+#[test]
+fn ucx_writes_the_same_of_inline_data_and_what_follows() {
+    let message = |addr, lkey| [Sge { addr, length: 0x3f8, lkey: Lkey(lkey) }];
+    let wqe = by_ucx(
+        "0000000a000042030000000800000000 8000000a000501000000000000000000
+         000003f80000190200007f7533d6a008",
+    );
+    let header = [0, 5, 1, 0, 0, 0, 0, 0, 0, 0];
+    let request = wqe::send().inline(&header).then_gather(message(0x7f75_33d6_a008, 0x1902)).signaled(WrId(1));
+    check::<Rc, _, _>(request, &wqe, false);
+    // Of sizes that are not known before.
+    let slice = message(0x7f75_33d6_a008, 0x1902);
+    check::<Rc, _, _>(wqe::send().inline(&header[..]).then_gather(&slice[..]).signaled(WrId(1)), &wqe, false);
+
+    let wqe = by_ucx(
+        "0000000a000042070000000000000000 1ee7a330000000008000004200000001
+         00000000000000000000000000000000 00000000000000000000000000000000
+         800000100000002b0100000001000000 00000000000000000000000000000000
+         000003f800001a0300007fbd42c95008",
+    );
+    let to = UdAddress::new(CompactAv::new(1), Qpn::truncate(0x42), Qkey(0x1ee7_a330)).to_full();
+    let mut header = [0; 16];
+    (header[3], header[4], header[8]) = (0x2b, 1, 1);
+    check::<Ud, _, _>(wqe::send().to(to).inline(&header).then_gather(message(0x7fbd_42c9_5008, 0x1a03)), &wqe, false);
+}
+
+/// Each part has its own limit; what is not there takes no room.
+#[test]
+fn inline_data_and_what_follows_have_limits_of_their_own() {
+    let rig = Rig::new(Setup { max_inline: 20, max_sge: 2, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    let entry = Sge { addr: 0x1000, length: 8, lkey: Lkey(7) };
+    // SAFETY: no device looks; so below.
+    let posted = unsafe { sq.post_unchecked(&wqe::send().inline(&[1; 21]).then_gather([entry])) };
+    assert_eq!(posted, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 21, limit: 20 })));
+    // SAFETY: as above.
+    let posted = unsafe { sq.post_unchecked(&wqe::send().inline(&[1; 20]).then_gather([entry; 3])) };
+    assert_eq!(posted, Err(PostError::Encode(EncodeError::TooManySges { count: 3, limit: 2 })));
+    let data = [0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0x10, 0];
+    let ctrl = |ds| [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0, 0, 0, 0, 0];
+    let nothing = Sge { length: 0, ..entry };
+    check::<Rc, _, _>(wqe::send().inline(&[]).then_gather([nothing, entry]), &[ctrl(2), data], false);
 }
