@@ -41,7 +41,7 @@ use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
     Template,
 };
-use blueflame::types::{Lkey, Rkey, Srqn, WrId};
+use blueflame::types::{Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, Fence, GatherLen, InlineLen, To, UdAddress, Window, WindowRights,
 };
@@ -144,6 +144,12 @@ hot! {
     fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &wqe::Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&wqe::memcpy(*opaque, from, to, from.lkey).signaled(id)) }
+    }
+
+    /// Appends a tagged buffer to a list.
+    fn post_tag(sq: &mut SendQueue<transport::Rc>, tag: u64, next: TagIndex, buffer: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: as above.
+        unsafe { sq.post_unchecked(&wqe::tag_append(tag, u64::MAX, next, buffer).reported().unexpected(0).wr_id(id)) }
     }
 
     /// A SEND of 8 bytes, inline.

@@ -6,7 +6,7 @@ use blueflame::cq::{CompletionQueue, Compressed, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
-use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, WrId};
+use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress, Window,
 };
@@ -319,6 +319,9 @@ fn posts() -> Vec<Case> {
         case!("post memcpy", 1, || send_queue(exclusive()), post_memcpy, |sq, n, post| {
             let (from, id) = (message(n).from, WrId(n));
             post(sq, black_box(&OPAQUE), from, message(n).to.addr, id).expect("space")
+        }),
+        case!("post tag", 1, || send_queue(exclusive()), post_tag, |sq, n, post| {
+            post(sq, message(n).to.addr, TagIndex(n as u16), message(n).from, WrId(n)).expect("space")
         }),
         case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
             post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")

@@ -5296,6 +5296,159 @@ L30:
     ldp x29, x30, [sp], #32
     ret
 
+hot_post_tag:
+    rev w10, w2
+    ldr x9, [x3]
+    mov w14, #49168
+    ldp w11, w12, [x3, #8]
+    and w13, w10, #0xffff0000
+    rev x10, x1
+    orr x13, x13, x14
+    tbnz w11, #31, L2
+    ldr w14, [x0, #60]
+    cbz w14, L1
+    ldp w14, w15, [x0, #76]
+    cmp w14, w15
+    b.eq L3
+    movi v1.2d, #0000000000000000
+    ldr x15, [x0, #40]
+    rev w16, w14
+    mov x17, #671088640
+    rev w12, w12
+    cmp w11, #0
+    movk x17, #1024, lsl #48
+    lsr w16, w16, #8
+    rev w11, w11
+    orr x15, x15, x17
+    ldrb w18, [x0, #92]
+    movi v2.2d, #0xffffffffffffffff
+    mov v1.d[0], x13
+    mov w13, #65536
+    orr x15, x15, x16
+    csel w12, w13, w12, eq
+    mov w16, #1
+    fmov d0, x15
+    orr x11, x11, x12, lsl #32
+    lsl x17, x18, #27
+    dup v4.2d, x16
+    rev x9, x9
+    lsl w12, w14, #4
+    ldr w13, [x0, #88]
+    fmov d3, x11
+    ldp x16, x15, [x0]
+    csel x9, xzr, x9, eq
+    mov v0.d[1], x17
+    mov v2.d[0], x10
+    mov v4.d[0], x4
+    and x10, x13, x12
+    mov v3.d[1], x9
+    add x11, x16, x10, lsl #2
+    add w9, w14, #1
+    and w9, w9, #0xffff
+    str q4, [x15, x10]
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w14, [x0, #52]
+    cbz w14, L2
+    ldp w14, w15, [x0, #76]
+    cmp w14, w15
+    b.eq L3
+    ldr x15, [x0, #40]
+    rev w16, w14
+    mov x17, #671088640
+    movk x17, #1024, lsl #48
+    lsr w16, w16, #8
+    ldrb w18, [x0, #92]
+    orr x15, x15, x17
+    rev w12, w12
+    cmp w11, #0
+    orr x15, x15, x16
+    mov w16, #1
+    rev w11, w11
+    fmov d3, x15
+    dup v2.2d, x16
+    lsl x16, x18, #27
+    movi v0.2d, #0000000000000000
+    movi v1.2d, #0xffffffffffffffff
+    rev x9, x9
+    lsl w17, w14, #4
+    csel x9, xzr, x9, eq
+    mov v3.d[1], x16
+    mov w16, #65536
+    mov v2.d[0], x4
+    csel w12, w16, w12, eq
+    ldp x18, x16, [x0]
+    orr x11, x11, x12, lsl #32
+    mov v0.d[0], x13
+    ldr w13, [x0, #88]
+    mov v1.d[0], x10
+    fmov d4, x11
+    and x10, x13, x17
+    add x12, x18, x10, lsl #2
+    str q2, [x16, x10]
+    mov v4.d[1], x9
+    add w9, w14, #1
+    stp q3, q0, [x12]
+    and w9, w9, #0xffff
+    stp q1, q4, [x12, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    str x15, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #96
+    stp x29, x30, [sp, #80]
+    add x29, sp, #80
+    stp x0, x13, [sp, #8]
+    add x0, sp, #8
+    stp xzr, x10, [sp, #24]
+    mov x10, #-1
+    stp x10, x9, [sp, #40]
+    stp w11, w12, [sp, #56]
+    str x4, [sp, #64]
+    strb wzr, [sp, #72]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::TagAppend, blueflame::wqe::tag::TagBuffer>>::{closure#2}>
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #96
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #13
+    mov w11, #16
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_post_two_fences:
     ldr w9, [x0, #56]
     cmp w9, #7

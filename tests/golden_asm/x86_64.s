@@ -5406,6 +5406,173 @@ L43:
     mov qword ptr [rbp + 8], rbx
     jmp L29
 
+hot_post_tag:
+    push rbp
+    push r15
+    push r14
+    push rbx
+    sub rsp, 72
+    mov rax, rdi
+    rol cx, 8
+    bswap rdx
+    mov r10, qword ptr [r8]
+    mov edi, dword ptr [r8 + 8]
+    mov r8d, dword ptr [r8 + 12]
+    shl ecx, 16
+    or rcx, 49168
+    test edi, edi
+    js L4
+    cmp dword ptr [rsi + 60], 0
+    je L1
+    mov r11d, dword ptr [rsi + 76]
+    cmp r11d, dword ptr [rsi + 80]
+    je L5
+    movzx ebx, byte ptr [rsi + 92]
+    mov r14d, r11d
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movabs r15, 288230376822800384
+    or r15, r14
+    movq xmm0, r15
+    movd xmm1, ebx
+    pslld xmm1, 27
+    punpcklqdq xmm0, xmm1
+    movd xmm1, ecx
+    movq xmm2, rdx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
+    xor ecx, ecx
+    test edi, edi
+    bswap edi
+    bswap r8d
+    bswap r10
+    cmovne rcx, r10
+    mov edx, 65536
+    cmovne edx, r8d
+    shl rdx, 32
+    or rdx, rdi
+    movq xmm4, rcx
+    movq xmm3, rdx
+    punpcklqdq xmm3, xmm4
+    mov ecx, r11d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm4, r9
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
+    mov rdx, qword ptr [rsi]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    inc r11d
+    movzx ecx, r11w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movapd xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 52], 0
+    je L4
+    mov r11d, dword ptr [rsi + 76]
+    cmp r11d, dword ptr [rsi + 80]
+    je L5
+    mov r14d, r11d
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 40]
+    movzx ebp, byte ptr [rsi + 92]
+    movabs rbx, 288230376822800384
+    or rbx, r14
+    movq xmm0, rbx
+    movd xmm1, ebp
+    pslld xmm1, 27
+    punpcklqdq xmm0, xmm1
+    movd xmm1, ecx
+    movq xmm2, rdx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
+    mov ecx, r11d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
+    xor r9d, r9d
+    test edi, edi
+    bswap r8d
+    mov r14d, 65536
+    cmovne r14d, r8d
+    bswap r10
+    bswap edi
+    cmovne r9, r10
+    shl r14, 32
+    or r14, rdi
+    movq xmm0, r9
+    movq xmm1, r14
+    punpcklqdq xmm1, xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm1
+    inc r11d
+    movzx ecx, r11w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], rbx
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 17
+L3:
+    add rsp, 72
+    pop rbx
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L4:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rcx
+    mov qword ptr [rsp + 16], 0
+    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 32], -1
+    mov qword ptr [rsp + 40], r10
+    mov dword ptr [rsp + 48], edi
+    mov dword ptr [rsp + 52], r8d
+    mov qword ptr [rsp + 56], r9
+    mov byte ptr [rsp + 64], 0
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::TagAppend, blueflame::wqe::tag::TagBuffer>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    jmp L3
+L5:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 13
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    jmp L3
+
 hot_post_two_fences:
     mov rax, rdi
     cmp dword ptr [rsi + 56], 7
