@@ -110,6 +110,24 @@ impl Walk<'_> {
         }
     }
 
+    /// Says of a signature in the control segment whether it is the WQE's, which makes the XOR of all its bytes 255 (rdma-core
+    /// `providers/mlx5/qp.c`, `wq_sig`). Zero is none.
+    fn signature(&mut self) {
+        let found = seg::CTRL.get(self.bytes, "signature") as u8;
+        if found == 0 || self.bytes.len() < len(self.bytes) {
+            return;
+        }
+        let right = self.bytes.iter().fold(!found, |sum, byte| sum ^ byte);
+        if found == right {
+            self.name_last("signature", "right");
+        } else {
+            let means = format!(
+                "wrong, that of these bytes is {right:#04x}: an error where WQEs have signatures, else nothing"
+            );
+            self.name_last("signature", &means);
+        }
+    }
+
     fn lead(&mut self, lead: Lead) {
         match lead {
             Lead::None => {}
@@ -295,6 +313,7 @@ fn walk(bytes: &[u8], transport: Option<Transport>) -> (Walk<'_>, Lead, bool) {
         }
         let mut walk = Walk { bytes, at: 0, parts: Vec::new(), odd: Vec::new() };
         walk.fixed(&seg::CTRL);
+        walk.signature();
         walk.lead(lead);
         for step in operation.map_or(&[][..], |operation| operation.steps) {
             walk.step(*step, opmod);

@@ -285,3 +285,25 @@ fn packets_in_one_wqe() {
     assert_eq!(names(&record)[1..], parts);
     assert_eq!((record.parts[3].offset, record.parts[3].bytes, record.number("lkey")), (48, 20, Some(0x200)));
 }
+
+/// rdma-core `providers/mlx5/qp.c`, `wq_sig`: a NOP and an inline WRITE, with the signatures that make the XOR of their bytes 255.
+#[test]
+fn signatures_are_looked_at() {
+    let meaning = |record: &Record| {
+        let field =
+            record.parts[0].fields.iter().find(|field| field.name == "signature").map(|field| field.meaning.clone());
+        (field.flatten(), record.notes.len())
+    };
+    let nop = |signature: &str| wqe(&["00 1234 00 c0ffee 01", signature, "0000 00 00000000"], None);
+    assert_eq!(meaning(&nop("09")), (Some("right".to_owned()), 0));
+    let (wrong, notes) = meaning(&nop("19"));
+    assert!(wrong.is_some_and(|text| text.starts_with("wrong, that of these bytes is 0x09:")) && notes == 0);
+    assert_eq!(meaning(&nop("00")), (None, 0), "none");
+    let write = [
+        "00 0001 08 000012 03 2a 0000 08 00000000",
+        "0000000000001000 00000100 00000000",
+        "80000001 55",
+        "aa5500aa5500aa5500aa55",
+    ];
+    assert_eq!(meaning(&wqe(&write, Some(Transport::Rc))), (Some("right".to_owned()), 0));
+}
