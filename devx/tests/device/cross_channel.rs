@@ -121,3 +121,52 @@ fn others_are_told_that_they_are_no_masters() {
         Err(other) => panic!("{other}"),
     }
 }
+
+/// When the next completion was, by the device's clock, and what it is of. It must be good.
+fn stamped(end: &mut End<Rc>) -> (u64, WrId) {
+    let End { pair, cq, .. } = end;
+    let mut done = None;
+    while done.is_none() {
+        cq.poll_with(1, |cqe| {
+            cqe.check().expect("good");
+            let tag = match cqe.side().expect("of a request") {
+                Side::Requester => pair.sq.retire(&cqe).expect("of this queue").wr_id,
+                Side::Responder => pair.rq.as_mut().expect("made with one").retire(&cqe).expect("of this queue"),
+            };
+            done = Some((cqe.timestamp(), tag));
+        });
+    }
+    done.expect("found")
+}
+
+/// A message behind a WAIT for the clock leaves when the time has come, by the clock that stamps the completions; behind one for a time
+/// that is past, at once.
+#[test]
+fn messages_wait_for_the_clock() {
+    /// How long they wait; without the WAIT they take far less.
+    const MILLISECONDS: u64 = 50;
+    let ground = ground();
+    if ground.context.wait_on_time().is_err() {
+        return;
+    }
+    let ticks = MILLISECONDS * u64::from(ground.context.general().expect("capabilities").device_frequency_khz());
+    let (mut sender, mut receiver) = connected::<Rc>(&ground);
+    sender.post(&wqe::nop().signaled(WrId(0)));
+    let (mut now, _) = stamped(&mut sender);
+    for round in 1..4 {
+        receiver.post_receive(round);
+        // At the end, one that is past.
+        let time = if round == 3 { now - ticks } else { now + ticks };
+        let mut batch = sender.pair.sq.batch();
+        batch.push(&wqe::wait_until(time)).expect("room");
+        batch.push(&wqe::send().inline(b"it is time").signaled(WrId(round))).expect("room");
+        batch.ring_doorbell();
+        let (received, tag) = stamped(&mut receiver);
+        assert_eq!(tag, WrId(round));
+        assert!(received > time, "received at {received}, {} ticks early", time.wrapping_sub(received));
+        let (sent, tag) = stamped(&mut sender);
+        assert_eq!(tag, WrId(round));
+        assert!(sent > time, "sent at {sent}, {} ticks early", time.wrapping_sub(sent));
+        now = sent;
+    }
+}
