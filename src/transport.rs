@@ -7,8 +7,12 @@ use sealed::Sealed;
 
 /// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`XrcInitiator`], [`Ud`], [`Dci`],
 /// [`DciStreams`] or
-/// [`RawPacket`].
-pub trait Transport: Sealed + 'static {}
+/// [`RawPacket`]; or one of them whose WQEs are [`Signed`].
+pub trait Transport: Sealed + 'static {
+    /// Whether each WQE carries a signature of itself: [`Signed`].
+    #[doc(hidden)]
+    const SIGNS: bool = false;
+}
 
 /// A service whose queue pairs have one peer each, which they are connected to: [`Rc`], [`Uc`] and [`XrcInitiator`]. The others name whom a request
 /// is for in each of them, or have no peers, and are not connected:
@@ -185,6 +189,59 @@ pub trait Initiator: Transport {}
 impl Initiator for Dci {}
 impl Initiator for DciStreams {}
 
+/// The service `T` with WQEs that carry a signature, an XOR of all their bytes, which the device checks: of a queue pair that was made
+/// so (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the device completes with an error and is not executed.
+///
+/// The queues of all other services compute none and pay nothing for that. Here each post pays for reading its WQE once more, in
+/// CPU registers where it is composed there. All operations of `T` are there:
+///
+/// ```
+/// use blueflame::queue::{PostError, SendQueue};
+/// use blueflame::types::WrId;
+/// use blueflame::{transport, wqe};
+///
+/// fn tell(sq: &mut SendQueue<transport::Signed<transport::Rc>>, order: &[u8; 16]) -> Result<(), PostError> {
+///     sq.post(&wqe::send().inline(order).signaled(WrId(1)))
+/// }
+/// ```
+/// ```compile_fail,E0277
+/// # use blueflame::{Remote, Sge, queue::SendQueue, transport, wqe};
+/// fn read(sq: &mut SendQueue<transport::Signed<transport::Uc>>, remote: Remote, local: Sge) {
+///     // SAFETY: (never called: it does not compile)
+///     let _ = unsafe { sq.post_unchecked(&wqe::read(remote).scatter([local])) };
+/// }
+/// ```
+///
+/// Who makes such queue pairs: `blueflame-devx`, and `verbs` where libmlx5 does, which is in processes with the environment variable
+/// `MLX5_QP_SIGNATURE`. Receives that come from a queue of the queue pair's own are signed, too
+/// ([`RecvQueue::signed_batch`](crate::queue::RecvQueue::signed_batch)); those of shared ones are not: no public driver computes them.
+/// Frames are not [signed](Signable): Linux has no word for that.
+#[derive(Clone, Copy, Debug)]
+pub struct Signed<T>(PhantomData<T>);
+
+/// A service whose WQEs can be [`Signed`]: all but raw packets, whose send queue is an object that Linux makes without (`sqc.wq`;
+/// `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+///
+/// ```compile_fail,E0277
+/// # fn signable<T: blueflame::transport::Signable>() {}
+/// signable::<blueflame::transport::RawPacket>();
+/// ```
+/// ```compile_fail,E0277
+/// # fn signable<T: blueflame::transport::Signable>() {}
+/// signable::<blueflame::transport::Signed<blueflame::transport::Rc>>(); // once
+/// ```
+pub trait Signable: Transport {}
+impl Signable for Rc {}
+impl Signable for Uc {}
+impl Signable for XrcInitiator {}
+impl Signable for Ud {}
+impl Signable for Dci {}
+impl Signable for DciStreams {}
+
+impl<T: Signable + Connected> Connected for Signed<T> {}
+impl<T: Signable + Receives> Receives for Signed<T> {}
+impl<T: Signable + Initiator> Initiator for Signed<T> {}
+
 /// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
 /// default, is right for every device.
 ///
@@ -287,6 +344,7 @@ impl Sealed for Dci {}
 impl Sealed for DciStreams {}
 impl Sealed for XrcInitiator {}
 impl<M: InlineMode> Sealed for RawPacket<M> {}
+impl<T> Sealed for Signed<T> {}
 impl Transport for Rc {}
 impl Transport for Uc {}
 impl Transport for Ud {}
@@ -294,6 +352,9 @@ impl Transport for Dci {}
 impl Transport for DciStreams {}
 impl Transport for XrcInitiator {}
 impl<M: InlineMode> Transport for RawPacket<M> {}
+impl<T: Signable> Transport for Signed<T> {
+    const SIGNS: bool = true;
+}
 
 /// The crate relies on what these traits say: nobody else implements them.
 mod sealed {

@@ -266,6 +266,8 @@ pub struct QpContext {
     pub streams: Option<DciStreams>,
     /// What it has to do with the queues of others.
     pub cross_channel: CrossChannel,
+    /// Its WQEs carry signatures, those of its own receive queue, too (QPC.wq_signature).
+    pub signed: bool,
     /// What it may do that a user's QP may not.
     pub privileges: Privileges,
 }

@@ -158,6 +158,7 @@ impl Program {
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
             cross_channel: CrossChannel::default(),
+            signed: false,
             privileges: Privileges::default(),
         };
         let own = Endpoint { qpn: device.create_qp(qp).unwrap(), addr, key };

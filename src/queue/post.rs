@@ -25,7 +25,7 @@ use crate::arch::{self, Packed};
 use crate::db::{Half, Register, Stored};
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
-use crate::wqe::{Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, WQEBB_DS, WorkRequest};
+use crate::wqe::{ByteXor, Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, Signing, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -153,6 +153,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let ds = const { composed_ds::<T, W>() };
         let mut wqe = Composed::new();
         request.encode(&self.control(pi), ds, &mut wqe);
+        if const { T::SIGNS } {
+            wqe.sign(wqe.xor(ByteXor::default()));
+        }
         // SAFETY: the caller's.
         unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
         wqe
@@ -167,6 +170,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let ds = const { composed_ds::<T, W>() };
         let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
         request.encode(&self.control(pi), ds, &mut wqe);
+        if const { T::SIGNS } {
+            wqe.sign(wqe.xor(ByteXor::default()));
+        }
         let [first, second] = wqe.pair();
         let record = WqeRecord { wr_id: request.tag(), wqebbs: 2 };
         // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
@@ -219,7 +225,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the WQE takes are
         // free.
         let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, slot.number()) };
-        request.encode(&self.control(pi), ds, &mut cursor);
+        if const { T::SIGNS } {
+            let mut signing = Signing::new(&mut cursor);
+            request.encode(&self.control(pi), ds, &mut signing);
+            let DsWords([_, second]) = signing.control();
+            // SAFETY: the second word of the control segment, in the ring.
+            unsafe { self.wqebb(slot).add(1).write(second) };
+        } else {
+            request.encode(&self.control(pi), ds, &mut cursor);
+        }
         for n in 0..wqebbs.0 {
             // No WQE starts in the other WQEBBs that it covers.
             let record = WqeRecord { wr_id: request.tag(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };

@@ -12,7 +12,7 @@ use crate::cq::{CompletionQueue, CqeError, PollMode};
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, Composed, Control, DsWords, WorkRequest};
+use crate::wqe::{self, ByteXor, Composed, Control, DsWords};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -111,7 +111,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let nop = |signaled| {
             let mut wqe = Composed::<D>::new();
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
-            WorkRequest::<T>::encode(&nop, &control, Ds(1), &mut wqe);
+            nop.encode_head(&control, Ds(1), &mut wqe);
+            if const { T::SIGNS } {
+                wqe.sign(wqe.xor(ByteXor::default()));
+            }
             wqe
         };
         let (ring, register) = (nop(signaled), nop(true));

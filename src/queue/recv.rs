@@ -63,25 +63,29 @@ impl RqParts {
 /// The receive queue of one queue pair.
 #[derive(Debug)]
 pub struct RecvQueue {
-    buf: NonNull<u8>,
+    pub(super) buf: NonNull<u8>,
     record: DoorbellRecord,
     /// The tags, then the bits of WQEs that are done.
-    shadow: NonNull<MaybeUninit<u64>>,
+    pub(super) shadow: NonNull<MaybeUninit<u64>>,
     /// Number of WQEs, less one.
-    mask: u32,
+    pub(super) mask: u32,
     /// How many may be outstanding at a time: at most the ring's.
     window: u32,
-    /// How far the head may be from the tail: `window` and `early`, but at most the ring's.
+    /// How far the head may be from the tail for requests without signatures: `room`, or zero where each must have one.
     limit: u32,
+    /// How far the head may be from the tail: `window` and `early`, but at most the ring's.
+    pub(super) room: u32,
     /// log2 of the stride in bytes.
-    shift: u32,
+    pub(super) shift: u32,
     /// Requests posted ever, and those before the oldest outstanding one; both count on modulo 2^32.
-    head: u32,
-    tail: u32,
+    pub(super) head: u32,
+    pub(super) tail: u32,
     /// Requests behind the tail that are done. Theirs are the only bits set.
     early: u32,
     /// The number that its completions carry.
     qpn: QpnInCqe,
+    /// Whether each WQE begins with its signature.
+    pub(super) signed: bool,
 }
 
 // SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
@@ -105,7 +109,7 @@ impl RecvQueue {
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
     /// - completions of other queue pairs that had or have the same number are kept away, as for
     ///   [`SendQueue::from_parts`](super::SendQueue::from_parts);
-    /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
+    /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`).
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
         let RqParts { buf, wqe_cnt, stride, dbrec, qpn, head, shadow } = parts;
         if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
@@ -118,7 +122,46 @@ impl RecvQueue {
         let qpn = QpnInCqe::new(qpn);
         // SAFETY: the caller promises the memory.
         unsafe { unmark_all(shadow, wqe_cnt) };
-        Ok(Self { buf, record, shadow, mask, window: wqe_cnt, limit: wqe_cnt, shift, head, tail: head, early: 0, qpn })
+        let (window, limit, room) = (wqe_cnt, wqe_cnt, wqe_cnt);
+        Ok(Self {
+            buf,
+            record,
+            shadow,
+            mask,
+            window,
+            limit,
+            room,
+            shift,
+            head,
+            tail: head,
+            early: 0,
+            qpn,
+            signed: false,
+        })
+    }
+
+    /// As [`from_parts`](Self::from_parts), of a queue pair that was created with WQE signatures
+    /// ([`Signed`](crate::transport::Signed)). The first 16 bytes of each WQE are its signature's, so it holds one entry less. Requests
+    /// are posted by [`signed_batch`](Self::signed_batch), and by nothing else: queues without signatures do not pay for these.
+    ///
+    /// A signature covers the entries given, the number of the queue pair, and the WQE's index, as libmlx5 has it (rdma-core
+    /// `providers/mlx5/qp.c`, `set_sig_seg`). That a NIC checks just this is not public: of several receives posted by one
+    /// `ibv_post_recv`, libmlx5 gives each the index of the first, and Linux (`drivers/infiniband/hw/mlx5/wr.c`), which never makes such
+    /// queue pairs for itself, has code for fewer bytes and no numbers. Here each has its own index, as a post of one has there.
+    ///
+    /// # Errors
+    /// As there; the stride is at least 32 bytes.
+    ///
+    /// # Safety
+    /// As there, but for the signatures.
+    pub unsafe fn from_signed_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
+        if parts.stride < 2 * SCATTER_BYTES as u32 {
+            return Err(RecvPartsError::Stride(parts.stride));
+        }
+        // SAFETY: the caller's.
+        let queue = unsafe { Self::from_parts(parts)? };
+        // Closed to requests without.
+        Ok(Self { signed: true, limit: 0, ..queue })
     }
 
     /// Posts one receive request and tells the device.
@@ -236,7 +279,8 @@ impl RecvQueue {
     }
 
     fn set_limit(&mut self) {
-        self.limit = (self.window + self.early).min(self.capacity());
+        self.room = (self.window + self.early).min(self.capacity());
+        self.limit = if self.signed { 0 } else { self.room };
     }
 
     /// Begins anew at index 0, with nothing posted and a doorbell record of zero; the tags of what was posted are forgotten.
@@ -275,7 +319,7 @@ impl RecvQueue {
     ///
     /// All WQEs before the head are written, and name memory that stays valid until they complete.
     #[inline(always)]
-    unsafe fn publish(&mut self) {
+    pub(super) unsafe fn publish(&mut self) {
         arch::to_device();
         // SAFETY: the caller's.
         unsafe { self.record.store(self.head as u16) };
@@ -313,6 +357,12 @@ impl RecvQueue {
     #[inline]
     #[must_use]
     pub fn max_sge(&self) -> usize {
+        self.entries() - usize::from(self.signed)
+    }
+
+    /// Units of 16 bytes in a WQE.
+    #[inline(always)]
+    fn entries(&self) -> usize {
         (1 << self.shift) / SCATTER_BYTES
     }
 }
@@ -354,7 +404,7 @@ impl RecvBatch<'_> {
         if head.wrapping_sub(queue.tail) >= queue.limit {
             return Err(RecvError::Full(queue.limit));
         }
-        let max = queue.max_sge();
+        let max = queue.entries();
         scatter::check(sges, max)?;
         let index = (*head & queue.mask) as usize;
         // SAFETY: the masked index is within the ring, each WQE is `stride` = 16 * max bytes, and `sges` was checked.

@@ -4,7 +4,8 @@ use core::mem::size_of;
 use core::ptr::NonNull;
 
 use crate::types::Lkey;
-use crate::wqe::{DataSeg, DsWords, MAX_SGE_BYTES, Sge};
+use crate::wqe::seg::SignatureSeg;
+use crate::wqe::{ByteXor, DataSeg, DsWords, MAX_SGE_BYTES, Sge};
 
 /// Bytes of one scatter entry.
 pub(super) const SCATTER_BYTES: usize = size_of::<DataSeg>();
@@ -17,7 +18,8 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 #[non_exhaustive]
 pub enum RecvError {
     /// The queue takes this many WQEs at a time, and all are in use. Where receives complete out of order, one that is done stays
-    /// in use until all older ones are done.
+    /// in use until all older ones are done. Zero: a window of none, or a queue whose requests need signatures
+    /// ([`signed_batch`](super::RecvQueue::signed_batch)).
     Full(u32),
     /// More scatter entries than a WQE holds.
     TooManySges {
@@ -33,6 +35,7 @@ pub enum RecvError {
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Full(0) => write!(f, "no receive requests are taken, or none without a signature"),
             Self::Full(n) => write!(f, "all {n} receive requests that fit are posted"),
             Self::TooManySges { given, max } => write!(f, "{given} scatter entries, a WQE of this queue holds {max}"),
             Self::SgeTooLong(n) => write!(f, "a scatter entry of {n} bytes, at most {MAX_SGE_BYTES} are possible"),
@@ -78,12 +81,47 @@ pub(super) unsafe fn write(list: NonNull<u8>, sges: &[Sge], max: usize) {
     }
 }
 
+/// Writes a signature, and `sges` behind as [`write`] does; bytes behind are zero then (rdma-core `providers/mlx5/qp.c`,
+/// `mlx5_post_recv` and `set_sig_seg`). `numbers` are those that the signature covers besides.
+///
+/// # Safety
+///
+/// `wqe` is 16-byte aligned room for `max` entries and one more, and `sges` passed [`check`] with that `max`.
+pub(super) unsafe fn write_signed(wqe: NonNull<u8>, sges: &[Sge], max: usize, numbers: u64) {
+    let mut sum = ByteXor::default().with_word(numbers);
+    let mut n = 0;
+    for sge in sges.iter().filter(|sge| sge.length != 0) {
+        sum = sum.with(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
+        n += 1;
+    }
+    // As many units as entries were given: with one of no bytes among them, the end mark is one of those.
+    if n < sges.len() {
+        sum = sum.with(DataSeg::new(0, TERMINATOR_LKEY, 0).into());
+    }
+    // SAFETY: the caller's: as many units as the WQE has.
+    unsafe {
+        for unit in 0..=max {
+            store_words(wqe.add(unit * SCATTER_BYTES), DsWords([0; 2]));
+        }
+        store_words(wqe, SignatureSeg::new(sum.signature()).into());
+        write(wqe.add(SCATTER_BYTES), sges, max);
+    }
+}
+
 /// # Safety
 ///
 /// `place` is 16 writable bytes, 16-byte aligned.
 #[inline(always)]
 unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
-    let [first, second] = DsWords::from(seg).0;
+    // SAFETY: the caller's.
+    unsafe { store_words(place, seg.into()) }
+}
+
+/// # Safety
+///
+/// As [`store`].
+#[inline(always)]
+unsafe fn store_words(place: NonNull<u8>, DsWords([first, second]): DsWords) {
     let words = place.cast::<u64>();
     // SAFETY: the two aligned words the caller vouches for. Volatile: the ring is device memory.
     unsafe {

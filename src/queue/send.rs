@@ -91,7 +91,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - no completion queue that is polled holds completions of an earlier queue pair with the same number
     ///   ([`CompletionQueue::forget`](crate::CompletionQueue::forget)), nor is a completion of another device's queue pair with
     ///   the same number ever given to [`retire`](Self::retire);
-    /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`), which this crate does not compute.
+    /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is [`Signed`](crate::transport::Signed), and
+    ///   without otherwise.
     pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
         let SqParts { ring, wqebbs, dbrec, qpn, max_inline, max_sge, signal_all, pi, shadow } = parts;
         if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {

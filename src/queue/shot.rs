@@ -8,7 +8,9 @@ use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs, WrId};
 use crate::wqe::parts::{HasRemote, Operation};
-use crate::wqe::{Composed, CtrlSeg, DsWords, NoLocalMemory, RaddrSeg, Remote, SupportedOn, TemplatePayload, WQEBB_DS};
+use crate::wqe::{
+    ByteXor, Composed, CtrlSeg, DsWords, NoLocalMemory, RaddrSeg, Remote, SupportedOn, TemplatePayload, WQEBB_DS,
+};
 
 /// Keeps the trait this room's own: a queue relies on its sizes being true.
 pub trait Sealed {}
@@ -261,7 +263,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         let control = self.control(pi);
         let control = CtrlSeg::index(control.index) | control.qpn;
-        let first = wqebb(shot, data, control, 0);
+        let mut first = wqebb(shot, data, control, 0);
+        if const { T::SIGNS } {
+            let wqe = (1..wqebbs.0)
+                .fold(first.xor(ByteXor::default()), |sum, n| wqebb(shot, data, control, usize::from(n)).xor(sum));
+            first.sign(wqe);
+        }
         let mut at = pi;
         for n in 0..wqebbs.0 {
             let wqebb = if n == 0 { first } else { wqebb(shot, data, control, usize::from(n)) };

@@ -89,7 +89,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 ///   nor moved to RESET.
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
 /// - Nobody posts to it in any other way from here on.
-/// - It was made without WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them).
+/// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T` is
+///   [`Signed`](crate::transport::Signed), and without otherwise.
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,
 ///   `ibv_alloc_parent_domain`). If that is not known, use [`adopt_qp_shared`].
 pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<QueuePair<T>, Error> {

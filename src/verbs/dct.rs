@@ -9,10 +9,9 @@ use rdma_sys as sys;
 use super::error::{in_range, non_null, zero};
 use super::event::event;
 use super::initiator::DYNAMIC;
-use super::parts::{self, fits};
+use super::parts::fits;
 use super::pd::PdHandle;
 use super::qp_builder::{TRIES, Unfit, left_behind};
-use super::qp_parts::QP_SIGNATURE;
 use super::states::zeroed_attr;
 use super::{Access, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
 use crate::types::{DcKey, Psn, Qpn};
@@ -105,7 +104,6 @@ impl DctBuilder<'_> {
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::PathWithoutGid`], [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
-        parts::unsigned("target", QP_SIGNATURE)?;
         path.check()?;
         let device = self.pd.handle.context.attr();
         in_range("port", path.port.number.into(), 1..=device.ports.into())?;

@@ -49,18 +49,23 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
     checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
 }
 
-/// Refuses to make or adopt queues if libmlx5 would have the device check signatures of their WQEs: this crate does not
-/// compute them. libmlx5 reads the environment's `variable` when it makes a queue, and does not report it (rdma-core
-/// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
-pub(crate) fn unsigned(object: &'static str, variable: &'static CStr) -> Result<(), Error> {
+/// Refuses to make or adopt queues if libmlx5 would have the device check signatures of their WQEs and the queues would not compute
+/// them (`signed`), or the other way round. libmlx5 reads the environment's `variable` when it makes a queue, and does not report it
+/// (rdma-core `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
+pub(crate) fn signatures(object: &'static str, variable: &'static CStr, signed: bool) -> Result<(), Error> {
     // SAFETY: a string; nobody changes the environment meanwhile, for libmlx5 is about to look for the same variable, with no lock.
     // (`std::env` takes one, which it does not know of, and copies what it finds.)
-    if !unsafe { libc::getenv(variable.as_ptr()) }.is_null() {
-        let variable = variable.to_string_lossy();
-        let why = format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it");
-        return Err(Error::Parts { object, why });
+    let asked = !unsafe { libc::getenv(variable.as_ptr()) }.is_null();
+    if asked == signed {
+        return Ok(());
     }
-    Ok(())
+    let variable = variable.to_string_lossy();
+    let why = if asked {
+        format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it")
+    } else {
+        format!("libmlx5 asks for WQE signatures where there is the environment variable {variable} alone; set it")
+    };
+    Err(Error::Parts { object, why })
 }
 
 /// Raw parts of a queue pair.
@@ -115,9 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_are_refused_by_the_variable_that_asks_for_them() {
-        assert_eq!(unsigned("queue pair", c"BLUEFLAME_TEST_OF_A_VARIABLE_THAT_IS_NOT_SET"), Ok(()));
-        let error = unsigned("queue pair", c"PATH").expect_err("every test has a path");
+    fn the_variable_that_asks_for_signatures_must_agree() {
+        const ABSENT: &CStr = c"BLUEFLAME_TEST_OF_A_VARIABLE_THAT_IS_NOT_SET";
+        assert_eq!(signatures("queue pair", ABSENT, false), Ok(()));
+        assert_eq!(signatures("queue pair", c"PATH", true), Ok(()));
+        let error = signatures("queue pair", c"PATH", false).expect_err("every test has a path");
         assert!(error.to_string().contains("the environment variable PATH"), "{error}");
+        let error = signatures("queue pair", ABSENT, true).expect_err("nobody has set it");
+        assert!(error.to_string().ends_with("alone; set it"), "{error}");
     }
 }

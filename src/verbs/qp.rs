@@ -52,6 +52,17 @@ impl VerbsTransport for transport::Uc {
     const NAME: &'static str = "UC";
 }
 
+impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Signed<T> {
+    const QP_TYPE: sys::ibv_qp_type::Type = T::QP_TYPE;
+    const RELIABLE: bool = T::RELIABLE;
+    const OPERAND_DS: usize = T::OPERAND_DS;
+    const INITIATOR: bool = T::INITIATOR;
+    const STREAMS: Option<[u8; 2]> = T::STREAMS;
+    const RECEIVES: bool = T::RECEIVES;
+    const PEER_TYPE: sys::ibv_qp_type::Type = T::PEER_TYPE;
+    const NAME: &'static str = T::NAME;
+}
+
 /// Handle of a queue pair (`ibv_qp`): its number, and the states before and after sending ([`Self::to_init`],
 /// [`Self::to_error`]). The send queue is what goes to RTS: [`SendQueue::connect`](Owned::connect). Cheap to clone.
 #[derive(Clone, Debug)]

@@ -41,7 +41,8 @@ impl ProtectionDomain {
     /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc),
     /// [`XrcInitiator`](crate::transport::XrcInitiator), [`Ud`](crate::transport::Ud), [`Dci`](crate::transport::Dci),
     /// [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq`
-    /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`.
+    /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`. libmlx5 makes queue pairs whose
+    /// WQEs are [`Signed`](crate::transport::Signed) where the environment variable `MLX5_QP_SIGNATURE` is set, and all of them then.
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
         QpBuilder {
@@ -217,7 +218,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     }
 
     fn create(self, domain: Domain) -> Result<Made<T>, Error> {
-        parts::unsigned(OBJECT, QP_SIGNATURE)?;
+        parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
         let (window, receives) = (self.window(), self.recv_completions());
         let device = self.pd.handle.context.attr();
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());

@@ -40,7 +40,7 @@ impl<T: VerbsTransport> Made<T> {
     /// # Safety
     /// As [`adopt_qp`], but for the register.
     pub(super) unsafe fn adopt(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
-        parts::unsigned(OBJECT, QP_SIGNATURE)?;
+        parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
         // SAFETY: the caller vouches for the queue pair, which has its context, its type and its shared queue written once.
         let (context, kind, srq) = unsafe { ((*qp.as_ptr()).context, (*qp.as_ptr()).qp_type, (*qp.as_ptr()).srq) };
         if kind != T::QP_TYPE {
@@ -159,7 +159,8 @@ impl<T: VerbsTransport> Made<T> {
             };
             self.handle._rq_shadow = Some(shadow);
             // SAFETY: as for the send queue.
-            let mut rq = unsafe { RecvQueue::from_parts(rq) }.map_err(|error| bad("receive queue")(&error))?;
+            let rq = unsafe { if T::SIGNS { RecvQueue::from_signed_parts(rq) } else { RecvQueue::from_parts(rq) } };
+            let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
             rq.set_window(self.receives);
             Some(rq)
         } else {

@@ -174,7 +174,7 @@ impl ProtectionDomain {
     }
 
     fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
-        parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
+        parts::signatures(OBJECT, c"MLX5_SRQ_SIGNATURE", false)?;
         let limits = self.handle.context.attr();
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
         in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())
@@ -193,7 +193,7 @@ impl ProtectionDomain {
 /// - It is a plain one: not for XRC, and without tag matching.
 /// - It was made without WQE signatures (the environment variable `MLX5_SRQ_SIGNATURE` makes libmlx5 ask for them).
 pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
-    parts::unsigned(OBJECT, c"MLX5_SRQ_SIGNATURE")?;
+    parts::signatures(OBJECT, c"MLX5_SRQ_SIGNATURE", false)?;
     // SAFETY: the caller vouches for the queue, which has its context, with a device, written once.
     if !unsafe { is_mlx5((*(*srq.as_ptr()).context).device) }? {
         return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });

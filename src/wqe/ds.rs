@@ -36,6 +36,9 @@ pub(crate) trait HeldDs: Copy {
 
     /// The first word, in memory order.
     fn first_word(self) -> u64;
+
+    /// Both words, in memory order.
+    fn words(self) -> DsWords;
 }
 
 impl HeldDs for DsWords {
@@ -64,6 +67,11 @@ impl HeldDs for DsWords {
     fn first_word(self) -> u64 {
         self.0[0]
     }
+
+    #[inline(always)]
+    fn words(self) -> DsWords {
+        self
+    }
 }
 
 impl HeldDs for Packed {
@@ -87,5 +95,10 @@ impl HeldDs for Packed {
     #[inline(always)]
     fn first_word(self) -> u64 {
         Self::first_word(self)
+    }
+
+    #[inline(always)]
+    fn words(self) -> DsWords {
+        DsWords(Self::words(self))
     }
 }

@@ -79,6 +79,7 @@ macro_rules! changes_keys {
                 self.0.encode(sink);
             }
         }
+        impl $crate::wqe::operation::OfSome for $op {}
         $(impl $crate::wqe::operation::SupportedOn<$transport> for $op {})*
     )*};
 }

@@ -68,6 +68,7 @@ mod tag_seg;
 mod template;
 mod to;
 mod window;
+mod wqe_signature;
 mod xrc;
 
 pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
@@ -106,3 +107,4 @@ pub(crate) use ds::{DsWords, HeldDs};
 pub(crate) use request::Control;
 pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};
 pub(crate) use sink::{Composed, RingCursor, WQEBB_DS};
+pub(crate) use wqe_signature::{ByteXor, Signing};

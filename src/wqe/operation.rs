@@ -3,7 +3,7 @@ use super::be::Be32;
 use super::opcode::Opcode;
 use super::sealed::Sealed;
 use super::sink::Sink;
-use crate::transport::Transport;
+use crate::transport::{Signable, Signed, Transport};
 use crate::types::DciStream;
 
 /// An operation of a send queue and its operands.
@@ -427,4 +427,12 @@ pub trait SupportedOn<T: Transport>: Operation {
     /// Does not compile if the operation is too small for the transport.
     #[doc(hidden)]
     const FITS: () = ();
+}
+
+/// An operation that some transports have and others do not. What all have, [`Signed`] ones have for that reason.
+pub trait OfSome: Operation {}
+
+/// What a service has, it has with signatures, too.
+impl<T: Signable, O: SupportedOn<T> + OfSome> SupportedOn<Signed<T>> for O {
+    const FITS: () = <O as SupportedOn<T>>::FITS;
 }

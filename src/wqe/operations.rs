@@ -3,7 +3,7 @@ use super::address::{AddressVector, DcAddress, DcStream, UdAddress};
 use super::be::Be32;
 use super::format_seg::SetPsvSeg;
 use super::opcode::Opcode;
-use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters, SupportedOn};
+use super::operation::{Carries, Fetches, HasRemote, OfSome, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
 use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, QueueSeg, RaddrSeg, WaitSeg, WaitValueSeg};
 use super::sink::Sink;
@@ -40,7 +40,11 @@ macro_rules! operations {
         })?
         $(operations!(@names $segment, $op);)*
         $(operations!(@on $transport, $op);)*
+        operations!(@of $op, $($transport)*);
     )*};
+
+    (@of $op:ident, Any) => {};
+    (@of $op:ident, $($transport:ident)*) => { impl OfSome for $op {} };
 
     (@word $self:ident) => { 0 };
     (@word $self:ident $word:ident) => { $self.$word };

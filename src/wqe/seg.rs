@@ -90,7 +90,13 @@ impl CtrlSeg {
         Self::second_word(DciStream(0), if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
     }
 
-    /// The second word.
+    /// The second word's signature.
+    #[inline(always)]
+    pub(crate) const fn signature(signature: u8) -> u64 {
+        join(u32::from_ne_bytes([signature, 0, 0, 0]), 0)
+    }
+
+    /// The second word, without a signature.
     #[inline(always)]
     pub(crate) const fn second_word(stream: DciStream, fm_ce_se: u8, imm: Be32) -> u64 {
         let Self { signature, .. } = Self::ZERO;
@@ -446,6 +452,35 @@ const_assert_eq!(offset_of!(DataSeg, byte_count), 0);
 const_assert_eq!(offset_of!(DataSeg, lkey), 4);
 const_assert_eq!(offset_of!(DataSeg, addr), 8);
 
+/// What a receive WQE begins with if its queue pair was made with WQE signatures (`struct mlx5_rwqe_sig`).
+///
+/// ```text
+///   0  0 (32)
+///   4  signature (8), 0 (88)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct SignatureSeg {
+    /// Zero.
+    pub rsvd0: [u8; 4],
+    /// Complement of the XOR of the WQE's bytes, of the queue pair's number and of the WQE's index.
+    pub signature: u8,
+    /// Zero.
+    pub rsvd5: [u8; 11],
+}
+
+const_assert_eq!(size_of::<SignatureSeg>(), DS_BYTES);
+const_assert_eq!(offset_of!(SignatureSeg, rsvd0), 0);
+const_assert_eq!(offset_of!(SignatureSeg, signature), 4);
+const_assert_eq!(offset_of!(SignatureSeg, rsvd5), 5);
+
+impl SignatureSeg {
+    #[inline]
+    pub(crate) const fn new(signature: u8) -> Self {
+        Self { rsvd0: [0; 4], signature, rsvd5: [0; 11] }
+    }
+}
+
 impl DataSeg {
     #[inline]
     pub(crate) const fn new(bytes: u32, lkey: Lkey, addr: u64) -> Self {
@@ -539,6 +574,7 @@ words_of_segment!(
     XrcSeg,
     EthSeg,
     DataSeg,
+    SignatureSeg,
     MmoSeg
 );
 

@@ -61,6 +61,14 @@ impl<D: HeldDs, const N: usize> Composed<D, N> {
         &self.ds
     }
 
+    /// Changes the first DS.
+    #[inline(always)]
+    pub(crate) fn change_first(&mut self, change: impl FnOnce(D) -> D) {
+        if let Some(first) = self.ds.first_mut() {
+            *first = change(*first);
+        }
+    }
+
     #[inline(always)]
     fn push(&mut self, ds: D) {
         if let Some(place) = self.ds.get_mut(self.len) {

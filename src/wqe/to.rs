@@ -2,7 +2,7 @@
 //! by its size.
 use super::be::Be32;
 use super::opcode::Opcode;
-use super::operation::{Carries, Fetches, HasRemote, Operation, Scatters};
+use super::operation::{Carries, Fetches, HasRemote, OfSome, Operation, Scatters};
 use super::sealed::Sealed;
 use super::sink::Sink;
 use crate::types::DciStream;
@@ -65,6 +65,7 @@ impl<O: Operation, D: Destination> Operation for To<O, D> {
     }
 }
 
+impl<O: Operation, D: Destination> OfSome for To<O, D> {}
 impl<O: Carries, D: Destination> Carries for To<O, D> {}
 impl<O: Scatters, D: Destination> Scatters for To<O, D> {}
 impl<O: Fetches, D: Destination> Fetches for To<O, D> {

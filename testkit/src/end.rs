@@ -82,11 +82,11 @@ impl<T: Service, R: Register> End<T, R> {
             None if shape.recv_wqes == 0 || is_initiator => RecvOptions::None,
             None => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
-        let parts = device.create_qp(QpOptions { recv, ..shape.qp_options(T::TRANSPORT, cq_parts.cqn) })?;
+        let parts = device.create_qp(QpOptions { recv, ..shape.qp_options::<T>(cq_parts.cqn) })?;
         let sq = send_queue(device, &parts, shape, register(&parts)?)?;
         let rq = match (srq, parts.rq) {
             (Some(srq), _) => Receives::Shared(shared_recv_queue(device, &srq)?),
-            (None, Some(ring)) => Receives::Own(recv_queue(device, &parts, &ring)?),
+            (None, Some(ring)) => Receives::Own(recv_queue::<T>(device, &parts, &ring)?),
             (None, None) => Receives::None,
         };
         let cq = completion_queue(device, &cq_parts)?;
@@ -248,7 +248,7 @@ pub(crate) fn send_queue<T: Service, R: Register>(
     }
 }
 
-pub(crate) fn recv_queue(
+pub(crate) fn recv_queue<T: Service>(
     device: &Device,
     qp: &QpParts,
     ring: &embedded::Ring,
@@ -265,7 +265,7 @@ pub(crate) fn recv_queue(
     };
     // SAFETY: as in `send_queue`.
     unsafe {
-        let queue = RecvQueue::from_parts(parts)?;
+        let queue = if T::SIGNS { RecvQueue::from_signed_parts(parts)? } else { RecvQueue::from_parts(parts)? };
         Ok(Owned::new(queue, Handle::new(device, memory), RecvQueue::ring_addr))
     }
 }

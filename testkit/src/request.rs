@@ -87,29 +87,63 @@ impl Service for transport::Rc {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
 
     unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
-        unsafe {
-            match wr.kind {
-                Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey), wr),
-                Kind::Read(remote) => put_scattering(poster, wqe::read(remote), wr),
-                Kind::CompareSwap(remote, compare, swap) => {
-                    put_fetching(poster, wqe::compare_swap(remote, compare, swap), wr)
-                }
-                Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add), wr),
-                Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
-                    put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
-                }
-                Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
-                    put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
-                }
-                Kind::Extended(remote, Extended::Add32(add, boundary)) => {
-                    put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
-                }
-                Kind::Extended(remote, Extended::Add64(add, boundary)) => {
-                    put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
-                }
-                _ => put_common(poster, wr),
+        // SAFETY: the caller's promise.
+        unsafe { put_reliable(poster, wr) }
+    }
+}
+
+impl Service for transport::Signed<transport::Rc> {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
+
+    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { put_reliable(poster, wr) }
+    }
+}
+
+/// Puts any operation of a reliable connection.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_reliable<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    wqe::Nop: SupportedOn<T>,
+    wqe::Send: SupportedOn<T>,
+    wqe::SendImm: SupportedOn<T>,
+    wqe::SendInval: SupportedOn<T>,
+    wqe::Write: SupportedOn<T>,
+    wqe::WriteImm: SupportedOn<T>,
+    wqe::Read: SupportedOn<T>,
+    wqe::CompareSwap: SupportedOn<T>,
+    wqe::FetchAdd: SupportedOn<T>,
+    wqe::MaskedCompareSwap32: SupportedOn<T>,
+    wqe::MaskedCompareSwap64: SupportedOn<T>,
+    wqe::MaskedFetchAdd32: SupportedOn<T>,
+    wqe::MaskedFetchAdd64: SupportedOn<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey), wr),
+            Kind::Read(remote) => put_scattering(poster, wqe::read(remote), wr),
+            Kind::CompareSwap(remote, compare, swap) => {
+                put_fetching(poster, wqe::compare_swap(remote, compare, swap), wr)
             }
+            Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add), wr),
+            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
+            }
+            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
+            }
+            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
+            }
+            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
+            }
+            _ => put_common(poster, wr),
         }
     }
 }
@@ -154,6 +188,7 @@ macro_rules! initiators {
 }
 initiators! {
     transport::Dci, Dc: Compact Full;
+    transport::Signed<transport::Dci>, Dc: Compact Full;
     transport::DciStreams, Dc: Compact Full Stream;
     transport::XrcInitiator, Xrc: Srq;
 }

@@ -1,8 +1,8 @@
 //! The sizes and options of one end.
 
+use crate::request::Service;
 use blueflame::queue::BlueFlamePolicy;
 use softhca::context::CqPacking;
-use softhca::context::Transport;
 use softhca::embedded::{QpOptions, RegisterOptions};
 
 /// The sizes and options of one [`End`](crate::End).
@@ -69,14 +69,15 @@ impl Shape {
 
 impl Shape {
     /// The queue pair, but for its receives.
-    pub(crate) fn qp_options(&self, transport: Transport, cqn: u32) -> QpOptions {
+    pub(crate) fn qp_options<T: Service>(&self, cqn: u32) -> QpOptions {
         QpOptions {
             sq_wqebbs: self.sq_wqebbs,
             register: self.register,
             signal_all: self.signal_all,
             scatter_to_cqe_req: self.scatter_to_cqe,
             scatter_to_cqe_res: self.scatter_to_cqe,
-            ..QpOptions::new(transport, cqn)
+            signed: T::SIGNS,
+            ..QpOptions::new(T::TRANSPORT, cqn)
         }
     }
 }

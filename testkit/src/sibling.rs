@@ -69,12 +69,12 @@ impl<T: Service, R: Register> End<T, R> {
             _ if shape.recv_wqes == 0 => RecvOptions::None,
             _ => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
-        let options = QpOptions { recv, ..shape.qp_options(T::TRANSPORT, self.cq_parts().cqn) };
+        let options = QpOptions { recv, ..shape.qp_options::<T>(self.cq_parts().cqn) };
         let parts = device.create_qp(options)?;
         // SAFETY: as in `End::new`.
         let register = unsafe { ExclusiveRegister::from_parts(register(&parts)) }?;
         let rq = match parts.rq {
-            Some(ring) => Receives::Own(recv_queue(device, &parts, &ring)?),
+            Some(ring) => Receives::Own(recv_queue::<T>(device, &parts, &ring)?),
             None => Receives::None,
         };
         let sq = send_queue(device, &parts, shape, register)?;

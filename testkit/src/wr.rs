@@ -1,7 +1,7 @@
 //! A send request as a value. Knows no queue.
 
 use blueflame::types::Srqn;
-use blueflame::wqe::{CompactAv, DcAddress, DcStream, Fence, FullAv, Masked, Request, UdAddress};
+use blueflame::wqe::{CompactAv, CompletionMode, DcAddress, DcStream, Fence, FullAv, Masked, Request, UdAddress};
 use blueflame::{Qpn, Remote, Rkey, Sge, WrId};
 
 /// What to do.
@@ -175,6 +175,8 @@ pub struct Wr {
     pub id: u64,
     /// Whether it asks for a completion.
     pub signaled: bool,
+    /// Whether, if it asks for none, it has a completion for the first error of the queue only, and not for any.
+    pub first_error_only: bool,
     /// Whether the peer's completion raises an event that is waited for.
     pub solicited: bool,
     /// Whether it waits for earlier ones.
@@ -187,7 +189,7 @@ impl Wr {
     /// A signalled request with no flags.
     #[must_use]
     pub fn new(kind: Kind, data: Data, id: u64) -> Self {
-        Self { kind, data, id, signaled: true, solicited: false, fence: Fence::None, to: None }
+        Self { kind, data, id, signaled: true, first_error_only: false, solicited: false, fence: Fence::None, to: None }
     }
 
     /// The same for a target.
@@ -198,6 +200,7 @@ impl Wr {
 
     /// `request` with this one's tag and flags.
     pub(crate) fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
+        let request = if self.first_error_only { request.completion(CompletionMode::OnFirstError) } else { request };
         let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
         if self.solicited { request.solicited() } else { request }
     }

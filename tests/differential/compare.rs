@@ -19,6 +19,13 @@ enum Rule {
     Number(u8, u8),
     /// libmlx5 leaves it, this crate stores zero.
     ZeroHere,
+    /// The signature of all the other bytes, some of which differ: looked at by [`is_signed`].
+    Signature,
+}
+
+/// Whether the signature of a WQE is right: with it, the XOR of all bytes is 255.
+pub(crate) fn is_signed(wqe: &[u8]) -> bool {
+    wqe.iter().fold(0, |sum, byte| sum ^ byte) == 0xff
 }
 
 /// Where a WQE is in the ring.
@@ -83,11 +90,13 @@ pub(crate) struct RingRules {
     numbers: [u32; 2],
     /// Those that requests to themselves are for: the same, or the initiators' targets, or on XRC shared receive queues.
     receivers: [u32; 2],
+    /// WQEs have signatures.
+    signed: bool,
 }
 
 impl RingRules {
-    pub(crate) fn new(wqebbs: u32, numbers: [u32; 2], receivers: [u32; 2]) -> Self {
-        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers, receivers }
+    pub(crate) fn new(wqebbs: u32, numbers: [u32; 2], receivers: [u32; 2], signed: bool) -> Self {
+        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers, receivers, signed }
     }
 
     /// Both have written `wr` at `place`, libmlx5 by `way`.
@@ -100,6 +109,9 @@ impl RingRules {
         let [theirs, ours] = self.numbers.map(u32::to_be_bytes);
         for n in 1..4 {
             self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
+        }
+        if self.signed {
+            self.rules[at(8)] = Rule::Signature;
         }
         if let Some(Target::Srq(_)) = wr.to {
             let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
@@ -159,6 +171,7 @@ impl RingRules {
             Rule::Same => theirs == ours,
             Rule::Number(a, b) => (theirs, ours) == (a, b),
             Rule::ZeroHere => ours == 0,
+            Rule::Signature => true,
         }
     }
 

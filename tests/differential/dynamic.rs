@@ -184,6 +184,7 @@ macro_rules! initiators {
 }
 initiators! {
     transport::Dci, "DCI", targets;
+    transport::Signed<transport::Dci>, "DCI", targets;
     transport::DciStreams, "DCI with streams", targets_by_streams;
 }
 

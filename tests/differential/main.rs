@@ -22,6 +22,8 @@
 //! - frames that are no more than their inline headers, by `ibv_wr_set_sge` and `ibv_wr_set_inline_data`: libmlx5 44 sends their
 //!   bytes twice;
 //! - lists of memory keys of 2 GiB or more, and those that repeat of 4 GiB or more: libmlx5 44 counts the bytes in 32 bits;
+//! - with signatures of WQEs, those around the ring's end: libmlx5 65 signs what lies behind the ring in place of the rest of them;
+//!   and of several receives in one list the signatures of all but the first, which have the first one's index;
 //! - data of large sends behind headers that come to the ring's end: libmlx5 44 writes it to wrong places.
 //!
 //! Needs an mlx5 device whose registers can be read back, in whole or in part: the software one does, `./run test` runs it

@@ -151,6 +151,18 @@ impl Link for transport::Rc {
     }
 }
 
+impl Link for transport::Signed<transport::Rc> {
+    const COLUMN: &str = "RC";
+
+    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
+        connect_to_itself(pair, fabric)
+    }
+
+    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+        request(fabric, true, max_sge, max_inline)
+    }
+}
+
 impl Link for transport::Uc {
     const COLUMN: &str = "UC";
 
@@ -213,11 +225,19 @@ struct Run<T: Link> {
 
 impl<T: Link> Run<T> {
     /// Takes from `list` what fits the queues now.
-    fn fit(&self, list: &List) -> (Vec<Wr>, Vec<Vec<u32>>) {
+    fn fit(&self, fabric: &Fabric, list: &List) -> (Vec<Wr>, Vec<Vec<u32>>) {
+        let ring = self.twins.wqebbs();
         let most = self.twins.theirs.raw.cap.max_send_wr as usize;
         let (mut wqebbs, mut count) = self.twins.held;
         let (mut wrs, mut receives) = (Vec::new(), Vec::new());
         for (wr, entries) in list.wrs.iter().zip(&list.receives) {
+            let start: usize = self.twins.pi + wrs.iter().map(|wr| units(wr).div_ceil(4)).sum::<usize>();
+            // libmlx5 signs bytes behind the ring in place of a WQE's second half.
+            let wr = if T::SIGNS && start % ring + units(wr).div_ceil(4) > ring {
+                &small::<T>(fabric, list.way, wr)
+            } else {
+                wr
+            };
             let takes = units(wr).div_ceil(4);
             let no_nop = list.way == Way::PostSend && wr.kind == Kind::Nop;
             let no_receive = consumes_receive(&wr.kind) && receives.len() == self.geometry.receives as usize;
@@ -258,7 +278,7 @@ impl<T: Link> Run<T> {
     }
 
     fn step(&mut self, fabric: &Fabric, list: &List) -> Result<(), String> {
-        let (wrs, first) = self.fit(list);
+        let (wrs, first) = self.fit(fabric, list);
         if wrs.is_empty() {
             return Ok(());
         }
@@ -358,7 +378,7 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
     assert!(unproved.is_empty(), "not compared: {unproved:?}; compared: {:?}", seen.operations);
     assert_eq!(seen.slots.len(), ring, "WQEs start at every WQEBB");
     assert!(
-        ring == 1 || granted.0.max(granted.1 / 16) < 4 || seen.around_the_end > 0,
+        T::SIGNS || ring == 1 || granted.0.max(granted.1 / 16) < 4 || seen.around_the_end > 0,
         "WQEs wrap around the ring's end"
     );
     let readable = seen.blueflame + seen.doorbells > 0;
@@ -366,6 +386,15 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
     assert!(blueflame || seen.blueflame == 0, "WQEs are not copied to BlueFlame");
     assert!(!blueflame || !readable || granted.1 == 0 || seen.blueflame > 10, "WQEs are copied to BlueFlame");
     assert_eq!(run.twins.qpn().get(), run.twins.ours.raw.number());
+}
+
+/// A request of one WQEBB in place of another.
+fn small<T: Link>(fabric: &Fabric, way: Way, wr: &Wr) -> Wr {
+    let nothing = Data::Inline(Vec::new());
+    match way {
+        Way::PostSend => Wr::new(T::silent(fabric), nothing, wr.id),
+        Way::WrBuilders => Wr::new(Kind::Nop, nothing, wr.id),
+    }
 }
 
 /// Any target, if requests are for one.
@@ -404,6 +433,23 @@ fn reliable_connections() {
 fn unreliable_connections() {
     run::<transport::Uc>("tiny", Geometry { sends: 2, send_sge: 4, inline: 20, ..Geometry::default() }, 0);
     run::<transport::Uc>("inline", Geometry { sends: 7, inline: 500, recv_sge: 4, ..Geometry::default() }, 0);
+}
+
+/// libmlx5's environment variable: WQEs have signatures.
+const QP_SIGNATURE: &str = "MLX5_QP_SIGNATURE";
+
+/// Of connections, with the receives, and of initiators, most of whose WQEs are of two WQEBBs.
+#[test]
+fn signed_wqes() {
+    if std::env::var_os(QP_SIGNATURE).is_none() {
+        return run_again(&["sends::signed_wqes"], &[(QP_SIGNATURE, "1")]);
+    }
+    let run_rc = run::<transport::Signed<transport::Rc>>;
+    run_rc("signed, tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
+    let geometry = Geometry { sends: 9, send_sge: 3, inline: 200, recv_sge: 3, ..Geometry::default() };
+    run_rc("signed, inline", geometry, 0);
+    let geometry = Geometry { sends: 9, send_sge: 3, inline: 200, ..Geometry::default() };
+    run::<transport::Signed<transport::Dci>>("signed", geometry, 0);
 }
 
 /// libmlx5's environment variables: when to copy to BlueFlame.

@@ -15,7 +15,7 @@ use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
 use rdma_sys as sys;
 
-use crate::compare::{FILL, Place, RingRules, Rung, Window, units};
+use crate::compare::{FILL, Place, RingRules, Rung, Window, is_signed, units};
 use crate::completions::{self, Completion};
 use crate::datagrams::addressed;
 use crate::decoded;
@@ -183,7 +183,7 @@ impl<T: Link> Twins<T> {
 
         let numbers = [theirs.raw.number(), ours.raw.number()];
         let named = targets.as_ref().map_or(numbers, |targets| targets.named());
-        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers, named);
+        let rules = RingRules::new(theirs.raw.parts.sq.wqe_cnt, numbers, named, T::SIGNS);
         let window = |raw: &RawQp| {
             let reg = raw.parts.bf.reg.cast();
             Window::new(RegisterParts {
@@ -231,16 +231,23 @@ impl<T: Link> Twins<T> {
             batch.ring_doorbell();
         }
         let mut last = Place { slot: 0, ds: 0 };
-        let their_ring = ring(&self.theirs.raw.parts.sq);
+        let [their_ring, our_ring] = [&self.theirs.raw, &self.ours.raw].map(|raw| ring(&raw.parts.sq));
         for (wr, to_them) in list.iter().zip(&to_them) {
             last = Place { slot: self.pi % self.wqebbs(), ds: units(wr) };
-            let wqe: Vec<u8> = their_ring.iter().cycle().skip(last.slot * 64).take(last.ds * 16).copied().collect();
+            let [wqe, ours] = [&their_ring, &our_ring].map(|ring| {
+                let wqe: Vec<u8> = ring.iter().cycle().skip(last.slot * 64).take(last.ds * 16).copied().collect();
+                wqe
+            });
+            if T::SIGNS {
+                same("signature", is_signed(&wqe), true)?;
+                same("our signature", is_signed(&ours), true)?;
+            }
             decoded::agrees(to_them, &wqe, T::QP_TYPE, self.theirs.raw.number(), self.pi)?;
             self.rules.written(wr, last, way);
             self.pi = (self.pi + last.wqebbs()) & 0xffff;
             self.held = (self.held.0 + last.wqebbs(), self.held.1 + 1);
         }
-        self.rules.compare(&their_ring, &ring(&self.ours.raw.parts.sq))?;
+        self.rules.compare(&their_ring, &our_ring)?;
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))?;
         same("producer index", self.pi as u32, record(&self.ours.raw.parts)[1])?;
         match (their_register, windows) {
@@ -258,15 +265,42 @@ impl<T: Link> Twins<T> {
         };
         let raw = self.theirs.raw.raw.as_ptr();
         let mut bad = core::ptr::null_mut();
-        // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
-        post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });
-        let mut batch = rq.batch();
-        for (id, sges) in list {
-            // SAFETY: the fabric's memory, as above.
-            unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+        // With signatures, libmlx5 gives each of a list the index of the first.
+        let one_by_one = T::SIGNS && self.pi.is_multiple_of(2);
+        for list in list.chunks(if one_by_one { 1 } else { list.len() }) {
+            // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
+            post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });
         }
-        batch.ring_doorbell();
-        same("receive ring", ring(&self.theirs.raw.parts.rq), ring(&self.ours.raw.parts.rq))?;
+        if T::SIGNS {
+            let mut batch = rq.signed_batch().ok_or("no signatures")?;
+            for (id, sges) in list {
+                // SAFETY: the fabric's memory, as above.
+                unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+            }
+            batch.ring_doorbell();
+        } else {
+            let mut batch = rq.batch();
+            for (id, sges) in list {
+                // SAFETY: as above.
+                unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+            }
+            batch.ring_doorbell();
+        }
+        let mut rings = [&self.theirs.raw, &self.ours.raw].map(|raw| ring(&raw.parts.rq));
+        if T::SIGNS {
+            let stride = self.theirs.raw.parts.rq.stride as usize;
+            let first = (record(&self.ours.raw.parts)[0] as usize).wrapping_sub(list.len());
+            for n in 0..if one_by_one { list.len() } else { 1 } {
+                let wqe = (first.wrapping_add(n) & 0xffff) % (rings[0].len() / stride);
+                let numbers = self.numbers().map(|number| number.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte));
+                // All but what it has of the number, which differs.
+                let [theirs, ours] = [0, 1].map(|twin| rings[twin][wqe * stride + 4] ^ numbers[twin]);
+                same("signature of a receive", theirs, ours)?;
+            }
+            rings.iter_mut().for_each(|ring| ring.chunks_mut(stride).for_each(|wqe| wqe[4] = 0));
+        }
+        let [theirs, ours] = rings;
+        same("receive ring", theirs, ours)?;
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))
     }
 

@@ -152,6 +152,11 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
             .map(|(n, r)| wqe_build::Request { flags: r.flags & 0x3f | (n as u8) << 6, ..r.clone() })
             .collect()
     };
+    // In every completion mode.
+    let modes = |requests: &[wqe_build::Request]| -> Vec<_> {
+        let with = |flags: u8, r: &wqe_build::Request| wqe_build::Request { flags, ..r.clone() };
+        [0, 1, 0x20, 0x21].iter().flat_map(|&flags| requests.iter().map(move |r| with(flags, r))).collect()
+    };
     // Their lists have 0 to 52 entries, and one that is too many.
     let key = |n: u8| wqe_build::Request {
         inline_len: if n == 20 { 3 } else { 53 },
@@ -187,6 +192,8 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ),
         ("dynamic_streams", wqe_build::Input { service: 5, ..input(every) }),
         ("every_kind", input(one_each.clone())),
+        ("signed", wqe_build::Input { service: 0x40, ..input(modes(&one_each)) }),
+        ("signed_dynamic", wqe_build::Input { service: 0x41, ..input(modes(&inline_each)) }),
         ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),
         ("every_kind_without_blueflame", wqe_build::Input { without_blueflame: true, ..input(one_each.clone()) }),
         ("inline", input(inline_each.clone())),

@@ -4556,12 +4556,12 @@ L3:
     ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #40]
+    ldp w10, w9, [x0, #44]
     ldr w12, [x0, #32]
     sub w9, w10, w9
     cmp w9, w12
     b.hs L1
-    ldr w12, [x0, #36]
+    ldr w12, [x0, #40]
     mov w11, #1
     lsl x9, x11, x12
     lsr x9, x9, #4
@@ -4642,7 +4642,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #40]
+    str w10, [x0, #44]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -5725,11 +5725,11 @@ L3:
     ret
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #40]
+    ldp w10, w9, [x0, #44]
     cmp w9, w10
     b.eq L1
     eor w10, w1, w9
-    ldr w11, [x0, #48]
+    ldr w11, [x0, #52]
     and w10, w10, #0xffff
     orr w10, w11, w10
     cbnz w10, L1
@@ -5739,7 +5739,7 @@ hot_retire_receive:
     and w10, w10, w9
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
-    str w9, [x0, #44]
+    str w9, [x0, #48]
     str x10, [x8, #8]
     ret
 L1:

@@ -4608,12 +4608,12 @@ hot_post_receive:
     mov r9, rcx
     mov rax, rdi
     mov r11d, dword ptr [rsi + 32]
-    mov edi, dword ptr [rsi + 40]
+    mov edi, dword ptr [rsi + 44]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 44]
+    sub ecx, dword ptr [rsi + 48]
     cmp ecx, r11d
     jae L1
-    mov ecx, dword ptr [rsi + 36]
+    mov ecx, dword ptr [rsi + 40]
     and ecx, 63
     mov r10d, 1
     shl r10, cl
@@ -4696,7 +4696,7 @@ L10:
     mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 40], edi
+    mov dword ptr [rsi + 44], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
@@ -5835,20 +5835,20 @@ L4:
     ret
 
 hot_retire_receive:
-    mov eax, dword ptr [rsi + 44]
-    cmp eax, dword ptr [rsi + 40]
+    mov eax, dword ptr [rsi + 48]
+    cmp eax, dword ptr [rsi + 44]
     je L1
     mov ecx, edx
     xor ecx, eax
     movzx ecx, cx
-    or ecx, dword ptr [rsi + 48]
+    or ecx, dword ptr [rsi + 52]
     jne L1
     mov rcx, qword ptr [rsi + 16]
     mov edx, dword ptr [rsi + 24]
     and edx, eax
     mov rcx, qword ptr [rcx + 8*rdx]
     inc eax
-    mov dword ptr [rsi + 44], eax
+    mov dword ptr [rsi + 48], eax
     mov qword ptr [rdi + 8], rcx
     mov dword ptr [rdi], 0
     mov rax, rdi

@@ -60,6 +60,13 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/send_queue/golden.rs",
         "ucx_writes_the_same_of_inline_data_and_what_follows",
     ),
+    by_libmlx5(
+        "send queues",
+        "signatures of WQEs, in every way to post, on connections and of initiators",
+        SENDS,
+        "signed_wqes",
+    ),
+    by_libmlx5("receive queues", "signatures of WQEs, of one receive at a time", SENDS, "signed_wqes"),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
     by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     golden(

@@ -41,6 +41,57 @@ fn golden_bytes_of_a_receive_wqe() {
     assert_eq!((memory.counter(), memory.record[1]), (1, 0xa5a5_a5a5), "word 0 alone is the receive queue's");
 }
 
+/// A signature in front (rdma-core `providers/mlx5/qp.c`, `set_sig_seg`), of the WQE's bytes up to as many entries as were given, of
+/// the queue pair's number, and of the index.
+#[test]
+fn golden_bytes_of_a_signed_receive_wqe() {
+    let mut memory = recv_memory(4, 64);
+    let parts = RqParts {
+        buf: memory.buf(),
+        wqe_cnt: 4,
+        stride: 64,
+        dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
+        head: 0x0201,
+        shadow: memory.shadow(),
+    };
+    // SAFETY: as in `recv_queue`.
+    let mut rq = unsafe { RecvQueue::from_signed_parts(parts) }.unwrap();
+    assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (3, 4, 0));
+    // SAFETY: there is no device, here and below.
+    assert_eq!(unsafe { rq.post(WrId(1), &[]) }, Err(RecvError::Full(0)), "not without a signature");
+    let post = |rq: &mut RecvQueue, id: u64, list: &[Sge]| {
+        let mut batch = rq.signed_batch().unwrap();
+        // SAFETY: as above.
+        unsafe { batch.push(WrId(id), list)? };
+        batch.ring_doorbell();
+        Ok(())
+    };
+    post(&mut rq, 7, &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7)]).unwrap();
+    assert_eq!(post(&mut rq, 8, &[sge(1, 1, 1); 4]), Err(RecvError::TooManySges { given: 4, max: 3 }));
+    let number = QPN.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte);
+    // Of the entry: 0x11 ^ 0x22 ^ 0x33 ^ 0x44 = 0x44, 0xaa ^ 0xbb ^ 0xcc ^ 0xdd = 0, 1 ^ 2 ^ .. ^ 8 = 8; of the end mark, which is the
+    // second unit of two: 1; of the index: 3.
+    let signature = !(0x44 ^ 8 ^ 1 ^ 3 ^ number);
+    #[rustfmt::skip]
+    let golden = [
+        0x00, 0x00, 0x00, 0x00, signature, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x11, 0x22, 0x33, 0x44, 0xaa, 0xbb, 0xcc, 0xdd, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    ];
+    assert_eq!(memory.wqe(1), golden);
+    assert_eq!(memory.wqe(2), [0xa5; 64], "the neighbour is untouched");
+    for n in 0..3 {
+        post(&mut rq, n, &[]).unwrap();
+    }
+    assert_eq!(post(&mut rq, 9, &[]), Err(RecvError::Full(4)));
+    // SAFETY: as above.
+    assert_eq!(unsafe { rq.retire_index(0x0201) }, Ok(WrId(7)));
+    assert_eq!(post(&mut rq, 9, &[]), Ok(()));
+    assert!(recv_queue(&mut recv_memory(4, 64), 0).signed_batch().is_none());
+}
+
 #[test]
 fn bad_requests_leave_no_trace() {
     let mut memory = recv_memory(2, 32);

@@ -18,4 +18,5 @@ mod signatures;
 mod tag_matching;
 mod tags;
 mod window;
+mod wqe_signatures;
 mod xrc;

@@ -23,3 +23,4 @@ mod signatures;
 mod states;
 mod steering;
 mod tags;
+mod wqe_signatures;

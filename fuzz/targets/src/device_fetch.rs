@@ -270,6 +270,7 @@ impl Lab {
                 slave_send: uidx % 8 == 3,
                 slave_receive: uidx % 8 == 5,
             },
+            signed: false,
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };
         if let Ok(qpn) = self.device.create_qp(context) {

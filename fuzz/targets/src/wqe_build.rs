@@ -55,7 +55,7 @@ input_struct! {
         inline: bool,
         inline_len: u16,
         entries: Vec<Entry>,
-        /// Signalled, solicited, fence from the bits 0, 1, 4:2.
+        /// Signalled, solicited, fence from the bits 0, 1, 4:2; bit 5: if it is not signalled, a completion for the first error only.
         flags: u8,
     }
 }
@@ -63,7 +63,7 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 7, RC that changes memory keys, with bit 5 besides
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 6, RC and DCI whose WQEs have signatures; with bit 7, RC that changes memory keys, with bit 5 besides
         /// RC that waits, starts queues and reads, and
         /// with bits 7 and 6, RC that copies memory, or with bit 5 besides changes lists of tags.
         service: u8,
@@ -142,7 +142,8 @@ impl Request {
             Transport::Xrc => Some(Target::Srq(Srqn::truncate(self.imm ^ self.rkey))),
             _ => None,
         };
-        Wr { kind, data, id, signaled: self.flags & 1 != 0, solicited: self.flags & 2 != 0, fence, to }
+        let flag = |bit: u8| self.flags >> bit & 1 != 0;
+        Wr { kind, data, id, signaled: flag(0), solicited: flag(1), fence, first_error_only: flag(5), to }
     }
 }
 
@@ -150,6 +151,8 @@ impl Request {
 pub fn run(input: &Input) {
     match input.service >> 6 {
         2 if input.service & 0x20 != 0 => return super::waits::run(input),
+        1 if input.service & 1 == 0 => return post::<transport::Signed<transport::Rc>>(input),
+        1 => return post::<transport::Signed<transport::Dci>>(input),
         2 => return super::keys::run(input),
         3 if input.service & 0x20 != 0 => return super::tags::run(input),
         3 => return super::copies::run(input),
@@ -209,7 +212,7 @@ fn post<T: Service>(input: &Input) {
             Ok(()) => {
                 let told = u32::from_be_bytes(record.bytes()[4..].try_into().expect("4 bytes"));
                 assert_eq!(told, u32::from(sq.pi().0));
-                let found = device::fetch(&context, qpn.get(), T::TRANSPORT, pi.0, sq.pi().0, &ring);
+                let found = device::fetch(&context, qpn.get(), (T::TRANSPORT, T::SIGNS), pi.0, sq.pi().0, &ring);
                 match found {
                     Ok(found) => agree(request, &wr, &found, input.signal_all),
                     // The one thing that the crate leaves to the device to refuse.
@@ -327,8 +330,9 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Fence::Reads | Fence::Strong | Fence::SmallAndReads => device::Fence::Full,
     };
     assert_eq!((&found.op, found.imm, &found.headers, &found.payload), (&op, imm, &headers, &payload));
-    let flags = (wr.signaled || signal_all, wr.solicited, fence);
-    assert_eq!((found.signaled, found.solicited, found.fence), flags);
+    let signaled = wr.signaled || signal_all;
+    let flags = (signaled, !signaled && wr.first_error_only, wr.solicited, fence);
+    assert_eq!((found.signaled, found.first_error_only, found.solicited, found.fence), flags);
 }
 
 /// Only the WQEBBs of the WQE were written.

@@ -55,6 +55,7 @@ impl Device {
             scatter_to_cqe_res: 0,
             streams: None,
             cross_channel: context.cross_channel,
+            signed: false,
             privileges: Privileges::default(),
         };
         self.count_qp(&engine, |users| *users += 1);

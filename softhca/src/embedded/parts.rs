@@ -78,6 +78,8 @@ pub struct QpOptions {
     pub uidx: u32,
     /// Raw packets: which of a frame's headers its WQE must hold.
     pub inline_headers: InlineHeaders,
+    /// Its WQEs have signatures.
+    pub signed: bool,
 }
 
 impl QpOptions {
@@ -96,6 +98,7 @@ impl QpOptions {
             scatter_to_cqe_res: 0,
             uidx: 0,
             inline_headers: InlineHeaders::None,
+            signed: false,
         }
     }
 

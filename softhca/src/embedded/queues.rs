@@ -103,7 +103,8 @@ impl EmbeddedDevice {
             RecvOptions::None => (None, ReceiveSource::None),
             RecvOptions::Shared(srqn) => (None, ReceiveSource::Shared { srqn }),
             RecvOptions::Own { wqes, max_sge } => {
-                let (_, rq) = self.receive_ring(wqes, max_sge, 0)?;
+                let header = if o.signed { DATA_SEG_BYTES } else { 0 };
+                let (_, rq) = self.receive_ring(wqes, max_sge, header)?;
                 (Some(rq), ReceiveSource::Own(rq_context(&rq)))
             }
         };
@@ -135,6 +136,7 @@ impl EmbeddedDevice {
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
             cross_channel: CrossChannel::default(),
+            signed: o.signed,
             privileges: Privileges::default(),
         })?;
         self.registers.insert(qpn, register);

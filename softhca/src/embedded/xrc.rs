@@ -53,6 +53,7 @@ impl EmbeddedDevice {
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
             cross_channel: CrossChannel::default(),
+            signed: false,
             privileges: Privileges::default(),
         })
     }

@@ -233,6 +233,7 @@ impl Dct {
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
             cross_channel: CrossChannel::default(),
+            signed: false,
             privileges: Privileges::default(),
         };
         let attr = QpAttr {

@@ -4,7 +4,7 @@ use super::delivery::Delivery;
 use super::failure::Failure;
 use super::qp_core::QpCore;
 use super::rendezvous::Fetch;
-use crate::context::{QpState, ReceiveSource, Transport, XrcContext};
+use crate::context::{QpContext, QpState, ReceiveSource, Transport, XrcContext};
 use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source};
 use crate::event::QpEvent;
 use crate::memory::Need;
@@ -58,7 +58,7 @@ pub(super) struct Receives {
 impl Receives {
     /// The receive queue that the context names.
     pub(super) fn new(qp: &QpCore) -> Self {
-        let queue = RecvQueue::new(qp.context.rq, qp.context.dbr);
+        let queue = RecvQueue::new(&qp.context, qp.qpn);
         Self {
             queue,
             current: None,
@@ -314,11 +314,14 @@ pub(super) struct Named {
 }
 
 impl RecvQueue {
-    /// As the QP's context says; `dbr` is the QP's doorbell record.
-    fn new(source: ReceiveSource, dbr: u64) -> Self {
-        match source {
+    /// As the context of QP `qpn` says.
+    fn new(context: &QpContext, qpn: u32) -> Self {
+        match context.rq {
             ReceiveSource::None => Self::None,
-            ReceiveSource::Own(ring) => Self::Own(Rq::new(ring, dbr)),
+            ReceiveSource::Own(ring) => {
+                let rq = Rq::new(ring, context.dbr);
+                Self::Own(if context.signed { rq.signed(qpn) } else { rq })
+            }
             ReceiveSource::Shared { srqn } => Self::Shared { srqn },
             ReceiveSource::Domain { .. } => Self::Named(None),
         }

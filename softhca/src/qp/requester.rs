@@ -161,9 +161,10 @@ impl Requester {
             return false;
         }
         let (index, memory) = (self.next_wqe, &*resources.memory);
+        let service = (qp.transport(), qp.context.signed);
         let fetched = match self.copies.get(&index) {
-            Some(copy) => wqe::fetch_copy(sq, qp.qpn, qp.transport(), index, self.producer, copy),
-            None => wqe::fetch(sq, qp.qpn, qp.transport(), index, self.producer, memory),
+            Some(copy) => wqe::fetch_copy(sq, qp.qpn, service, index, self.producer, copy),
+            None => wqe::fetch(sq, qp.qpn, service, index, self.producer, memory),
         };
         let request = match fetched {
             Ok(wqe) if resources.sink => Request::new(wqe, self.next_psn, qp).sunk(),

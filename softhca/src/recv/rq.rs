@@ -3,7 +3,7 @@
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::context::RqContext;
 use crate::memory::HostMemory;
-use crate::wqe::{DATA_SEG_BYTES, WqeFault};
+use crate::wqe::{DATA_SEG_BYTES, DataSeg, RECEIVE_BYTES, WqeFault, check_receive, of_index};
 
 /// A QP's own receive ring.
 #[derive(Clone, Debug)]
@@ -15,6 +15,18 @@ pub(crate) struct Rq {
     taken: u16,
     /// Its WQEs are for Ethernet frames.
     frames: bool,
+    /// Its WQEs begin with a signature.
+    signed: Option<Signed>,
+}
+
+/// What the signatures of receive WQEs cover besides.
+#[derive(Clone, Debug)]
+struct Signed {
+    qpn: u32,
+    /// What index the last WQE's signature was for, by its [XOR](of_index): its own, or that of the WQE which began its chain. libmlx5
+    /// gives all that one call posts the index of the first (rdma-core `providers/mlx5/qp.c`, `mlx5_post_recv`). Two at most that
+    /// cannot be told apart.
+    chain: Vec<u8>,
 }
 
 /// Bit 31 of a data segment's first word, in its first byte. In a queue of Ethernet frames it does not mean inline data: the
@@ -26,13 +38,19 @@ impl Rq {
     /// An empty ring.
     #[must_use]
     pub(crate) fn new(ring: RqContext, dbr: u64) -> Self {
-        Self { ring, dbr, taken: 0, frames: false }
+        Self { ring, dbr, taken: 0, frames: false, signed: None }
     }
 
     /// An empty ring of WQEs for Ethernet frames.
     #[must_use]
     pub(crate) fn of_frames(ring: RqContext, dbr: u64) -> Self {
         Self { frames: true, ..Self::new(ring, dbr) }
+    }
+
+    /// The same, whose WQEs have signatures: of this queue pair.
+    #[must_use]
+    pub(crate) fn signed(self, qpn: u32) -> Self {
+        Self { signed: Some(Signed { qpn, chain: Vec::new() }), ..self }
     }
 
     /// WQEs consumed, 16 bits.
@@ -61,8 +79,19 @@ impl Rq {
         if self.frames {
             bytes.chunks_mut(DATA_SEG_BYTES).for_each(|seg| seg[0] &= !MAY_PAD);
         }
-        let segs = read.map_err(WqeFault::from).and_then(|()| scatter_list(&bytes, 0));
+        let segs = read.map_err(WqeFault::from).and_then(|()| self.segments(&bytes, counter));
         Ok(Some(RecvWqe { counter, segs }))
+    }
+
+    /// The data segments of WQE `counter`, if its signature is right where it has one.
+    fn segments(&mut self, wqe: &[u8], counter: u16) -> Result<Vec<DataSeg>, WqeFault> {
+        let Some(Signed { qpn, chain }) = &mut self.signed else { return scatter_list(wqe, 0) };
+        let segs = scatter_list(wqe, RECEIVE_BYTES)?;
+        let own = of_index(counter);
+        chain.retain(|&index| index != own);
+        chain.insert(0, own);
+        check_receive(wqe, segs.len(), *qpn, chain)?;
+        Ok(segs)
     }
 }
 

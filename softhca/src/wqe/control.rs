@@ -8,8 +8,9 @@ pub(super) const OPMOD: usize = 0;
 pub(super) const INDEX: usize = 1;
 pub(super) const OPCODE: usize = 3;
 pub(super) const QPN_DS: usize = 4;
-// Byte 8 is the signature, which a device looks at only where the QP was made with signatures: none is here. The same holds for
-// streams: of QPs without, UCX leaves there what the ring held before, and perftest counts streams up all the same.
+/// The signature, which a device looks at only where the QP was made with signatures. The same holds for streams: of QPs without, UCX
+/// leaves there what the ring held before, and perftest counts streams up all the same.
+pub(super) const SIGNATURE: usize = 8;
 /// A DCI's stream (`dci_stream_channel_id`).
 pub(super) const STREAM: usize = 9;
 pub(super) const FM_CE_SE: usize = 11;
@@ -47,8 +48,9 @@ pub(super) fn first_error_only(byte: u8) -> bool {
 
 /// Whether byte `at` of a WQE may differ between the register (`copied`) and the ring (`ring`); `control` is the WQE's
 /// beginning in the ring. A NOP may ask for a completion in the register only: so a driver learns which of the two was
-/// executed (Linux `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
+/// executed (Linux `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`). Its signature, where it has one, is another
+/// then.
 pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
     const CQ_UPDATE: u8 = 0x08;
-    control[OPCODE] == opcode::NOP && at == FM_CE_SE && copied == ring | CQ_UPDATE
+    control[OPCODE] == opcode::NOP && (at == FM_CE_SE && copied == ring | CQ_UPDATE || at == SIGNATURE)
 }

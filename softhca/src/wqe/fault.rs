@@ -86,6 +86,14 @@ pub enum WqeFault {
         /// Found.
         value: u64,
     },
+    /// The signature is not that of the WQE.
+    #[error("signature is {found:#04x}, that of the WQE is {expected:#04x}")]
+    BadSignature {
+        /// Found.
+        found: u8,
+        /// Should be.
+        expected: u8,
+    },
     /// `fm_ce_se` has a combination of bits that means nothing.
     #[error("fm_ce_se is {0:#04x}: reserved bits, or a fence or completion mode that does not exist")]
     BadFlags(u8),

@@ -5,6 +5,7 @@ use super::decode::decode;
 use super::fault::WqeFault;
 use super::segments::{DATA_SEG_BYTES, be16, be32};
 use super::send::SendWqe;
+use super::signature;
 use crate::context::{SqContext, Transport};
 use crate::memory::{DmaFault, HostMemory};
 
@@ -34,19 +35,19 @@ pub(crate) fn copy_from_ring(
 }
 
 /// Reads and checks the WQE at WQEBB `index` of the send ring of `qpn`; `producer` is the index that the doorbell
-/// record announced, and is not `index` (there is at least one WQEBB).
+/// record announced, and is not `index` (there is at least one WQEBB). `signed`: WQEs have signatures.
 ///
 /// # Errors
 /// [`WqeFault`] names the first thing that is wrong.
 pub fn fetch(
     sq: &SqContext,
     qpn: u32,
-    transport: Transport,
+    (transport, signed): (Transport, bool),
     index: u16,
     producer: u16,
     memory: &dyn HostMemory,
 ) -> Result<SendWqe, WqeFault> {
-    checked(sq, qpn, transport, index, producer, |at, out| copy_from_ring(sq, index, at, out, memory))
+    checked(sq, qpn, (transport, signed), index, producer, |at, out| copy_from_ring(sq, index, at, out, memory))
 }
 
 /// As [`fetch`], for a WQE of which the register received `copy`: all bytes that its control segment claims.
@@ -56,12 +57,12 @@ pub fn fetch(
 pub(crate) fn fetch_copy(
     sq: &SqContext,
     qpn: u32,
-    transport: Transport,
+    (transport, signed): (Transport, bool),
     index: u16,
     producer: u16,
     copy: &[u8],
 ) -> Result<SendWqe, WqeFault> {
-    checked(sq, qpn, transport, index, producer, |at, out| {
+    checked(sq, qpn, (transport, signed), index, producer, |at, out| {
         for (to, from) in out.iter_mut().zip(copy.iter().skip(at)) {
             *to = *from;
         }
@@ -73,7 +74,7 @@ pub(crate) fn fetch_copy(
 fn checked(
     sq: &SqContext,
     qpn: u32,
-    transport: Transport,
+    (transport, signed): (Transport, bool),
     index: u16,
     producer: u16,
     read: impl Fn(usize, &mut [u8]) -> Result<(), DmaFault>,
@@ -105,6 +106,9 @@ fn checked(
     let len = usize::from(ds) * DATA_SEG_BYTES;
     read(control::BYTES, &mut buf[control::BYTES..len])?;
     log::trace!("QP {qpn:#x}: WQE {:02x?}", &buf[..len]);
+    if signed {
+        signature::check_send(&buf[..len])?;
+    }
     decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 

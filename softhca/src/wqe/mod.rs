@@ -22,6 +22,7 @@ pub mod opcode;
 mod payload;
 mod segments;
 mod send;
+mod signature;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use send::{
     AddressVector, Comparison, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress,
     WaitTime,
 };
+pub(crate) use signature::{RECEIVE_BYTES, check_receive, of_index};
 pub use tags::{Append, TagChange, TagOp};
 pub(crate) use umr::OCTWORD;
 pub use umr::{KeyChange, Umr, UmrList};

@@ -25,7 +25,7 @@ fn fetch_at(index: u16, wqe: &[u8], transport: Transport) -> Result<SendWqe, Wqe
     let memory = TestMemory::filled(256, 0xa5);
     put_wqe(&memory, index, wqe);
     let producer = index.wrapping_add(wqe.len().div_ceil(64).min(4) as u16);
-    fetch(&SQ, QPN, transport, index, producer, &memory)
+    fetch(&SQ, QPN, (transport, false), index, producer, &memory)
 }
 
 /// Control segment of a WQE at index 0 with a CQ update, followed by `segments`; DS is filled in.
@@ -195,7 +195,7 @@ fn inline_data_wraps_at_the_end_of_the_ring() {
     assert_eq!(bytes[7], 9);
     let memory = TestMemory::filled(256, 0xa5);
     put_wqe(&memory, 0xffff, &bytes);
-    let found = fetch(&SQ, QPN, Transport::Uc, 0xffff, 2, &memory).unwrap();
+    let found = fetch(&SQ, QPN, (Transport::Uc, false), 0xffff, 2, &memory).unwrap();
     assert_eq!((found.index, found.wqebbs), (0xffff, 3));
     assert_eq!(found.payload, Payload::Inline(data));
 }
@@ -374,9 +374,9 @@ fn address_vectors() {
 fn indices_and_rings() {
     let memory = TestMemory::filled(256, 0);
     let overrun = WqeFault::Overrun { index: 3, producer: 8, ahead: 5, entries: 4 };
-    assert_eq!(fetch(&SQ, QPN, Transport::Rc, 3, 8, &memory), Err(overrun));
+    assert_eq!(fetch(&SQ, QPN, (Transport::Rc, false), 3, 8, &memory), Err(overrun));
     let gone = SqContext { buf: BASE + 200, ..SQ };
-    assert!(matches!(fetch(&gone, QPN, Transport::Rc, 1, 2, &memory), Err(WqeFault::Dma(_))));
+    assert!(matches!(fetch(&gone, QPN, (Transport::Rc, false), 1, 2, &memory), Err(WqeFault::Dma(_))));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn any_bytes_are_an_answer() {
             [Transport::Rc, Transport::Uc, Transport::Ud, Transport::Dc, Transport::Xrc, Transport::RawPacket]
         {
             let announced = 1 + random() as u16 % 5;
-            match fetch(&SQ, QPN, transport, index, index.wrapping_add(announced), &memory) {
+            match fetch(&SQ, QPN, (transport, false), index, index.wrapping_add(announced), &memory) {
                 Ok(found) => {
                     decoded += 1;
                     assert!(found.wqebbs >= 1 && found.wqebbs <= announced && found.wqebbs <= 4);

@@ -90,6 +90,32 @@ fn bad_wqe() {
     fails(&mut lab, &long, 0x02);
 }
 
+/// A WQE of a QP with signatures that has a wrong one is not executed, whichever of its bytes was damaged.
+#[test]
+fn bad_signature() {
+    let signed = || Lab::new(Options { signed: true, ..Options::default() });
+    let mut lab = signed();
+    let (to, key) = (lab.b.data, lab.b.key);
+    let write = Wr::write(to, key).inline(&[0x55; 58]);
+    lab.a.post(&write);
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].opcode, REQ, "a good one");
+    assert_eq!(lab.b.memory.read(to, 58), [0x55; 58]);
+    // The signature itself, immediate data that nobody looks at, data, and padding behind them.
+    for at in [8, 15, 64, 95] {
+        let mut lab = signed();
+        lab.a.post_silently(&write);
+        let place = lab.a.ring_addr() + at;
+        let bad = lab.a.memory.read(place, 1)[0] ^ 0x10;
+        lab.a.memory.write(place, &[bad]);
+        lab.a.ring();
+        lab.settle();
+        let cqes = lab.a.poll_send();
+        assert_eq!((cqes[0].opcode, cqes[0].syndrome), (REQ_ERR, 0x02), "byte {at}");
+        assert_eq!(lab.b.memory.read(lab.b.data, 58), [0; 58]);
+    }
+}
+
 #[test]
 fn read_without_depth() {
     let mut lab = Lab::new(Options { max_rd_atomic: 0, ..Options::default() });

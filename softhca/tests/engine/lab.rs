@@ -24,6 +24,7 @@ pub(crate) struct Options {
     pub(crate) transport: Transport,
     pub(crate) streams: Option<DciStreams>,
     pub(crate) cross_channel: CrossChannel,
+    pub(crate) signed: bool,
     pub(crate) link: LinkLayer,
     pub(crate) mtu: u32,
     pub(crate) psn: u32,
@@ -61,6 +62,7 @@ impl Default for Options {
             transport: Transport::Rc,
             streams: None,
             cross_channel: CrossChannel::default(),
+            signed: false,
             link: LinkLayer::InfiniBand,
             mtu: 1024,
             psn: 0x123,
@@ -325,6 +327,7 @@ impl Node {
             timestamps: TimestampFormat::FreeRunning,
             streams: o.streams,
             cross_channel: o.cross_channel,
+            signed: o.signed,
             privileges: Privileges::default(),
         }
     }
@@ -436,7 +439,10 @@ impl Node {
     /// Writes a WQE without telling the device.
     pub(crate) fn post_silently(&mut self, wr: &Wr) -> u16 {
         let index = self.pi;
-        let bytes = wr.bytes(index, self.qpn);
+        let mut bytes = wr.bytes(index, self.qpn);
+        if self.options.signed {
+            bytes[8] = !bytes.iter().fold(0, |sum, byte| sum ^ byte);
+        }
         let ring = 64u64 << self.options.sq_log;
         for (i, chunk) in bytes.chunks(16).enumerate() {
             let at = (u64::from(index) * 64 + 16 * i as u64) % ring;
@@ -466,6 +472,11 @@ impl Node {
     }
 
     /// Writes the producer index of the receive ring into the doorbell record.
+    /// Where the send ring begins.
+    pub(crate) fn ring_addr(&self) -> u64 {
+        self.sq
+    }
+
     pub(crate) fn ring_recv(&self) {
         self.memory.write(self.dbr, &u32::from(self.rq_pi).to_be_bytes());
     }

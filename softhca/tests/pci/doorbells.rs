@@ -41,6 +41,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
         cross_channel: CrossChannel::default(),
+        signed: false,
         privileges: Privileges::default(),
     };
     (device.create_qp(qp).expect("a QP"), uar)

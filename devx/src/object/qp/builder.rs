@@ -37,7 +37,10 @@ impl Pd {
         send_cq: &'a Cq,
         recv_cq: &'a Cq,
     ) -> QpBuilder<'a, T> {
-        QpBuilder { plan: Plan::new(self, rings, send_cq, recv_cq, T::SERVICE), transport: PhantomData }
+        QpBuilder {
+            plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, T::SERVICE) },
+            transport: PhantomData,
+        }
     }
 }
 
@@ -208,7 +211,10 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
             None => None,
             Some(parts) => {
                 // SAFETY: as for the send queue.
-                let mut rq = unsafe { RecvQueue::from_parts(parts) }.map_err(|error| bad("receive queue")(&error))?;
+                let rq = unsafe {
+                    if T::SIGNS { RecvQueue::from_signed_parts(parts) } else { RecvQueue::from_parts(parts) }
+                };
+                let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
                 rq.set_window(qp.handle.receives);
                 // SAFETY: the handle keeps the queue pair; this is the only queue over its receive ring.
                 Some(unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) })

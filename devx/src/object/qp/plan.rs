@@ -34,6 +34,8 @@ pub(super) struct Plan<'a> {
     pub(super) inline: u32,
     pub(super) user_index: u32,
     pub(super) memcpy: bool,
+    /// Its WQEs have signatures.
+    pub(super) signed: bool,
     /// Its requests may be about other queues.
     pub(super) master: bool,
     /// Its queues work when other queues say so.
@@ -107,6 +109,7 @@ impl<'a> Plan<'a> {
             inline: 0,
             user_index: NO_USER_INDEX,
             memcpy: false,
+            signed: false,
             master: false,
             managed_sends: false,
             managed_receives: false,
@@ -140,7 +143,7 @@ impl<'a> Plan<'a> {
         in_range("DS of a request", ds as u64, 0..=Ds::MAX.into())?;
         let largest = Ds(ds as u8).wqebbs();
         let window = Wqebbs(self.sends as u16).max(largest);
-        let stride = DS_BYTES as u32 * self.recv_sge.next_power_of_two();
+        let stride = DS_BYTES as u32 * (self.recv_sge + u32::from(self.signed)).next_power_of_two();
         // The send ring begins behind the receive ring, at a WQEBB.
         let least = (WQEBB_BYTES as u32 / stride).max(1);
         let wqes =
@@ -163,6 +166,9 @@ impl<'a> Plan<'a> {
         }
         if self.memcpy {
             self.pd.context().max_memcpy()?;
+        }
+        if self.signed {
+            has("cmd_hca_cap.wq_signature", general.wq_signature())?;
         }
         if self.master || self.managed_sends || self.managed_receives {
             self.pd.context().cross_channel()?;
@@ -214,6 +220,7 @@ impl<'a> Plan<'a> {
             .set_cqn_rcv(self.recv_cq.cqn())
             .set_log_sq_size(shape.wqebbs.trailing_zeros() as u8)
             .set_page_offset(page_offset)
+            .set_wq_signature(self.signed)
             .set_cd_master(self.master)
             .set_cd_slave_send(self.managed_sends)
             .set_cd_slave_receive(self.managed_receives)

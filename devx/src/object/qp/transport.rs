@@ -1,6 +1,6 @@
 //! Transports as commands name them.
 
-use blueflame::transport::{Rc, Transport, Uc};
+use blueflame::transport::{Rc, Signable, Signed, Transport, Uc};
 
 use crate::cmd::ServiceType;
 
@@ -16,4 +16,8 @@ impl DevxTransport for Rc {
 
 impl DevxTransport for Uc {
     const SERVICE: ServiceType = ServiceType::UC;
+}
+
+impl<T: DevxTransport + Signable> DevxTransport for Signed<T> {
+    const SERVICE: ServiceType = T::SERVICE;
 }

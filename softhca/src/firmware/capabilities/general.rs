@@ -120,6 +120,8 @@ capability_set! {
     DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
     // Signatures of commands. Who has a command queue chooses, and others have nothing to sign.
     CMDIF_CHECKSUM: 0x210, 2 = |_| 0;
+    // Of queue pairs. No public driver computes those of an SRQ.
+    WQ_SIGNATURE: 0x214, 1 = |_| 1;
     SCTR_DATA_CQE: 0x215, 1 = |_| 1;
     // Signatures of blocks.
     SHO: 0x217, 1 = |_| 1;

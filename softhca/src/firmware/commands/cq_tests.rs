@@ -64,6 +64,7 @@ fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
         cross_channel: CrossChannel::default(),
+        signed: false,
         privileges: Privileges::default(),
     };
     bench.device.create_qp(context).expect("a QP")

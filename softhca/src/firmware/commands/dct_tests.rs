@@ -147,6 +147,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         timestamps: TimestampFormat::FreeRunning,
         streams: None,
         cross_channel: CrossChannel::default(),
+        signed: false,
         privileges: Privileges::default(),
     };
     let qpn = device.create_qp(context).expect("a DCI");

@@ -82,7 +82,7 @@ fn ethernet_segments_that_make_no_sense() {
     let memory = TestMemory::filled(256, 0);
     for (len, ok) in [(0, false), (17, false), (18, true)] {
         put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));
-        let found = fetch(&sq, QPN, Transport::RawPacket, 0, 4, &memory);
+        let found = fetch(&sq, QPN, (Transport::RawPacket, false), 0, 4, &memory);
         assert_eq!(found.is_ok(), ok, "{found:?}");
         assert!(ok || found == Err(WqeFault::FewInlineHeaders { found: len as u16, needed: 18 }));
     }

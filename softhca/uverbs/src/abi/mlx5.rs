@@ -277,6 +277,7 @@ pub(crate) const DEVICE_SCAT2CQE_DCT: u32 = 1 << 3;
 
 /// QP flags (`MLX5_QP_FLAG_*`).
 pub(crate) mod qp_flag {
+    pub(crate) const SIGNATURE: u32 = 1 << 0;
     pub(crate) const SCATTER_CQE: u32 = 1 << 1;
     pub(crate) const BFREG_INDEX: u32 = 1 << 3;
     pub(crate) const TYPE_DCT: u32 = 1 << 4;
@@ -288,7 +289,7 @@ pub(crate) mod qp_flag {
     pub(crate) const DCI_STREAM: u32 = 1 << 11;
     /// What can be asked of a QP that is not a DCT or RSS, as far as the device goes.
     pub(crate) const SUPPORTED: u32 =
-        SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX | DCI_STREAM;
+        SIGNATURE | SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX | DCI_STREAM;
 }
 
 /// `MLX5_IB_CQE_RES_FORMAT_HASH`.

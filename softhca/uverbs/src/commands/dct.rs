@@ -80,7 +80,7 @@ impl Dct {
 /// `QP_CREATE` with the flag that says so; attributes as of other QPs.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let driver: CreateQp = request.input(UHW_IN)?;
-    if driver.flags & !(qp_flag::TYPE_DCT | qp_flag::SCATTER_CQE) != 0 {
+    if driver.flags & !(qp_flag::TYPE_DCT | qp_flag::SCATTER_CQE | qp_flag::SIGNATURE) != 0 {
         return Err(Errno::EINVAL);
     }
     let pd: Arc<Pd> = context.get(request.handle(2)?)?;

@@ -187,7 +187,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     // Some of them would be other kinds of QPs, some other layouts of WQEs: not to be ignored.
     let raw = transport == Transport::RawPacket;
     let permitted = if raw { FLAG_SQ_SIG_ALL | FLAG_CVLAN_STRIPPING } else { FLAG_SQ_SIG_ALL };
-    if flags & !permitted != 0 || driver.flags & !qp_flag::SUPPORTED != 0 {
+    let signed = driver.flags & qp_flag::SIGNATURE != 0;
+    // Linux makes the two queues of raw packets without signatures, and libmlx5 signs all the same.
+    if flags & !permitted != 0 || driver.flags & !qp_flag::SUPPORTED != 0 || raw && signed {
         return Err(Errno::EOPNOTSUPP);
     }
     let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
@@ -283,6 +285,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             streams: (driver.flags & qp_flag::DCI_STREAM != 0)
                 .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
             cross_channel: CrossChannel::default(),
+            signed,
             privileges: Privileges::default(),
         })
     })?;
@@ -314,7 +317,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let (rqn, tirn) = receiver.as_ref().map_or((0, 0), |receiver| (receiver.rqn, receiver.tirn));
     let ring = QpCap {
         max_recv_wr: log_rq.map_or(0, |log| 1 << log),
-        max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES),
+        max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES - u32::from(signed)),
         ..FromZeros::new_zeroed()
     };
     // With an SRQ it has no receive ring, whatever was asked for.

@@ -52,6 +52,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 timestamps: TimestampFormat::FreeRunning,
                 streams: None,
                 cross_channel: CrossChannel::default(),
+                signed: driver.flags & qp_flag::SIGNATURE != 0,
                 privileges: Privileges::default(),
                 signal_all: false,
                 scatter_to_cqe_req: 0,

@@ -62,6 +62,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             slave_send: view.flag(qpc::CD_SLAVE_SEND),
             slave_receive: view.flag(qpc::CD_SLAVE_RECEIVE),
         },
+        signed: view.flag(qpc::WQ_SIGNATURE),
         privileges,
     };
     let qpn = call.device.create_qp(context)?;
@@ -83,7 +84,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
-        (qpc::WQ_SIGNATURE, "WQE signatures"),
         (qpc::BLOCK_LB_MC, "blocking of multicast loopback"),
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
         (qpc::END_PADDING_MODE, "padding of received data"),

@@ -1,0 +1,43 @@
+//! Queue pairs whose WQEs have signatures, in both directions.
+
+use blueflame::RecvError;
+use blueflame::cq::Side;
+use blueflame::transport::{Rc, Signed};
+use blueflame::types::WrId;
+use blueflame::wqe;
+
+use crate::end::{End, connected};
+use crate::ground::ground;
+
+#[test]
+fn signed_messages_arrive() {
+    let ground = ground();
+    let (mut a, mut b) = connected::<Signed<Rc>>(&ground);
+    assert!(a.pair.qp.query().expect("QUERY_QP").wq_signature());
+    let post = |end: &mut End<Signed<Rc>>, ids: [u64; 2]| {
+        let sge = end.buffer.sge();
+        let rq = end.pair.rq.as_mut().expect("made with one");
+        assert_eq!(rq.max_sge(), 1);
+        // SAFETY: the buffer lives as long as the end, and the test waits for completions before it looks; so below.
+        assert!(matches!(unsafe { rq.post(WrId(0), &[sge]) }, Err(RecvError::Full(0))));
+        let mut batch = rq.signed_batch().expect("signatures");
+        for id in ids {
+            // SAFETY: as above.
+            unsafe { batch.push(WrId(id), &[sge]) }.expect("room");
+        }
+        batch.ring_doorbell();
+    };
+    for round in 0..20_u64 {
+        post(&mut b, [round, !round]);
+        let far = b.buffer.remote();
+        let template = a.pair.sq.template(wqe::send().inline_len::<8>().signaled(WrId(round))).expect("taken");
+        a.pair.sq.fire(&template, &round.to_ne_bytes()).expect("room");
+        assert_eq!(b.completion(), (Side::Responder, WrId(round), 8));
+        assert_eq!(b.bytes(8), round.to_ne_bytes());
+        a.post(&wqe::write(far.at(64)).inline(&[round as u8; 60]).imm(7).signaled(WrId(round)));
+        assert_eq!((a.completion().1, b.completion().1), (WrId(round), WrId(!round)));
+        assert_eq!(b.bytes(124)[64..], [round as u8; 60]);
+        assert_eq!(a.completion().1, WrId(round));
+        std::mem::swap(&mut a, &mut b);
+    }
+}

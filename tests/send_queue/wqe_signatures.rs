@@ -1,0 +1,123 @@
+//! WQEs with signatures: what the same queue without writes, and a byte that makes the XOR of all bytes of the WQE 255 (rdma-core
+//! `providers/mlx5/qp.c`, `wq_sig`). The differential tests have libmlx5 write them.
+
+use blueflame::queue::PostError;
+use blueflame::transport::{self, Signable, Signed, Transport};
+use blueflame::types::{Lkey, Rkey, WrId};
+use blueflame::wqe::{self, Remote, Sge};
+use blueflame::{SendQueue, transport::Rc};
+
+use crate::golden::check;
+use crate::rig::{OLD, Rig, Setup};
+
+const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
+const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
+
+/// Requests of one, two and more WQEBBs by each way there is, of a type that the queue without signatures has, too.
+trait Ways {
+    fn post(&mut self, way: usize) -> Result<(), PostError>;
+}
+
+macro_rules! ways {
+    ($($transport:ty),*) => {
+        $(impl Ways for SendQueue<$transport> {
+            fn post(&mut self, way: usize) -> Result<(), PostError> {
+                let write = || wqe::write(REMOTE).signaled(WrId(1));
+                let long: Vec<u8> = (0..150).collect();
+                // SAFETY: no device looks.
+                unsafe {
+                    match way {
+                        0 => self.post(&wqe::nop().signaled(WrId(1))),
+                        1 => self.post(&write().inline(&[7; 20])),
+                        2 => self.post_unchecked(&write().gather([LOCAL])),
+                        3 => self.post(&write().inline(&[9; 60])),
+                        4 => self.post_unchecked(&write().gather([LOCAL; 5])),
+                        5 => self.post(&write().inline(&long[..])),
+                        6 => self.post(&write().inline(&long[..5])),
+                        7 => self.stage(&write().inline(&[7; 20])).map(|shot| shot.ring_doorbell()),
+                        8 => self.stage(&write().inline(&[9; 60])).map(|shot| shot.ring_doorbell()),
+                        9 => self.stage(&write().inline(&long[..])).map(|shot| shot.ring_doorbell()),
+                        10 => {
+                            let mut batch = self.batch();
+                            batch.push(&write().inline(&[7; 20]))?;
+                            batch.push(&write().inline(&[9; 60]))?;
+                            batch.push(&write().inline(&long[..]))?;
+                            batch.ring_doorbell();
+                            Ok(())
+                        }
+                        11 => {
+                            let template = self.template(write().inline_len::<20>())?;
+                            self.fire(&template.signaled_if(false, WrId(3)), &[8; 20])
+                        }
+                        _ => {
+                            let template = self.template(write().inline_len::<150>())?;
+                            self.fire(&template.at(REMOTE.at(64)), &[8; 150])
+                        }
+                    }
+                }
+            }
+        })*
+    };
+}
+ways!(Rc, Signed<Rc>);
+
+const WAYS: usize = 13;
+
+/// The ring, and the register's lower half, after a post at this index.
+fn posted<T: Transport>(way: usize, pi: u16) -> (Vec<u8>, Vec<u8>, u16)
+where
+    SendQueue<T>: Ways,
+{
+    let rig = Rig::new(Setup { pi, ..Setup::default() });
+    let mut sq = rig.queue::<T>();
+    Ways::post(&mut sq, way).expect("posted");
+    (rig.ring(), rig.page()[..256].to_vec(), sq.pi().0)
+}
+
+#[test]
+fn every_way_signs_what_it_writes() {
+    // In the middle of the ring of 8 WQEBBs, and around its end.
+    for pi in [0x1232_u16, 0x1237] {
+        for way in 0..WAYS {
+            let (plain, register, end) = posted::<Rc>(way, pi);
+            let (mut signed, signed_register, signed_end) = posted::<Signed<Rc>>(way, pi);
+            assert_eq!(end, signed_end);
+            let mut at = pi;
+            let mut first = None;
+            while at != end {
+                let start = usize::from(at % 8) * 64;
+                let ds = usize::from(signed[start + 7]);
+                let byte = |n| signed[(start + n) % signed.len()];
+                let sum = (0..ds * 16).fold(0, |sum, n| sum ^ byte(n));
+                assert_eq!(sum, 0xff, "way {way}, WQE at {at:#x}");
+                first.get_or_insert(byte(8));
+                signed[start + 8] = 0;
+                at = at.wrapping_add(ds.div_ceil(4) as u16);
+            }
+            assert_eq!(signed, plain, "way {way}");
+            let mut copied = signed_register;
+            if copied[8] != OLD {
+                assert_eq!(Some(copied[8]), first, "way {way}: the register's");
+                copied[8] = 0;
+            }
+            assert_eq!(copied, register, "way {way}");
+        }
+    }
+}
+
+/// Worked out by hand.
+#[test]
+fn bytes_of_a_nop() {
+    let wqe = [[0, 0x12, 0x34, 0, 0xc0, 0xff, 0xee, 1, 0x09, 0, 0, 0, 0, 0, 0, 0]];
+    check::<Signed<transport::Uc>, _, _>(wqe::nop(), &wqe, false);
+    let wqe = [[0, 0x12, 0x34, 0, 0xc0, 0xff, 0xee, 1, 0x01, 0, 0, 8, 0, 0, 0, 0]];
+    check::<Signed<transport::Dci>, _, _>(wqe::nop().signaled(WrId(1)), &wqe, false);
+}
+
+#[test]
+fn all_but_frames_can_be_signed() {
+    fn signable<T: Signable>() {}
+    signable::<transport::Ud>();
+    signable::<transport::DciStreams>();
+    signable::<transport::XrcInitiator>();
+}
