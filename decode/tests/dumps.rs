@@ -309,6 +309,10 @@ fn titles_of_the_basic_layout_are_none_of_the_enhanced_one() {
     counts[47] = 3;
     named[59] = 0x42;
     assert_eq!([first(&counts), first(&named)], [Kind::Cqe; 2]);
+    // Where the first one has nothing, nobody has written any.
+    let mut empty = title;
+    empty[..8].fill(0);
+    assert_eq!(first(&empty), Kind::Cqe);
     // Eight would leave no room for their end.
     title[63] = 0x7c;
     assert_eq!(first(&title), Kind::Cqe);
