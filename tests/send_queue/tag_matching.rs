@@ -25,73 +25,107 @@ const TAGS: u16 = 4;
 const RECEIVES: usize = 4;
 const BUFFER: Sge = Sge { addr: 0x7000, length: 64, lkey: Lkey(3) };
 
-/// WQEs of 32 bytes, linked one to the next; they live as long as the test's process.
-fn shared() -> SharedRecvQueue {
-    let mut wqes = [[0; 32]; RECEIVES + 1];
-    for (n, wqe) in wqes.iter_mut().enumerate() {
-        wqe[2..4].copy_from_slice(&(n as u16 + 1).to_be_bytes());
+/// Memory that a queue has by its address, given back when this is dropped.
+struct Kept<T: ?Sized>(NonNull<T>);
+
+impl<T: ?Sized> Kept<T> {
+    fn new(memory: Box<T>) -> Self {
+        Self(NonNull::from(Box::leak(memory)))
     }
-    let ring: Vec<u128> = vec![0; 2 * wqes.len()];
-    let ring = NonNull::from(Box::leak(ring.into_boxed_slice())).cast::<u8>();
-    let shadow: Vec<MaybeUninit<SrqRecord>> = (0..=RECEIVES).map(|_| MaybeUninit::uninit()).collect();
-    // SAFETY: leaked memory of as many WQEs, a word and as many records, all of which nobody else has.
-    unsafe {
-        ring.cast::<[u8; 32]>().as_ptr().copy_from(wqes.as_ptr(), wqes.len());
+}
+
+impl<T: ?Sized> Drop for Kept<T> {
+    fn drop(&mut self) {
+        // SAFETY: of a box, once; the queue is gone.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and what it remembers.
+struct Shared {
+    wqes: Kept<[[u128; 2]]>,
+    record: Kept<u32>,
+    shadow: Kept<[MaybeUninit<SrqRecord>]>,
+}
+
+impl Shared {
+    fn new() -> Self {
+        let link = |n: usize| {
+            u128::from_ne_bytes({
+                let mut bytes = [0; 16];
+                bytes[2..4].copy_from_slice(&(n as u16 + 1).to_be_bytes());
+                bytes
+            })
+        };
+        Self {
+            wqes: Kept::new((0..=RECEIVES).map(|n| [link(n), 0]).collect()),
+            record: Kept::new(Box::new(0)),
+            shadow: Kept::new((0..=RECEIVES).map(|_| MaybeUninit::uninit()).collect()),
+        }
+    }
+
+    fn queue(&self) -> SharedRecvQueue {
         let parts = SrqParts {
-            buf: ring,
+            buf: self.wqes.0.cast(),
             wqe_cnt: RECEIVES as u32 + 1,
             stride: 32,
             head: 0,
             tail: RECEIVES as u32,
-            dbrec: NonNull::from(Box::leak(Box::new(0_u32))),
+            dbrec: self.record.0,
             srqn: Srqn::truncate(5),
             counter: 0,
-            shadow: NonNull::from(Box::leak(shadow.into_boxed_slice())).cast(),
+            shadow: self.shadow.0.cast(),
         };
-        SharedRecvQueue::from_parts(parts).expect("a queue")
+        // SAFETY: memory of as many WQEs, a word and as many records, which outlives the queue; one queue is made of it.
+        unsafe { SharedRecvQueue::from_parts(parts) }.expect("a queue")
     }
 }
 
+/// A CQE where one belongs.
+#[repr(C, align(64))]
+struct Cqe([u8; 64]);
+
 /// A completion queue of one CQE, which is written before each poll.
 struct Completions {
-    cqe: NonNull<[u8; 64]>,
     cq: CompletionQueue,
+    cqe: Kept<Cqe>,
     owner: u8,
+    _record: Kept<[u32; 2]>,
+    _register: Kept<[u64; 8]>,
 }
 
 impl Completions {
     fn new() -> Self {
-        #[derive(Clone, Copy)]
-        #[repr(align(64))]
-        struct Aligned;
-        let cqe = NonNull::from(Box::leak(Box::new((Aligned, [0xff_u8; 64])))).cast::<[u8; 64]>();
-        let (record, uar) = (Box::leak(Box::new([0_u32; 2])), Box::leak(Box::new([0_u64; 8])));
+        let cqe = Kept::new(Box::new(Cqe([0xff; 64])));
+        let (record, register) = (Kept::new(Box::new([0; 2])), Kept::new(Box::new([0; 8])));
         let parts = CqParts {
-            buf: cqe.cast(),
+            buf: cqe.0.cast(),
             cqe_cnt: 1,
             cqe_size: 64,
-            dbrec: NonNull::from(record).cast(),
-            cq_uar: NonNull::from(uar).cast(),
+            dbrec: record.0.cast(),
+            cq_uar: register.0.cast(),
             cqn: Cqn::truncate(7),
             ci: CqCi::truncate(0),
         };
-        // SAFETY: leaked memory that nobody else has.
-        Self { cqe, cq: unsafe { CompletionQueue::from_parts(parts) }.expect("a queue"), owner: 0 }
+        // SAFETY: memory that nobody else has, and that is dropped after the queue.
+        let cq = unsafe { CompletionQueue::from_parts(parts) }.expect("a queue");
+        Self { cq, cqe, owner: 0, _record: record, _register: register }
     }
 
     fn tell(&mut self, list: &mut List, mut cqe: [u8; 64]) -> Result<TagEvent, TagCompletionError> {
         cqe[63] = cqe[63] & !0xd | self.owner;
         self.owner ^= 1;
         // SAFETY: the queue reads it in its calls only.
-        unsafe { self.cqe.write_volatile(cqe) };
+        unsafe { self.cqe.0.write_volatile(Cqe(cqe)) };
         let mut event = None;
         self.cq.poll_with(1, |cqe| event = Some(list.complete(&cqe)));
         event.expect("a completion")
     }
 }
 
-fn new_list(rig: &Rig) -> List {
-    TagMatching::new(shared(), rig.queue(), vec![TagRecord::default(); usize::from(TAGS) + 1]).expect("idle")
+fn new_list(rig: &Rig, shared: &Shared) -> List {
+    let records = vec![TagRecord::default(); usize::from(TAGS) + 1];
+    TagMatching::new(shared.queue(), rig.queue(), records).expect("idle")
 }
 
 /// A completion of tag matching.
@@ -232,8 +266,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The list, its memory, and the device.
 struct Pair {
-    rig: Rig,
     list: List,
+    rig: Rig,
+    _shared: Shared,
     completions: Completions,
     device: Device,
     /// Entries whose buffer is the device's, or of which operations are due: what was posted, and not told.
@@ -246,10 +281,12 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
-        let list = new_list(&rig);
+        let shared = Shared::new();
+        let list = new_list(&rig, &shared);
         Self {
-            rig,
             list,
+            rig,
+            _shared: shared,
             completions: Completions::new(),
             device: Device::default(),
             live: Vec::new(),
@@ -377,7 +414,8 @@ proptest! {
     #[test]
     fn no_completion_gives_back_what_was_not_taken(cqes in vec((any::<[u8; 32]>(), 0..8_u16, 0..14_u8, 0..16_u8), 1..100)) {
         let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
-        let (mut list, mut completions) = (new_list(&rig), Completions::new());
+        let shared = Shared::new();
+        let (mut list, mut completions) = (new_list(&rig, &shared), Completions::new());
         let mut due = 0;
         for (n, (bytes, index, app_op, opcode)) in cqes.into_iter().enumerate() {
             // SAFETY: no device writes.
@@ -405,7 +443,8 @@ proptest! {
 #[test]
 fn unexpected_messages_must_be_told() {
     let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });
-    let (mut list, mut completions) = (new_list(&rig), Completions::new());
+    let shared = Shared::new();
+    let (mut list, mut completions) = (new_list(&rig, &shared), Completions::new());
     let mut order: VecDeque<u16> = (0..=RECEIVES as u16).collect();
     for n in 0..0x4000_u64 {
         assert!(!list.must_sync());
@@ -431,12 +470,14 @@ fn unexpected_messages_must_be_told() {
 fn lists_that_cannot_be_are_refused() {
     let rig = Rig::new(Setup::default());
     for records in [0, 1, (1 << 15) + 1] {
-        let refused = TagMatching::new(shared(), rig.queue::<Rc>(), vec![TagRecord::default(); records]);
+        let shared = Shared::new();
+        let refused = TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]);
         assert_eq!(refused.expect_err("no list").2.len(), records);
     }
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
-    assert!(TagMatching::new(shared(), busy, vec![TagRecord::default(); 2]).is_err());
+    let shared = Shared::new();
+    assert!(TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]).is_err());
 }
 
 #[test]
