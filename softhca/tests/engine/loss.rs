@@ -101,6 +101,29 @@ fn exchange(lab: &mut Lab, seed: u64) {
     assert_eq!(lab.b.memory.read(dst, model.len()), model);
 }
 
+/// Going back to a packet before it does not set a signature value again: it may be somebody else's by then.
+#[test]
+fn a_signature_value_is_set_once() {
+    let mut lab = Lab::new(Options::default());
+    let psv = lab.a.device.create_psvs(lab.a.pd, 1).unwrap()[0];
+    let mut lost = 0;
+    lab.a.script(move |_| {
+        lost += 1;
+        if lost == 1 { Fate::Drop } else { Fate::Deliver }
+    });
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"lost at first"));
+    let mut set = Wr::new(0x20);
+    set.body = (u128::from(psv) << 96 | 0x1234).to_be_bytes().to_vec();
+    lab.a.post(&set);
+    lab.run();
+    assert!(lab.a.poll_send().is_empty(), "done, not complete");
+    lab.a.device.destroy_psv(psv).unwrap();
+    lab.settle();
+    let done: Vec<_> = lab.a.poll_send().iter().map(|cqe| (cqe.opcode, cqe.wqe_opcode)).collect();
+    assert_eq!(done, [(REQ, 0x08), (REQ, 0x20)]);
+    assert_eq!(lab.b.memory.read(lab.b.data, 13), b"lost at first");
+}
+
 #[test]
 fn a_lost_packet_is_asked_for_once() {
     let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
