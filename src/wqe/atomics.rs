@@ -1,4 +1,9 @@
 //! Masked atomics ("extended" ones): of 4 or 8 bytes, on some bits or on fields. Knows no queue.
+//!
+//! Devices may have larger ones (bits of `atomic_size_qp`), which are not here. The one public driver that posts them is the libmlx5 of
+//! MLNX_OFED 4 (`src/qp.c`, `set_ext_atomic_seg`): what to swap in, what to compare with and their masks, or what to add and the
+//! boundaries, each as long as the operand, in words of eight bytes in network order, the first word first; the opcode modifier is 8 and
+//! log2 of the bytes less 2. UCX, DOCA and today's libmlx5 have none of them.
 use core::fmt;
 
 use super::be::{Be32, Be64};
