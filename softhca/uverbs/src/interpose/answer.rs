@@ -11,6 +11,17 @@ pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
     })
 }
 
+/// The same for what `run` answers, which may ask the kernel for this and that: `errno` stays as it was if the answer is no error, as with the
+/// kernel's own.
+pub(super) fn answer_of(run: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
+    let before = Errno::last();
+    let result = run();
+    if result.is_ok() {
+        before.set();
+    }
+    answer(result)
+}
+
 /// Makes `status`, of the stand-in or of an open file, that of the device with this number.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! What a program does with the descriptor of an open file: describing, commanding, mapping, duplicating and closing it.
 
-use super::answer::{answer, describe};
+use super::answer::{answer, answer_of, describe};
 use crate::context::{Context, device_file, mapping};
 use crate::device::Hca;
 use crate::process::{Errno, fds, real};
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
     let verbs = request == abi::RDMA_VERBS_IOCTL;
     let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
     match context {
-        Some(context) if verbs => answer(commands::run(&context, arg as u64).map(|()| 0)),
+        Some(context) if verbs => answer_of(|| commands::run(&context, arg as u64).map(|()| 0)),
         // What Linux answers for each file: on a descriptor, whether it blocks and whether exec closes it.
         // SAFETY: arguments are passed on from the caller.
         Some(_) if matches!(request, libc::FIONBIO | libc::FIOCLEX | libc::FIONCLEX) => unsafe {
