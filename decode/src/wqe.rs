@@ -257,7 +257,8 @@ impl Walk<'_> {
     }
 
     fn step(&mut self, step: Step, opmod: u64) {
-        // UCX: with bit 3 of the modifier, its low bits tell the operands' size; without, they are of 8 bytes.
+        // UCX: with bit 3 of the modifier, its low bits tell the operands' size; without, they are of 8 bytes. Those of 16 are libmlx5's, of
+        // MLNX_OFED 4 (`set_ext_atomic_seg`).
         let size = if opmod & 8 == 0 { 8 } else { 4 << (opmod & 7) };
         match step {
             Step::Fixed(layout) => {
@@ -265,9 +266,11 @@ impl Walk<'_> {
             }
             Step::MaskedSwap if size == 4 => _ = self.fixed(&seg::MASKED_SWAP_32),
             Step::MaskedSwap if size == 8 => _ = self.fixed(&seg::MASKED_ATOMIC),
+            Step::MaskedSwap if size == 16 => _ = self.fixed(&seg::MASKED_SWAP_128),
             Step::MaskedSwap => self.raw("masked compare-and-swap operands", self.at + 4 * size),
             Step::MaskedAdd if size == 4 => _ = self.fixed(&seg::MASKED_ADD_32),
             Step::MaskedAdd if size == 8 => _ = self.fixed(&seg::MASKED_ADD),
+            Step::MaskedAdd if size == 16 => _ = self.fixed(&seg::MASKED_ADD_128),
             Step::MaskedAdd => self.raw("masked fetch-and-add operands", self.at + 2 * size),
             Step::Eth => self.eth(),
             Step::Data => self.data(),

@@ -125,10 +125,20 @@ fn masked_atomics() {
     );
     let add = wqe(&[&ctrl((8, 0x15), 4, 0), raddr, "00000005 80000000 0000000000000000", DATA], Some(Transport::Rc));
     assert_eq!((add.number("add"), add.number("boundary"), add.parts.len()), (Some(5), Some(0x8000_0000), 4));
-    let large = wqe(&[&ctrl((10, 0x15), 5, 0), raddr, operands, DATA], Some(Transport::Rc));
+    let add = wqe(&[&ctrl((10, 0x15), 5, 0), raddr, operands, DATA], Some(Transport::Rc));
+    assert_eq!(names(&add)[2..], ["masked fetch-and-add segment", "mlx5_wqe_data_seg"]);
+    assert_eq!(["add", "add (second word)", "boundary"].map(|name| add.number(name)), [1, 2, 3].map(Some));
+    let more = "0000000000000005 0000000000000006 0000000000000007 0000000000000008";
+    let swap = wqe(&[&ctrl((10, 0x14), 7, 0), raddr, operands, more, DATA], Some(Transport::Rc));
+    assert_eq!(names(&swap)[2..], ["masked compare-and-swap segment", "mlx5_wqe_data_seg"]);
+    assert_eq!(
+        ["swap", "compare", "swap_mask", "compare_mask", "compare_mask (second word)"].map(|name| swap.number(name)),
+        [1, 3, 5, 7, 8].map(Some)
+    );
+    let large = wqe(&[&ctrl((11, 0x15), 7, 0), raddr, operands, more, DATA], Some(Transport::Rc));
     assert_eq!(
         names(&large)[2..],
-        ["masked fetch-and-add operands", "masked fetch-and-add operands", "mlx5_wqe_data_seg"]
+        ["masked fetch-and-add operands"; 4].iter().chain(&["mlx5_wqe_data_seg"]).copied().collect::<Vec<_>>()
     );
 }
 

@@ -16,6 +16,8 @@ const MASKED: u16 = 3 << 2;
 const IB_COMP: u8 = 1;
 /// Masked ones of 4 and 8 bytes, too (`MLX5_ATOMIC_MODE_8B`; UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
 const UP_TO_8_BYTES: u8 = 3;
+/// Those of 16 bytes, too (`MLX5_ATOMIC_MODE_16B`).
+const UP_TO_16_BYTES: u8 = 4;
 
 impl Context {
     /// Whether queue pairs, targets of dynamic connections among them, have masked atomics on words of type `W`
@@ -39,7 +41,9 @@ impl Context {
             Err(Error::Capability { .. }) => Ok(true),
             Err(error) => Err(error),
         };
-        let lacks = refused(self.extended_atomics::<u32>())? || refused(self.extended_atomics::<u64>())?;
-        Ok(if lacks { IB_COMP } else { UP_TO_8_BYTES })
+        if refused(self.extended_atomics::<u32>())? || refused(self.extended_atomics::<u64>())? {
+            return Ok(IB_COMP);
+        }
+        Ok(if refused(self.extended_atomics::<u128>())? { UP_TO_8_BYTES } else { UP_TO_16_BYTES })
     }
 }

@@ -479,7 +479,7 @@ pub struct PathGrh {
 }
 
 /// Sizes in bytes of the masked atomics that the device has, summed.
-pub const EXTENDED_ATOMICS: u8 = 4 | 8;
+pub const EXTENDED_ATOMICS: u8 = 4 | 8 | 16;
 
 /// Attributes that a state change sets. `None` leaves a value as it is. The device checks which attributes a transition
 /// needs and permits against IBTA vol. 1, table 91 (as `ib_modify_qp_is_ok` of the kernel does).
@@ -511,7 +511,8 @@ pub struct QpAttr {
     pub max_dest_rd_atomic: Option<u8>,
     /// READs and atomics outstanding at once.
     pub max_rd_atomic: Option<u8>,
-    /// Sizes in bytes of the masked atomics that the peer may do, if it may do atomics: 0, 4, 8 or their sum (QPC.atomic_mode).
+    /// Sizes in bytes of the masked atomics that the peer may do, if it may do atomics: 0, or a sum of 4, 8 and 16
+    /// (QPC.atomic_mode).
     pub extended_atomics: Option<u8>,
     /// RNR NAK timer code, 0-31 (IBTA vol. 1 table 45).
     pub min_rnr_timer: Option<u8>,

@@ -1,18 +1,23 @@
-//! Masked atomics ("extended" ones): of 4 or 8 bytes, on some bits or on fields. Knows no queue.
+//! Masked atomics ("extended" ones): of 4, 8 or 16 bytes, on some bits or on fields. Knows no queue.
 //!
-//! Devices may have larger ones (bits of `atomic_size_qp`), which are not here. The one public driver that posts them is the libmlx5 of
-//! MLNX_OFED 4 (`src/qp.c`, `set_ext_atomic_seg`): what to swap in, what to compare with and their masks, or what to add and the
-//! boundaries, each as long as the operand, in words of eight bytes in network order, the first word first; the opcode modifier is 8 and
-//! log2 of the bytes less 2. UCX, DOCA and today's libmlx5 have none of them.
+//! The one public driver that posts those of 16 bytes is the libmlx5 of MLNX_OFED 4 (`src/qp.c`, `set_ext_atomic_seg`): what to swap in,
+//! what to compare with and their masks, or what to add and the boundaries, each as long as the operand, in words of eight bytes in
+//! network order, the first word first; the opcode modifier is 8 and log2 of the bytes less 2. MLNX_OFED 4's kernel (`ext_atomic_caps`)
+//! says that what was found comes in network order of all sizes but 8, and that fields have at most 64 bits. No public source says which
+//! word of the operand is the high half. Here it is the first one, as network order has it; and the peer's memory has the number in its
+//! CPU's order, as of 4 and 8 bytes. UCX, DOCA and today's libmlx5 have none of these. Devices may have larger ones, which are not here.
 use core::fmt;
 
-use super::be::{Be32, Be64};
+use super::be::{Be32, Be64, Be128};
 use super::operation::Fetches;
-use super::operations::{MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Remote};
+use super::operations::{
+    MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,
+    MaskedFetchAdd128, Remote,
+};
 use super::payload::Empty;
 use super::request::Request;
 use super::sealed::Sealed;
-use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg};
+use super::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
 
 /// Bits of a word that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +36,7 @@ impl<W: AtomicWord> Masked<W> {
     }
 }
 
-/// A word that extended atomics work on: [`u32`] or [`u64`]. The peer's memory has it in its CPU's order, aligned to its size.
+/// A word that extended atomics work on: [`u32`], [`u64`] or [`u128`]. The peer's memory has it in its CPU's order, aligned to its size.
 pub trait AtomicWord: Sealed + Copy + fmt::Debug {
     /// All bits set.
     const ALL: Self;
@@ -88,6 +93,30 @@ impl AtomicWord for u64 {
     }
 }
 
+impl Sealed for u128 {}
+impl AtomicWord for u128 {
+    const ALL: Self = Self::MAX;
+    type CompareSwap = MaskedCompareSwap128;
+    type FetchAdd = MaskedFetchAdd128;
+
+    #[inline]
+    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap128 {
+        let [swap_mask, compare_mask] = [swap.mask, compare.mask].map(operand);
+        let [swap, compare] = [swap.value, compare.value].map(operand);
+        MaskedCompareSwap128 { remote, swap, compare, swap_mask, compare_mask }
+    }
+
+    #[inline]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd128 {
+        MaskedFetchAdd128 { remote, add: operand(add), boundary: operand(boundary) }
+    }
+}
+
+#[inline]
+const fn operand(value: u128) -> Masked128Seg {
+    Masked128Seg { operand: Be128::new(value) }
+}
+
 /// Stores those bits of `swap` at `remote` that its mask names, if the bits that the mask of `compare` names are as there; ask for
 /// the old value with [`Request::result`]. With a mask of no bits, nothing is compared: it swaps always.
 ///
@@ -115,6 +144,9 @@ pub fn masked_compare_swap<W: AtomicWord>(
 
 /// Adds the fields of `add` to those at `remote`; ask for the old value with [`Request::result`]. Each bit of `boundary` is the
 /// highest of a field: nothing is carried out of it. 0 is one field, and all ones are fields of one bit: an exclusive or.
+///
+/// Fields have at most 64 bits, says the driver of those of 16 bytes (`max_fa_bit_boundary`): what a device makes of a larger one is not
+/// public. With bit 63 of such a `boundary` nothing is carried from the low half to the high one.
 ///
 /// Devices and queue pairs must have it, as with [`masked_compare_swap`].
 ///

@@ -52,6 +52,10 @@ big_endian! {
     /// A 64-bit integer in the device's byte order (`__be64`).
     Be64, u64
 }
+big_endian! {
+    /// A 128-bit integer in the device's byte order: its high half first.
+    Be128, u128
+}
 
 /// Two 4-byte halves, in memory order, as one word.
 #[inline]

@@ -451,7 +451,7 @@ impl<O: Scatters> Request<O> {
 
 impl<O: Fetches> Request<O> {
     /// Puts the value found before the operation into registered memory: 8 bytes in the CPU's order, but of operations on 4 bytes
-    /// a [`Be32`](super::seg::Be32).
+    /// a [`Be32`](super::seg::Be32), and of those on 16 a [`Be128`](super::seg::Be128).
     #[inline]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult<O::Found>> {
         self.with_payload(AtomicResult { addr, lkey, found: PhantomData })

@@ -87,9 +87,9 @@ pub use limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 pub use memcpy::{Opaque, memcpy};
 pub use operation::SupportedOn;
 pub use operations::{
-    CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64, Memcpy,
-    Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval, SetPsv, TagAppend, TagRemove, TagSync,
-    WaitCqe, WaitTime, Write, WriteImm,
+    CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32,
+    MaskedFetchAdd64, MaskedFetchAdd128, Memcpy, Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval,
+    SetPsv, TagAppend, TagRemove, TagSync, WaitCqe, WaitTime, Write, WriteImm,
 };
 pub use payload::{NoLocalMemory, Sge};
 pub use request::{Request, WorkRequest};

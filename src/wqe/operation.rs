@@ -1,5 +1,5 @@
 //! What an operation is, and that a transport has it. Knows no operation: they are in the [table](super::operations).
-use super::be::Be32;
+use super::be::{Be32, Be128};
 use super::opcode::Opcode;
 use super::sealed::Sealed;
 use super::sink::Sink;
@@ -44,8 +44,8 @@ pub trait Scatters: Operation {}
 
 /// An operation that returns the value it found.
 pub trait Fetches: Operation {
-    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order, or [`Be32`], 4 bytes in network
-    /// order.
+    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order, or [`Be32`] or [`Be128`], 4 or 16
+    /// bytes in network order.
     type Found: Found;
 }
 
@@ -64,6 +64,11 @@ impl Found for u64 {
 impl Sealed for Be32 {}
 impl Found for Be32 {
     const BYTES: u32 = 4;
+}
+
+impl Sealed for Be128 {}
+impl Found for Be128 {
+    const BYTES: u32 = 16;
 }
 
 /// An operation that names a place in the peer's memory.

@@ -1,11 +1,13 @@
 //! The operations: one table. Knows no request and no queue.
 use super::address::{AddressVector, DcAddress, DcStream, UdAddress};
-use super::be::Be32;
+use super::be::{Be32, Be128};
 use super::format_seg::SetPsvSeg;
 use super::opcode::Opcode;
 use super::operation::{Carries, Fetches, HasRemote, OfSome, Operation, Scatters, SupportedOn};
 use super::sealed::Sealed;
-use super::seg::{AtomicSeg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, QueueSeg, RaddrSeg, WaitSeg, WaitValueSeg};
+use super::seg::{
+    AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg, MmoSeg, QueueSeg, RaddrSeg, WaitSeg, WaitValueSeg,
+};
 use super::sink::Sink;
 use super::tag_seg::{TmSeg, TmTagSeg};
 use super::to::To;
@@ -50,14 +52,10 @@ macro_rules! operations {
     (@word $self:ident $word:ident) => { $self.$word };
 
     (@segment $self:ident, remote) => { RaddrSeg::from($self.remote) };
-    (@segment $self:ident, operands) => { $self.operands };
-    (@segment $self:ident, masks) => { $self.masks };
-    (@segment $self:ident, segment) => { $self.segment };
+    (@segment $self:ident, $field:ident) => { $self.$field };
 
     (@names remote, $op:ident) => { impl HasRemote for $op {} };
-    (@names operands, $op:ident) => {};
-    (@names masks, $op:ident) => {};
-    (@names segment, $op:ident) => {};
+    (@names $field:ident, $op:ident) => {};
 
     (@on Ud, $op:ident) => { impl<V: AddressVector> SupportedOn<Ud> for To<$op, UdAddress<V>> {} };
     (@on Dci, $op:ident) => {
@@ -90,6 +88,8 @@ operations! {
     MaskedFetchAdd64:      AtomicMaskedFa/BYTES_8, [remote operands],        [],        [Fetches u64],  [Rc Xrc Dci];
     MaskedCompareSwap32:   AtomicMaskedCs/BYTES_4, [remote operands],        [],        [Fetches Be32], [Rc Xrc Dci];
     MaskedCompareSwap64:   AtomicMaskedCs/BYTES_8, [remote operands masks],  [],        [Fetches u64],  [Rc Xrc Dci];
+    MaskedFetchAdd128:     AtomicMaskedFa/BYTES_16, [remote add boundary],   [],        [Fetches Be128], [Rc Xrc Dci];
+    MaskedCompareSwap128:  AtomicMaskedCs/BYTES_16, [remote swap compare swap_mask compare_mask], [], [Fetches Be128], [Rc Xrc Dci];
     SetPsv:                SetPsv,                 [segment],                [],        [],             [Rc];
     Memcpy:                Mmo/DMA,                [segment],                [],        [],             [Rc ToNobody];
     WaitCqe:               Wait,                   [segment],                [],        [],             [Rc Raw];
@@ -113,6 +113,7 @@ operations! {
 /// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
 const BYTES_4: u8 = 8;
 const BYTES_8: u8 = 8 | 1;
+const BYTES_16: u8 = 8 | 2;
 
 /// Opcode modifier of MMO: a copy (rdma-core `providers/mlx5/wqe.h`, `MLX5_OPC_MOD_MMO_DMA`).
 const DMA: u8 = 1;
@@ -227,6 +228,24 @@ pub struct MaskedCompareSwap64 {
     pub(super) remote: Remote,
     pub(super) operands: AtomicSeg,
     pub(super) masks: AtomicSeg,
+}
+
+/// Atomic fetch and add on the fields of 16 bytes, 16-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedFetchAdd128 {
+    pub(super) remote: Remote,
+    pub(super) add: Masked128Seg,
+    pub(super) boundary: Masked128Seg,
+}
+
+/// Atomic compare and swap of some bits of 16 bytes, 16-byte aligned, of the peer's memory. Reliable connections only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedCompareSwap128 {
+    pub(super) remote: Remote,
+    pub(super) swap: Masked128Seg,
+    pub(super) compare: Masked128Seg,
+    pub(super) swap_mask: Masked128Seg,
+    pub(super) compare_mask: Masked128Seg,
 }
 
 /// Sets a signature value (PSV): what the signatures of a key's next transfer begin with.

@@ -5,7 +5,7 @@ use core::mem::{offset_of, size_of};
 use static_assertions::const_assert_eq;
 
 use super::be::join;
-pub use super::be::{Be16, Be32, Be64};
+pub use super::be::{Be16, Be32, Be64, Be128};
 use super::bytes::take8;
 use super::ds::DsWords;
 use super::flags::bits;
@@ -205,6 +205,23 @@ const_assert_eq!(size_of::<MaskedAdd32Seg>(), DS_BYTES);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, add), 0);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, boundary), 4);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, reserved), 8);
+
+/// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`). A compare and swap
+/// has four: the value to swap in, that to compare with, the mask of each. A fetch and add has two: the value, and the highest bits of
+/// the fields.
+///
+/// ```text
+///   0  operand (128)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Masked128Seg {
+    /// The operand.
+    pub operand: Be128,
+}
+
+const_assert_eq!(size_of::<Masked128Seg>(), DS_BYTES);
+const_assert_eq!(offset_of!(Masked128Seg, operand), 0);
 
 /// Queue segment: what WAIT, SEND_EN and RCV_EN are about (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`; libmlx5 of
 /// MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
@@ -566,6 +583,7 @@ words_of_segment!(
     AtomicSeg,
     MaskedSwap32Seg,
     MaskedAdd32Seg,
+    Masked128Seg,
     QueueSeg,
     WaitSeg,
     WaitValueSeg,

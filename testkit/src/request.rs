@@ -119,8 +119,10 @@ where
     wqe::FetchAdd: SupportedOn<T>,
     wqe::MaskedCompareSwap32: SupportedOn<T>,
     wqe::MaskedCompareSwap64: SupportedOn<T>,
+    wqe::MaskedCompareSwap128: SupportedOn<T>,
     wqe::MaskedFetchAdd32: SupportedOn<T>,
     wqe::MaskedFetchAdd64: SupportedOn<T>,
+    wqe::MaskedFetchAdd128: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -137,10 +139,16 @@ where
             Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
                 put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
             }
+            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
+            }
             Kind::Extended(remote, Extended::Add32(add, boundary)) => {
                 put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
             }
             Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
+            }
+            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
                 put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
             }
             _ => put_common(poster, wr),
@@ -211,8 +219,10 @@ where
     To<wqe::FetchAdd, A>: SupportedOn<T>,
     To<wqe::MaskedCompareSwap32, A>: SupportedOn<T>,
     To<wqe::MaskedCompareSwap64, A>: SupportedOn<T>,
+    To<wqe::MaskedCompareSwap128, A>: SupportedOn<T>,
     To<wqe::MaskedFetchAdd32, A>: SupportedOn<T>,
     To<wqe::MaskedFetchAdd64, A>: SupportedOn<T>,
+    To<wqe::MaskedFetchAdd128, A>: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -236,10 +246,16 @@ where
             Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
                 put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
             }
+            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
+                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
+            }
             Kind::Extended(remote, Extended::Add32(add, boundary)) => {
                 put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
             }
             Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
+            }
+            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
                 put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
             }
             kind => panic!("{kind:?} is nothing for an initiator"),

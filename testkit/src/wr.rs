@@ -51,10 +51,19 @@ pub enum Extended {
         /// What to store.
         swap: Masked<u64>,
     },
+    /// Compare and swap of 16 bytes.
+    Swap128 {
+        /// What to compare.
+        compare: Masked<u128>,
+        /// What to store.
+        swap: Masked<u128>,
+    },
     /// Fetch, and add the fields; the second number has the highest bits of each.
     Add32(u32, u32),
     /// The same of 8 bytes.
     Add64(u64, u64),
+    /// The same of 16 bytes.
+    Add128(u128, u128),
 }
 
 /// Whom a datagram is for.

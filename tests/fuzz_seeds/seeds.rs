@@ -192,6 +192,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ),
         ("dynamic_streams", wqe_build::Input { service: 5, ..input(every) }),
         ("every_kind", input(one_each.clone())),
+        ("masked_atomics", input((9..15).map(|kind| request(kind, &[])).collect())),
         ("signed", wqe_build::Input { service: 0x40, ..input(modes(&one_each)) }),
         ("signed_dynamic", wqe_build::Input { service: 0x41, ..input(modes(&inline_each)) }),
         ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),

@@ -34,6 +34,8 @@ const FRAMES: &str = "tests/differential/ethernet.rs";
 
 const UCX_ITSELF: Proof = Proof::Golden("UCX 1.13.1's own bytes, fetched by the software device");
 const UCX_ATOMICS: Proof = Proof::Golden("UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`");
+const OFED_ATOMICS: Proof = Proof::Golden("MLNX_OFED 4 libmlx5 `src/qp.c`, `set_ext_atomic_seg`");
+const LARGE_ATOMICS: &[&str] = &["MaskedCompareSwap128", "MaskedFetchAdd128"];
 const MASKED_ATOMICS: &[&str] = &["MaskedCompareSwap32", "MaskedCompareSwap64", "MaskedFetchAdd32", "MaskedFetchAdd64"];
 
 const CROSS: &str = "tests/send_queue/cross_channel.rs";
@@ -186,6 +188,21 @@ pub(crate) const CLAIMS: &[Claim] = &[
         proof: UCX_ATOMICS,
         test: (MASKED, "follow_the_destination"),
         operations: MASKED_ATOMICS,
+    },
+    Claim { column: "RC", proof: OFED_ATOMICS, test: (MASKED, "of_a_reliable_connection"), operations: LARGE_ATOMICS },
+    Claim { column: "XRC", proof: OFED_ATOMICS, test: (MASKED, "follow_the_destination"), operations: LARGE_ATOMICS },
+    Claim { column: "DCI", proof: OFED_ATOMICS, test: (MASKED, "follow_the_destination"), operations: LARGE_ATOMICS },
+    Claim {
+        column: "DCI, compact",
+        proof: OFED_ATOMICS,
+        test: (MASKED, "follow_the_destination"),
+        operations: LARGE_ATOMICS,
+    },
+    Claim {
+        column: "DCI with streams",
+        proof: OFED_ATOMICS,
+        test: (MASKED, "follow_the_destination"),
+        operations: LARGE_ATOMICS,
     },
     Claim {
         column: "raw packets",

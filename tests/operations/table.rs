@@ -18,6 +18,8 @@ pub(crate) struct Segment {
 const REMOTE: Segment = Segment { name: "remote address", ds: 1 };
 const ATOMIC: Segment = Segment { name: "atomic", ds: 1 };
 const MASKS: Segment = Segment { name: "masks", ds: 1 };
+const ATOMIC128: Segment = Segment { name: "atomic", ds: 2 };
+const MASKS128: Segment = Segment { name: "masks", ds: 2 };
 const UMR: Segment = Segment { name: "UMR control", ds: 3 };
 const MKEY: Segment = Segment { name: "memory key", ds: 4 };
 const PSV: Segment = Segment { name: "signature value", ds: 1 };
@@ -136,6 +138,8 @@ table! {
         MaskedCompareSwap64 wqe::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
         MaskedFetchAdd32 wqe::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
         MaskedFetchAdd64 wqe::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        MaskedCompareSwap128 wqe::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, scattered";
+        MaskedFetchAdd128 wqe::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
         BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
         Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
         ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";

@@ -1,6 +1,7 @@
 //! Masked atomics as literal bytes, in memory filled with 0xa5: opcodes, modifiers and operands as UCX posts them
 //! (`src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`, with the segments of `src/uct/ib/mlx5/ib_mlx5.h`), for libmlx5 has
-//! none. Of 8 bytes the compare and swap is `struct mlx5_wqe_masked_atomic_seg` of rdma-core (`providers/mlx5/wqe.h`), too.
+//! none. Of 8 bytes the compare and swap is `struct mlx5_wqe_masked_atomic_seg` of rdma-core (`providers/mlx5/wqe.h`), too. Of 16
+//! bytes as the libmlx5 of MLNX_OFED 4 posts them (`src/qp.c`, `set_ext_atomic_seg`).
 
 use blueflame::transport::{Dci, DciStreams, Rc, XrcInitiator};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, Srqn, WrId};
@@ -12,12 +13,15 @@ const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1
 const RADDR: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0, 0, 0, 0];
 const LKEY: Lkey = Lkey(0x4142_4344);
 const PLACE: u64 = 0x2122_2324_2526_2728;
+const SIXTEEN: [u8; 16] = [0, 0, 0, 16, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 const FOUR: [u8; 16] = [0, 0, 0, 4, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 const EIGHT: [u8; 16] = [0, 0, 0, 8, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC` of 2 and of 3.
 const OPMOD_4: u8 = 0x08;
 const OPMOD_8: u8 = 0x09;
+/// `MLX5_OPCODE_EXT_ATOMICS | (log_arg_sz - 2)`.
+const OPMOD_16: u8 = 0x0a;
 
 const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
     [opmod, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]
@@ -39,6 +43,21 @@ const CS_64: [[u8; 16]; 2] = [
 const FA_32: [u8; 16] = [0x61, 0x62, 0x63, 0x64, 0x80, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const FA_64: [u8; 16] = [0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x80, 0, 0, 0, 0x80, 0, 0, 0];
 
+const COMPARE_128: Masked<u128> =
+    Masked { value: 0x7172_7374_7576_7778_797a_7b7c_7d7e_7f70, mask: 0x5152_5354_5556_5758_595a_5b5c_5d5e_5f50 };
+const SWAP_128: Masked<u128> =
+    Masked { value: 0x6162_6364_6566_6768_696a_6b6c_6d6e_6f60, mask: 0x8182_8384_8586_8788_898a_8b8c_8d8e_8f80 };
+/// Swap, compare, swap mask, compare mask; each word by word, in network order.
+const CS_128: [[u8; 16]; 4] = [
+    [0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6b, 0x6c, 0x6d, 0x6e, 0x6f, 0x60],
+    [0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f, 0x70],
+    [0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e, 0x8f, 0x80],
+    [0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f, 0x50],
+];
+const BOUNDARY_128: u128 = 0x8000_0000_0000_0001_8000_0000_0000_0002;
+/// Add, boundary.
+const FA_128: [[u8; 16]; 2] = [CS_128[0], [0x80, 0, 0, 0, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 2]];
+
 #[test]
 fn of_a_reliable_connection() {
     let wqe = [ctrl(OPMOD_4, 0x14, 4, 8), RADDR, CS_32, FOUR];
@@ -53,6 +72,12 @@ fn of_a_reliable_connection() {
     let wqe = [ctrl(OPMOD_8, 0x15, 4, 8), RADDR, FA_64, EIGHT];
     let add = wqe::masked_fetch_add(REMOTE, 0x6162_6364_6566_6768_u64, 0x8000_0000_8000_0000);
     check::<Rc, _, _>(add.result(PLACE, LKEY).signaled(WrId(1)), &wqe, false);
+    let wqe = [ctrl(OPMOD_16, 0x14, 7, 8), RADDR, CS_128[0], CS_128[1], CS_128[2], CS_128[3], SIXTEEN];
+    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_128, SWAP_128).result(PLACE, LKEY).signaled(WrId(1));
+    check::<Rc, _, _>(swap, &wqe, false);
+    let wqe = [ctrl(OPMOD_16, 0x15, 5, 8), RADDR, FA_128[0], FA_128[1], SIXTEEN];
+    let add = wqe::masked_fetch_add(REMOTE, SWAP_128.value, BOUNDARY_128).result(PLACE, LKEY).signaled(WrId(1));
+    check::<Rc, _, _>(add, &wqe, false);
 }
 
 /// As all operations do: behind an SRQ's number, or an address vector of either length.
@@ -88,6 +113,12 @@ fn follow_the_destination() {
                 &wqe(OPMOD_8, 0x15, stream, &[RADDR, FA_64, EIGHT]),
                 false,
             );
+            let swap = wqe::masked_compare_swap(REMOTE, COMPARE_128, SWAP_128).to($to).result(PLACE, LKEY);
+            let operands = [&[RADDR], &CS_128[..], &[SIXTEEN]].concat();
+            check::<$transport, _, _>(swap, &wqe(OPMOD_16, 0x14, stream, &operands), false);
+            let add = wqe::masked_fetch_add(REMOTE, SWAP_128.value, BOUNDARY_128).to($to).result(PLACE, LKEY);
+            let operands = [RADDR, FA_128[0], FA_128[1], SIXTEEN];
+            check::<$transport, _, _>(add, &wqe(OPMOD_16, 0x15, stream, &operands), false);
         };
     }
     each!(XrcInitiator, Srqn::truncate(number), &[srq]);
@@ -100,5 +131,7 @@ fn follow_the_destination() {
 #[test]
 fn templates_have_the_modifier() {
     let swap = wqe::masked_compare_swap(REMOTE, COMPARE_64, SWAP_64).result(PLACE, LKEY).signaled(WrId(1));
+    fire_as_post::<Rc, _, _, _>(swap, swap, &());
+    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_128, SWAP_128).result(PLACE, LKEY).signaled(WrId(1));
     fire_as_post::<Rc, _, _, _>(swap, swap, &());
 }

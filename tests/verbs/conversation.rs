@@ -66,3 +66,59 @@ pub(crate) fn masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
     assert_eq!(bytes_at(a, 0), 0x1122_3344_u32.to_be_bytes());
     assert_eq!(bytes_at(b, 64), 1_u32.to_ne_bytes(), "an exclusive or");
 }
+
+/// Of 16 bytes, against a model on numbers: the bits one after the other. What was there comes in network order.
+pub(crate) fn large_masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
+    const ROUNDS: u64 = 300;
+    let around = [0xa5; 48];
+    b.buffer.write(0, &around);
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    // SplitMix64.
+    let mut half = || {
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        u128::from(mixed ^ mixed >> 31)
+    };
+    let mut random = || half() << 64 | half();
+    let mut there = u128::from_ne_bytes([0xa5; 16]);
+    let mut swapped = 0;
+    let place = b.buffer.remote().at(16);
+    for round in 0..ROUNDS {
+        let [value, mask, compared] = [random(), random(), random()];
+        let (result, lkey) = (a.buffer.addr(), a.buffer.lkey());
+        let found = there;
+        if round % 2 == 0 {
+            // Fields of all lengths, most of them short; all of them at most 64 bits.
+            let boundary = mask & random() | 1 << 63;
+            done(a, &wqe::masked_fetch_add(place, value, boundary).result(result, lkey).signaled(WrId(round)), round);
+            let mut carry = false;
+            for bit in (0..128).map(|bit| 1_u128 << bit) {
+                let ones = u8::from(there & bit != 0) + u8::from(value & bit != 0) + u8::from(carry);
+                there = if ones & 1 == 0 { there & !bit } else { there | bit };
+                carry = ones > 1 && boundary & bit == 0;
+            }
+        } else {
+            // Every other one finds what it compares with, and of those that do not, some miss it by one bit of either half.
+            let miss = if round % 4 == 1 { 0 } else { 1 << (round % 128) };
+            let compare = Masked { value: (there & compared | value & !compared) ^ miss, mask: compared };
+            let swap = Masked { value, mask };
+            done(a, &wqe::masked_compare_swap(place, compare, swap).result(result, lkey).signaled(WrId(round)), round);
+            let matches = (0..128).all(|bit| compared >> bit & 1 == 0 || compare.value >> bit & 1 == there >> bit & 1);
+            if matches {
+                swapped += 1;
+                there =
+                    (0..128).fold(0, |word, bit| word | (if mask >> bit & 1 == 1 { value } else { there }) & 1 << bit);
+            }
+        }
+        assert_eq!(bytes_at(a, 0), found.to_be_bytes(), "round {round}");
+        assert_eq!(bytes_at(b, 16), there.to_ne_bytes(), "round {round}");
+    }
+    assert!(
+        (ROUNDS / 4..ROUNDS / 2).contains(&swapped),
+        "{swapped} comparisons of {} found what they asked for",
+        ROUNDS / 2
+    );
+    let bytes: [u8; 48] = bytes_at(b, 0);
+    assert_eq!((&bytes[..16], &bytes[32..]), (&around[..16], &around[..16]), "what lies beside stays");
+}

@@ -29,6 +29,7 @@ fn masked_atomics_change_their_bits_only() {
     let pd = device.protection_domain().expect("a PD");
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     conversation::masked_atomics(&mut a, &mut b);
+    conversation::large_masked_atomics(&mut a, &mut b);
 }
 
 #[test]

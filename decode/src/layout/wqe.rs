@@ -106,6 +106,34 @@ pub const MASKED_SWAP_32: Layout = checked(Layout {
     ],
 });
 
+/// A masked compare and swap of 16 bytes: each operand word by word.
+pub const MASKED_SWAP_128: Layout = checked(Layout {
+    name: "masked compare-and-swap segment",
+    bytes: 64,
+    fields: &[
+        whole("swap", 0, 8, Hex),
+        whole("swap (second word)", 8, 8, Hex),
+        whole("compare", 16, 8, Hex),
+        whole("compare (second word)", 24, 8, Hex),
+        whole("swap_mask", 32, 8, Hex),
+        whole("swap_mask (second word)", 40, 8, Hex),
+        whole("compare_mask", 48, 8, Hex),
+        whole("compare_mask (second word)", 56, 8, Hex),
+    ],
+});
+
+/// A masked fetch and add of 16 bytes.
+pub const MASKED_ADD_128: Layout = checked(Layout {
+    name: "masked fetch-and-add segment",
+    bytes: 32,
+    fields: &[
+        whole("add", 0, 8, Hex),
+        whole("add (second word)", 8, 8, Hex),
+        whole("boundary", 16, 8, Hex),
+        whole("boundary (second word)", 24, 8, Hex),
+    ],
+});
+
 /// The first 16 bytes of `mlx5_wqe_av`: a compact address vector, or the beginning of a full one.
 pub const BASE_AV: Layout = checked(Layout {
     name: "mlx5_wqe_av",

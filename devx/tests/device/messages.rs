@@ -29,6 +29,8 @@ fn masked_atomics_change_their_bits_only() {
     ground.context.extended_atomics::<u32>().expect("the device has them");
     ground.context.extended_atomics::<u64>().expect("of either size");
     conversation::masked_atomics(&mut a, &mut b);
+    ground.context.extended_atomics::<u128>().expect("and of the large one");
+    conversation::large_masked_atomics(&mut a, &mut b);
 }
 
 #[test]

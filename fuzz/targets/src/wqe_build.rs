@@ -85,8 +85,9 @@ impl Request {
     pub(crate) fn wr(&self, transport: Transport, id: u64) -> Wr {
         let remote = Remote { addr: self.addr, rkey: Rkey(self.rkey) };
         let operand = |at: usize| u64::from_le_bytes(self.operands[at..at + 8].try_into().expect("8 bytes"));
+        let wide = u128::from_le_bytes(self.operands);
         let reliable = matches!(transport, Transport::Rc | Transport::Dc | Transport::Xrc);
-        let kind = match self.kind % if reliable { 13 } else { 5 } {
+        let kind = match self.kind % if reliable { 15 } else { 5 } {
             _ if transport == Transport::RawPacket && self.kind != 0 => {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
             }
@@ -111,7 +112,13 @@ impl Request {
                 Kind::Extended(remote, Extended::Swap64 { compare, swap })
             }
             11 => Kind::Extended(remote, Extended::Add32(operand(0) as u32, operand(8) as u32)),
-            _ => Kind::Extended(remote, Extended::Add64(operand(0), operand(8))),
+            12 => Kind::Extended(remote, Extended::Add64(operand(0), operand(8))),
+            13 => {
+                let [compare, swap] = [wide, !wide.rotate_left(9)]
+                    .map(|value| Masked { value, mask: value.rotate_left(64) ^ value.swap_bytes() });
+                Kind::Extended(remote, Extended::Swap128 { compare, swap })
+            }
+            _ => Kind::Extended(remote, Extended::Add128(wide, !wide.rotate_left(9))),
         };
         let sge = |e: &Entry| Sge { addr: e.addr, length: e.bytes, lkey: Lkey(e.lkey) };
         let data = match kind {
@@ -271,14 +278,22 @@ fn masked(extended: Extended) -> (Width, packet::Masked) {
             let (compare, swap) = (compare.value.into(), swap.value.into());
             (Width::Four, packet::Masked::Swap { compare, compare_mask, swap, swap_mask })
         }
-        Extended::Swap64 { compare: Masked { value: compare, mask: compare_mask }, swap } => {
-            let (swap, swap_mask) = (swap.value, swap.mask);
+        Extended::Swap64 { compare, swap } => {
+            let [compare_mask, swap_mask] = [compare.mask.into(), swap.mask.into()];
+            let (compare, swap) = (compare.value.into(), swap.value.into());
             (Width::Eight, packet::Masked::Swap { compare, compare_mask, swap, swap_mask })
         }
         Extended::Add32(add, boundary) => {
             (Width::Four, packet::Masked::Add { add: add.into(), boundary: boundary.into() })
         }
-        Extended::Add64(add, boundary) => (Width::Eight, packet::Masked::Add { add, boundary }),
+        Extended::Add64(add, boundary) => {
+            (Width::Eight, packet::Masked::Add { add: add.into(), boundary: boundary.into() })
+        }
+        Extended::Swap128 { compare: Masked { value: compare, mask: compare_mask }, swap } => {
+            let (swap, swap_mask) = (swap.value, swap.mask);
+            (Width::Sixteen, packet::Masked::Swap { compare, compare_mask, swap, swap_mask })
+        }
+        Extended::Add128(add, boundary) => (Width::Sixteen, packet::Masked::Add { add, boundary }),
     }
 }
 

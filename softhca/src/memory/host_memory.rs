@@ -87,6 +87,30 @@ pub trait HostMemory: Send {
         Ok(halves(old)[half])
     }
 
+    /// Replaces the 128-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does, but one half after the other. The device
+    /// does one atomic at a time, so it is atomic with respect to its others, which is all that `IBV_ATOMIC_HCA` promises. To the host's
+    /// CPUs each half is atomic, and what they store in between is lost.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if a half is unmapped or `addr` is not a multiple of 16; nothing is written then.
+    fn fetch_update_u128(&self, addr: u64, f: &mut dyn FnMut(u128) -> u128) -> Result<u128, DmaFault> {
+        if !addr.is_multiple_of(16) {
+            return Err(DmaFault { addr, len: 16 });
+        }
+        let places = [addr, addr + 8];
+        let mut old = [0; 16];
+        for (half, at) in old.chunks_exact_mut(8).zip(places) {
+            // An update that changes nothing, so that what cannot be written is found before anything is.
+            half.copy_from_slice(&self.fetch_update_u64(at, &mut |word| word)?.to_ne_bytes());
+        }
+        let old = u128::from_ne_bytes(old);
+        let new = f(old).to_ne_bytes();
+        for (half, at) in new.as_chunks::<8>().0.iter().zip(places) {
+            self.fetch_update_u64(at, &mut |_| u64::from_ne_bytes(*half))?;
+        }
+        Ok(old)
+    }
+
     /// Writes `data` so that its last byte becomes visible after all the others, and after all writes before (release):
     /// a CQE, whose last byte holds the owner bit.
     ///

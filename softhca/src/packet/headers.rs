@@ -209,7 +209,7 @@ impl NakCode {
 /// Atomic acknowledge extended transport header (IBTA vol. 1, 9.5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomicAckEth {
-    /// The value found in memory.
+    /// The value found in memory; of 16 bytes its low half, and the high one is the payload.
     pub original: u64,
 }
 

@@ -176,8 +176,16 @@ fn put<const N: usize>(packet: &mut Vec<u8>, header: Option<[u8; N]>) {
     }
 }
 
+/// Bytes of the half of 16 bytes that does not fit an [`AtomicAckEth`].
+const HIGH_HALF: usize = 8;
+
 fn check_payload(opcode: Opcode, len: usize) -> Result<(), PacketFault> {
-    let limit = if opcode.has_payload() { MAX_PAYLOAD } else { 0 };
+    let limit = match opcode.operation() {
+        // Of this device's own making, as masked atomics are: the high half of what one of 16 bytes found.
+        Operation::AtomicAcknowledge => HIGH_HALF,
+        _ if opcode.has_payload() => MAX_PAYLOAD,
+        _ => 0,
+    };
     if len > limit { Err(PacketFault::Payload { opcode: opcode.code(), len }) } else { Ok(()) }
 }
 

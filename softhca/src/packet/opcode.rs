@@ -237,7 +237,7 @@ impl Opcode {
         }
     }
 
-    /// Whether a payload may follow the headers.
+    /// Whether a message's payload may follow the headers.
     #[must_use]
     pub fn has_payload(self) -> bool {
         matches!(self.operation(), Operation::Send | Operation::Write | Operation::ReadResponse)

@@ -87,7 +87,7 @@ const EXTENDED_BYTES: [(u8, usize); 89] = [
     (0x14, 28),
     (0x16, 4),
     (0x17, 4),
-    (0x1b, 48),
+    (0x1b, 80),
     (0x20, 0),
     (0x21, 0),
     (0x22, 0),
@@ -125,7 +125,7 @@ const EXTENDED_BYTES: [(u8, usize); 89] = [
     (0xb4, 32),
     (0xb6, 8),
     (0xb7, 8),
-    (0xbb, 52),
+    (0xbb, 84),
     (0xc0, 8),
     (0xc1, 8),
     (0xc2, 8),
@@ -152,7 +152,7 @@ const EXTENDED_BYTES: [(u8, usize); 89] = [
     (0xd8, 20),
     (0xd9, 16),
     (0xda, 8),
-    (0xdb, 56),
+    (0xdb, 88),
 ];
 
 #[test]
@@ -295,11 +295,16 @@ proptest! {
         headers.extended = headers.extended.map(|_| ExtendedAtomicEth {
             addr: words[0],
             rkey: half,
-            width: if half & 1 == 0 { Width::Four } else { Width::Eight },
+            width: [Width::Four, Width::Eight, Width::Sixteen][half as usize % 3],
             masked: if half & 2 == 0 {
-                Masked::Add { add: words[1], boundary: words[2] }
+                Masked::Add { add: words[1].into(), boundary: u128::from(words[2]) << 64 }
             } else {
-                Masked::Swap { compare: words[0], compare_mask: words[1], swap: words[2], swap_mask: half.into() }
+                Masked::Swap {
+                    compare: u128::from(words[0]) << 64 | u128::from(words[1]),
+                    compare_mask: words[1].into(),
+                    swap: u128::from(words[2]) << 32,
+                    swap_mask: half.into(),
+                }
             },
         });
         headers.aeth = headers.aeth.map(|_| Aeth { syndrome: AethSyndrome::from_code(half as u8), msn: half >> 8 });

@@ -137,6 +137,7 @@ enum Data<'a> {
     Part(&'a [u8]),
     Word([u8; 8]),
     HalfWord([u8; 4]),
+    DoubleWord([u8; 16]),
 }
 
 impl AsRef<[u8]> for Data<'_> {
@@ -145,6 +146,7 @@ impl AsRef<[u8]> for Data<'_> {
             Self::Part(bytes) => bytes,
             Self::Word(bytes) => bytes,
             Self::HalfWord(bytes) => bytes,
+            Self::DoubleWord(bytes) => bytes,
         }
     }
 }
@@ -166,17 +168,25 @@ fn answer<'a>(qp: &QpCore, len: u32, index: u32, op: &SendOp, packet: &Packet<'a
                 .then_some(Answer { offset, data: Data::Part(packet.payload) })
         }
         // The word travels as a number; the host finds it in its own byte order.
-        (SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. }, Operation::AtomicAcknowledge) => {
+        (SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. }, Operation::AtomicAcknowledge)
+            if packet.payload.is_empty() =>
+        {
             let original = headers.atomic_ack?.original;
             Some(Answer { offset: 0, data: Data::Word(original.to_ne_bytes()) })
         }
         // Of 8 bytes the host has chosen its own byte order (`atomic_req_8B_endianness_mode`). There is no such choice of others:
-        // they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`).
+        // they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`; MLNX_OFED 4, mlx5_ib,
+        // `ext_atomic_caps`). The high half of 16 bytes is the payload.
         (SendOp::Extended(_, Extended { width, .. }), Operation::AtomicAcknowledge) => {
             let original = headers.atomic_ack?.original;
-            let data = match width {
-                Width::Four => Data::HalfWord((original as u32).to_be_bytes()),
-                Width::Eight => Data::Word(original.to_ne_bytes()),
+            let data = match (width, packet.payload) {
+                (Width::Four, []) => Data::HalfWord((original as u32).to_be_bytes()),
+                (Width::Eight, []) => Data::Word(original.to_ne_bytes()),
+                (Width::Sixteen, high) => {
+                    let high = u64::from_be_bytes(high.try_into().ok()?);
+                    Data::DoubleWord((u128::from(high) << 64 | u128::from(original)).to_be_bytes())
+                }
+                _ => return None,
             };
             Some(Answer { offset: 0, data })
         }

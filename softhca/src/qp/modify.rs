@@ -121,7 +121,11 @@ fn check_values(resources: &Resources, a: &QpAttr, merged: &QpAttr) -> Result<()
     most("max_rd_atomic", a.max_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
     most("max_dest_rd_atomic", a.max_dest_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
     if let Some(sizes) = a.extended_atomics.filter(|sizes| sizes & !EXTENDED_ATOMICS != 0) {
-        return Err(Error::BadValue { what: "extended_atomics", value: sizes.into(), permitted: "0, 4, 8 or 12" });
+        return Err(Error::BadValue {
+            what: "extended_atomics",
+            value: sizes.into(),
+            permitted: "0, or a sum of 4, 8 and 16",
+        });
     }
     most("min_rnr_timer", a.min_rnr_timer.map(u64::from), MAX_TIMER.into(), "0 to 31")?;
     most("timeout", a.timeout.map(u64::from), MAX_TIMER.into(), "0 to 31")?;

@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use crate::memory::mkey::{Accessor, KeyFault};
-use crate::packet::{Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail};
+use crate::packet::{
+    Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail, Width,
+};
 use crate::resources::Resources;
 
 /// Packets of answers sent in one step at most.
@@ -28,8 +30,17 @@ pub(super) enum Content {
         /// What of it has not been sent.
         left: Reth,
     },
-    /// The word an atomic found.
-    Atomic(u64),
+    /// What an atomic found.
+    Atomic(Found),
+}
+
+/// The word an atomic found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// The number.
+    pub(super) original: u128,
+    /// Its bytes.
+    pub(super) width: Width,
 }
 
 #[derive(Debug)]
@@ -167,11 +178,17 @@ impl Answer {
     fn packet(&mut self, qp: &QpCore, resources: &Resources, msn: u32) -> Result<(Vec<u8>, bool), Gone> {
         let aeth = Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn };
         match &mut self.content {
-            Content::Atomic(original) => {
+            Content::Atomic(Found { original, width }) => {
                 let mut headers = headers(qp, Operation::AtomicAcknowledge, Place::Only, self.psn)?;
                 headers.aeth = Some(aeth);
-                headers.atomic_ack = Some(AtomicAckEth { original: *original });
-                Ok((build(&headers, 0, |_| Ok(()))?, true))
+                headers.atomic_ack = Some(AtomicAckEth { original: *original as u64 });
+                let high = ((*original >> 64) as u64).to_be_bytes();
+                let rest: &[u8] = if *width == Width::Sixteen { &high } else { &[] };
+                let fill = |out: &mut [u8]| {
+                    out.copy_from_slice(rest);
+                    Ok(())
+                };
+                Ok((build(&headers, rest.len(), fill)?, true))
             }
             Content::Read { by, left } => {
                 let len = left.len.min(qp.mtu);

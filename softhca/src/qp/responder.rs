@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::receive::{Message, Receives};
-use super::replies::{Content, Replies, Sent, Verdict};
+use super::replies::{Content, Found, Replies, Sent, Verdict};
 use crate::context::{Access, ReceiveSource, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
@@ -55,7 +55,7 @@ pub(super) struct Responder {
     named: Option<XrcEth>,
     replies: Replies,
     /// Atomics executed last, in case they are asked for again: PSN and the word found.
-    atomics: VecDeque<(Psn, u64)>,
+    atomics: VecDeque<(Psn, Found)>,
     /// A NAK or RNR NAK for the expected PSN has been sent.
     asked_again: bool,
     /// A refusal is on its way; everything else is ignored.
@@ -223,8 +223,8 @@ impl Responder {
                 self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
-                if let Some(&(_, original)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
-                    self.replies.answer_again(psn, Content::Atomic(original), self.expected, qp.mtu);
+                if let Some(&(_, found)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
+                    self.replies.answer_again(psn, Content::Atomic(found), self.expected, qp.mtu);
                 }
             }
             _ => self.replies.acknowledge_again(),
@@ -380,33 +380,33 @@ impl Responder {
             return Err(INVALID);
         }
         let headers = &packet.headers;
-        let original = if let Some(request) = headers.extended {
+        let (original, width) = if let Some(request) = headers.extended {
             let permitted = qp.attr.extended_atomics.unwrap_or(0);
             if permitted & request.width.bytes() == 0 || !request.addr.is_multiple_of(request.width.bytes().into()) {
                 return Err(INVALID);
             }
-            let mut update = |old: u64| request.masked.apply(old);
-            resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update)
+            let mut update = |old| request.masked.apply(old);
+            (resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update), request.width)
         } else {
             let request = headers.atomic.ok_or(INVALID)?;
             if !request.addr.is_multiple_of(8) {
                 return Err(INVALID);
             }
             let is_swap = headers.bth.opcode.operation() == Operation::CompareSwap;
-            let mut update = |old: u64| match is_swap {
-                true if old == request.compare => request.swap_add,
+            let mut update = |old: u128| match is_swap {
+                true if old == request.compare.into() => request.swap_add.into(),
                 true => old,
-                false => old.wrapping_add(request.swap_add),
+                false => old.wrapping_add(request.swap_add.into()),
             };
-            resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update)
+            (resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update), Width::Eight)
         };
-        let original = original.map_err(|_| NO_ACCESS)?;
+        let found = Found { original: original.map_err(|_| NO_ACCESS)?, width };
         if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
             self.atomics.pop_front();
         }
-        self.atomics.push_back((self.expected, original));
+        self.atomics.push_back((self.expected, found));
         self.complete_message();
-        self.replies.answer(self.expected, Content::Atomic(original));
+        self.replies.answer(self.expected, Content::Atomic(found));
         Ok(())
     }
 

@@ -328,8 +328,8 @@ impl Resources {
         }
     }
 
-    /// Replaces the word of 4 or 8 bytes at an address for a peer by `f` of it. Returns the old one. Both are numbers in host byte
-    /// order; of a word of 4 bytes `f`'s high half is lost.
+    /// Replaces the word of 4, 8 or 16 bytes at an address for a peer by `f` of it. Returns the old one. Both are numbers in host byte
+    /// order; of a smaller word `f`'s high bits are lost.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
@@ -338,8 +338,8 @@ impl Resources {
         by: impl Into<Accessor>,
         rkey: u32,
         (addr, width): (u64, Width),
-        f: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, KeyFault> {
+        f: &mut dyn FnMut(u128) -> u128,
+    ) -> Result<u128, KeyFault> {
         let mut whole = None;
         let bytes = usize::from(width.bytes());
         let by = by.into();
@@ -353,7 +353,8 @@ impl Resources {
         match whole {
             Some(Spot::Host(at)) if addr.is_multiple_of(bytes as u64) && at.is_multiple_of(bytes as u64) => match width
             {
-                Width::Eight => Ok(self.memory.fetch_update_u64(at, f)?),
+                Width::Sixteen => Ok(self.memory.fetch_update_u128(at, f)?),
+                Width::Eight => Ok(self.memory.fetch_update_u64(at, &mut |old| f(old.into()) as u64)?.into()),
                 Width::Four => Ok(self.memory.fetch_update_u32(at, &mut |old| f(old.into()) as u32)?.into()),
             },
             Some(Spot::Null) if addr.is_multiple_of(bytes as u64) => Ok(0),

@@ -112,7 +112,7 @@ fn pieces_of_one_length_may_be_of_indirect_keys() {
     // Of 4 bytes, half of a word is in one piece, and the other half stays as it is.
     resources.memory.write(BASE + 0x40, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let found = u64::from(u32::from_ne_bytes([1, 2, 3, 4]));
-    assert_eq!(resources.remote_atomic(PD, torn, (4, Width::Four), &mut |_| u64::MAX << 16), Ok(found));
+    assert_eq!(resources.remote_atomic(PD, torn, (4, Width::Four), &mut |_| u128::MAX << 16), Ok(found.into()));
     let mut bytes = [0; 8];
     resources.memory.read(BASE + 0x40, &mut bytes).unwrap();
     assert_eq!(bytes[..4], 0xffff_0000_u32.to_ne_bytes());

@@ -1,5 +1,6 @@
 //! Masked atomics ("extended" ones): the opcode modifier, and the operands (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
-//! `struct uct_ib_mlx5_atomic_masked_*_seg`; rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_masked_atomic_seg`).
+//! `struct uct_ib_mlx5_atomic_masked_*_seg`; rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_masked_atomic_seg`;
+//! of 16 bytes MLNX_OFED 4, libmlx5 `src/qp.c`, `set_ext_atomic_seg`, whose first word is taken for the high half).
 
 use super::fault::WqeFault;
 use super::segments::{DATA_SEG_BYTES, Segments, be32, be64};
@@ -14,6 +15,7 @@ pub(super) fn width(opmod: u8) -> Option<Width> {
     match opmod.checked_sub(EXTENDED)? {
         0 => Some(Width::Four),
         1 => Some(Width::Eight),
+        2 => Some(Width::Sixteen),
         _ => None,
     }
 }
@@ -26,7 +28,8 @@ pub(super) fn take(segs: &mut Segments<'_>, width: Width, is_swap: bool) -> Resu
     let (_, seg) = segs.take("extended atomic", bytes)?;
     let word = |n: usize| match width {
         Width::Four => be32(seg, 4 * n).into(),
-        Width::Eight => be64(seg, 8 * n),
+        Width::Eight => be64(seg, 8 * n).into(),
+        Width::Sixteen => u128::from(be64(seg, 16 * n)) << 64 | u128::from(be64(seg, 16 * n + 8)),
     };
     let masked = if is_swap {
         Masked::Swap { swap: word(0), compare: word(1), swap_mask: word(2), compare_mask: word(3) }

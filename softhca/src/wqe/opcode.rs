@@ -25,9 +25,9 @@ pub const TSO: u8 = 0x0e;
 pub const ATOMIC_CS: u8 = 0x11;
 /// Atomic fetch and add, 8 bytes.
 pub const ATOMIC_FA: u8 = 0x12;
-/// Masked compare and swap, 4 or 8 bytes.
+/// Masked compare and swap, 4, 8 or 16 bytes.
 pub const ATOMIC_MASKED_CS: u8 = 0x14;
-/// Masked fetch and add, 4 or 8 bytes.
+/// Masked fetch and add, 4, 8 or 16 bytes.
 pub const ATOMIC_MASKED_FA: u8 = 0x15;
 /// Has another queue receive.
 pub const RCV_EN: u8 = 0x16;

@@ -123,8 +123,25 @@ fn masked_atomics_are_of_the_size_that_the_modifier_says() {
     let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
     assert_eq!(extended(&with(0x14, 9, &operands, 8)), (8, swapped));
     assert_eq!(extended(&with(0x15, 9, &operands[..16], 8)), (8, Masked::Add { add: swap, boundary: compare }));
+    // Of 16 bytes the first word is the high half (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp`).
+    let wide: Vec<u8> = (0x11..0x51).collect();
+    let at = |n: usize| u128::from_be_bytes(wide[16 * n..16 * n + 16].try_into().unwrap());
+    let [swap, compare, swap_mask, compare_mask] = [0, 1, 2, 3].map(at);
+    let aligned = |mut wqe: Vec<u8>| {
+        wqe[23] = 0;
+        match fetch_at(0, &wqe, Transport::Rc).unwrap().op {
+            SendOp::Extended(_, extended) => (extended.width.bytes(), extended.masked),
+            op => panic!("{op:?}"),
+        }
+    };
+    let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
+    assert_eq!(aligned(with(0x14, 10, &wide, 16)), (16, swapped));
+    assert_eq!(aligned(with(0x15, 10, &wide[..32], 16)), (16, Masked::Add { add: swap, boundary: compare }));
+    let mut eight = with(0x15, 10, &wide[..32], 16);
+    eight[23] = 8;
+    assert_eq!(fault(&eight, Transport::Rc), WqeFault::AtomicAlignment { addr: 0x7fff_1234_5608, bytes: 16 });
     // Other sizes, and those of which there is only one.
-    for (opcode, opmod) in [(0x14, 0), (0x14, 7), (0x15, 10), (0x15, 0x18), (0x11, 9), (0x12, 8)] {
+    for (opcode, opmod) in [(0x14, 0), (0x14, 7), (0x15, 11), (0x15, 0x18), (0x11, 9), (0x12, 8)] {
         let expected = WqeFault::BadOpmod { opcode, opmod };
         assert_eq!(fault(&with(opcode, opmod, &operands[..16], 8), Transport::Rc), expected);
     }

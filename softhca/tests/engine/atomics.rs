@@ -92,6 +92,43 @@ fn masked_ones_touch_their_bits_only() {
     assert_eq!(lab.a.sent(Operation::ExtendedAtomic).len(), 3);
 }
 
+fn wide(node: &Node, offset: u64) -> [u8; 16] {
+    node.memory.read(node.data + offset, 16).try_into().unwrap()
+}
+
+/// Of 16 bytes, too, and what was found comes in network order; answers that are lost are given again, with both halves.
+#[test]
+fn masked_ones_of_16_bytes_are_repeated_and_happen_once() {
+    let mut lab = Lab::new(Options::default());
+    let mut answers = 0;
+    lab.b.script(move |packet| {
+        let is_answer = packet.headers.bth.opcode.operation() == Operation::AtomicAcknowledge;
+        answers += u32::from(is_answer);
+        if is_answer && answers <= 2 { Fate::Drop } else { Fate::Deliver }
+    });
+    let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+    let first = 0x1111_2222_3333_4444_ffff_ffff_ffff_ffff_u128;
+    lab.b.memory.write(dst, &first.to_ne_bytes());
+    let word = |n: u64| 16 * n;
+    let top = 1_u128 << 63;
+    lab.a.post(&Wr::masked_add_16(dst, rkey, 1, 0).sge(src, 16, key));
+    lab.a.post(&Wr::masked_add_16(dst, rkey, u128::from(u64::MAX), top).sge(src + word(1), 16, key));
+    let matching = [0x2222_3333 << 80, 0xffff_ffff << 80, u128::MAX, 0xff << 120 | 0xff];
+    lab.a.post(&Wr::masked_swap_16(dst, rkey, matching).sge(src + word(2), 16, key));
+    lab.a.post(&Wr::masked_swap_16(dst, rkey, [0, u128::MAX, 0, u128::MAX]).sge(src + word(3), 16, key));
+    lab.settle();
+    assert_eq!(lab.a.poll_send().iter().map(|c| (c.syndrome, c.byte_cnt)).collect::<Vec<_>>(), [(0, 16); 4]);
+    let carried = 0x1111_2222_3333_4445_0000_0000_0000_0000_u128;
+    let added = carried | u128::from(u64::MAX);
+    let swapped = added | 0xff << 120;
+    // The comparison is with the bits 80 to 111.
+    assert_eq!(added >> 80 & 0xffff_ffff, 0x2222_3333);
+    assert_eq!([0, 1, 2, 3].map(|n| wide(&lab.a, word(n))), [first, carried, added, swapped].map(u128::to_be_bytes));
+    assert_eq!(wide(&lab.b, 0), swapped.to_ne_bytes(), "the last one did not find what it compared with");
+    assert_eq!(wide(&lab.b, 16), [0; 16], "what lies behind stays");
+    assert!(lab.a.sent(Operation::ExtendedAtomic).len() > 4);
+}
+
 #[test]
 fn a_repeated_masked_atomic_is_answered_and_not_executed() {
     let mut lab = Lab::new(Options::default());
@@ -114,18 +151,20 @@ fn a_repeated_masked_atomic_is_answered_and_not_executed() {
 /// A queue pair answers those sizes that its atomic mode has (`QPC.atomic_mode`).
 #[test]
 fn the_responder_refuses_sizes_that_it_has_not() {
-    for (sizes, four, eight) in [(0, false, false), (8, false, true), (4, true, false), (12, true, true)] {
-        for (is_four, permitted) in [(true, four), (false, eight)] {
+    for sizes in [0, 4, 8, 12, 16, 28] {
+        for bytes in [4, 8, 16] {
+            let permitted = sizes & bytes as u8 != 0;
             let mut lab = Lab::new(Options { extended_atomics: sizes, ..Options::default() });
             let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
-            lab.a.post(&if is_four {
-                Wr::masked_swap(dst, rkey, [0, 0, 1, 1]).sge(src, 4, key)
-            } else {
-                Wr::masked_add(dst, rkey, 1, 0).sge(src, 8, key)
-            });
+            let request = match bytes {
+                4 => Wr::masked_swap(dst, rkey, [0, 0, 1, 1]),
+                8 => Wr::masked_add(dst, rkey, 1, 0),
+                _ => Wr::masked_add_16(dst, rkey, 1, 0),
+            };
+            lab.a.post(&request.sge(src, bytes, key));
             lab.run();
             let syndrome = lab.a.poll_send()[0].syndrome;
-            assert_eq!(syndrome, if permitted { 0 } else { 0x12 }, "sizes {sizes}, of 4 bytes: {is_four}");
+            assert_eq!(syndrome, if permitted { 0 } else { 0x12 }, "sizes {sizes}, of {bytes} bytes");
         }
     }
 }

@@ -69,6 +69,20 @@ impl Wr {
         wr
     }
 
+    /// A masked compare and swap of 16 bytes: values, then masks.
+    pub(crate) fn masked_swap_16(addr: u64, rkey: u32, [compare, compare_mask, swap, swap_mask]: [u128; 4]) -> Self {
+        let mut wr = Self { opmod: 10, ..Self::new(0x14) }.remote(addr, rkey);
+        wr.body.extend([swap, compare, swap_mask, compare_mask].map(u128::to_be_bytes).as_flattened());
+        wr
+    }
+
+    /// A masked fetch and add of 16 bytes.
+    pub(crate) fn masked_add_16(addr: u64, rkey: u32, add: u128, boundary: u128) -> Self {
+        let mut wr = Self { opmod: 10, ..Self::new(0x15) }.remote(addr, rkey);
+        wr.body.extend([add, boundary].map(u128::to_be_bytes).as_flattened());
+        wr
+    }
+
     /// A copy of `len` bytes, by the key of all three: the device's own memory, source, destination.
     pub(crate) fn copy(key: u32, scratch: u64, from: u64, to: u64, len: u32) -> Self {
         let mut wr = Self { opmod: 1, ..Self::new(0x2f) };

@@ -271,7 +271,7 @@ fn what_is_not_there_is_refused() {
     };
     for (input, what) in [
         (with(0x00, 1), "state"),
-        (with(0x0d, 4 << 4), "atomics on 16 bytes"),
+        (with(0x0d, 5 << 4), "atomics on 32 bytes"),
         (with(0x0d, 1), "atomics like writes"),
         (with(0x0e, 0x40), "receives by the reserved key"),
         (with(0x11, 1), "small messages of 32 bytes"),
