@@ -70,7 +70,7 @@ static void capabilities(int ethernet)
 	/* A set is there if the capability says so, and no other is. */
 	int has_offloads = cap(0x21c, 1), has_roce = cap(0x21d, 1);
 	EXPECT(has_offloads == ethernet && has_roce == ethernet);
-	EXPECT(ask_caps(ATOMIC) == 0 && (cap(0x90, 16) & 15) == 15 && cap(0xb0, 16) == (4 | 8));
+	EXPECT(ask_caps(ATOMIC) == 0 && (cap(0x90, 16) & 15) == 15 && cap(0xb0, 16) == (4 | 8 | 16));
 	EXPECT(ask_caps(ETHERNET) == (has_offloads ? 0 : EREMOTEIO));
 	EXPECT(ask_caps(ROCE) == (has_roce ? 0 : EREMOTEIO));
 	EXPECT_REFUSED(ask_caps(NOTHING), out, BAD_PARAMETER);
