@@ -7,12 +7,14 @@ use blueflame::tagged::{RendezvousHeader, TagHeader, TagKind};
 use blueflame::transport::Rc;
 use blueflame::types::{Psn, TagIndex, WrId};
 use blueflame::verbs::{
-    Access, Buffer, Device, Error, OwnedCq, OwnedTagMatching, Pool, ProtectionDomain, QueuePair, TagAttr,
+    Access, Buffer, Device, Error, LinkLayer, OwnedCq, OwnedTagMatching, Pool, ProtectionDomain, QueuePair, TagAttr,
 };
 use blueflame::wqe::{self, Remote, WorkRequest};
 
 use crate::end::device;
 
+/// Of `errno.h`.
+const EINVAL: i32 = 22;
 const TAGS: u32 = 8;
 /// Bytes of each buffer, and where those for unexpected messages begin.
 const ROOM: usize = 8192;
@@ -40,6 +42,14 @@ impl Line {
         assert_eq!(builder.completions(), 2 * TAGS + 2 + 2 * TAGS + 16);
         if device.tag_matching().expect("asked").is_none() {
             assert!(matches!(builder.build(), Err(Error::Unsupported { what: "tag matching" })));
+            return None;
+        }
+        // Linux and libmlx5 connect the command queue that libmlx5 makes by an address without a GRH, which Ethernet does not have.
+        if device.port(1).expect("a port").link_layer == LinkLayer::Ethernet {
+            let refused = builder.build().expect_err("no lists on Ethernet");
+            let is_invalid =
+                matches!(&refused, Error::Call(call) if (call.call, call.errno) == ("ibv_create_srq_ex", EINVAL));
+            assert!(is_invalid, "{refused}");
             return None;
         }
         let list = builder.build().expect("a list");
