@@ -189,6 +189,10 @@ pub trait Initiator: Transport {}
 impl Initiator for Dci {}
 impl Initiator for DciStreams {}
 
+/// The service of an initiator that has streams: [`DciStreams`].
+pub trait Streams: Initiator {}
+impl Streams for DciStreams {}
+
 /// The service `T` with WQEs that carry a signature, an XOR of all their bytes, which the device checks: of a queue pair that was made
 /// so (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the device completes with an error and is not executed.
 ///
@@ -241,6 +245,7 @@ impl Signable for DciStreams {}
 impl<T: Signable + Connected> Connected for Signed<T> {}
 impl<T: Signable + Receives> Receives for Signed<T> {}
 impl<T: Signable + Initiator> Initiator for Signed<T> {}
+impl<T: Signable + Streams> Streams for Signed<T> {}
 
 /// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
 /// default, is right for every device.

@@ -26,17 +26,31 @@ impl<R: Register> QueuePair<transport::Ud, R> {
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, path: &Path, qkey: Qkey) -> Result<(), Error> {
-        type Mask = sys::ibv_qp_attr_mask;
-        path.check()?;
-        self.qp.check_port(path.port.number)?;
-        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
-        (init.pkey_index, init.port_num, init.qkey) = (path.pkey_index, path.port.number, qkey.0);
-        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY;
-        self.qp.modify(&mut init, mask)?;
-        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
-        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        rts.sq_psn = Psn::random().get();
-        self.sq.open_by(&mut rts, Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN)
+        ready(self, path, qkey)
     }
+}
+
+impl<R: Register> QueuePair<transport::Signed<transport::Ud>, R> {
+    /// As [of plain datagrams](QueuePair::<transport::Ud, R>::activate).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn activate(&mut self, path: &Path, qkey: Qkey) -> Result<(), Error> {
+        ready(self, path, qkey)
+    }
+}
+
+fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path, qkey: Qkey) -> Result<(), Error> {
+    type Mask = sys::ibv_qp_attr_mask;
+    path.check()?;
+    pair.qp.check_port(path.port.number)?;
+    let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+    (init.pkey_index, init.port_num, init.qkey) = (path.pkey_index, path.port.number, qkey.0);
+    let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY;
+    pair.qp.modify(&mut init, mask)?;
+    let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+    pair.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
+    let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+    rts.sq_psn = Psn::random().get();
+    pair.sq.open_by(&mut rts, Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN)
 }

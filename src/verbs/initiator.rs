@@ -7,7 +7,7 @@ use super::event::event;
 use super::states::zeroed_attr;
 use super::{DeviceAttr, Error, Path, QueuePair, VerbsTransport, ffi};
 use crate::db::Register;
-use crate::transport::{self, DciStreams, Initiator};
+use crate::transport::{self, DciStreams, Initiator, Streams};
 use crate::types::{DS_BYTES, DciStream, Psn};
 use crate::wqe::seg::RaddrSeg;
 use crate::wqe::{AddressVector, FullAv};
@@ -86,7 +86,7 @@ impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
     }
 }
 
-impl<R: Register> QueuePair<DciStreams, R> {
+impl<T: Streams + VerbsTransport, R: Register> QueuePair<T, R> {
     /// Has a stream work again, one of whose requests failed; those behind it in the stream have been flushed. Reset it when all of
     /// them have completed.
     ///

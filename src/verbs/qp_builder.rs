@@ -18,7 +18,7 @@ use super::thread_domain::ThreadDomain;
 use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
-use crate::transport::{DciStreams, Receives};
+use crate::transport::{Receives, Streams};
 use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
 use crate::wqe::{Memcpy, SupportedOn};
 
@@ -320,7 +320,7 @@ where
     }
 }
 
-impl QpBuilder<'_, DciStreams> {
+impl<T: Streams> QpBuilder<'_, T> {
     /// `2^log_streams` streams, that the device works on at a time; when `2^log_errored` streams have failed and none of them was
     /// [reset](super::QueuePair::reset_stream), the queue pair fails (`mlx5dv_create_qp(3)`).
     ///

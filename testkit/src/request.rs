@@ -24,7 +24,7 @@ use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
 use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
-use blueflame::wqe::{self, Destination, Request, SupportedOn, To, WorkRequest};
+use blueflame::wqe::{self, CompactAv, Destination, Request, SupportedOn, To, UdAddress, WorkRequest};
 use blueflame::{PostError, SendQueue};
 
 pub use crate::wr::{Data, Extended, Kind, Target, Whom, Wr};
@@ -74,31 +74,27 @@ pub trait Service: Transport + Sized {
     unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>;
 }
 
-impl Service for transport::Uc {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Uc;
+/// Services whose requests name no target: how each puts them.
+macro_rules! services {
+    ($($transport:ty, $device:ident, $put:ident;)*) => {
+        $(impl Service for $transport {
+            const TRANSPORT: softhca::context::Transport = softhca::context::Transport::$device;
 
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
-        unsafe { put_common(poster, wr) }
-    }
+            unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+                // SAFETY: the caller's promise.
+                unsafe { $put(poster, wr) }
+            }
+        })*
+    };
 }
-
-impl Service for transport::Rc {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
-        unsafe { put_reliable(poster, wr) }
-    }
-}
-
-impl Service for transport::Signed<transport::Rc> {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Rc;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
-        unsafe { put_reliable(poster, wr) }
-    }
+services! {
+    transport::Uc, Uc, put_common;
+    transport::Signed<transport::Uc>, Uc, put_common;
+    transport::Rc, Rc, put_reliable;
+    transport::Signed<transport::Rc>, Rc, put_reliable;
+    transport::Ud, Ud, put_datagram;
+    transport::Signed<transport::Ud>, Ud, put_datagram;
+    transport::RawPacket, RawPacket, put_frame;
 }
 
 /// Puts any operation of a reliable connection.
@@ -156,21 +152,29 @@ where
     }
 }
 
-impl Service for transport::Ud {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::Ud;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
-        unsafe {
-            match wr.kind {
-                Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-                // In either order, which must not matter.
-                Kind::Datagram(Whom::Compact(to), None) => put_carrying(poster, wqe::send().to(to), wr),
-                Kind::Datagram(Whom::Compact(to), Some(imm)) => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
-                Kind::Datagram(Whom::Full(to), None) => put_carrying(poster, wqe::send().to(to), wr),
-                Kind::Datagram(Whom::Full(to), Some(imm)) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
-                kind => panic!("{kind:?} is no datagram"),
-            }
+/// Puts a datagram, or a NOP.
+///
+/// # Safety
+/// As [`SendQueue::post_unchecked`].
+unsafe fn put_datagram<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
+where
+    T: Transport,
+    wqe::Nop: SupportedOn<T>,
+    To<wqe::Send, UdAddress<CompactAv>>: SupportedOn<T>,
+    To<wqe::SendImm, UdAddress<CompactAv>>: SupportedOn<T>,
+    To<wqe::Send, UdAddress>: SupportedOn<T>,
+    To<wqe::SendImm, UdAddress>: SupportedOn<T>,
+{
+    // SAFETY: the caller's promise, throughout.
+    unsafe {
+        match wr.kind {
+            Kind::Nop => poster.put(&wr.flag(wqe::nop())),
+            // In either order, which must not matter.
+            Kind::Datagram(Whom::Compact(to), None) => put_carrying(poster, wqe::send().to(to), wr),
+            Kind::Datagram(Whom::Compact(to), Some(imm)) => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
+            Kind::Datagram(Whom::Full(to), None) => put_carrying(poster, wqe::send().to(to), wr),
+            Kind::Datagram(Whom::Full(to), Some(imm)) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
+            kind => panic!("{kind:?} is no datagram"),
         }
     }
 }
@@ -198,7 +202,9 @@ initiators! {
     transport::Dci, Dc: Compact Full;
     transport::Signed<transport::Dci>, Dc: Compact Full;
     transport::DciStreams, Dc: Compact Full Stream;
+    transport::Signed<transport::DciStreams>, Dc: Compact Full Stream;
     transport::XrcInitiator, Xrc: Srq;
+    transport::Signed<transport::XrcInitiator>, Xrc: Srq;
 }
 
 /// Puts any operation of an initiator, for `to`.
@@ -260,15 +266,6 @@ where
             }
             kind => panic!("{kind:?} is nothing for an initiator"),
         }
-    }
-}
-
-impl Service for transport::RawPacket {
-    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
-
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
-        unsafe { put_frame(poster, wr) }
     }
 }
 

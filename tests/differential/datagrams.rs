@@ -73,36 +73,42 @@ pub(crate) fn handles(fabric: &Fabric) -> Vec<AddressHandle> {
     routes.iter().map(|route| fabric.pd.address(route).expect("an address handle")).collect()
 }
 
-impl Link for transport::Ud {
-    const COLUMN: &str = "UD";
+/// Signed or not.
+macro_rules! datagrams {
+    ($($transport:ty)*) => {
+        $(impl Link for $transport {
+            const COLUMN: &str = "UD";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        pair.activate(&fabric.path(), QKEY)
-    }
+            fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
+                pair.activate(&fabric.path(), QKEY)
+            }
 
-    fn silent(fabric: &Fabric) -> Kind {
-        let nobody = fabric.handles()[0].queue_pair(Qpn::truncate(0xff_0000), QKEY);
-        Kind::Datagram(Whom::Full(nobody), None)
-    }
+            fn silent(fabric: &Fabric) -> Kind {
+                let nobody = fabric.handles()[0].queue_pair(Qpn::truncate(0xff_0000), QKEY);
+                Kind::Datagram(Whom::Full(nobody), None)
+            }
 
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        let vectors: Vec<_> = fabric.handles().iter().map(AddressHandle::vector).collect();
-        let key = prop_oneof![
-            6 => Just(QKEY),
-            1 => any::<u32>().prop_map(|key| Qkey(key | OWN_KEY)),
-            // Nobody's: these are lost.
-            1 => (0..OWN_KEY).prop_map(Qkey),
-        ];
-        let number = prop_oneof![7 => Just(ITSELF), 1 => (0xff_0000..0xff_ffff_u32).prop_map(Qpn::truncate)];
-        let whom = (prop::sample::select(vectors), number, key)
-            .prop_map(|(vector, qpn, qkey)| Whom::Full(UdAddress::new(vector, qpn, qkey)));
-        let imm = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
-        let datagram = (whom, imm).prop_map(|(whom, imm)| Kind::Datagram(whom, imm));
-        let longest = fabric.path().port.active_mtu.bytes();
-        let data = sends::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
-        prop_oneof![1 => Just((Kind::Nop, Data::Sges(Vec::new()))), 12 => (datagram, data)].boxed()
-    }
+            fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+                let vectors: Vec<_> = fabric.handles().iter().map(AddressHandle::vector).collect();
+                let key = prop_oneof![
+                    6 => Just(QKEY),
+                    1 => any::<u32>().prop_map(|key| Qkey(key | OWN_KEY)),
+                    // Nobody's: these are lost.
+                    1 => (0..OWN_KEY).prop_map(Qkey),
+                ];
+                let number = prop_oneof![7 => Just(ITSELF), 1 => (0xff_0000..0xff_ffff_u32).prop_map(Qpn::truncate)];
+                let whom = (prop::sample::select(vectors), number, key)
+                    .prop_map(|(vector, qpn, qkey)| Whom::Full(UdAddress::new(vector, qpn, qkey)));
+                let imm = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
+                let datagram = (whom, imm).prop_map(|(whom, imm)| Kind::Datagram(whom, imm));
+                let longest = fabric.path().port.active_mtu.bytes();
+                let data = sends::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
+                prop_oneof![1 => Just((Kind::Nop, Data::Sges(Vec::new()))), 12 => (datagram, data)].boxed()
+            }
+        })*
+    };
 }
+datagrams! { transport::Ud transport::Signed<transport::Ud> }
 
 /// As many of the entries as one packet has room for: a datagram is not longer.
 fn cut(data: Data, longest: u32) -> Data {

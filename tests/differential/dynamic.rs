@@ -186,6 +186,7 @@ initiators! {
     transport::Dci, "DCI", targets;
     transport::Signed<transport::Dci>, "DCI", targets;
     transport::DciStreams, "DCI with streams", targets_by_streams;
+    transport::Signed<transport::DciStreams>, "DCI with streams", targets_by_streams;
 }
 
 fn geometries(entries: u32) {

@@ -139,40 +139,27 @@ pub(crate) fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline:
     .boxed()
 }
 
-impl Link for transport::Rc {
-    const COLUMN: &str = "RC";
+/// Connections, and whether they are reliable.
+macro_rules! connections {
+    ($($transport:ty, $column:literal, $reliable:literal;)*) => {
+        $(impl Link for $transport {
+            const COLUMN: &str = $column;
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        connect_to_itself(pair, fabric)
-    }
+            fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
+                connect_to_itself(pair, fabric)
+            }
 
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        request(fabric, true, max_sge, max_inline)
-    }
+            fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+                request(fabric, $reliable, max_sge, max_inline)
+            }
+        })*
+    };
 }
-
-impl Link for transport::Signed<transport::Rc> {
-    const COLUMN: &str = "RC";
-
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        connect_to_itself(pair, fabric)
-    }
-
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        request(fabric, true, max_sge, max_inline)
-    }
-}
-
-impl Link for transport::Uc {
-    const COLUMN: &str = "UC";
-
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, _: Option<&XrcTarget>) -> Result<(), Error> {
-        connect_to_itself(pair, fabric)
-    }
-
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        request(fabric, false, max_sge, max_inline)
-    }
+connections! {
+    transport::Rc, "RC", true;
+    transport::Signed<transport::Rc>, "RC", true;
+    transport::Uc, "UC", false;
+    transport::Signed<transport::Uc>, "UC", false;
 }
 
 fn list<T: Link>(fabric: &Fabric, geometry: &Geometry, granted: (u32, u32)) -> impl Strategy<Value = List> + use<T> {
@@ -392,7 +379,7 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
 fn small<T: Link>(fabric: &Fabric, way: Way, wr: &Wr) -> Wr {
     let nothing = Data::Inline(Vec::new());
     match way {
-        Way::PostSend => Wr::new(T::silent(fabric), nothing, wr.id),
+        Way::PostSend => Wr { to: fabric_target::<T>(fabric), ..Wr::new(T::silent(fabric), nothing, wr.id) },
         Way::WrBuilders => Wr::new(Kind::Nop, nothing, wr.id),
     }
 }
@@ -438,7 +425,7 @@ fn unreliable_connections() {
 /// libmlx5's environment variable: WQEs have signatures.
 const QP_SIGNATURE: &str = "MLX5_QP_SIGNATURE";
 
-/// Of connections, with the receives, and of initiators, most of whose WQEs are of two WQEBBs.
+/// Of every service that has them; of connections and datagrams with the receives. Most WQEs to an address are of two WQEBBs.
 #[test]
 fn signed_wqes() {
     if std::env::var_os(QP_SIGNATURE).is_none() {
@@ -448,8 +435,12 @@ fn signed_wqes() {
     run_rc("signed, tiny", Geometry { sends: 2, send_sge: 3, ..Geometry::default() }, 0);
     let geometry = Geometry { sends: 9, send_sge: 3, inline: 200, recv_sge: 3, ..Geometry::default() };
     run_rc("signed, inline", geometry, 0);
+    run::<transport::Signed<transport::Uc>>("signed", geometry, 0);
+    run::<transport::Signed<transport::Ud>>("signed", geometry, 0);
     let geometry = Geometry { sends: 9, send_sge: 3, inline: 200, ..Geometry::default() };
+    run::<transport::Signed<transport::XrcInitiator>>("signed", geometry, 0);
     run::<transport::Signed<transport::Dci>>("signed", geometry, 0);
+    run::<transport::Signed<transport::DciStreams>>("signed", Geometry { streams: Some([2, 1]), ..geometry }, 0);
 }
 
 /// libmlx5's environment variables: when to copy to BlueFlame.

@@ -4,7 +4,7 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
-use blueflame::transport::XrcInitiator;
+use blueflame::transport::{Signed, XrcInitiator};
 use blueflame::types::{Psn, Srqn, WrId};
 use blueflame::verbs::{Cq, Error, OwnedSrq, QueuePair, XrcDomain, XrcTarget, ffi};
 use blueflame_testkit::request::{Data, Kind, Target};
@@ -90,36 +90,42 @@ impl Receiver for Far {
     }
 }
 
-impl Link for XrcInitiator {
-    const COLUMN: &str = "XRC";
+/// Signed or not.
+macro_rules! initiators {
+    ($($transport:ty)*) => {
+        $(impl Link for $transport {
+            const COLUMN: &str = "XRC";
 
-    fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error> {
-        let (path, target) = (fabric.path(), target.expect("an initiator has a target"));
-        let here = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
-        let there = target.endpoint(&path);
-        target.qp().to_init(&path)?;
-        target.connect(&path, &there, &here)?;
-        pair.qp.to_init(&path)?;
-        pair.sq.connect(&path, &here, &there)
-    }
+            fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error> {
+                let (path, target) = (fabric.path(), target.expect("an initiator has a target"));
+                let here = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
+                let there = target.endpoint(&path);
+                target.qp().to_init(&path)?;
+                target.connect(&path, &there, &here)?;
+                pair.qp.to_init(&path)?;
+                pair.sq.connect(&path, &here, &there)
+            }
 
-    fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
-        let domain = fabric.device.xrc_domain().expect("an XRC domain");
-        let (receives, sge) = (geometry.receives, geometry.recv_sge);
-        let our_srq = fabric.pd.xrc_shared_recv_queue(&domain, cqs.1, receives, sge).expect("an XRC SRQ");
-        let targets = [(); 2].map(|()| domain.target().expect("a target"));
-        Some(Box::new(Far { targets, theirs: TheirSrq::new(fabric, &domain, geometry, cqs.0), our_srq }))
-    }
+            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+                let domain = fabric.device.xrc_domain().expect("an XRC domain");
+                let (receives, sge) = (geometry.receives, geometry.recv_sge);
+                let our_srq = fabric.pd.xrc_shared_recv_queue(&domain, cqs.1, receives, sge).expect("an XRC SRQ");
+                let targets = [(); 2].map(|()| domain.target().expect("a target"));
+                Some(Box::new(Far { targets, theirs: TheirSrq::new(fabric, &domain, geometry, cqs.0), our_srq }))
+            }
 
-    fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        sends::request(fabric, true, max_sge, max_inline)
-    }
+            fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
+                sends::request(fabric, true, max_sge, max_inline)
+            }
 
-    /// Each twin's own: which number it has is not known here.
-    fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
-        Just(Some(Target::Srq(Srqn::truncate(0)))).boxed()
-    }
+            /// Each twin's own: which number it has is not known here.
+            fn targets(_fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
+                Just(Some(Target::Srq(Srqn::truncate(0)))).boxed()
+            }
+        })*
+    };
 }
+initiators! { XrcInitiator Signed<XrcInitiator> }
 
 #[test]
 fn initiators() {

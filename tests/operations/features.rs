@@ -62,7 +62,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     ),
     by_libmlx5(
         "send queues",
-        "signatures of WQEs, one by one and in batches, on connections and of initiators",
+        "signatures of WQEs, one by one and in batches, of every service but raw packets",
         SENDS,
         "signed_wqes",
     ),
