@@ -41,7 +41,7 @@ use blueflame::queue::{
     FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
     Template,
 };
-use blueflame::types::{Lkey, Rkey, Srqn, TagIndex, WrId};
+use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, Fence, GatherLen, InlineLen, To, UdAddress, Window, WindowRights,
 };
@@ -133,6 +133,26 @@ hot! {
     /// An RDMA WRITE of so many bytes, inline.
     fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
+    }
+
+    /// An RDMA WRITE of 8 bytes, inline, with a signature of the WQE.
+    fn post_signed(sq: &mut SendQueue<transport::Signed<transport::Rc>>, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).inline(data).signaled(id))
+    }
+
+    /// A SEND of 8 bytes, inline, and what registered memory has behind them.
+    fn post_header(sq: &mut SendQueue<transport::Rc>, header: &[u8; 8], from: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: as above.
+        unsafe { sq.post_unchecked(&wqe::send().inline(header).then_gather([from]).signaled(id)) }
+    }
+
+    /// An RDMA WRITE of 8 bytes, inline, that leaves when another queue's completion is there.
+    fn post_after(sq: &mut SendQueue<transport::Rc>, cqn: Cqn, index: CqCi, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        batch.push(&wqe::wait_for_completion(cqn, index))?;
+        batch.push(&wqe::write(to).inline(data).signaled(id))?;
+        batch.ring_doorbell();
+        Ok(())
     }
 
     /// Invalidates a key.

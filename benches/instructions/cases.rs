@@ -6,7 +6,7 @@ use blueflame::cq::{CompletionQueue, Compressed, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
-use blueflame::types::{DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
+use blueflame::types::{CqCi, Cqn, DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::{
     self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress, Window,
 };
@@ -312,6 +312,16 @@ fn posts() -> Vec<Case> {
         }),
         case!("post send", 1, || send_queue(exclusive()), post_send, |sq, n, post| {
             post(sq, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post signed", 1, || send_queue(exclusive()), post_signed, |sq, n, post| {
+            post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
+        }),
+        case!("post send header and entry", 1, || send_queue(exclusive()), post_header, |sq, n, post| {
+            post(sq, &message(n).data, message(n).from, WrId(n)).expect("space")
+        }),
+        case!("post wait and write", 1 in 2, || send_queue(exclusive()), post_after, |sq, n, post| {
+            let m = message(n);
+            post(sq, Cqn::truncate(0x40), CqCi::truncate(n as u32), m.to, &m.data, WrId(n)).expect("space")
         }),
         case!("post invalidate", 1 in 2, || send_queue(exclusive()), post_invalidate, |sq, n, post| {
             post(sq, message(n).to.rkey, WrId(n)).expect("space")

@@ -167,7 +167,7 @@ L8:
     mov x0, x20
     mov x2, x24
     mov x3, x25
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
     mov w8, #17
     strb w8, [x19]
@@ -381,7 +381,7 @@ L8:
     mov x0, x20
     mov x2, x23
     mov x3, x24
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
     mov w8, #17
     strb w8, [x19]
@@ -728,7 +728,7 @@ L11:
 L12:
     mov x3, x19
     mov x19, x8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L13:
     mov w9, #17
@@ -998,7 +998,7 @@ L1:
     ldr x8, [x0, #16]
     str w9, [x8]
     cbz w11, L2
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov w8, #17
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
@@ -2938,6 +2938,200 @@ hot_pool_take:
 L1:
     ret
 
+hot_post_after:
+    sub sp, sp, #144
+    stp x29, x30, [sp, #80]
+    str x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #80
+    ldp w9, w14, [x0, #76]
+    mov x19, x8
+    cmp w9, w14
+    b.eq L10
+    ldr x10, [x0, #40]
+    rev w8, w9
+    ldr w12, [x0, #88]
+    lsr w8, w8, #8
+    ldp x13, x11, [x0]
+    orr x15, x10, #0xf000000
+    and w16, w12, w9, lsl #4
+    ldrb w17, [x0, #92]
+    orr x15, x15, #0x200000000000000
+    adrp x18, .LCPI_0
+    add w23, w9, #1
+    orr x21, x15, x8
+    mov w15, w1
+    ldr q0, [x18, :lo12:.LCPI_0]
+    orr x15, x15, x2, lsl #32
+    add x8, x13, w16, uxtw #2
+    str q0, [x11, w16, uxtw]
+    lsl x16, x17, #27
+    and w20, w23, #0xffff
+    rev x15, x15
+    stp x21, x16, [x8]
+    stp xzr, x15, [x8, #16]
+    ldr w8, [x0, #48]
+    cmp w8, #7
+    b.ls L6
+    cmp w20, w14
+    b.eq L11
+    mov w14, #1
+    rev w15, w20
+    orr x10, x10, #0x8000000
+    dup v0.2d, x14
+    lsl w14, w20, #4
+    lsr w15, w15, #8
+    orr x10, x10, #0x300000000000000
+    add w9, w9, #2
+    mov w8, wzr
+    and x12, x12, x14
+    orr x2, x10, x15
+    mov w10, #134217728
+    mov v0.d[0], x6
+    add x13, x13, x12, lsl #2
+    and w20, w9, #0xffff
+    ldp w16, w14, [x5]
+    str q0, [x11, x12]
+    mov w12, #128
+    rev x11, x3
+    movk w12, #2048, lsl #16
+    stp x2, x10, [x13]
+    rev w10, w4
+    orr x12, x12, x16, lsl #32
+    mov w3, #259
+    stp x11, x10, [x13, #16]
+    stp x12, x14, [x13, #32]
+L1:
+    ldr w1, [x0, #76]
+    str w20, [x0, #76]
+    rev w10, w20
+    dmb oshst
+    ldr x9, [x0, #16]
+    str w10, [x9]
+    cbz w8, L2
+    and w8, w3, #0xff
+    add w8, w8, #3
+    and w8, w8, #0x1fc
+    cmp w8, #4
+    b.ne L4
+    and x8, x3, #0xfe
+    cbz x8, L4
+    add x8, x0, #68
+    add x9, x0, #64
+    tst x3, #0x100
+    csel x8, x8, x9, eq
+    ldr w8, [x8]
+    cmp w8, #64
+    b.lo L4
+    ldr w8, [x0, #88]
+    ldr x9, [x0]
+    dsb st
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldr x9, [x0, #24]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x8, [x0, #32]
+    eor x8, x8, x9
+    b L3
+L2:
+    dsb st
+    ldr x8, [x0, #24]
+    str x2, [x8]
+    dsb st
+    ldr x9, [x0, #32]
+    eor x8, x9, x8
+L3:
+    str x8, [x0, #24]
+    b L5
+L4:
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+L5:
+    mov w8, #17
+    strb w8, [x19]
+    ldp x20, x19, [sp, #128]
+    ldr x23, [sp, #96]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #144
+    ret
+L6:
+    mov w8, #8
+    mov x22, x0
+    stp x0, x5, [sp, #24]
+    strb w8, [sp, #64]
+    mov x8, sp
+    add x0, sp, #24
+    str w20, [sp, #72]
+    str x3, [sp, #40]
+    str w4, [sp, #48]
+    str x6, [sp, #56]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    ldp x2, x3, [sp, #8]
+    ldr w8, [sp]
+    tbz w8, #0, L7
+    and x9, x2, #0xff
+    cmp x9, #17
+    b.ne L8
+    mov w8, #1
+    mov w3, #2
+    mov x2, x21
+    mov x0, x22
+    b L1
+L7:
+    and w9, w3, #0xff
+    mov w8, wzr
+    mov x0, x22
+    add w9, w9, #3
+    add w9, w23, w9, lsr #2
+    and w20, w9, #0xffff
+    b L1
+L8:
+    and x8, x2, #0xffff000000000000
+    mov x10, x2
+L9:
+    and x11, x10, #0xffff00000000
+    and x12, x2, #0xffff0000
+    and x10, x10, #0xff00
+    orr x11, x12, x11
+    orr x8, x11, x8
+    orr x8, x8, x9
+    orr x8, x8, x10
+    stp x8, x3, [x19]
+    ldp x20, x19, [sp, #128]
+    ldr x23, [sp, #96]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #144
+    ret
+L10:
+    ldr w8, [x0, #84]
+    mov w9, #13
+    mov w10, #16
+    cmp w8, #0
+    csel w8, w10, w9, eq
+    mov w9, #1
+    strb w8, [x19]
+    stur w9, [x19, #2]
+    ldp x20, x19, [sp, #128]
+    ldr x23, [sp, #96]
+    ldp x22, x21, [sp, #112]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #144
+    ret
+L11:
+    ldr w9, [x0, #84]
+    mov w11, #16
+    mov x8, xzr
+    mov x10, xzr
+    mov w2, #65536
+    cmp w9, #0
+    mov w9, #13
+    csel x9, x11, x9, eq
+    b L9
+
 hot_post_datagram:
     ldr w9, [x0, #56]
     ldr q1, [x1]
@@ -4159,6 +4353,153 @@ L3:
     stur w10, [x8, #2]
     ret
 
+hot_post_header:
+    ldp w10, w11, [x2, #8]
+    ldr x9, [x2]
+    cmp w10, #1
+    b.lt L2
+    ldr w12, [x0, #56]
+    cmp w12, #8
+    b.lo L1
+    ldr w12, [x0, #60]
+    cbz w12, L1
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
+    movi v1.2d, #0000000000000000
+    mov w15, #134217728
+    orr x10, x11, x10, lsl #32
+    ldr x13, [x0, #40]
+    rev w14, w12
+    dup v0.2d, x15
+    mov x15, #167772160
+    ldr d2, [x1]
+    mov w11, #1
+    lsr w14, w14, #8
+    movk x15, #768, lsl #48
+    dup v3.2d, x11
+    rev x10, x10
+    orr x13, x13, x15
+    ext v1.16b, v1.16b, v2.16b, #12
+    fmov d2, x10
+    orr x13, x13, x14
+    adrp x11, .LCPI_0
+    mov v0.d[0], x13
+    rev x9, x9
+    lsl w10, w12, #4
+    ldr w13, [x0, #88]
+    mov v3.d[0], x3
+    ldr q4, [x11, :lo12:.LCPI_0]
+    ldp x15, x14, [x0]
+    mov v2.d[1], x9
+    and x9, x13, x10
+    orr v1.16b, v1.16b, v4.16b
+    add x10, x15, x9, lsl #2
+    str q3, [x14, x9]
+    add w9, w12, #1
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w12, [x0, #48]
+    cmp w12, #8
+    b.lo L2
+    ldr w12, [x0, #52]
+    cbz w12, L2
+    ldp w12, w13, [x0, #76]
+    cmp w12, w13
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    orr x10, x11, x10, lsl #32
+    mov w15, #134217728
+    ldr d2, [x1]
+    mov w11, #1
+    ldr x13, [x0, #40]
+    rev w14, w12
+    dup v1.2d, x15
+    mov x15, #167772160
+    dup v3.2d, x11
+    rev x10, x10
+    lsr w14, w14, #8
+    movk x15, #768, lsl #48
+    ext v0.16b, v0.16b, v2.16b, #12
+    fmov d2, x10
+    orr x13, x13, x15
+    adrp x11, .LCPI_0
+    rev x9, x9
+    orr x13, x13, x14
+    lsl w10, w12, #4
+    ldr w14, [x0, #88]
+    mov v3.d[0], x3
+    ldp x16, x15, [x0]
+    ldr q4, [x11, :lo12:.LCPI_0]
+    mov v1.d[0], x13
+    mov v2.d[1], x9
+    and x9, x14, x10
+    orr v0.16b, v0.16b, v4.16b
+    add x10, x16, x9, lsl #2
+    str q3, [x15, x9]
+    add w9, w12, #1
+    and w9, w9, #0xffff
+    str q2, [x10, #32]
+    stp q1, q0, [x10]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    str x13, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x1, [sp]
+    mov x0, sp
+    str x9, [sp, #16]
+    mov w9, #8
+    stp w10, w11, [sp, #24]
+    str x3, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #13
+    mov w11, #16
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_post_invalidate:
     ldp w9, w10, [x0, #76]
     sub w10, w10, w9
@@ -4991,6 +5332,167 @@ L11:
     add sp, sp, #144
     ret
 
+hot_post_signed:
+    ldr w9, [x0, #56]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3]
+    adrp x10, .LCPI_0
+    ldr x11, [x0, #40]
+    mov w15, #1
+    dup v3.2d, x15
+    ldr w15, [x0, #88]
+    orr x11, x11, #0x8000000
+    ext v0.16b, v0.16b, v1.16b, #12
+    ldr q1, [x10, :lo12:.LCPI_0]
+    rev w10, w9
+    lsr w10, w10, #8
+    orr x11, x11, #0x300000000000000
+    mov v3.d[0], x4
+    orr x10, x11, x10
+    orr v2.16b, v0.16b, v1.16b
+    mov x12, v0.d[1]
+    and x11, x10, #0xfffffffff7ffffff
+    fmov d0, x10
+    fmov x13, d2
+    eor x11, x11, x13
+    rev x13, x1
+    eor x11, x11, x12
+    rev w12, w2
+    fmov d1, x13
+    eor x11, x11, x13
+    eor x14, x12, x11, lsr #32
+    mov v1.d[1], x12
+    eor x11, x14, x11
+    lsr x14, x11, #16
+    eor w11, w14, w11
+    lsl w14, w9, #4
+    add w9, w9, #1
+    eor w11, w11, w11, lsr #8
+    and w9, w9, #0xffff
+    and x14, x15, x14
+    and x11, x11, #0xff
+    eor x10, x11, #0xff
+    ldp x16, x11, [x0]
+    eor x10, x10, #0x8000000
+    mov v0.d[1], x10
+    add x10, x16, x14, lsl #2
+    str q3, [x11, x14]
+    movi v3.2d, #0000000000000000
+    stp q1, q2, [x10, #16]
+    str q0, [x10]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #16]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #48]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #76]
+    cmp w9, w10
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3]
+    adrp x10, .LCPI_0
+    ldr x11, [x0, #40]
+    mov w15, #1
+    ldp x17, x16, [x0]
+    orr x11, x11, #0x8000000
+    ext v0.16b, v0.16b, v1.16b, #12
+    ldr q1, [x10, :lo12:.LCPI_0]
+    rev w10, w9
+    lsr w10, w10, #8
+    orr x11, x11, #0x300000000000000
+    orr x10, x11, x10
+    orr v1.16b, v0.16b, v1.16b
+    mov x12, v0.d[1]
+    and x11, x10, #0xfffffffff7ffffff
+    fmov d2, x10
+    dup v0.2d, x15
+    ldr w15, [x0, #88]
+    fmov x13, d1
+    mov v0.d[0], x4
+    eor x11, x11, x13
+    rev x13, x1
+    eor x11, x11, x12
+    rev w12, w2
+    fmov d3, x13
+    eor x11, x11, x13
+    eor x14, x12, x11, lsr #32
+    mov v3.d[1], x12
+    eor x11, x14, x11
+    lsr x14, x11, #16
+    eor w11, w14, w11
+    lsl w14, w9, #4
+    add w9, w9, #1
+    eor w11, w11, w11, lsr #8
+    and w9, w9, #0xffff
+    and x14, x15, x14
+    and x11, x11, #0xff
+    str q0, [x16, x14]
+    eor x11, x11, #0xff
+    eor x11, x11, #0x8000000
+    mov v2.d[1], x11
+    add x11, x17, x14, lsl #2
+    stp q3, q1, [x11, #16]
+    str q2, [x11]
+    str w9, [x0, #76]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #16]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0, #24]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #32]
+    eor x9, x10, x9
+    mov w10, #17
+    str x9, [x0, #24]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x3, [sp]
+    mov w9, #8
+    mov x0, sp
+    str x1, [sp, #16]
+    str w2, [sp, #24]
+    str x4, [sp, #32]
+    strb w9, [sp, #40]
+    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    ret
+L3:
+    ldr w9, [x0, #84]
+    mov w10, #13
+    mov w11, #16
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
@@ -5220,7 +5722,7 @@ L18:
 L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov w8, #17
     strb w8, [x19]
     ldr x19, [sp, #16]
@@ -5843,7 +6345,7 @@ L1:
     str x8, [x0, #24]
     ret
 L2:
-    b <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other
+    b <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 
 hot_stage:
     sub sp, sp, #128

@@ -187,7 +187,7 @@ L7:
     mov rdi, r14
     mov rdx, r13
     mov rcx, r8
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
     mov rax, r15
 L9:
@@ -421,7 +421,7 @@ L6:
 L7:
     mov rdi, r14
     mov rdx, r15
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
     mov byte ptr [rbx], 17
 L9:
@@ -806,7 +806,7 @@ L11:
     mov esi, edx
     mov rdx, rbx
     mov rbx, rax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
     mov byte ptr [rax], 17
@@ -1100,7 +1100,7 @@ L1:
     je L2
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     jmp L3
 L2:
     sfence
@@ -2992,6 +2992,225 @@ hot_pool_take:
 L1:
     ret
 
+hot_post_after:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 88
+    mov r14, rdi
+    mov edi, dword ptr [rsi + 76]
+    mov ebx, dword ptr [rsi + 80]
+    cmp edi, ebx
+    je L11
+    mov eax, edx
+    mov qword ptr [rsp], r14
+    mov r10, qword ptr [rsp + 144]
+    mov r11, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 40]
+    movzx r15d, byte ptr [rsi + 92]
+    mov r14d, edi
+    bswap r14d
+    shr r14d, 8
+    movabs r12, 144115188327514112
+    or r12, rdx
+    or r12, r14
+    shl r15, 27
+    mov r14d, dword ptr [rsi + 88]
+    mov ebp, edi
+    shl ebp, 4
+    and ebp, r14d
+    movapd xmm0, xmmword ptr [rip + .LCPI_0]
+    movapd xmmword ptr [r11 + rbp], xmm0
+    mov r13, qword ptr [rsi]
+    mov qword ptr [r13 + 4*rbp], r12
+    mov qword ptr [r13 + 4*rbp + 8], r15
+    mov eax, eax
+    shl rcx, 32
+    or rcx, rax
+    bswap rcx
+    mov qword ptr [r13 + 4*rbp + 16], 0
+    mov qword ptr [r13 + 4*rbp + 24], rcx
+    lea r15d, [rdi + 1]
+    movzx ebp, r15w
+    cmp dword ptr [rsi + 48], 7
+    jbe L7
+    cmp ebp, ebx
+    je L12
+    mov eax, ebp
+    bswap eax
+    shr eax, 8
+    movabs rcx, 216172782248001536
+    or rdx, rcx
+    or rdx, rax
+    bswap r8
+    bswap r9d
+    mov eax, dword ptr [r10]
+    mov ecx, dword ptr [r10 + 4]
+    shl ebp, 4
+    and r14d, ebp
+    movsd xmm0, qword ptr [rsp + 152]
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movapd xmmword ptr [r11 + r14], xmm0
+    mov qword ptr [r13 + 4*r14], rdx
+    mov qword ptr [r13 + 4*r14 + 8], 134217728
+    mov qword ptr [r13 + 4*r14 + 16], r8
+    mov qword ptr [r13 + 4*r14 + 24], r9
+    shl rax, 32
+    or rax, 134217856
+    mov qword ptr [r13 + 4*r14 + 32], rax
+    mov qword ptr [r13 + 4*r14 + 40], rcx
+    add edi, 2
+    movzx ebp, di
+    mov ecx, 259
+    xor edi, edi
+L1:
+    mov r14, qword ptr [rsp]
+L2:
+    mov eax, dword ptr [rsi + 76]
+    mov dword ptr [rsi + 76], ebp
+    mov r8, qword ptr [rsi + 16]
+    bswap ebp
+    mov dword ptr [r8], ebp
+    test dil, dil
+    je L3
+    movzx edi, cl
+    add edi, 3
+    and edi, -4
+    cmp di, 4
+    sete dil
+    test cl, -2
+    setne r8b
+    test dil, r8b
+    je L4
+    xor edi, edi
+    test ecx, 256
+    sete dil
+    cmp dword ptr [rsi + 4*rdi + 64], 64
+    jb L4
+    shl eax, 4
+    and eax, dword ptr [rsi + 88]
+    mov rcx, qword ptr [rsi]
+    sfence
+    mov rdx, qword ptr [rsi + 24]
+    movsd xmm0, qword ptr [rcx + 4*rax]
+    movsd xmm1, qword ptr [rcx + 4*rax + 8]
+    unpcklpd xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + 4*rax + 16]
+    movsd xmm2, qword ptr [rcx + 4*rax + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*rax + 32]
+    movsd xmm3, qword ptr [rcx + 4*rax + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rcx + 4*rax + 48]
+    movsd xmm4, qword ptr [rcx + 4*rax + 56]
+    movlhps xmm3, xmm4
+    movapd xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movaps xmmword ptr [rdx + 48], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rdx
+    jmp L5
+L3:
+    sfence
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rax], rdx
+    sfence
+    xor rax, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rax
+    jmp L5
+L4:
+    mov rdi, rsi
+    mov esi, eax
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L5:
+    mov byte ptr [r14], 17
+L6:
+    mov rax, r14
+    add rsp, 88
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L7:
+    mov rbx, rsi
+    mov qword ptr [rsp + 32], rsi
+    mov dword ptr [rsp + 80], ebp
+    mov qword ptr [rsp + 40], r10
+    mov qword ptr [rsp + 48], r8
+    mov dword ptr [rsp + 56], r9d
+    mov rax, qword ptr [rsp + 152]
+    mov qword ptr [rsp + 64], rax
+    mov byte ptr [rsp + 72], 8
+    lea rdi, [rsp + 8]
+    lea rsi, [rsp + 32]
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    mov rdx, qword ptr [rsp + 16]
+    mov rcx, qword ptr [rsp + 24]
+    cmp byte ptr [rsp + 8], 0
+    je L8
+    movzx eax, dl
+    cmp rax, 17
+    mov r14, qword ptr [rsp]
+    jne L9
+    mov dil, 1
+    mov ecx, 2
+    mov rdx, r12
+    mov rsi, rbx
+    jmp L2
+L8:
+    movzx eax, cl
+    add eax, 3
+    shr eax, 2
+    add eax, r15d
+    movzx ebp, ax
+    xor edi, edi
+    mov rsi, rbx
+    jmp L1
+L9:
+    movabs rdi, -281474976710656
+    and rdi, rdx
+    mov rsi, rdx
+L10:
+    movabs r8, 281470681743360
+    and r8, rsi
+    and edx, -65536
+    and esi, 65280
+    or rsi, rax
+    or rsi, rdx
+    or rsi, r8
+    or rsi, rdi
+    mov qword ptr [r14], rsi
+    mov qword ptr [r14 + 8], rcx
+    jmp L6
+L11:
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 13
+    mov byte ptr [r14], al
+    mov dword ptr [r14 + 2], 1
+    jmp L6
+L12:
+    xor eax, eax
+    cmp dword ptr [rsi + 84], 0
+    sete al
+    lea rax, [rax + 2*rax]
+    add rax, 13
+    mov edx, 65536
+    xor esi, esi
+    xor edi, edi
+    mov r14, qword ptr [rsp]
+    jmp L10
+
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
@@ -4200,6 +4419,148 @@ L4:
     pop r14
     ret
 
+hot_post_header:
+    push rbx
+    sub rsp, 48
+    mov rax, rdi
+    mov rdi, qword ptr [rcx]
+    movsxd r9, dword ptr [rcx + 8]
+    mov ecx, dword ptr [rcx + 12]
+    test r9, r9
+    jle L3
+    cmp dword ptr [rsi + 56], 8
+    jb L1
+    cmp dword ptr [rsi + 60], 0
+    je L1
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs rbx, 216172782281555968
+    or rbx, r11
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, qword ptr [rdx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    bswap rdi
+    movq xmm2, r9
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 48], 8
+    jb L3
+    cmp dword ptr [rsi + 52], 0
+    je L3
+    mov r10d, dword ptr [rsi + 76]
+    cmp r10d, dword ptr [rsi + 80]
+    je L4
+    mov ebx, r10d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 40]
+    movabs r11, 216172782281555968
+    or r11, rbx
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, qword ptr [rdx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    bswap rdi
+    movq xmm2, r9
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r11
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 17
+    add rsp, 48
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rdi
+    mov dword ptr [rsp + 24], r9d
+    mov dword ptr [rsp + 28], ecx
+    mov qword ptr [rsp + 32], r8
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 13
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    add rsp, 48
+    pop rbx
+    ret
+
 hot_post_invalidate:
     mov rax, rdi
     mov r8d, dword ptr [rsi + 76]
@@ -4980,6 +5341,171 @@ L13:
     mov dword ptr [rdi + 2], 1
     jmp L11
 
+hot_post_signed:
+    mov rax, rdi
+    cmp dword ptr [rsi + 56], 7
+    jbe L1
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    bswap rdx
+    or r10, r11
+    bswap ecx
+    movq xmm0, rdx
+    movq xmm1, rcx
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [r8]
+    pshufd xmm3, xmm1, 153
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movq xmm2, r10
+    and r10, -134217729
+    movq r8, xmm1
+    xor r8, r10
+    movq r10, xmm3
+    xor r10, rdx
+    xor r10, r8
+    xor rcx, r10
+    shr r10, 32
+    xor r10, rcx
+    mov rcx, r10
+    shr rcx, 16
+    xor ecx, r10d
+    mov edx, ecx
+    shr edx, 8
+    xor edx, ecx
+    movzx ecx, dl
+    xor ecx, 134217983
+    movd xmm3, ecx
+    punpcklqdq xmm2, xmm3
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    movdqa xmmword ptr [rcx], xmm2
+    movdqa xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 17
+    ret
+L1:
+    cmp dword ptr [rsi + 48], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 76]
+    cmp edi, dword ptr [rsi + 80]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    bswap rdx
+    or r10, r11
+    bswap ecx
+    movq xmm0, rdx
+    movq xmm1, rcx
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [r8]
+    pshufd xmm2, xmm1, 153
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    mov r8, r10
+    and r8, -134217729
+    movq r11, xmm1
+    xor r11, r8
+    movq r8, xmm2
+    xor r8, rdx
+    xor r8, r11
+    xor rcx, r8
+    shr r8, 32
+    xor r8, rcx
+    mov rcx, r8
+    shr rcx, 16
+    xor ecx, r8d
+    mov edx, ecx
+    shr edx, 8
+    xor edx, ecx
+    movzx ecx, dl
+    xor ecx, 134217983
+    movd xmm2, ecx
+    movq xmm3, r10
+    punpcklqdq xmm3, xmm2
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 88]
+    mov rdx, qword ptr [rsi + 8]
+    movq xmm2, r9
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm2
+    mov rdx, qword ptr [rsi]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 76], ecx
+    mov rdx, qword ptr [rsi + 16]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 24]
+    mov qword ptr [rcx], r10
+    sfence
+    xor rcx, qword ptr [rsi + 32]
+    mov qword ptr [rsi + 24], rcx
+    mov byte ptr [rax], 17
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], r8
+    mov qword ptr [rsp + 16], rdx
+    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 32], r9
+    mov byte ptr [rsp + 40], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 84], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 13
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
 hot_post_slice:
     push rbp
     push r15
@@ -5316,7 +5842,7 @@ L27:
     or rcx, 256
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L28:
     mov byte ptr [rbp], 17
 L29:
@@ -5976,7 +6502,7 @@ L1:
     mov qword ptr [rdi + 24], rcx
     ret
 L2:
-    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::ring_other@GOTPCREL]
+    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 
 hot_stage:
     push r15
