@@ -25,7 +25,7 @@ use crate::arch::{self, Packed};
 use crate::db::{Half, Register, Stored};
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
-use crate::wqe::{ByteXor, Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, Signing, WQEBB_DS, WorkRequest};
+use crate::wqe::{Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, Signing, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -154,7 +154,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let mut wqe = Composed::new();
         request.encode(&self.control(pi), ds, &mut wqe);
         if const { T::SIGNS } {
-            wqe.sign(wqe.xor(ByteXor::default()));
+            wqe.sign_whole();
         }
         // SAFETY: the caller's.
         unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
@@ -171,7 +171,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
         request.encode(&self.control(pi), ds, &mut wqe);
         if const { T::SIGNS } {
-            wqe.sign(wqe.xor(ByteXor::default()));
+            wqe.sign_whole();
         }
         let [first, second] = wqe.pair();
         let record = WqeRecord { wr_id: request.tag(), wqebbs: 2 };

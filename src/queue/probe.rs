@@ -12,7 +12,7 @@ use crate::cq::{CompletionQueue, CqeError, PollMode};
 use crate::db::Register;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, ByteXor, Composed, Control, DsWords};
+use crate::wqe::{self, Composed, Control, DsWords};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -113,7 +113,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
             nop.encode_head(&control, Ds(1), &mut wqe);
             if const { T::SIGNS } {
-                wqe.sign(wqe.xor(ByteXor::default()));
+                wqe.sign_whole();
             }
             wqe
         };

@@ -34,6 +34,8 @@
 //! zero here, and whatever was in the ring before with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as
 //! they were, as libmlx5 leaves them.
 mod address;
+mod address_seg;
+mod atomic_seg;
 mod atomics;
 mod be;
 mod builders;

@@ -4,6 +4,8 @@ use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
+pub use super::address_seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
+pub use super::atomic_seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
 use super::be::join;
 pub use super::be::{Be16, Be32, Be64, Be128};
 use super::bytes::take8;
@@ -135,94 +137,6 @@ impl RaddrSeg {
     }
 }
 
-/// Atomic segment (`struct mlx5_wqe_atomic_seg`).
-///
-/// ```text
-///   0  value to swap in, or to add (64)
-///   8  value to compare with (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct AtomicSeg {
-    /// The value to store (compare and swap) or to add (fetch and add).
-    pub swap_add: Be64,
-    /// The value to compare with; not read by the device for fetch and add.
-    pub compare: Be64,
-}
-
-const_assert_eq!(size_of::<AtomicSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(AtomicSeg, swap_add), 0);
-const_assert_eq!(offset_of!(AtomicSeg, compare), 8);
-
-/// Segment of a masked compare and swap of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`, `struct uct_ib_mlx5_atomic_masked_cswap32_seg`).
-/// Of 8 bytes it is two [`AtomicSeg`]s: values, then masks (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_masked_atomic_seg`).
-///
-/// ```text
-///   0  value to swap in (32)
-///   4  value to compare with (32)
-///   8  mask of the bits to swap (32)
-///  12  mask of the bits to compare (32)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct MaskedSwap32Seg {
-    /// The value to store.
-    pub swap: Be32,
-    /// The value to compare with.
-    pub compare: Be32,
-    /// Bits that are stored; the others stay.
-    pub swap_mask: Be32,
-    /// Bits that are compared.
-    pub compare_mask: Be32,
-}
-
-const_assert_eq!(size_of::<MaskedSwap32Seg>(), DS_BYTES);
-const_assert_eq!(offset_of!(MaskedSwap32Seg, swap), 0);
-const_assert_eq!(offset_of!(MaskedSwap32Seg, compare), 4);
-const_assert_eq!(offset_of!(MaskedSwap32Seg, swap_mask), 8);
-const_assert_eq!(offset_of!(MaskedSwap32Seg, compare_mask), 12);
-
-/// Segment of a masked fetch and add of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`, `struct uct_ib_mlx5_atomic_masked_fadd32_seg`).
-/// Of 8 bytes it is an [`AtomicSeg`], with the boundaries in place of the value to compare with.
-///
-/// ```text
-///   0  value to add (32)
-///   4  highest bits of the fields (32)
-///   8  0 (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct MaskedAdd32Seg {
-    /// The value to add.
-    pub add: Be32,
-    /// Bits out of which nothing is carried.
-    pub boundary: Be32,
-    /// Zero.
-    pub reserved: [Be32; 2],
-}
-
-const_assert_eq!(size_of::<MaskedAdd32Seg>(), DS_BYTES);
-const_assert_eq!(offset_of!(MaskedAdd32Seg, add), 0);
-const_assert_eq!(offset_of!(MaskedAdd32Seg, boundary), 4);
-const_assert_eq!(offset_of!(MaskedAdd32Seg, reserved), 8);
-
-/// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`). A compare and swap
-/// has four: the value to swap in, that to compare with, the mask of each. A fetch and add has two: the value, and the highest bits of
-/// the fields.
-///
-/// ```text
-///   0  operand (128)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Masked128Seg {
-    /// The operand.
-    pub operand: Be128,
-}
-
-const_assert_eq!(size_of::<Masked128Seg>(), DS_BYTES);
-const_assert_eq!(offset_of!(Masked128Seg, operand), 0);
-
 /// Queue segment: what WAIT, SEND_EN and RCV_EN are about (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`; libmlx5 of
 /// MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
 ///
@@ -295,118 +209,6 @@ pub struct WaitValueSeg {
 const_assert_eq!(size_of::<WaitValueSeg>(), DS_BYTES);
 const_assert_eq!(offset_of!(WaitValueSeg, value), 0);
 const_assert_eq!(offset_of!(WaitValueSeg, mask), 8);
-
-/// Base of an address vector: what a compact one is, and what a full one begins with (rdma-core `providers/mlx5/mlx5dv.h`, the
-/// first 16 bytes of `struct mlx5_wqe_av`; UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`).
-///
-/// ```text
-///   0  Q_Key (32), 0 (32); or a DCT's access key (64)
-///   8  1: a GrhAvSeg follows (1), 0 (7), queue pair or DCT number (24)
-///  12  static rate (4), service level (4); on Ethernet static rate (4), priority (3), 0 (1)
-///  13  force loopback (1), path bits of the own LID (7)
-///  14  LID; with RoCE v2 the UDP source port
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(C)]
-pub struct BaseAvSeg {
-    /// Q_Key in bits 63:32, or an access key.
-    pub key: Be64,
-    /// [`EXTENDED_AV`] and the number of the queue pair or the DCT.
-    pub dqp_dct: Be32,
-    /// Static rate in bits 7:4, service level in 3:0; on Ethernet the priority is in 3:1.
-    pub stat_rate_sl: u8,
-    /// Path bits of the LID to send from in bits 6:0.
-    pub fl_mlid: u8,
-    /// The LID to send to.
-    pub rlid: Be16,
-}
-
-const_assert_eq!(size_of::<BaseAvSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(BaseAvSeg, key), 0);
-const_assert_eq!(offset_of!(BaseAvSeg, dqp_dct), 8);
-const_assert_eq!(offset_of!(BaseAvSeg, stat_rate_sl), 12);
-const_assert_eq!(offset_of!(BaseAvSeg, fl_mlid), 13);
-const_assert_eq!(offset_of!(BaseAvSeg, rlid), 14);
-
-/// Marks an address vector as a full one, of 48 bytes (`MLX5_EXTENDED_UD_AV`).
-pub const EXTENDED_AV: u32 = 1 << 31;
-
-/// The rest of a full address vector, up to the GID (`struct mlx5_wqe_av` from offset 16).
-///
-/// ```text
-///   0  0 (32)
-///   4  MAC address (48)
-///  10  traffic class (8)
-///  11  hop limit (8)
-///  12  0 (1), has a GRH (1), 0 (2), index of the own GID (8), flow label (20)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(C)]
-pub struct GrhAvSeg {
-    /// Zero.
-    pub reserved0: Be32,
-    /// MAC address to send to, on Ethernet.
-    pub rmac: [u8; 6],
-    /// Traffic class.
-    pub tclass: u8,
-    /// Routers that a packet may cross.
-    pub hop_limit: u8,
-    /// [`AV_GRH`] (on InfiniBand), index of the GID to send from in bits 27:20, flow label in 19:0.
-    pub grh_gid_fl: Be32,
-}
-
-const_assert_eq!(size_of::<GrhAvSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(GrhAvSeg, reserved0), 0);
-const_assert_eq!(offset_of!(GrhAvSeg, rmac), 4);
-const_assert_eq!(offset_of!(GrhAvSeg, tclass), 10);
-const_assert_eq!(offset_of!(GrhAvSeg, hop_limit), 11);
-const_assert_eq!(offset_of!(GrhAvSeg, grh_gid_fl), 12);
-
-/// In `grh_gid_fl`: packets have a GRH. Ethernet's always do, and there the bit is reserved (rdma-core
-/// `providers/mlx5/verbs.c`, `mlx5_create_ah`).
-pub const AV_GRH: u32 = 1 << 30;
-
-/// Datagram segment: a full address vector (`struct mlx5_wqe_datagram_seg`).
-///
-/// ```text
-///   0  BaseAvSeg
-///  16  GrhAvSeg
-///  32  GID (128)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(C)]
-pub struct DatagramSeg {
-    /// Whom it is for, by LID or port.
-    pub base: BaseAvSeg,
-    /// How the packet is routed.
-    pub grh: GrhAvSeg,
-    /// The GID to send to.
-    pub rgid: [u8; 16],
-}
-
-const_assert_eq!(size_of::<DatagramSeg>(), 3 * DS_BYTES);
-const_assert_eq!(offset_of!(DatagramSeg, base), 0);
-const_assert_eq!(offset_of!(DatagramSeg, grh), 16);
-const_assert_eq!(offset_of!(DatagramSeg, rgid), 32);
-
-/// Segment of XRC requests, behind the control segment (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_xrc_seg`).
-///
-/// ```text
-///   0  0 (8), number of the peer's shared receive queue (24)
-///   4  0 (96)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct XrcSeg {
-    /// The shared receive queue that the request is for.
-    pub xrc_srqn: Be32,
-    /// Not read by the device; zero here. libmlx5 leaves what was in the ring.
-    pub rsvd: [u8; 12],
-}
-
-const_assert_eq!(size_of::<XrcSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(XrcSeg, xrc_srqn), 0);
-const_assert_eq!(offset_of!(XrcSeg, rsvd), 4);
 
 /// Ethernet segment of frames, up to the first bytes of the inline headers; their rest follows at once, padded to 16
 /// bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
@@ -570,7 +372,7 @@ macro_rules! words_of_segment {
         impl From<$seg> for DsWords {
             #[inline]
             fn from(seg: $seg) -> Self {
-                // SAFETY: the assertions above pin the size to 16 bytes and the offsets of integers so that they leave
+                // SAFETY: the assertions beside each pin the size to 16 bytes and the offsets of integers so that they leave
                 // no gap: every byte of the value is initialised, and any 16 bytes are two `u64`.
                 Self(unsafe { core::mem::transmute::<$seg, [u64; 2]>(seg) })
             }

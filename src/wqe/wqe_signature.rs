@@ -43,6 +43,12 @@ impl<D: HeldDs, const N: usize> Composed<D, N> {
         self.all().iter().fold(before, |sum, ds| sum.with(ds.words()))
     }
 
+    /// Signs what is a whole WQE.
+    #[inline(always)]
+    pub(crate) fn sign_whole(&mut self) {
+        self.sign(self.xor(ByteXor::default()));
+    }
+
     /// Puts the signature into the control segment that it begins with. `wqe` is the XOR of the whole WQE.
     #[inline(always)]
     pub(crate) fn sign(&mut self, wqe: ByteXor) {

@@ -2,6 +2,12 @@
 //!
 //! Front ends (the uverbs shim, embedded use, one day DevX mailboxes) fill these in; they carry no driver's layout.
 
+mod completion_queue;
+mod memory_key;
+
+pub use completion_queue::{CqContext, CqPacking, MiniFormat, PeriodStart};
+pub use memory_key::{Backing, KeyPiece, MkeyContext};
+
 /// What a memory key permits, or what a QP permits its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
@@ -13,113 +19,6 @@ pub struct Access {
     pub remote_read: bool,
     /// Peers may do atomics.
     pub remote_atomic: bool,
-}
-
-/// Memory key context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MkeyContext {
-    /// PD number.
-    pub pd: u32,
-    /// Address that the key's users name; equals `addr` unless the region is zero based or has an IOVA of its own.
-    pub iova: u64,
-    /// Host address of the first byte.
-    pub addr: u64,
-    /// Bytes.
-    pub len: u64,
-    /// What the key permits.
-    pub access: Access,
-}
-
-/// A piece of another key's region, of which the region of an indirect key is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyPiece {
-    /// The key, which may be indirect itself, or [`crate::memory::NULL_KEY`].
-    pub key: u32,
-    /// First address of the piece, as users of that key name it.
-    pub addr: u64,
-    /// Bytes.
-    pub len: u64,
-}
-
-/// What is behind a memory key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Backing {
-    /// Host memory, from [`MkeyContext::addr`] on.
-    Memory,
-    /// Pieces of other keys' regions, in a row (access mode KLM).
-    Pieces(Vec<KeyPiece>),
-    /// The same, all of one length (access mode KSM), whatever their own says.
-    EqualPieces {
-        /// log2 of the bytes of each piece, up to 31.
-        log_bytes: u8,
-        /// The pieces.
-        pieces: Vec<KeyPiece>,
-    },
-    /// Pages, by entries of a translation table: each is a host address, of which the lowest two bits say what is permitted
-    /// (1: reading, 2: writing). UMR may change them. The region begins in the first page where the key's first address does.
-    Pages {
-        /// log2 of the bytes of each page, 12 to 31.
-        log_bytes: u8,
-        /// The entries.
-        entries: Vec<u64>,
-    },
-}
-
-/// What a CQ's period begins with (CQC.cq_period_mode).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PeriodStart {
-    /// The last event: so the first CQE after a pause raises its event at once.
-    #[default]
-    Event,
-    /// The last CQE: so the event comes in the first pause of that length, or once there are enough CQEs.
-    Cqe,
-}
-
-/// What the mini-CQEs of receives tell besides the number of bytes (CQC.mini_cqe_res_format and mini_cqe_res_format_ext; DPDK
-/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RESP_FORMAT_*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MiniFormat {
-    /// The hash of a frame.
-    Hash,
-    /// The checksum of a frame.
-    Checksum,
-    /// The tag of a frame's flow, and the WQE's counter.
-    FlowTag,
-    /// The checksum of a frame, and the WQE's counter.
-    ChecksumStride,
-    /// The kinds of a frame's headers, and the WQE's counter.
-    Headers,
-}
-
-/// How a CQ packs completions that are like each other (CQC.cqe_comp_en).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CqPacking {
-    /// Which of their fields each keeps.
-    pub format: MiniFormat,
-    /// Their CQEs have the number of the pass over the ring, and mini-CQEs follow a CQE as any other
-    /// (CQC.cqe_compression_layout).
-    pub enhanced: bool,
-}
-
-/// Completion queue context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CqContext {
-    /// Host address of the ring.
-    pub buf: u64,
-    /// log2 of the number of CQEs.
-    pub log_size: u8,
-    /// Bytes per CQE: 64 or 128.
-    pub cqe_bytes: u32,
-    /// Host address of the doorbell record: two big-endian words (consumer index, arm).
-    pub dbr: u64,
-    /// UAR page on which the CQ is armed.
-    pub uar: u32,
-    /// Overwrite CQEs that have not been consumed instead of raising an error (CQC.oi).
-    pub ignore_overrun: bool,
-    /// Every CQE is written to the first place, so that the latest one is always there (CQC.cc).
-    pub collapsed: bool,
-    /// How completions are packed, if they are.
-    pub packing: Option<CqPacking>,
 }
 
 /// Event queue context.

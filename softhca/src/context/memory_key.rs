@@ -1,0 +1,53 @@
+//! What memory keys are made of.
+
+use super::Access;
+
+/// Memory key context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MkeyContext {
+    /// PD number.
+    pub pd: u32,
+    /// Address that the key's users name; equals `addr` unless the region is zero based or has an IOVA of its own.
+    pub iova: u64,
+    /// Host address of the first byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What the key permits.
+    pub access: Access,
+}
+
+/// A piece of another key's region, of which the region of an indirect key is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPiece {
+    /// The key, which may be indirect itself, or [`crate::memory::NULL_KEY`].
+    pub key: u32,
+    /// First address of the piece, as users of that key name it.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// What is behind a memory key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// Host memory, from [`MkeyContext::addr`] on.
+    Memory,
+    /// Pieces of other keys' regions, in a row (access mode KLM).
+    Pieces(Vec<KeyPiece>),
+    /// The same, all of one length (access mode KSM), whatever their own says.
+    EqualPieces {
+        /// log2 of the bytes of each piece, up to 31.
+        log_bytes: u8,
+        /// The pieces.
+        pieces: Vec<KeyPiece>,
+    },
+    /// Pages, by entries of a translation table: each is a host address, of which the lowest two bits say what is permitted
+    /// (1: reading, 2: writing). UMR may change them. The region begins in the first page where the key's first address does.
+    Pages {
+        /// log2 of the bytes of each page, 12 to 31.
+        log_bytes: u8,
+        /// The entries.
+        entries: Vec<u64>,
+    },
+}
