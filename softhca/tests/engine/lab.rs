@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Generation, Gid, GidType, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, LinkLayer, PortConfig};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{DctEvent, Event, QpEvent};
@@ -15,88 +15,9 @@ use softhca::wire::{Address, Wire};
 
 pub(crate) use crate::arena::{Arena, BASE};
 pub(crate) use crate::cqe::*;
+pub(crate) use crate::options::{ALL, Options};
 pub(crate) use crate::tap::{Fate, Tap, TappedWire};
 pub(crate) use crate::wr::*;
-
-/// How a pair is made.
-#[derive(Clone)]
-pub(crate) struct Options {
-    pub(crate) transport: Transport,
-    pub(crate) streams: Option<DciStreams>,
-    pub(crate) cross_channel: CrossChannel,
-    pub(crate) signed: bool,
-    pub(crate) link: LinkLayer,
-    pub(crate) mtu: u32,
-    pub(crate) psn: u32,
-    pub(crate) sq_log: u8,
-    pub(crate) rq_log: u8,
-    pub(crate) srq: bool,
-    /// The SRQ matches messages with tags, of which its list has places for so many (log2).
-    pub(crate) tags_log: Option<u8>,
-    pub(crate) scatter_to_cqe: u32,
-    pub(crate) max_rd_atomic: u8,
-    pub(crate) max_dest_rd_atomic: u8,
-    pub(crate) timeout: u8,
-    pub(crate) retry_cnt: u8,
-    pub(crate) rnr_retry: u8,
-    pub(crate) min_rnr_timer: u8,
-    pub(crate) access: Access,
-    pub(crate) extended_atomics: u8,
-    pub(crate) grh: bool,
-    /// Ethernet: types of the entries of the GID table, which all have the same GID.
-    pub(crate) gid_types: Vec<GidType>,
-    pub(crate) sink: bool,
-    pub(crate) out_of_order: bool,
-    pub(crate) inline_headers: InlineHeaders,
-    pub(crate) srq_faults: SrqFaults,
-    pub(crate) generation: Generation,
-    /// What the network does by itself.
-    pub(crate) faults: FaultConfig,
-}
-
-pub(crate) const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            transport: Transport::Rc,
-            streams: None,
-            cross_channel: CrossChannel::default(),
-            signed: false,
-            link: LinkLayer::InfiniBand,
-            mtu: 1024,
-            psn: 0x123,
-            sq_log: 6,
-            rq_log: 4,
-            srq: false,
-            tags_log: None,
-            scatter_to_cqe: 0,
-            max_rd_atomic: 4,
-            max_dest_rd_atomic: 4,
-            timeout: 10,
-            retry_cnt: 3,
-            rnr_retry: 2,
-            min_rnr_timer: 12,
-            access: ALL,
-            extended_atomics: EXTENDED_ATOMICS,
-            grh: false,
-            gid_types: vec![GidType::RoceV2],
-            sink: false,
-            out_of_order: false,
-            inline_headers: InlineHeaders::None,
-            srq_faults: SrqFaults::default(),
-            generation: Generation::default(),
-            faults: FaultConfig::default(),
-        }
-    }
-}
-
-impl Options {
-    /// Of those who give up late, on a bad network: many small packets, whose numbers wrap.
-    pub(crate) fn patient(faults: FaultConfig) -> Self {
-        Self { mtu: 256, psn: 0xff_ffc0, retry_cnt: 7, rnr_retry: 7, min_rnr_timer: 1, faults, ..Self::default() }
-    }
-}
 
 /// A QP that is not the one posted to at present.
 pub(crate) struct Aside {

@@ -15,6 +15,7 @@ mod lab;
 mod loss;
 mod net;
 mod operations;
+mod options;
 mod out_of_order;
 mod raw_packets;
 mod roce;
