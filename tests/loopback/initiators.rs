@@ -2,13 +2,18 @@
 
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::types::{Qpn, WrId};
-use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
+use blueflame::wqe::Masked;
+use blueflame_testkit::request::{Data, Extended, Kind, Service, Target, Wr};
 use blueflame_testkit::{Buffer, Device, End, Faults, Receives, run_until_idle};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Bytes of a message, a window or a mailbox, at most.
 const ROOM: usize = 200;
+/// Additions of 16 bytes are of two fields of 8.
+const FIELDS: u128 = 1 << 127 | 1 << 63;
+/// The bits that are swapped if the others are what they were.
+const HALF: u128 = 0xffff_0000_ffff_0000_ffff_0000_ffff_0000;
 
 /// What is asked of whom: an operation, one of the two, a form of its address, and how long the message is.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +64,8 @@ impl<T: Service, P: Peer> Lab<T, P> {
         let bytes: Vec<u8> = (0..len as u64).map(|n| (n * 7 + id * 13) as u8).collect();
         let (peer, window) = (&mut self.peers[to], self.windows[to].remote());
         let old = u64::from_ne_bytes(self.contents[to][..8].try_into().expect("8 bytes"));
+        let there = u128::from_ne_bytes(self.contents[to][..16].try_into().expect("16 bytes"));
+        let large = u128::from(id + 1).wrapping_mul(0xfedc_ba98_7654_3210_0123_4567_89ab_cdef);
         let (kind, receives) = match what {
             0 => (Kind::Send, true),
             1 => (Kind::SendImm(id as u32), true),
@@ -66,16 +73,26 @@ impl<T: Service, P: Peer> Lab<T, P> {
             3 => (Kind::WriteImm(window, id as u32), true),
             4 => (Kind::Read(window), false),
             5 => (Kind::FetchAdd(window, 5), false),
-            _ => (Kind::CompareSwap(window, old, id), false),
+            6 => (Kind::CompareSwap(window, old, id), false),
+            7 => (Kind::Extended(window, Extended::Add128(large, FIELDS)), false),
+            _ => {
+                let (compare, swap) = (Masked { value: there, mask: !HALF }, Masked { value: large, mask: HALF });
+                (Kind::Extended(window, Extended::Swap128 { compare, swap }), false)
+            }
         };
-        let fetches = what > 4;
+        // In the CPU's order, or of 16 bytes in that of the network.
+        let fetched = match what {
+            0..=4 => Vec::new(),
+            5 | 6 => old.to_ne_bytes().to_vec(),
+            _ => there.to_be_bytes().to_vec(),
+        };
         let data = match what {
             0..=3 if !gathered => Data::Inline(bytes.clone()),
             0..=3 => {
                 self.local.write(0, &bytes);
                 Data::Sges(vec![self.local.sge(..len)])
             }
-            _ => Data::Sges(vec![self.local.sge(..if fetches { 8 } else { len })]),
+            _ => Data::Sges(vec![self.local.sge(..if fetched.is_empty() { len } else { fetched.len() })]),
         };
         let wr = Wr { to: Some(peer.target(form)), ..Wr::new(kind, data, id) };
         // SAFETY: the buffers are looked at when the requests have completed.
@@ -95,10 +112,16 @@ impl<T: Service, P: Peer> Lab<T, P> {
             4 => assert_eq!(self.local.to_vec(..len), contents[..len]),
             5 => contents[..8].copy_from_slice(&old.wrapping_add(5).to_ne_bytes()),
             6 => contents[..8].copy_from_slice(&id.to_ne_bytes()),
+            7 => {
+                let half = |shift: u32| ((there >> shift) as u64).wrapping_add((large >> shift) as u64);
+                let sum = u128::from(half(64)) << 64 | u128::from(half(0));
+                contents[..16].copy_from_slice(&sum.to_ne_bytes());
+            }
+            8 => contents[..16].copy_from_slice(&(there & !HALF | large & HALF).to_ne_bytes()),
             _ => {}
         }
-        if fetches {
-            assert_eq!(self.local.to_vec(..8), old.to_ne_bytes());
+        if !fetched.is_empty() {
+            assert_eq!(self.local.to_vec(..fetched.len()), fetched, "{ask:?}");
         }
         let peer = &mut self.peers[to];
         let (qpn, source) = peer.numbers();
@@ -122,7 +145,7 @@ impl<T: Service, P: Peer> Lab<T, P> {
 }
 
 pub(crate) fn asks() -> impl Strategy<Value = Vec<Ask>> {
-    let one = (0..7_u8, 0..2_usize, 0..3_u8, 0..=ROOM, any::<bool>());
+    let one = (0..9_u8, 0..2_usize, 0..3_u8, 0..=ROOM, any::<bool>());
     vec(one.prop_map(|(what, target, form, len, gathered)| Ask { what, target, form, len, gathered }), 1..40)
 }
 
