@@ -237,11 +237,16 @@ mod tests {
 
     /// Four pages of memory.
     fn memory() -> u64 {
+        memory_at(0)
+    }
+
+    /// At `place`, or where the kernel likes.
+    fn memory_at(place: usize) -> u64 {
         strict::take_over().expect("handlers");
         let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory, wherever the kernel puts it.
-        let at = unsafe { libc::mmap(std::ptr::null_mut(), 4 * 4096, prot, flags, -1, 0) };
-        assert_ne!(at, libc::MAP_FAILED);
+        // SAFETY: new memory; the place is a wish, and what is there already stays.
+        let at = unsafe { libc::mmap(std::ptr::without_provenance_mut(place), 4 * 4096, prot, flags, -1, 0) };
+        assert!(at != libc::MAP_FAILED && (place == 0 || at.addr() == place), "mapped at {at:?}");
         at as u64
     }
 
@@ -336,7 +341,8 @@ mod tests {
 
     #[test]
     fn what_the_program_unmaps_is_a_fault_of_the_functions() {
-        let (space, at) = (Arc::new(AddressSpace::default()), memory());
+        // Far from where the kernel puts memory: what other tests map meanwhile does not come into the hole.
+        let (space, at) = (Arc::new(AddressSpace::default()), memory_at(1 << 40));
         let memory = Attachment::default();
         memory.attach(Some(space.clone()));
         map(&space, PAGE, 4 * PAGE, at).expect("mapped");
