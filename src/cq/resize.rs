@@ -72,6 +72,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// use blueflame::cq::{Compressed, compressed::Checksum};
     ///
     /// unsafe fn of_frames(cq: &mut CompletionQueue<Compressed<Checksum>>, buf: std::ptr::NonNull<u8>) {
+    ///     // SAFETY: (never called: it does not compile)
     ///     let _ = unsafe { cq.carry_over(buf, 64) };
     /// }
     /// ```

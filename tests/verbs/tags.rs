@@ -13,8 +13,6 @@ use blueflame::wqe::{self, Remote, WorkRequest};
 
 use crate::end::device;
 
-/// Of `errno.h`.
-const EINVAL: i32 = 22;
 const TAGS: u32 = 8;
 /// Bytes of each buffer, and where those for unexpected messages begin.
 const ROOM: usize = 8192;
@@ -48,7 +46,7 @@ impl Line {
         if device.port(1).expect("a port").link_layer == LinkLayer::Ethernet {
             let refused = builder.build().expect_err("no lists on Ethernet");
             let is_invalid =
-                matches!(&refused, Error::Call(call) if (call.call, call.errno) == ("ibv_create_srq_ex", EINVAL));
+                matches!(&refused, Error::Call(call) if (call.call, call.errno) == ("ibv_create_srq_ex", libc::EINVAL));
             assert!(is_invalid, "{refused}");
             return None;
         }
