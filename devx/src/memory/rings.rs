@@ -59,7 +59,7 @@ pub struct RingsUse {
     pub taken: usize,
 }
 
-/// Rings begin at multiples of a send WQEBB, which is also the unit of `page_offset` in pages of 4096 bytes.
+/// Rings begin at multiples of a send WQEBB at least, which is also the unit of `page_offset` in pages of 4096 bytes.
 pub(super) const RING_ALIGN: usize = 64;
 
 /// Bytes of the pages in which contexts count (`MLX5_ADAPTER_PAGE_SHIFT`).

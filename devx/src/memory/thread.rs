@@ -29,9 +29,9 @@ impl ThreadRings {
         &self.rings
     }
 
-    /// Memory for a ring.
-    pub(crate) fn ring(&self, bytes: usize) -> Result<Space, Error> {
-        self.rings.take(bytes, RING_ALIGN)
+    /// Memory for a ring whose entries are `entry` bytes, a power of two: it begins at a multiple of them.
+    pub(crate) fn ring(&self, bytes: usize, entry: usize) -> Result<Space, Error> {
+        self.rings.take(bytes, entry.max(RING_ALIGN))
     }
 
     /// Memory for the ring of a work queue (`wq`), whose context has no room for each offset in a page.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
-use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, Standard, mark_unwritten};
+use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn, Qpn};
 
@@ -63,7 +63,9 @@ struct Handle {
 #[derive(Debug)]
 struct Lies {
     parts: CqParts,
-    _ring: Space,
+    ring: Space,
+    /// Rings that a failed resize has left: the device may still write there.
+    unsure: Vec<Space>,
 }
 
 // SAFETY: the parts are addresses; the handle reads the ring, which is the device's memory.
@@ -152,7 +154,7 @@ impl Cq {
         }
         let mut lies = cq.lies();
         let cqe_bytes = lies.parts.cqe_size;
-        let ring = rings.ring(cqes as usize * cqe_bytes as usize)?;
+        let ring = rings.ring(cqes as usize * cqe_bytes as usize, cqe_bytes as usize)?;
         // SAFETY: the ring is ours, and the device does not have it yet.
         unsafe { mark_unwritten(ring.start(), cqes, cqe_bytes) };
         let (offset, page_offset) = ring.page();
@@ -171,11 +173,17 @@ impl Cq {
             .set_page_offset(page_offset);
         cq.object().change(&inbox)?;
         let buf = ring.start();
-        // SAFETY: the queue is whole, and its handle gets the new ring. The device writes there from now on, as the command says; the old
-        // ring is there until the handle lets it go.
+        let old = std::mem::replace(&mut lies.ring, ring);
+        // SAFETY: the queue is whole. The new ring begins at a multiple of a CQE, was marked, and the device writes there from now on, as
+        // the command says. The handle has it already, and has the old one until the queue has left it for good.
         let carried = unsafe { queue.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes)) };
-        *lies = Lies { parts: CqParts { buf, cqe_cnt: cqes, ..lies.parts }, _ring: ring };
-        carried.map(drop).map_err(|error| parts_error(error.to_string()))
+        if !matches!(carried, Err(ResizeError::Ring(_))) {
+            lies.parts = CqParts { buf, cqe_cnt: cqes, ..lies.parts };
+        }
+        let Err(error) = carried else { return Ok(()) };
+        // The device may write to either ring.
+        lies.unsure.push(old);
+        Err(parts_error(error.to_string()))
     }
 
     pub(super) fn is(&self, other: &Self) -> bool {
@@ -323,7 +331,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         self.check(context, cqes)?;
         let eqn = context.event_queue(self.vector)?;
 
-        let ring = self.rings.ring(cqes as usize * usize::from(self.cqe_bytes))?;
+        let ring = self.rings.ring(cqes as usize * usize::from(self.cqe_bytes), self.cqe_bytes.into())?;
         let record = self.rings.record()?;
         // SAFETY: the ring is ours, and the device does not have it yet.
         unsafe { mark_unwritten(ring.start(), cqes, self.cqe_bytes.into()) };
@@ -360,7 +368,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
             ci: CqCi::truncate(0),
         };
         let (packing, page) = (self.packed.packing, self.page.clone());
-        let lies = Mutex::new(Lies { parts, _ring: ring });
+        let lies = Mutex::new(Lies { parts, ring, unsure: Vec::new() });
         let handle = Handle { object, cqn: out.cqn(), lies, packing, _record: record, _page: page };
         // SAFETY: the device was told of this ring, record and page, which the handle keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }

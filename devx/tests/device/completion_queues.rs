@@ -67,6 +67,46 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     Cq::resize(&mut a.cq, &ground.rings, 100).expect("whole again");
 }
 
+/// A ring of one WQEBB has the next one begin 64 bytes behind a multiple of 128.
+#[test]
+fn cqes_of_128_bytes_lie_at_their_multiples_whatever_lies_before() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let mut kept = Vec::new();
+    let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
+    for round in 0..4 {
+        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+        let odd = builder.sends(1).receives(0).build().expect("a queue pair");
+        let other = ground.rings.completion_queue(uar.page(), 2).cqe_bytes(128).build();
+        let other = other.unwrap_or_else(|error| panic!("round {round}: {error}"));
+        Cq::resize(&mut cq, &ground.rings, 8 << round).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        for ring in [cq.handle().parts().buf, other.handle().parts().buf] {
+            assert_eq!(ring.addr().get() % 128, 0, "round {round}");
+        }
+        let of_handle = cq.handle().parts().buf.addr().get();
+        assert!((of_handle..of_handle + 128).contains(&cq.ring_addr()), "round {round}: {:#x}", cq.ring_addr());
+        kept.push((odd, other));
+    }
+}
+
+/// The device has moved when the queue cannot follow: its old ring must be nobody else's then.
+#[test]
+fn two_queues_never_poll_one_ring() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
+    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let _odd = builder.sends(1).receives(0).build().expect("a queue pair");
+    let resized = Cq::resize(&mut cq, &ground.rings, 8);
+    // Its last CQE may end 64 bytes before.
+    let ring = cq.ring_addr()..cq.ring_addr() + 128 * cq.capacity() as usize - 64;
+    let others: Vec<_> =
+        (0..16).map(|_| ground.rings.completion_queue(uar.page(), 4).build().expect("another")).collect();
+    for other in &others {
+        assert!(!ring.contains(&other.ring_addr()), "{:#x} lies in {ring:#x?} after {resized:?}", other.ring_addr());
+    }
+}
+
 fn wait(what: &str, ready: impl Fn() -> bool) {
     let begin = Instant::now();
     while !ready() {

@@ -198,7 +198,7 @@ impl<'a> Plan<'a> {
             }
         }
         let shape = self.shape()?;
-        let ring = self.rings.ring(shape.bytes())?;
+        let ring = self.rings.ring(shape.bytes(), WQEBB_BYTES)?;
         let record = self.rings.record()?;
         let inbox = self.inbox(&shape, &ring, &record, page);
         let (object, out) = self.create(&inbox)?;
