@@ -137,9 +137,50 @@ fn devx_pingpong() {
 
 #[test]
 fn rdma_operations() {
-    for how in ["spin", "block", "fd"] {
-        let said = run(env!("CARGO_BIN_EXE_rdma_operations"), &format!("--local --wait {how}"));
+    let program = env!("CARGO_BIN_EXE_rdma_operations");
+    for how in ["--wait spin", "--wait block", "--wait fd", "--handshake"] {
+        let said = run(program, &format!("--local {how}"));
         assert_eq!(said.lines().filter(|line| line.starts_with("verified")).count(), 3, "{said}");
+    }
+    let said = client(program, "--handshake");
+    assert!(said.contains("verified 21 bytes of the RDMA READ: \"RDMA read operation\""), "{said}");
+}
+
+/// The C peer of `rdma_operations`, compiled for messages of so many bytes; it is there as long as the folder.
+fn c_peer(bytes: usize) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("rdma_rc").display().to_string();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rdma_rc.c");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let size = format!("-DBYTES={bytes}");
+    let arguments = ["-Wall", "-Wextra", "-Werror", "-O1", &size, "-o", &program, source, "-libverbs"];
+    let status = Command::new(&compiler).args(arguments).status().expect("a C compiler");
+    assert!(status.success(), "{compiler} {arguments:?}");
+    (folder, program)
+}
+
+#[test]
+fn rdma_operations_with_the_manuals_c_program() {
+    let program = env!("CARGO_BIN_EXE_rdma_operations");
+    let port = Device::open_first().and_then(|device| device.port(1)).expect("a port");
+    let gids = match port.link_layer {
+        LinkLayer::InfiniBand => vec![String::new(), "-g 0".into()],
+        LinkLayer::Ethernet => vec![gid_of_the_c_tool()],
+    };
+    // The texts of the manual, and of copies that lost spaces.
+    for bytes in [21, 16] {
+        let (_folder, peer) = c_peer(bytes);
+        for gid in &gids {
+            // The format of the C peer is one that C peers understand.
+            assert!(pair(&peer, (&peer, "localhost"), gid).contains("verified: RDMA read opera"), "{gid}");
+            let said = pair(&peer, (program, "localhost"), gid);
+            assert!(said.contains(&format!("verified {bytes} bytes of the RDMA READ")), "{gid}: {said}");
+            assert!(said.contains("RDMA WRITE completed"), "{gid}: {said}");
+            let said = pair(program, (&peer, "localhost"), gid);
+            let texts: Vec<_> = said.lines().map(|line| line.trim_end().trim_end_matches('\0').trim_end()).collect();
+            let read = if bytes == 21 { "verified: RDMA read operation" } else { "verified: RDMA read operat" };
+            assert_eq!(texts, ["verified: SEND operation", read], "{gid}");
+        }
     }
 }
 

@@ -14,8 +14,14 @@
 //!     |  <----------------- WRITE -------------------- |   nor here; TCP tells it when to look
 //! ```
 //!
+//! Either side may be `RDMA_RC_example`, the C program of Mellanox' *RDMA Aware Networks Programming User Manual*: its TCP exchange is
+//! in `manual.rs`. With `--handshake` both sides meet by this crate's own protocol instead, which also checks that they fit
+//! together.
+//!
 //! Exit code: 0 when all went well, 1 for a failure of setup or transport, 2 for a wrong call, 3 when a message was wrong, 4 when
 //! the peer fell silent.
+
+mod manual;
 
 use std::net::TcpStream;
 use std::process::ExitCode;
@@ -23,10 +29,10 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{Notify, Side};
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::verbs::{Access, Buffer, CompletionChannel, Owned, OwnedCq, Pool, Qp, QueuePair, handshake};
+use blueflame::verbs::{Access, Buffer, CompletionChannel, Owned, OwnedCq, Path, Pool, Qp, QueuePair, handshake};
 use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, WrId, transport};
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use common::{Failure, Role, Setup};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -36,6 +42,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 struct Options {
     #[command(flatten)]
     setup: Setup,
+    /// Meet by blueflame's own handshake, not by the exchange of RDMA_RC_example
+    #[arg(long)]
+    handshake: bool,
     /// How to wait for completions
     #[arg(short, long, value_enum, default_value_t = Wait::Spin)]
     wait: Wait,
@@ -51,25 +60,35 @@ enum Wait {
     Fd,
 }
 
-const SENT: &[u8] = b"SEND operation\0";
-const TO_READ: &[u8] = b"RDMA read operation\0";
-const WRITTEN: &[u8] = b"RDMA write operation\0";
+const SENT: &str = "SEND operation ";
+const TO_READ: &str = "RDMA read operation ";
+const WRITTEN: &str = "RDMA write operation";
+
+/// Bytes of a buffer.
+const BUFFER: usize = 64;
 
 /// How long a completion may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    // RDMA_RC_example's port in place of perftest's.
+    let command = Options::command().mut_arg("port", |port| port.default_value("19875"));
+    let mut options = Options::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    if !options.handshake {
+        options.setup.mtu.get_or_insert(manual::MTU);
+    }
     common::exit("rdma_operations", options.setup.meet(|role, stream| side(&options, role, stream)))
 }
 
-fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Failure> {
-    let (device, path) = options.setup.open()?;
+fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure> {
+    let (device, mut path) = options.setup.open()?;
+    // RDMA_RC_example answers one READ at a time.
+    (path.max_rd_atomic, path.max_dest_rd_atomic) = (1, 1);
 
     // The two buffers: what peers may reach, and what is only for this side.
     let pd = device.protection_domain()?;
     let mut pool = Pool::new(&pd, 4096, Access::ALL)?;
-    let (mut shared, mut private) = (pool.take(64)?, pool.take(64)?);
+    let (mut shared, mut private) = (pool.take(BUFFER)?, pool.take(BUFFER)?);
 
     let channel = if options.wait == Wait::Spin { None } else { Some(device.completion_channel()?) };
     let mut cq = device.completion_queue(8);
@@ -87,45 +106,85 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
         unsafe { queues.rq.post(WrId(1), &[private.sge()]) }?;
     }
 
-    let peer = queues.sq.connect_over(&mut stream, &path, &shared.remote().to_bytes())?;
-    let target = Remote::from_bytes(&peer.data)?;
+    let mut peer = if options.handshake { Peer::Handshake(stream) } else { Peer::Manual(stream) };
+    let target = peer.connect(&mut queues.sq, &path, shared.remote())?;
 
     if role == Role::Client {
-        queues.wait_for(Side::Responder)?;
-        expect("SEND", &private, SENT)?;
+        let bytes = queues.wait_for(Side::Responder)?.min(BUFFER);
+        expect("SEND", &private, SENT, bytes)?;
         // Both sides have come as far: the server has put the next message where we may read it.
-        handshake::ready(&mut stream)?;
-        let into = private.sge_of(0..TO_READ.len());
+        peer.step(b'R')?;
+        let into = private.sge_of(0..bytes);
         // SAFETY: here and below, `private` is left alone until the request has completed, and lives longer.
         unsafe { queues.perform(&wqe::read(target).scatter([into]).signaled(WrId(2))) }?;
-        expect("RDMA READ", &private, TO_READ)?;
-        private.write(0, WRITTEN);
+        expect("RDMA READ", &private, TO_READ, bytes)?;
+        put(&mut private, WRITTEN);
         // SAFETY: as above.
-        unsafe { queues.perform(&wqe::write(target).gather([private.sge_of(0..WRITTEN.len())]).signaled(WrId(3))) }?;
+        unsafe { queues.perform(&wqe::write(target).gather([private.sge_of(0..bytes)]).signaled(WrId(3))) }?;
         println!("RDMA WRITE completed");
-        Ok(handshake::ready(&mut stream)?)
+        peer.step(b'W')
     } else {
-        shared.write(0, SENT);
+        let bytes = if options.handshake { TO_READ.len() + 1 } else { manual::MESSAGE };
+        put(&mut shared, SENT);
         // SAFETY: `shared` is left alone until the request has completed, and lives longer.
-        unsafe { queues.perform(&wqe::send().gather([shared.sge_of(0..SENT.len())]).signaled(WrId(1))) }?;
+        unsafe { queues.perform(&wqe::send().gather([shared.sge_of(0..bytes)]).signaled(WrId(1))) }?;
         println!("SEND completed");
-        shared.write(0, TO_READ);
-        handshake::ready(&mut stream)?;
+        put(&mut shared, TO_READ);
+        peer.step(b'R')?;
         // The client reads and writes meanwhile, and this side does nothing but wait for its word.
-        handshake::ready(&mut stream)?;
-        expect("RDMA WRITE", &shared, WRITTEN)
+        peer.step(b'W')?;
+        expect("RDMA WRITE", &shared, WRITTEN, bytes)
     }
 }
 
-/// Compares what an operation brought with what it should have.
-fn expect(operation: &str, buffer: &Buffer, message: &[u8]) -> Result<(), Failure> {
-    let mut arrived = vec![0; message.len()];
-    buffer.read(0, &mut arrived);
-    let text = String::from_utf8_lossy(arrived.strip_suffix(&[0]).unwrap_or(&arrived));
-    if arrived != message {
-        return Err(Failure::Data(format!("the {operation} brought {text:?}")));
+/// The other side, by TCP, and the protocol that it speaks.
+enum Peer {
+    Manual(TcpStream),
+    Handshake(TcpStream),
+}
+
+impl Peer {
+    /// Connects the queue, and tells the peer where `memory` is. Returns the peer's memory, once both sides take requests.
+    fn connect(
+        &mut self,
+        sq: &mut Owned<SendQueue<transport::Rc>, Qp>,
+        path: &Path,
+        memory: Remote,
+    ) -> Result<Remote, Failure> {
+        match self {
+            Self::Manual(stream) => manual::connect(stream, sq, path, memory),
+            Self::Handshake(stream) => {
+                Ok(Remote::from_bytes(&sq.connect_over(stream, path, &memory.to_bytes())?.data)?)
+            }
+        }
     }
-    println!("verified {} bytes of the {operation}: {text:?}", message.len());
+
+    /// Waits until both sides have come as far.
+    fn step(&mut self, name: u8) -> Result<(), Failure> {
+        match self {
+            Self::Manual(stream) => manual::step(stream, name),
+            Self::Handshake(stream) => Ok(handshake::ready(stream)?),
+        }
+    }
+}
+
+/// Writes a text, and zeros up to the buffer's end.
+fn put(buffer: &mut Buffer, text: &str) {
+    let mut message = [0; BUFFER];
+    message[..text.len()].copy_from_slice(text.as_bytes());
+    buffer.write(0, &message);
+}
+
+/// Compares the text that arrived in a message of `bytes` bytes with the expected one, which may be longer than the message. Spaces
+/// at the end do not count: programs differ in them.
+fn expect(operation: &str, buffer: &Buffer, text: &str, bytes: usize) -> Result<(), Failure> {
+    let mut arrived = vec![0; bytes];
+    buffer.read(0, &mut arrived);
+    let arrived = String::from_utf8_lossy(arrived.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
+    if arrived.trim_end() != text[..text.len().min(bytes)].trim_end() {
+        return Err(Failure::Data(format!("the {operation} brought {arrived:?}")));
+    }
+    println!("verified {bytes} bytes of the {operation}: {:?}", arrived.trim_end());
     Ok(())
 }
 
@@ -146,11 +205,12 @@ impl Queues {
     unsafe fn perform(&mut self, request: &impl WorkRequest<transport::Rc>) -> Result<(), Failure> {
         // SAFETY: the caller's.
         unsafe { self.sq.post_unchecked(request) }?;
-        self.wait_for(Side::Requester)
+        self.wait_for(Side::Requester)?;
+        Ok(())
     }
 
-    /// Waits for a completion, which must be of `side`, and gives its request back to the queue.
-    fn wait_for(&mut self, side: Side) -> Result<(), Failure> {
+    /// Waits for a completion, which must be of `side`, and gives its request back to the queue. Returns the message's bytes.
+    fn wait_for(&mut self, side: Side) -> Result<usize, Failure> {
         let begin = Instant::now();
         let mut armed = false;
         loop {
@@ -159,7 +219,8 @@ impl Queues {
                     Side::Requester => _ = self.sq.retire(&cqe)?,
                     Side::Responder => _ = self.rq.retire(&cqe)?,
                 }
-                return if cqe.check()? == side { Ok(()) } else { Err("a completion of the other queue".into()) };
+                let bytes = cqe.byte_len() as usize;
+                return if cqe.check()? == side { Ok(bytes) } else { Err("a completion of the other queue".into()) };
             }
             if begin.elapsed() > PATIENCE {
                 return Err(Failure::Silence(PATIENCE));
