@@ -11,7 +11,34 @@ use crate::cmd::{
 };
 use crate::mailbox::{Structure, part};
 
-/// A set of capabilities, as a structure.
+/// A set of capabilities, as a structure of 4096 bytes at most: that much room answers have.
+///
+/// A longer one is no set:
+///
+/// ```compile_fail,E0080
+/// use blueflame_devx::cmd::CapabilitySet;
+/// use blueflame_devx::mailbox::{Description, Structure};
+/// use blueflame_devx::{Capabilities, parse_capabilities};
+///
+/// #[derive(Clone)]
+/// struct Long([u8; 0x1004]);
+///
+/// // SAFETY: bytes.
+/// unsafe impl Structure for Long {
+///     const BYTES: usize = 0x1004;
+///     const DESCRIPTION: &'static Description =
+///         &Description { name: "long", bits: 0x1004 * 8, fields: &[], bytes: &[], parts: &[] };
+///     fn zeroed() -> Self { Self([0; 0x1004]) }
+///     fn as_bytes(&self) -> &[u8] { &self.0 }
+///     fn as_bytes_mut(&mut self) -> &mut [u8] { &mut self.0 }
+/// }
+///
+/// impl Capabilities for Long {
+///     const SET: CapabilitySet = CapabilitySet::GENERAL;
+/// }
+///
+/// let past_the_end = parse_capabilities::<Long>(&[]).0[0x1003];
+/// ```
 pub trait Capabilities: Structure {
     /// Which it is.
     const SET: CapabilitySet;
@@ -22,7 +49,6 @@ macro_rules! sets {
         impl Capabilities for $ty {
             const SET: CapabilitySet = CapabilitySet::$set;
         }
-        const _: () = assert!(<$ty as Structure>::BYTES <= CAPABILITY_BYTES);
     )*};
 }
 
@@ -76,7 +102,12 @@ impl<T: Capabilities> Deref for Caps<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: no set is longer than the part of the answer that begins here (`sets!`), at a word of an aligned structure.
+        const {
+            assert!(T::BYTES <= CAPABILITY_BYTES, "a set is longer than the answer");
+            assert!((QueryHcaCapOut::BYTES - CAPABILITY_BYTES).is_multiple_of(4), "a set begins at a word");
+        }
+        // SAFETY: it begins at a word of a structure that is aligned to words, as sets are at most (`Structure`). It ends inside: both are
+        // asserted above, for the caller's own sets, too.
         unsafe { part(self.answer.as_bytes(), QueryHcaCapOut::BYTES - CAPABILITY_BYTES) }
     }
 }

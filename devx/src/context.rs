@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use blueflame::verbs::{CallError, Device};
 use rdma_sys::ibv_context;
 
+use crate::check::in_range;
 use crate::cmd::{Opcode, Status};
 use crate::error::{CommandError, Error};
 use crate::ffi;
@@ -110,7 +111,7 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Command`].
+    /// [`Error::Opcode`], [`Error::Command`].
     pub fn execute<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Executes,
@@ -122,16 +123,17 @@ impl Context {
     /// ([`List::zeroed`](crate::mailbox::List::zeroed)).
     ///
     /// # Errors
-    /// [`Error::Command`].
+    /// As there; [`Error::OutOfRange`] if the outbox is shorter than the command's own.
     pub fn execute_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
     where
         I::Command: Executes,
     {
-        self.send(inbox.bytes(), outbox.bytes_mut())?;
+        self.send(checked(inbox)?, room_for::<I>(&mut outbox)?)?;
         Ok(outbox)
     }
 
-    /// Sends whatever bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode.
+    /// Sends whatever bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode. Where no
+    /// kernel stands behind the device ([`vfio`](crate::vfio)), the firmware does all of it.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -170,7 +172,7 @@ impl Context {
         I::Command: Creates,
     {
         let mut outbox = <I::Command as Command>::Out::zeroed();
-        let (input, output) = (inbox.bytes(), outbox.as_bytes_mut());
+        let (input, output) = (checked(inbox)?, outbox.as_bytes_mut());
         let (input_at, output_at) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
         let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input_at, input.len(), output_at, output.len()) };
@@ -225,7 +227,7 @@ impl Object {
     where
         I::Command: Queries,
     {
-        self.call(ffi::mlx5dv_devx_obj_query, inbox.bytes(), outbox.bytes_mut())?;
+        self.call(ffi::mlx5dv_devx_obj_query, checked(inbox)?, room_for::<I>(&mut outbox)?)?;
         Ok(outbox)
     }
 
@@ -250,7 +252,7 @@ impl Object {
         I::Command: Modifies,
     {
         let mut outbox = <I::Command as Command>::Out::zeroed();
-        self.call(ffi::mlx5dv_devx_obj_modify, inbox.bytes(), outbox.as_bytes_mut())?;
+        self.call(ffi::mlx5dv_devx_obj_modify, checked(inbox)?, outbox.as_bytes_mut())?;
         Ok(outbox)
     }
 
@@ -272,6 +274,26 @@ impl Drop for Object {
         // SAFETY: made by `mlx5dv_devx_obj_create`, destroyed once; whatever stands on it holds this object, and is gone.
         unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) };
     }
+}
+
+/// The bytes of a mailbox whose opcode is that of its type. Setters and `as_bytes_mut` can write another, and the opcode decides whether
+/// sending is safe.
+pub(crate) fn checked<I: Inbox>(inbox: &I) -> Result<&[u8], Error> {
+    let bytes = inbox.bytes();
+    let (of, is) = (Opcode(I::Command::OPCODE), Opcode(bits::get(bytes, 0, 16) as u16));
+    if of != is {
+        return Err(Error::Opcode { of, is });
+    }
+    in_range("bytes of an inbox", bytes.len() as u64, I::Command::BYTES as u64..=u64::MAX)?;
+    Ok(bytes)
+}
+
+/// The bytes of an outbox with room for the answer of command `I`.
+fn room_for<I: Inbox>(outbox: &mut impl Outbox) -> Result<&mut [u8], Error> {
+    let bytes = outbox.bytes_mut();
+    let least = <<I::Command as Command>::Out as Structure>::BYTES;
+    in_range("bytes of an outbox", bytes.len() as u64, least as u64..=u64::MAX)?;
+    Ok(bytes)
 }
 
 /// The number that `errno` has.

@@ -21,6 +21,14 @@ pub enum Error {
         /// What it is.
         found: u64,
     },
+    /// A mailbox has another opcode than its type. Nothing was sent.
+    #[error("a mailbox of {of:?} has the opcode of {is:?}")]
+    Opcode {
+        /// The command that the type is of.
+        of: Opcode,
+        /// The opcode in its first two bytes.
+        is: Opcode,
+    },
     /// A number is out of range.
     #[error("{what} is {value}, but must be {min} to {max}")]
     OutOfRange {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use blueflame::verbs::CallError;
 
-use crate::context::{Context, Object, failure};
+use crate::context::{Context, Object, checked, failure};
 use crate::error::Error;
 use crate::ffi;
 use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
@@ -62,7 +62,7 @@ impl Answers {
     /// Asks `object`, and does not wait. The answer has the tag.
     ///
     /// # Errors
-    /// [`Error::Foreign`], or [`Error::Call`]: the question was not sent.
+    /// [`Error::Foreign`], [`Error::Opcode`], or [`Error::Call`]: the question was not sent.
     pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
     where
         I::Command: Queries,
@@ -70,7 +70,7 @@ impl Answers {
         if !object.context().is(&self.context) {
             return Err(Error::Foreign { object: "object", of: "device" });
         }
-        let (input, len) = (inbox.bytes(), <I::Command as Command>::Out::BYTES);
+        let (input, len) = (checked(inbox)?, <I::Command as Command>::Out::BYTES);
         self.longest.fetch_max(len, Ordering::Relaxed);
         // SAFETY: object and place are alive; the mailbox is as long as is said.
         let errno = unsafe {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use blueflame_devx::cmd::STRUCTURES;
-use blueflame_devx::mailbox::Description;
+use blueflame_devx::cmd::{COMMANDS, Opcode, STRUCTURES};
+use blueflame_devx::mailbox::{CommandInfo, Description, How};
 
 /// A field as the tables have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +99,18 @@ fn descriptions_agree_with_the_headers_of_other_drivers() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(fields > 1000, "only {fields} fields are described");
+}
+
+/// What safe calls send changes nothing and names no memory.
+#[test]
+fn safe_commands_only_ask() {
+    let safe = |info: &&CommandInfo| matches!(info.how, How::Executes | How::Queries);
+    let asking: Vec<_> = COMMANDS.iter().flat_map(|of| of.iter()).filter(safe).collect();
+    for info in &asking {
+        let name = Opcode(info.opcode).name().expect("an opcode of this crate");
+        assert!(name.starts_with("QUERY_"), "{name} is safe to send");
+    }
+    assert!(asking.len() > 20, "only {} commands ask", asking.len());
 }
 
 #[test]

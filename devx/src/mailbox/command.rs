@@ -2,8 +2,34 @@
 
 use super::{Description, Element, List, Structure};
 
-/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode.
-pub trait Command: Structure {
+/// Keeps the traits of this file to this crate's types, on which safe calls rely.
+pub(crate) mod sealed {
+    /// A command of this crate.
+    pub trait Command {}
+    /// A command, or one with a list.
+    pub trait Inbox {}
+    /// A structure, or one with a list.
+    pub trait Outbox {}
+}
+
+/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode. Only this crate has commands; other bytes go by
+/// `Context::execute_raw`, which is `unsafe`.
+///
+/// ```compile_fail,E0277
+/// use blueflame_devx::cmd::QueryIssiIn;
+/// use blueflame_devx::mailbox::Inbox;
+///
+/// struct AnyBytes(Vec<u8>);
+///
+/// impl Inbox for AnyBytes {
+///     type Command = QueryIssiIn;
+///
+///     fn bytes(&self) -> &[u8] {
+///         &self.0
+///     }
+/// }
+/// ```
+pub trait Command: Structure + sealed::Command {
     /// The structure of the answer.
     type Out: Structure;
     /// `MLX5_CMD_OP_*`.
@@ -11,7 +37,7 @@ pub trait Command: Structure {
 }
 
 /// What is sent: a [`Command`], alone or with a list behind it.
-pub trait Inbox {
+pub trait Inbox: sealed::Inbox {
     /// The command.
     type Command: Command;
 
@@ -19,6 +45,7 @@ pub trait Inbox {
     fn bytes(&self) -> &[u8];
 }
 
+impl<T: Command> sealed::Inbox for T {}
 impl<T: Command> Inbox for T {
     type Command = T;
 
@@ -27,6 +54,7 @@ impl<T: Command> Inbox for T {
     }
 }
 
+impl<T: Command, E: Element> sealed::Inbox for List<T, E> {}
 impl<T: Command, E: Element> Inbox for List<T, E> {
     type Command = T;
 
@@ -36,17 +64,19 @@ impl<T: Command, E: Element> Inbox for List<T, E> {
 }
 
 /// What is answered: a structure, alone or with a list behind it.
-pub trait Outbox {
+pub trait Outbox: sealed::Outbox {
     /// The bytes to answer into.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
+impl<T: Structure> sealed::Outbox for T {}
 impl<T: Structure> Outbox for T {
     fn bytes_mut(&mut self) -> &mut [u8] {
         self.as_bytes_mut()
     }
 }
 
+impl<T: Structure, E: Element> sealed::Outbox for List<T, E> {}
 impl<T: Structure, E: Element> Outbox for List<T, E> {
     fn bytes_mut(&mut self) -> &mut [u8] {
         self.as_bytes_mut()
@@ -102,6 +132,8 @@ macro_rules! commands {
             how: $crate::mailbox::How::$how,
         }),*];
         $(
+        impl $crate::mailbox::sealed::Command for $In {}
+
         impl $crate::mailbox::Command for $In {
             type Out = $Out;
             const OPCODE: u16 = Opcode::$opcode.0;

@@ -42,16 +42,22 @@ impl<H: Structure, E: Element> List<H, E> {
     /// The structure with an empty list.
     #[must_use]
     pub fn new(head: &H) -> Self {
-        const { assert!(H::BYTES.is_multiple_of(4) && E::BYTES.is_multiple_of(4) && E::BYTES != 0) };
-        let mut list = Self { words: vec![0; H::BYTES / 4], types: PhantomData };
+        let mut list = Self::zeroed(0);
         list.as_bytes_mut().copy_from_slice(head.as_bytes());
         list
     }
 
     /// The structure and `len` elements, all zero: what the device answers into.
+    ///
+    /// # Panics
+    /// If they are more bytes than an address counts, or more than there is memory for.
     #[must_use]
+    #[track_caller]
     pub fn zeroed(len: usize) -> Self {
-        Self { words: vec![0; (H::BYTES + len * E::BYTES) / 4], types: PhantomData }
+        const { assert!(H::BYTES.is_multiple_of(4) && E::BYTES.is_multiple_of(4) && E::BYTES != 0) };
+        let bytes = len.checked_mul(E::BYTES).and_then(|bytes| bytes.checked_add(H::BYTES));
+        let Some(bytes) = bytes else { panic!("{len} elements of {} bytes are more than memory has", E::BYTES) };
+        Self { words: vec![0; bytes / 4], types: PhantomData }
     }
 
     /// Adds an element.
@@ -104,7 +110,8 @@ impl<H: Structure, E: Element> Deref for List<H, E> {
     type Target = H;
 
     fn deref(&self) -> &H {
-        // SAFETY: the words begin with the structure, since they were made.
+        // SAFETY: there are `H::BYTES` at least: `zeroed` makes no fewer, its sum has not wrapped, and `push` only adds to them. The words
+        // are aligned to 4 bytes, as the structure is at most, and any bytes are one.
         unsafe { part(self.as_bytes(), 0) }
     }
 }
@@ -121,5 +128,33 @@ impl<H: Structure + fmt::Debug, E: Element + fmt::Debug> fmt::Debug for List<H, 
         fmt::Debug::fmt(&**self, f)?;
         f.write_str(" + ")?;
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::{CreateMkeyIn, Klm};
+
+    type Keys = List<CreateMkeyIn, Klm>;
+    const HEAD: usize = <CreateMkeyIn as Structure>::BYTES;
+
+    #[test]
+    fn a_list_has_its_structure_and_elements() {
+        for len in [0, 1, 1000] {
+            let list = Keys::zeroed(len);
+            assert_eq!((list.len(), list.as_bytes().len()), (len, HEAD + 16 * len));
+            assert_eq!(list.memory_key_mkey_entry().as_bytes(), [0; 64]);
+        }
+    }
+
+    /// As many elements as make the sum of all bytes 0, or the product alone, where arithmetic wraps.
+    #[test]
+    fn a_list_that_no_memory_holds_is_not_made() {
+        for len in [usize::MAX / 16 - HEAD / 16 + 1, usize::MAX / 16 + 1, usize::MAX] {
+            let panic = std::panic::catch_unwind(|| Keys::zeroed(len).len()).expect_err("no memory holds it");
+            let text = panic.downcast_ref::<String>().expect("a message of this crate");
+            assert_eq!(*text, format!("{len} elements of 16 bytes are more than memory has"));
+        }
     }
 }

@@ -28,8 +28,8 @@ mod list;
 mod structure;
 mod value;
 
-pub(crate) use command::commands;
 pub use command::{Command, CommandInfo, Creates, Executes, How, Inbox, Modifies, Outbox, Queries};
+pub(crate) use command::{commands, sealed};
 pub use describe::{Bytes, Description, Field, Part};
 pub use list::{Element, List};
 pub use structure::Structure;

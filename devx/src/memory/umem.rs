@@ -1,6 +1,7 @@
 //! Memory registered for rings, doorbell records and keys (UMEM).
 
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use blueflame::verbs::{CallError, Pages};
 use memmap2::MmapMut;
@@ -52,7 +53,8 @@ impl Umem {
     ///
     /// # Safety
     /// The memory is mapped readable and writable until the returned value is dropped. What the device is told to write there, by objects
-    /// that name this memory, nobody else uses meanwhile.
+    /// that name this memory, nobody else uses meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
+    /// [`write`](Self::write).
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
         // SAFETY: the context is open; the caller vouches for the memory.
         let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), start.as_ptr().cast(), len, ACCESS) };
@@ -89,7 +91,7 @@ impl Umem {
 
     /// Copies `data` into the memory, from byte `offset` on.
     ///
-    /// The device may be writing there at the same time, if it was told to: then bytes are the one's or the other's.
+    /// Other threads, and the device, may write there at the same time: each byte is then that of one of them.
     ///
     /// # Panics
     /// If it does not fit.
@@ -102,8 +104,7 @@ impl Umem {
             self.len
         );
         for (n, &byte) in data.iter().enumerate() {
-            // SAFETY: inside of the memory; volatile, as the device has it, too.
-            unsafe { self.start.add(offset + n).write_volatile(byte) };
+            self.byte(offset + n).store(byte, Ordering::Relaxed);
         }
     }
 
@@ -120,9 +121,17 @@ impl Umem {
             self.len
         );
         for (n, byte) in out.iter_mut().enumerate() {
-            // SAFETY: as above.
-            *byte = unsafe { self.start.add(offset + n).read_volatile() };
+            *byte = self.byte(offset + n).load(Ordering::Relaxed);
         }
+    }
+
+    /// A byte of the memory, inside of it.
+    fn byte(&self, at: usize) -> &AtomicU8 {
+        debug_assert!(at < self.len);
+        // SAFETY: mapped as long as `self`, and inside. Safe code reaches it by this function alone, which any number of threads may call at
+        // the same time; those who have the address promised that their own accesses do not race with these (`over`), or have no safe way
+        // to use it. The device's writes are no accesses of the program.
+        unsafe { AtomicU8::from_ptr(self.start.add(at).as_ptr()) }
     }
 
     /// Which pages it got; `None` for memory of the caller's.

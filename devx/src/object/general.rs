@@ -10,25 +10,33 @@ use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
 
-/// What a kind of general object consists of, behind the header that all have.
-pub trait GeneralBody: Structure {
+/// The body of a kind of general object, behind the header that all have.
+///
+/// # Safety
+/// Objects of the kind write to no memory that the body names, whatever the body says: anybody may make and change them.
+pub unsafe trait GeneralBody: Structure {
     /// The kind.
     const TYPE: ObjectType;
 }
 
-impl GeneralBody for EncryptionKeyObj {
+// SAFETY: a key of encryption, which keys of memory name.
+unsafe impl GeneralBody for EncryptionKeyObj {
     const TYPE: ObjectType = ObjectType::ENCRYPTION_KEY;
 }
-impl GeneralBody for MatchDefiner {
+// SAFETY: a choice of header fields.
+unsafe impl GeneralBody for MatchDefiner {
     const TYPE: ObjectType = ObjectType::MATCH_DEFINER;
 }
-impl GeneralBody for ModifyHeaderArg {
+// SAFETY: bytes for headers.
+unsafe impl GeneralBody for ModifyHeaderArg {
     const TYPE: ObjectType = ObjectType::HEADER_MODIFY_ARGUMENT;
 }
-impl GeneralBody for ReservedQpn {
+// SAFETY: numbers.
+unsafe impl GeneralBody for ReservedQpn {
     const TYPE: ObjectType = ObjectType::RESERVED_QPN;
 }
-impl GeneralBody for FlowMeterAsoObj {
+// SAFETY: meters in the device's own memory.
+unsafe impl GeneralBody for FlowMeterAsoObj {
     const TYPE: ObjectType = ObjectType::FLOW_METER_ASO;
 }
 

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
-use blueflame::types::WrId;
+use blueflame::types::{Qpn, WrId};
 use blueflame::verbs::{CallError, Device};
 use blueflame::wqe;
-use blueflame_devx::cmd::QpcState;
+use blueflame_devx::cmd::{AccessMode, CreateMkeyIn, Opcode, QpcState, QueryIssiIn, QuerySpecialContextsOut};
+use blueflame_devx::mailbox::{List, Structure};
 use blueflame_devx::vfio::Function;
 use blueflame_devx::{Context, Error};
 
@@ -130,6 +131,32 @@ fn a_function_is_open_as_long_as_something_of_it_lives() {
         function.process_events().expect("events");
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// No kernel stands behind a function: a safe call that sent what bytes say would make a key of all memory.
+#[test]
+fn safe_calls_send_the_command_of_their_type_alone() {
+    let Driven { ground, _alone, .. } = &driven();
+    let mut key = CreateMkeyIn::new();
+    let context = key.memory_key_mkey_entry_mut();
+    context
+        .set_access_mode(AccessMode::PA)
+        .set_length64(true)
+        .set_lr(true)
+        .set_lw(true)
+        .set_pd(ground.pd.pdn())
+        .set_qpn(Qpn::truncate(0xff_ffff));
+    let words = CreateMkeyIn::BYTES.div_ceil(QuerySpecialContextsOut::BYTES);
+    let mut inbox = List::<QueryIssiIn, QuerySpecialContextsOut>::new(&QueryIssiIn::new());
+    inbox.extend((0..words).map(|_| QuerySpecialContextsOut::zeroed()));
+    inbox.as_bytes_mut()[..CreateMkeyIn::BYTES].copy_from_slice(key.as_bytes());
+    let error = ground.context.execute(&inbox).expect_err("no question");
+    assert_eq!(error, Error::Opcode { of: Opcode::QUERY_ISSI, is: Opcode::CREATE_MKEY });
+
+    let mut inbox = QueryIssiIn::new();
+    inbox.set_opcode(Opcode::TEARDOWN_HCA);
+    let error = ground.context.execute(&inbox).expect_err("no question");
+    assert_eq!(error, Error::Opcode { of: Opcode::QUERY_ISSI, is: Opcode::TEARDOWN_HCA });
 }
 
 #[test]
