@@ -1,6 +1,7 @@
 //! A device opened for DevX, and commands to its firmware.
 
 use core::ffi::{c_int, c_void};
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use crate::error::{CommandError, Error};
 use crate::ffi;
 use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
 use crate::told::Told;
+use crate::under::Under;
 
 /// A device whose firmware takes commands. Cheap to clone; open as long as something made from it lives.
 #[derive(Clone, Debug)]
@@ -67,6 +69,11 @@ impl Context {
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.inner.device.as_raw() == other.inner.device.as_raw()
+    }
+
+    /// Refuses `object`, which is of the open device `of`, unless that is this one.
+    pub(crate) fn same(&self, object: &'static str, of: &Self) -> Result<(), Error> {
+        if self.is(of) { Ok(()) } else { Err(Error::ForeignDevice { object }) }
     }
 
     pub(crate) fn told(&self) -> &Told {
@@ -158,19 +165,27 @@ impl Context {
     ///
     /// # Safety
     /// What the command tells the device to write to, memory that it names by UMEM or by key, stays registered as long as the object,
-    /// and nobody else uses it meanwhile.
+    /// and nobody else uses it meanwhile. It is used on if the device refuses to destroy the object ([`Object::destroy`]).
     pub unsafe fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
     where
         I::Command: Creates,
     {
-        self.make(inbox)
+        self.make(inbox, ())
     }
 
-    /// As [`create`](Self::create), by builders that keep what the object stands on.
-    pub(crate) fn make<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
+    /// As [`create`](Self::create), by builders. `under` has all that the mailbox names: it must be of this context, and the object keeps it.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`], [`Error::Command`].
+    pub(crate) fn make<I: Inbox>(
+        &self,
+        inbox: &I,
+        under: impl Under,
+    ) -> Result<(Object, <I::Command as Command>::Out), Error>
     where
         I::Command: Creates,
     {
+        under.check(self)?;
         let mut outbox = <I::Command as Command>::Out::zeroed();
         let (input, output) = (checked(inbox)?, outbox.as_bytes_mut());
         let (input_at, output_at) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
@@ -179,14 +194,16 @@ impl Context {
         let Some(raw) = NonNull::new(raw) else {
             return Err(failure(input, output, last_errno()).into());
         };
-        Ok((Object { raw, context: self.clone() }, outbox))
+        Ok((Object { raw, under: ManuallyDrop::new(Box::new(under)), context: self.clone() }, outbox))
     }
 }
 
-/// An object that a command has made: destroyed when dropped.
+/// An object that a command has made: destroyed when dropped. If the device refuses that, all that it stands on stays as it is, for the
+/// device may still use it: rings and memory are leaked.
 #[derive(Debug)]
 pub struct Object {
     raw: NonNull<ffi::Mlx5dvDevxObj>,
+    under: ManuallyDrop<Box<dyn Under>>,
     context: Context,
 }
 
@@ -206,6 +223,36 @@ impl Object {
     #[must_use]
     pub fn as_raw(&self) -> *mut ffi::Mlx5dvDevxObj {
         self.raw.as_ptr()
+    }
+
+    /// Destroys it, and says if the device refuses: then it is as it was.
+    ///
+    /// # Errors
+    /// The object, and [`Error::Call`].
+    pub fn destroy(self) -> Result<(), (Self, Error)> {
+        let mut this = ManuallyDrop::new(self);
+        match this.end() {
+            Ok(()) => {
+                // SAFETY: destroyed, so nothing of it is used again; the context is dropped once, as `this` is not.
+                unsafe { core::ptr::drop_in_place(&raw mut this.context) };
+                Ok(())
+            }
+            Err(error) => Err((ManuallyDrop::into_inner(this), error.into())),
+        }
+    }
+
+    /// Destroys it, and drops all under it. Nothing uses the object after this succeeds.
+    fn end(&mut self) -> Result<(), CallError> {
+        // SAFETY: made by `mlx5dv_devx_obj_create`, and not destroyed; whatever stands on it holds this object, and is gone. If the call
+        // fails, libmlx5 keeps it (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`).
+        match unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) } {
+            0 => {
+                // SAFETY: once, as the object is destroyed once.
+                unsafe { ManuallyDrop::drop(&mut self.under) };
+                Ok(())
+            }
+            errno => Err(CallError { call: "mlx5dv_devx_obj_destroy", errno }),
+        }
     }
 
     /// Sends a command that asks the object.
@@ -246,7 +293,7 @@ impl Object {
         self.change(inbox)
     }
 
-    /// As [`modify`](Self::modify), by methods that know the object.
+    /// As [`modify`](Self::modify), by methods that know the object. The mailbox names nothing else: see [`change_to`](Self::change_to).
     pub(crate) fn change<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Modifies,
@@ -254,6 +301,22 @@ impl Object {
         let mut outbox = <I::Command as Command>::Out::zeroed();
         self.call(ffi::mlx5dv_devx_obj_modify, checked(inbox)?, outbox.as_bytes_mut())?;
         Ok(outbox)
+    }
+
+    /// As [`change`](Self::change). `under` has all that the mailbox names, and the caller keeps it.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`], [`Error::Command`].
+    pub(crate) fn change_to<I: Inbox>(
+        &self,
+        inbox: &I,
+        under: &dyn Under,
+    ) -> Result<<I::Command as Command>::Out, Error>
+    where
+        I::Command: Modifies,
+    {
+        under.check(&self.context)?;
+        self.change(inbox)
     }
 
     fn call(
@@ -271,8 +334,8 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // SAFETY: made by `mlx5dv_devx_obj_create`, destroyed once; whatever stands on it holds this object, and is gone.
-        unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) };
+        // A failure leaks all under it.
+        let _ = self.end();
     }
 }
 

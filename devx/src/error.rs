@@ -49,6 +49,12 @@ pub enum Error {
         /// What was asked for.
         value: u64,
     },
+    /// An object is of another open device than the rest: what it is called here is another. Nothing was sent.
+    #[error("the {object} is of another open device")]
+    ForeignDevice {
+        /// Which object.
+        object: &'static str,
+    },
     /// Two objects do not belong together.
     #[error("the {object} was made with another {of}")]
     Foreign {

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::ffi;
 use crate::mailbox::names;
 use crate::memory::last;
+use crate::under::Under;
 
 names! {
     /// What happened (`MLX5_EVENT_TYPE_*` of Linux' `include/linux/mlx5/device.h`).
@@ -109,10 +110,10 @@ impl EventChannel {
     /// Has these events arrive here, with the tag `cookie`: of `object`, or of the device as a whole.
     ///
     /// # Errors
-    /// [`Error::Foreign`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
+    /// [`Error::ForeignDevice`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
     pub fn subscribe(&self, object: Option<&Object>, events: &[EventType], cookie: u64) -> Result<(), Error> {
-        if object.is_some_and(|object| !object.context().is(&self.context)) {
-            return Err(Error::Foreign { object: "object", of: "device" });
+        if let Some(object) = object {
+            object.check(&self.context)?;
         }
         let mut numbers: Vec<u16> = events.iter().map(|event| event.0).collect();
         let Ok(bytes) = u16::try_from(size_of_val(&numbers[..])) else {

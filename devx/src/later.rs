@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::ffi;
 use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
 use crate::memory::last;
+use crate::under::Under;
 
 /// Where answers arrive to questions that nobody waits for. To wait for one with others, poll its descriptor ([`AsFd`]).
 #[derive(Debug)]
@@ -62,14 +63,12 @@ impl Answers {
     /// Asks `object`, and does not wait. The answer has the tag.
     ///
     /// # Errors
-    /// [`Error::Foreign`], [`Error::Opcode`], or [`Error::Call`]: the question was not sent.
+    /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the question was not sent.
     pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
     where
         I::Command: Queries,
     {
-        if !object.context().is(&self.context) {
-            return Err(Error::Foreign { object: "object", of: "device" });
-        }
+        object.check(&self.context)?;
         let (input, len) = (checked(inbox)?, <I::Command as Command>::Out::BYTES);
         self.longest.fetch_max(len, Ordering::Relaxed);
         // SAFETY: object and place are alive; the mailbox is as long as is said.

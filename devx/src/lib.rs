@@ -99,7 +99,8 @@
 //! # What is safe
 //!
 //! As in `blueflame`: posting a request that names memory is `unsafe`; the builders of `object` are safe, apart from registering memory
-//! of the caller's (`Umem::over`). What the device answers is never trusted: each pattern of bits is a value.
+//! of the caller's (`Umem::over`). All that a command names is of one open device: an object of another has a number that is another's
+//! here, and is refused (`Error::ForeignDevice`). What an object that cannot be destroyed stands on is leaked. What the device answers is never trusted: each pattern of bits is a value.
 //! Commands of your own that only ask are safe, too; those that make or change objects are `unsafe`, for they can name any memory.
 
 #[cfg(feature = "device")]
@@ -131,6 +132,8 @@ pub mod memory;
 pub mod object;
 #[cfg(feature = "device")]
 mod told;
+#[cfg(feature = "device")]
+mod under;
 #[cfg(feature = "device")]
 pub mod vfio;
 

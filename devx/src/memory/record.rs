@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::rings::Space;
 use crate::cmd::UmemId;
+use crate::context::Context;
 
 /// Bytes of a record.
 const RECORD_BYTES: usize = 8;
@@ -54,6 +55,11 @@ impl Record {
     pub(crate) fn start(&self) -> NonNull<u32> {
         // SAFETY: inside of the space.
         unsafe { self.records.space.start().add(self.index as usize * RECORD_BYTES) }.cast()
+    }
+
+    /// The device that the memory is registered with.
+    pub(crate) fn context(&self) -> &Context {
+        self.records.space.context()
     }
 
     /// The memory that it lies in.

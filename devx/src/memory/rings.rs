@@ -167,6 +167,11 @@ impl Space {
         unsafe { self.umem.start().add(self.offset) }
     }
 
+    /// The device that the memory is registered with.
+    pub(crate) fn context(&self) -> &Context {
+        &self.shared.context
+    }
+
     /// The memory that it is a part of.
     pub(crate) fn umem(&self) -> UmemId {
         self.umem.id()

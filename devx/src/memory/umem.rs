@@ -21,7 +21,7 @@ pub struct Umem {
     len: usize,
     /// `None` for memory of somebody else's. Unmapped after the registration has ended.
     memory: Option<(MmapMut, Pages)>,
-    _context: Context,
+    context: Context,
 }
 
 // SAFETY: the registration is only ended; the memory is given out as an address.
@@ -52,7 +52,8 @@ impl Umem {
     /// [`Error::Call`].
     ///
     /// # Safety
-    /// The memory is mapped readable and writable until the returned value is dropped. What the device is told to write there, by objects
+    /// The memory is mapped readable and writable until the returned value is dropped; for good, if objects that lie there could not be
+    /// destroyed ([`Object::destroy`](crate::Object::destroy)), for then the registration does not end. What the device is told to write there, by objects
     /// that name this memory, nobody else uses meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
     /// [`write`](Self::write).
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
@@ -61,7 +62,13 @@ impl Umem {
         let Some(raw) = NonNull::new(raw) else {
             return Err(last("mlx5dv_devx_umem_reg").into());
         };
-        Ok(Self { raw, start, len, memory: None, _context: context.clone() })
+        Ok(Self { raw, start, len, memory: None, context: context.clone() })
+    }
+
+    /// The device it is registered with.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 
     /// What commands call it.
@@ -128,9 +135,9 @@ impl Umem {
     /// A byte of the memory, inside of it.
     fn byte(&self, at: usize) -> &AtomicU8 {
         debug_assert!(at < self.len);
-        // SAFETY: mapped as long as `self`, and inside. Safe code reaches it by this function alone, which any number of threads may call at
-        // the same time; those who have the address promised that their own accesses do not race with these (`over`), or have no safe way
-        // to use it. The device's writes are no accesses of the program.
+        // SAFETY: mapped as long as `self`, and inside. All accesses of safe code come from here, and are atomic, so any number of threads
+        // may make them at a time. The caller of `over` promised that others do not race with them; memory that was mapped here is reached by
+        // its address, in unsafe code alone. The device's writes are no accesses of the program.
         unsafe { AtomicU8::from_ptr(self.start.add(at).as_ptr()) }
     }
 
@@ -142,9 +149,12 @@ impl Umem {
 }
 
 impl Drop for Umem {
+    /// If the device refuses to end the registration, it may still use the memory: that stays mapped.
     fn drop(&mut self) {
         // SAFETY: registered by `mlx5dv_devx_umem_reg`, ended once; objects that lie in it held this value, and are gone.
-        unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) };
+        if unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0 {
+            core::mem::forget(self.memory.take());
+        }
     }
 }
 

@@ -16,7 +16,8 @@ use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
 use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::Structure;
-use crate::memory::{Record, Space, ThreadRings};
+use crate::memory::{Space, ThreadRings};
+use crate::under::Under;
 
 /// Handle of a completion queue: what queue pairs are made with. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -47,19 +48,16 @@ const PLACE: Range<usize> = 0x50..0x60;
 /// The most CQEs: with those of sessions, 2 to the power of 24.
 const MAX_CQES: u64 = 1 << 23;
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct Handle {
     object: Object,
     cqn: Cqn,
-    /// Where it lies. Whoever makes queue pairs looks at the ring, and another thread may move it.
-    lies: Mutex<Lies>,
+    /// The object keeps it, too.
+    lies: Arc<Mutex<Lies>>,
     packing: Packing,
-    _record: Record,
-    _page: DoorbellPage,
 }
 
-/// Where a completion queue lies.
+/// Where a completion queue lies. Whoever makes queue pairs looks at the ring, and another thread may move it.
 #[derive(Debug)]
 struct Lies {
     parts: CqParts,
@@ -68,10 +66,16 @@ struct Lies {
     unsure: Vec<Space>,
 }
 
-// SAFETY: the parts are addresses; the handle reads the ring, which is the device's memory.
-unsafe impl Send for Handle {}
+// SAFETY: the parts are addresses; the ring is read, and is the device's memory.
+unsafe impl Send for Lies {}
 // SAFETY: as above.
-unsafe impl Sync for Handle {}
+unsafe impl Sync for Lies {}
+
+impl Under for Lies {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        self.ring.check(context)
+    }
+}
 
 impl Cq {
     /// The completion queue's number.
@@ -127,7 +131,7 @@ impl Cq {
     /// A queue whose device packs completions cannot be resized, which is known by type.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], no memory for the ring, or [`Error::Command`], as when more
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or [`Error::Command`], as when more
     /// completions wait than there is to be room for. Nothing has changed then. [`Error::Parts`] if the queue is not that of its handle
     /// (they were swapped), or if the device has not moved to the new ring as it should: completions are lost.
     pub fn resize<M: PollMode<Packing = ()>>(
@@ -140,10 +144,7 @@ impl Cq {
             return Err(parts_error("it is the queue of another handle".to_owned()));
         }
         let cq = queue.handle().clone();
-        let context = rings.rings().context();
-        if !context.is(cq.object().context()) {
-            return Err(Error::Foreign { object: "memory of rings", of: "device" });
-        }
+        let context = cq.object().context();
         in_range("CQEs", cqes, 1..=MAX_CQES)?;
         let general = context.general()?;
         has("cmd_hca_cap.cq_resize", general.cq_resize())?;
@@ -171,7 +172,7 @@ impl Cq {
             .set_cqe_sz(size)
             .set_log_cq_size(cqes.trailing_zeros() as u8)
             .set_page_offset(page_offset);
-        cq.object().change(&inbox)?;
+        cq.object().change_to(&inbox, &ring)?;
         let buf = ring.start();
         let old = std::mem::replace(&mut lies.ring, ring);
         // SAFETY: the queue is whole. The new ring begins at a multiple of a CQE, was marked, and the device writes there from now on, as
@@ -309,12 +310,9 @@ impl<M: CqMode> CqBuilder<'_, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         let context = self.rings.rings().context();
-        if !context.is(self.page.context()) {
-            return Err(Error::Foreign { object: "doorbell page", of: "device" });
-        }
         in_range("CQEs", self.cqes, 1..=MAX_CQES)?;
         in_range("microseconds of moderation", self.moderation.1, 0..=MAX_PERIOD.into())?;
         let size = match self.cqe_bytes {
@@ -356,21 +354,21 @@ impl<M: CqMode> CqBuilder<'_, M> {
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(record.umem())
             .set_dbr_addr(record.offset());
-        let (object, out) = context.make(&inbox)?;
-
         let parts = CqParts {
             buf: ring.start(),
             cqe_cnt: cqes,
             cqe_size: self.cqe_bytes.into(),
             dbrec: record.start(),
             cq_uar: self.page.base(),
-            cqn: out.cqn(),
+            cqn: Cqn::truncate(0),
             ci: CqCi::truncate(0),
         };
-        let (packing, page) = (self.packed.packing, self.page.clone());
-        let lies = Mutex::new(Lies { parts, ring, unsure: Vec::new() });
-        let handle = Handle { object, cqn: out.cqn(), lies, packing, _record: record, _page: page };
-        // SAFETY: the device was told of this ring, record and page, which the handle keeps; nobody else polls it.
+        let lies = Arc::new(Mutex::new(Lies { parts, ring, unsure: Vec::new() }));
+        let (object, out) = context.make(&inbox, (Arc::clone(&lies), record, self.page.clone()))?;
+        let handle = Handle { object, cqn: out.cqn(), lies, packing: self.packed.packing };
+        let parts = CqParts { cqn: out.cqn(), ..parts };
+        handle.lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
+        // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
         let queue = M::over(queue);

@@ -11,15 +11,11 @@ use crate::cmd::{CreateDctIn, Dctc, Dctn, PathMtu, QueryDctIn};
 use crate::context::Object;
 use crate::error::Error;
 
-/// A target of dynamically connected queue pairs (DCT): initiators everywhere send to its number, if they know its key. Fields are
-/// dropped from first to last: the object goes before what it stands on.
+/// A target of dynamically connected queue pairs (DCT): initiators everywhere send to its number, if they know its key.
 #[derive(Debug)]
 pub struct Dct {
     object: Object,
     dctn: Dctn,
-    _shared: SharedReceives,
-    _cq: Cq,
-    _pd: Pd,
 }
 
 impl Pd {
@@ -27,14 +23,9 @@ impl Pd {
     /// MTU) to initiators that know `access_key`.
     ///
     /// # Errors
-    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::Foreign`], [`Error::Command`].
+    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`].
     pub fn dct(&self, cq: &Cq, shared: &SharedReceives, path: &Path, access_key: u64) -> Result<Dct, Error> {
         let context = self.context();
-        for (object, other) in [("completion queue", cq.object().context()), ("shared receives", shared.context())] {
-            if !context.is(other) {
-                return Err(Error::Foreign { object, of: "device" });
-            }
-        }
         path.check()?;
         let general = context.general()?;
         has("cmd_hca_cap.dct", general.dct())?;
@@ -59,8 +50,8 @@ impl Pd {
         if general.atomic() && allows(Access::REMOTE_ATOMIC) {
             target.set_rae(true).set_atomic_mode(context.atomic_mode()?);
         }
-        let (object, out) = context.make(&inbox)?;
-        Ok(Dct { object, dctn: out.dctn(), _shared: shared.clone(), _cq: cq.clone(), _pd: self.clone() })
+        let (object, out) = context.make(&inbox, (shared.clone(), cq.clone(), self.clone()))?;
+        Ok(Dct { object, dctn: out.dctn() })
     }
 }
 

@@ -54,7 +54,6 @@ impl fmt::Debug for XtsKey {
 #[derive(Debug)]
 pub struct Dek {
     object: GeneralObject<EncryptionKeyObj>,
-    _pd: Pd,
 }
 
 /// Where the key is in the body, in bytes: 128 at most, a tag behind it (rdma-core `providers/mlx5/mlx5_ifc.h`,
@@ -83,7 +82,7 @@ impl Dek {
         if let Some(tag) = tag {
             bytes[key.len()..][..tag.len()].copy_from_slice(&tag);
         }
-        Ok(Self { object: GeneralObject::new(pd.context(), &body)?, _pd: pd.clone() })
+        Ok(Self { object: GeneralObject::over(pd.context(), &body, pd.clone())? })
     }
 
     /// What requests call it.

@@ -12,7 +12,7 @@ use super::cq::Cq;
 use super::pd::Pd;
 use super::shadow::Shadow;
 use super::tis::Tis;
-use super::uar::{DoorbellPage, Uar};
+use super::uar::Uar;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
@@ -48,18 +48,11 @@ pub struct Sq {
     handle: Arc<SqHandle>,
 }
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct SqHandle {
     object: Object,
     sqn: Sqn,
     _shadow: Shadow<WqeRecord>,
-    _ring: Space,
-    _record: Record,
-    _page: DoorbellPage,
-    _tis: Tis,
-    _cq: Cq,
-    _pd: Pd,
 }
 
 /// A send queue of frames.
@@ -87,21 +80,11 @@ fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stri
         .set_dbr_addr(record.offset());
 }
 
-/// Refuses parts of two devices.
-fn same_device(pd: &Pd, rings: &ThreadRings, cq: &Cq) -> Result<(), Error> {
-    for (object, other) in [("memory of rings", rings.rings().context()), ("completion queue", cq.object().context())] {
-        if !pd.context().is(other) {
-            return Err(Error::Foreign { object, of: "device" });
-        }
-    }
-    Ok(())
-}
-
 impl Pd {
     /// Makes a send queue of frames, of `wqebbs` WQEBBs (rounded up to a power of two), that leave by `tis`. It is ready to send.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
@@ -110,7 +93,6 @@ impl Pd {
         uar: Uar,
         wqebbs: u32,
     ) -> Result<OwnedSq<M>, Error> {
-        same_device(self, rings, cq)?;
         in_range("WQEBBs of a send queue", wqebbs, 1..=1 << 15)?;
         let wqebbs = wqebbs.next_power_of_two();
         let context = self.context();
@@ -129,7 +111,9 @@ impl Pd {
             .set_tis_num_0(tis.tisn());
         place(sqc.wq_mut(), self, &ring, &record, wqebbs, WQEBB_BYTES as u32);
         sqc.wq_mut().set_uar_page(uar.page().id());
-        let (object, out) = context.make(&inbox)?;
+        let (start, dbrec) = (ring.start(), record.start());
+        let under = (ring, record, uar.page().clone(), tis.clone(), cq.clone(), self.clone());
+        let (object, out) = context.make(&inbox, under)?;
         let mut ready = ModifySqIn::new();
         ready.set_sqn(out.sqn()).set_sq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -137,9 +121,9 @@ impl Pd {
 
         let shadow = Shadow::new(wqebbs);
         let parts = SqParts {
-            ring: ring.start(),
+            ring: start,
             wqebbs,
-            dbrec: record.start(),
+            dbrec,
             qpn: Qpn::truncate(out.sqn().get()),
             max_inline: MAX_INLINE,
             max_sge: MAX_SGE,
@@ -148,23 +132,13 @@ impl Pd {
             shadow: shadow.start(),
         };
         let register: RegisterParts = uar.parts();
-        let page = uar.page().clone();
-        // SAFETY: mapped as long as the page; the register is this queue's, as `uar` was taken.
+        // SAFETY: mapped as long as the page, which the object keeps; the register is this queue's, as `uar` was taken.
         let register = unsafe { ExclusiveRegister::from_parts(register) }
             .map_err(|error| Error::Parts { object: "doorbell register", why: error.to_string() })?;
-        let handle = SqHandle {
-            object,
-            sqn: out.sqn(),
-            _shadow: shadow,
-            _ring: ring,
-            _record: record,
-            _page: page,
-            _tis: tis.clone(),
-            _cq: cq.clone(),
-            _pd: self.clone(),
-        };
+        let handle = SqHandle { object, sqn: out.sqn(), _shadow: shadow };
         let bad = |why: String| Error::Parts { object: "send queue", why };
-        // SAFETY: the device was told of this ring and record; they, and the shadow, live in the handle, which goes after the queue.
+        // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and both go after
+        // the queue.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
         queue.set_window(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
@@ -177,7 +151,6 @@ impl Pd {
     /// # Errors
     /// As [`send_queue`](Self::send_queue).
     pub fn recv_queue(&self, rings: &ThreadRings, cq: &Cq, receives: u32, sge: u32) -> Result<OwnedRq, Error> {
-        same_device(self, rings, cq)?;
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
         let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
@@ -191,7 +164,8 @@ impl Pd {
         let rqc = inbox.ctx_mut();
         rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(cq.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
-        let (object, out) = context.make(&inbox)?;
+        let (start, dbrec) = (ring.start(), record.start());
+        let (object, out) = context.make(&inbox, (ring, record, cq.clone(), self.clone()))?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -199,23 +173,15 @@ impl Pd {
 
         let shadow = Shadow::new(RqParts::shadow_words(wqes));
         let parts = RqParts {
-            buf: ring.start(),
+            buf: start,
             wqe_cnt: wqes,
             stride,
-            dbrec: record.start(),
+            dbrec,
             qpn: Qpn::truncate(out.rqn().get()),
             head: 0,
             shadow: shadow.start(),
         };
-        let handle = RqHandle {
-            object,
-            rqn: out.rqn(),
-            _shadow: shadow,
-            _ring: ring,
-            _record: record,
-            _cq: cq.clone(),
-            _pd: self.clone(),
-        };
+        let handle = RqHandle { object, rqn: out.rqn(), _shadow: shadow };
         // SAFETY: as for the send queue.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
@@ -255,16 +221,11 @@ pub struct Rq {
     handle: Arc<RqHandle>,
 }
 
-/// As [`SqHandle`].
 #[derive(Debug)]
 struct RqHandle {
     object: Object,
     rqn: Rqn,
     _shadow: Shadow<u64>,
-    _ring: Space,
-    _record: Record,
-    _cq: Cq,
-    _pd: Pd,
 }
 
 /// A receive queue of frames.

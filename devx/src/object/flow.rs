@@ -19,14 +19,14 @@ pub struct FlowTable {
     handle: Arc<TableHandle>,
 }
 
-/// Fields are dropped from first to last: the object goes before the table it names.
 #[derive(Debug)]
 struct TableHandle {
     object: Object,
     id: u32,
     kind: FlowTableType,
     log_size: u8,
-    miss: Mutex<Option<FlowTable>>,
+    /// The object keeps it, too.
+    miss: Arc<Mutex<Option<FlowTable>>>,
 }
 
 /// `table_miss_action` (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_FLOW_TABLE_MISS_ACTION_*`): what the table's type has, or another
@@ -52,10 +52,9 @@ impl FlowTable {
         let mut inbox = CreateFlowTableIn::new();
         inbox.set_table_type(kind);
         inbox.flow_table_context_mut().set_level(level).set_log_size(log_size);
-        let (object, out) = context.make(&inbox)?;
-        Ok(Self {
-            handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size, miss: Mutex::default() }),
-        })
+        let miss = Arc::default();
+        let (object, out) = context.make(&inbox, Arc::clone(&miss))?;
+        Ok(Self { handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size, miss }) })
     }
 
     /// What commands call it, 24 bits.
@@ -86,23 +85,21 @@ impl FlowTable {
     /// (MODIFY_FLOW_TABLE). The other table lives as long as packets go there.
     ///
     /// # Errors
-    /// [`Error::Foreign`], [`Error::Command`]. Nothing has changed then.
+    /// [`Error::ForeignDevice`], [`Error::Command`]. Nothing has changed then.
     pub fn set_miss(&self, to: Option<&Self>) -> Result<(), Error> {
         let handle = &*self.handle;
         let mut inbox = ModifyFlowTableIn::new();
         inbox.set_table_type(handle.kind).set_table_id(handle.id).set_modify_field_select(MODIFY_MISS);
         let context = inbox.flow_table_context_mut();
         match to {
-            Some(to) if !self.object().context().is(to.object().context()) => {
-                return Err(Error::Foreign { object: "flow table", of: "device" });
-            }
             Some(to) => context.set_table_miss_action(MISS_FORWARD).set_table_miss_id(to.id()),
             None => context.set_table_miss_action(MISS_DEFAULT),
         };
         // Held over the command, so that what is kept is what the last command has named.
         let mut kept = handle.kept();
-        handle.object.change(&inbox)?;
-        let before = std::mem::replace(&mut *kept, to.cloned());
+        let to = to.cloned();
+        handle.object.change_to(&inbox, &to)?;
+        let before = std::mem::replace(&mut *kept, to);
         // The table that was there may be destroyed now: a command of its own, for which nobody here needs to wait.
         drop(kept);
         drop(before);
@@ -185,7 +182,7 @@ impl FlowGroup {
             .set_end_flow_index(last)
             .set_match_criteria_enable(criteria.bits());
         *inbox.match_criteria_mut() = mask.clone();
-        let (object, out) = table.object().context().make(&inbox)?;
+        let (object, out) = table.object().context().make(&inbox, table.clone())?;
         let handle = GroupHandle { object, id: out.group_id(), first, last, table: table.clone() };
         Ok(Self { handle: Arc::new(handle) })
     }

@@ -45,7 +45,7 @@ impl FormattedKey {
             .set_crypto_en(encrypts.into())
             .set_bsf_en(true)
             .set_bsf_octword_size(FORMAT_OCTWORDS);
-        let (object, out): (_, CreateMkeyOut) = pd.context().make(&inbox)?;
+        let (object, out): (_, CreateMkeyOut) = pd.context().make(&inbox, pd.clone())?;
         Ok(Self { _object: object, key: out.mkey_index() << 8, entries })
     }
 

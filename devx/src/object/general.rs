@@ -9,6 +9,7 @@ use crate::cmd::{
 use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
+use crate::under::Under;
 
 /// The body of a kind of general object, behind the header that all have.
 ///
@@ -55,12 +56,17 @@ impl<B: GeneralBody> GeneralObject<B> {
     /// # Errors
     /// [`Error::Capability`], [`Error::Command`].
     pub fn new(context: &Context, body: &B) -> Result<Self, Error> {
+        Self::over(context, body, ())
+    }
+
+    /// As [`new`](Self::new), of a body that names what is in `under`.
+    pub(super) fn over(context: &Context, body: &B, under: impl Under) -> Result<Self, Error> {
         let known = context.general()?.general_obj_types();
         let found = 1_u64.checked_shl(B::TYPE.0.into()).is_some_and(|bit| known & bit != 0);
         crate::ask::has("cmd_hca_cap.general_obj_types", found)?;
         let mut inbox = List::<_, B>::new(CreateGeneralObjectIn::new().set_obj_type(B::TYPE));
         inbox.push(body);
-        let (object, out) = context.make(&inbox)?;
+        let (object, out) = context.make(&inbox, under)?;
         Ok(Self { object, id: out.obj_id(), body: PhantomData })
     }
 

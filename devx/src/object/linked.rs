@@ -8,8 +8,10 @@ use super::shadow::Shadow;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{Wq, WqType};
+use crate::context::Context;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
+use crate::under::Under;
 
 /// Bytes of the link that each WQE begins with, and of a scatter entry.
 const SEGMENT: u32 = 16;
@@ -25,19 +27,22 @@ pub(super) struct LinkedRing {
     shadow: Shadow<SrqRecord>,
 }
 
+impl Under for LinkedRing {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        self.ring.check(context)?;
+        self.record.check(context)
+    }
+}
+
 impl LinkedRing {
     /// Room for `receives` of `sge` scatter entries each, all WQEs on the free list.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], or no memory for the ring.
     pub(super) fn new(pd: &Pd, rings: &ThreadRings, receives: u32, sge: u32) -> Result<Self, Error> {
-        let context = pd.context();
-        if !context.is(rings.rings().context()) {
-            return Err(Error::Foreign { object: "memory of rings", of: "device" });
-        }
         in_range("requests of a shared receive queue", receives, 1..=(1 << 15) - 1)?;
         in_range("scatter entries", sge, 1..=127)?;
-        let general = context.general()?;
+        let general = pd.context().general()?;
         // The free list always has a WQE to end with.
         let wqes = (receives + 1).next_power_of_two();
         let stride = (SEGMENT * (1 + sge)).next_power_of_two();

@@ -11,10 +11,11 @@ use super::pd::Pd;
 use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut, Klm, Mkc, QueryMkeyIn};
-use crate::context::Object;
+use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::{Inbox, List};
 use crate::memory::Umem;
+use crate::under::Under;
 
 /// A memory key. Cheap to clone; destroyed with the last clone, and with the last key made of pieces of it.
 #[derive(Clone, Debug)]
@@ -22,7 +23,6 @@ pub struct Mkey {
     handle: Arc<Handle>,
 }
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct Handle {
     object: Object,
@@ -31,15 +31,6 @@ struct Handle {
     /// The first address.
     start: u64,
     len: u64,
-    _under: Under,
-    _pd: Pd,
-}
-
-/// What a key gives access to.
-#[derive(Debug)]
-enum Under {
-    Memory { _umem: Arc<Umem> },
-    Keys { _keys: Vec<Mkey> },
 }
 
 /// Bytes of another key, of which an indirect key is made.
@@ -66,7 +57,7 @@ impl Mkey {
     /// A key of `range` of registered memory (bytes from its beginning). Requests name it by the program's own addresses.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] past the memory's end, [`Error::Capability`], [`Error::Command`].
+    /// [`Error::OutOfRange`] past the memory's end, [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`].
     pub fn of_memory(pd: &Pd, umem: &Arc<Umem>, range: Range<usize>, access: Access) -> Result<Self, Error> {
         in_range("end of the memory", range.end as u64, 1..=umem.len() as u64)?;
         in_range("beginning of the memory", range.start as u64, 0..=range.end as u64 - 1)?;
@@ -88,13 +79,14 @@ impl Mkey {
         let context = inbox.memory_key_mkey_entry_mut();
         context.set_access_mode(AccessMode::MTT).set_log_page_size(LOG_PAGE).set_translations_octword_size(octwords);
         let key = describe(context, pd, access, start, len)?;
-        Self::make(pd, &inbox, key, Under::Memory { _umem: Arc::clone(umem) }, start, len)
+        Self::make(pd, &inbox, key, Arc::clone(umem), start, len)
     }
 
     /// A key of pieces of others, one behind the other (KLM). Requests name it by offsets: its first address is 0.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] without pieces or with a piece of more than 2^31 bytes, [`Error::Capability`], [`Error::Command`].
+    /// [`Error::OutOfRange`] without pieces or with a piece of more than 2^31 bytes, [`Error::Capability`], [`Error::ForeignDevice`],
+    /// [`Error::Command`].
     pub fn of_pieces(pd: &Pd, pieces: &[Piece], access: Access) -> Result<Self, Error> {
         Self::indirect(pd, pieces, access, AccessMode::KLMS, 0)
     }
@@ -140,21 +132,21 @@ impl Mkey {
             }
             inbox.push(&entry);
         }
-        let keys = pieces.iter().map(|piece| piece.key.clone()).collect();
-        Self::make(pd, &inbox, key, Under::Keys { _keys: keys }, 0, len)
+        let keys: Vec<Self> = pieces.iter().map(|piece| piece.key.clone()).collect();
+        Self::make(pd, &inbox, key, keys, 0, len)
     }
 
     fn make<I: Inbox<Command = CreateMkeyIn>>(
         pd: &Pd,
         inbox: &I,
         variant: u8,
-        under: Under,
+        under: impl Under,
         start: u64,
         len: u64,
     ) -> Result<Self, Error> {
-        let (object, out): (_, CreateMkeyOut) = pd.context().make(inbox)?;
+        let (object, out): (_, CreateMkeyOut) = pd.context().make(inbox, (under, pd.clone()))?;
         let key = out.mkey_index() << 8 | u32::from(variant);
-        Ok(Self { handle: Arc::new(Handle { object, key, start, len, _under: under, _pd: pd.clone() }) })
+        Ok(Self { handle: Arc::new(Handle { object, key, start, len }) })
     }
 
     /// The key, for requests of this side.
@@ -213,6 +205,12 @@ impl Mkey {
         in_range("end of a piece", range.end, 1..=self.len())?;
         in_range("beginning of a piece", range.start, 0..=range.end - 1)?;
         Ok(Piece { key: self.clone(), start: self.start() + range.start, len: range.end - range.start })
+    }
+
+    /// The device it was made on.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        self.handle.object.context()
     }
 
     /// Asks the device for the context.

@@ -39,7 +39,7 @@ impl Pd {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.make(&AllocPdIn::new())?;
+        let (object, out) = context.make(&AllocPdIn::new(), ())?;
         let handle = Handle { pdn: out.pd(), context: context.clone(), _under: Under::Made { _object: object } };
         Ok(Self { handle: Arc::new(handle) })
     }
@@ -48,10 +48,10 @@ impl Pd {
     /// that of a [`Pool`](blueflame::verbs::Pool), and the other way round.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if it is of another open device; or a failed call.
+    /// [`Error::ForeignDevice`] if it is of another open device; or a failed call.
     pub fn of_verbs(context: &Context, pd: &ProtectionDomain) -> Result<Self, Error> {
         if pd.device().as_raw() != context.device().as_raw() {
-            return Err(Error::Foreign { object: "protection domain", of: "device" });
+            return Err(Error::ForeignDevice { object: "protection domain" });
         }
         let mut out = ffi::Mlx5dvPd::default();
         let pair = Mlx5dvPair { r#in: pd.as_raw().cast(), out: (&raw mut out).cast() };

@@ -1,6 +1,6 @@
 //! Flow rules: what packets that match go to.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::flow::{FlowGroup, FlowTable};
 use super::simple::FlowCounter;
@@ -9,9 +9,10 @@ use crate::check::in_range;
 use crate::cmd::{
     DestFormatStruct, DestinationType, FlowContext, FlowCounterList, FteMatchParam, QueryFteIn, QueryFteOut, SetFteIn,
 };
-use crate::context::Object;
+use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::{Element, List, Structure};
+use crate::under::Under;
 
 /// Where a rule sends packets.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,8 @@ pub struct FlowRule {
     object: Object,
     place: Place,
     value: Box<FteMatchParam>,
-    to: Vec<Kept>,
+    /// The object keeps them, too.
+    to: Arc<Mutex<Vec<Kept>>>,
     counter: Option<Arc<FlowCounter>>,
 }
 
@@ -53,8 +55,17 @@ pub struct FlowRuleContext {
 /// What a rule sends to, which must outlive it.
 #[derive(Debug)]
 enum Kept {
-    Tir { _tir: Arc<Tir> },
-    Table { _table: FlowTable },
+    Tir(Arc<Tir>),
+    Table(FlowTable),
+}
+
+impl Under for Kept {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        match self {
+            Self::Tir(tir) => tir.check(context),
+            Self::Table(table) => table.check(context),
+        }
+    }
 }
 
 /// What follows a rule: destinations, then counters, all as long.
@@ -134,8 +145,8 @@ fn entry(
 
 fn kept(to: &[Destination<'_>]) -> Vec<Kept> {
     let kept = to.iter().map(|destination| match destination {
-        Destination::Tir(tir) => Kept::Tir { _tir: Arc::clone(tir) },
-        Destination::Table(table) => Kept::Table { _table: (*table).clone() },
+        Destination::Tir(tir) => Kept::Tir(Arc::clone(tir)),
+        Destination::Table(table) => Kept::Table((*table).clone()),
     });
     kept.collect()
 }
@@ -145,7 +156,7 @@ impl FlowRule {
     /// dropped.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an entry outside of the group, [`Error::Command`].
+    /// [`Error::OutOfRange`] for an entry outside of the group, [`Error::ForeignDevice`], [`Error::Command`].
     pub fn new(
         group: &FlowGroup,
         index: u32,
@@ -157,20 +168,23 @@ impl FlowRule {
         in_range("entry of a group", index, first.into()..=last.into())?;
         let place = Place { group: group.clone(), index };
         let inbox = entry(&place, value, to, counter)?;
-        let (object, _) = group.table().object().context().make(&inbox)?;
-        Ok(Self { object, place, value: Box::new(value.clone()), to: kept(to), counter: counter.cloned() })
+        let (to, counter) = (Arc::new(Mutex::new(kept(to))), counter.cloned());
+        let under = (group.clone(), Arc::clone(&to), counter.clone());
+        let (object, _) = group.table().object().context().make(&inbox, under)?;
+        Ok(Self { object, place, value: Box::new(value.clone()), to, counter })
     }
 
     /// Has what matches go to all of `to` from now on, or, if there are none, be dropped (SET_FLOW_TABLE_ENTRY, changing). No packet
     /// meets the table without the rule meanwhile.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Command`]. The rule is as it was then.
+    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`]. The rule is as it was then.
     pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
         let mut inbox = entry(&self.place, &self.value, to, self.counter.as_ref())?;
         inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);
-        self.object.change(&inbox)?;
-        self.to = kept(to);
+        let to = kept(to);
+        self.object.change_to(&inbox, &to)?;
+        *self.to.lock().unwrap_or_else(PoisonError::into_inner) = to;
         Ok(())
     }
 
@@ -182,7 +196,7 @@ impl FlowRule {
         let table = self.place.group.table();
         let mut inbox = QueryFteIn::new();
         inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(self.place.index);
-        let listed = self.to.len() + usize::from(self.counter.is_some());
+        let listed = self.to.lock().unwrap_or_else(PoisonError::into_inner).len() + usize::from(self.counter.is_some());
         let outbox = self.object.query_into(&inbox, List::<QueryFteOut, Listed>::zeroed(listed))?;
         let context = outbox.flow_context();
         let (to, counters) = (context.destination_list_size() as usize, context.flow_counter_list_size() as usize);

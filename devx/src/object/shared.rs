@@ -6,6 +6,7 @@ use blueflame::verbs;
 use super::srq::Srq;
 use super::xrq::Xrq;
 use crate::context::Context;
+use crate::error::Error;
 
 /// Where queue pairs and targets take receives from, if not from queues of their own. Cheap to clone; kept alive by all that take from
 /// it.
@@ -26,11 +27,14 @@ enum Under {
 impl SharedReceives {
     /// The shared receive queue that verbs has made.
     ///
-    /// `context` must be of the device that it was made on; another would be refused by the firmware, or be a queue of somebody else's
-    /// with the same number that this program may use, too.
-    #[must_use]
-    pub fn of_verbs(context: &Context, srq: &verbs::Srq) -> Self {
-        Self { number: srq.srqn(), context: context.clone(), _under: Under::Verbs { _srq: srq.clone() } }
+    /// # Errors
+    /// [`Error::ForeignDevice`] if it was made on another open device than `context`.
+    pub fn of_verbs(context: &Context, srq: &verbs::Srq) -> Result<Self, Error> {
+        // SAFETY: alive as long as the handle; libibverbs writes the context before it gives the queue out, and never again.
+        if unsafe { (*srq.as_raw()).context } != context.raw() {
+            return Err(Error::ForeignDevice { object: "shared receive queue" });
+        }
+        Ok(Self { number: srq.srqn(), context: context.clone(), _under: Under::Verbs { _srq: srq.clone() } })
     }
 
     /// The number that contexts have for it.

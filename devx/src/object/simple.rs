@@ -24,7 +24,7 @@ impl TransportDomain {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.make(&AllocTransportDomainIn::new())?;
+        let (object, out) = context.make(&AllocTransportDomainIn::new(), ())?;
         Ok(Self { object: Arc::new(object), tdn: out.transport_domain() })
     }
 
@@ -55,7 +55,7 @@ impl Xrcd {
     /// [`Error::Capability`], [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
         crate::ask::has("cmd_hca_cap.xrc", context.general()?.xrc())?;
-        let (object, out) = context.make(&AllocXrcdIn::new())?;
+        let (object, out) = context.make(&AllocXrcdIn::new(), ())?;
         Ok(Self { object: Arc::new(object), xrcdn: out.xrcd() })
     }
 
@@ -77,7 +77,6 @@ impl Xrcd {
 pub struct Psv {
     _object: Object,
     index: u32,
-    _pd: Pd,
 }
 
 impl Psv {
@@ -89,8 +88,8 @@ impl Psv {
     pub fn new(pd: &Pd) -> Result<Self, Error> {
         let mut inbox = CreatePsvIn::new();
         inbox.set_num_psv(1).set_pd(pd.pdn());
-        let (object, out) = pd.context().make(&inbox)?;
-        Ok(Self { _object: object, index: out.psv0_index(), _pd: pd.clone() })
+        let (object, out) = pd.context().make(&inbox, pd.clone())?;
+        Ok(Self { _object: object, index: out.psv0_index() })
     }
 
     /// What requests call it, 24 bits.
@@ -113,7 +112,7 @@ impl QCounter {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.make(&AllocQCounterIn::new())?;
+        let (object, out) = context.make(&AllocQCounterIn::new(), ())?;
         Ok(Self { object, id: out.counter_set_id() })
     }
 
@@ -147,8 +146,14 @@ impl FlowCounter {
     /// # Errors
     /// [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        let (object, out) = context.make(&AllocFlowCounterIn::new())?;
+        let (object, out) = context.make(&AllocFlowCounterIn::new(), ())?;
         Ok(Self { object, id: out.flow_counter_id() })
+    }
+
+    /// The device it was made on.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        self.object.context()
     }
 
     /// What rules call it.

@@ -24,13 +24,10 @@ pub struct Srq {
 /// A shared receive queue of this crate.
 pub type OwnedSrq = Owned<SharedRecvQueue, Srq>;
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct Handle {
     object: Object,
     rmpn: Rmpn,
-    _ring: LinkedRing,
-    _pd: Pd,
 }
 
 impl Srq {
@@ -75,16 +72,16 @@ impl Pd {
     /// Makes a shared receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn shared_recv_queue(&self, rings: &ThreadRings, receives: u32, sge: u32) -> Result<OwnedSrq, Error> {
-        let ring = LinkedRing::new(self, rings, receives, sge)?;
+        let ring = Arc::new(LinkedRing::new(self, rings, receives, sge)?);
         let mut inbox = CreateRmpIn::new();
         ring.describe(self, inbox.ctx_mut().set_state(RmpState::RDY).wq_mut());
-        let (object, out) = self.context().make(&inbox)?;
+        let (object, out) = self.context().make(&inbox, (Arc::clone(&ring), self.clone()))?;
         let rmpn = out.rmpn();
-        // SAFETY: the device was told of this ring, in this mailbox. It lives in the handle, which goes after the queue.
+        // SAFETY: the device was told of this ring, in this mailbox. The object keeps it, and goes after the queue.
         let queue = unsafe { ring.queue(Srqn::truncate(rmpn.get())) }?;
-        let handle = Handle { object, rmpn, _ring: ring, _pd: self.clone() };
+        let handle = Handle { object, rmpn };
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }

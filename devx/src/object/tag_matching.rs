@@ -76,7 +76,7 @@ impl TagMatchingBuilder<'_> {
     /// Makes it with a doorbell register of its own: the extended receive queue, and the command queue, which is ready when this returns.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the rings.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the rings.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, rings, cq, path, tags, operations, receives, sge } = self;
         let context = pd.context();

@@ -10,9 +10,10 @@ use crate::cmd::{
     CreateRqtIn, CreateTirIn, ModifyRqtIn, ModifyTirIn, QueryRqtIn, QueryRqtOut, QueryTirIn, RqNum, Rqn, Rqtn,
     RxHashFunction, TirDispatch, Tirc, Tirn,
 };
-use crate::context::{Context, Object};
+use crate::context::Object;
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
+use crate::under::Under;
 
 /// A table of receive queues, over which packets are spread. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -20,13 +21,13 @@ pub struct Rqt {
     handle: Arc<RqtHandle>,
 }
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct RqtHandle {
     object: Object,
     rqtn: Rqtn,
     size: u16,
-    queues: Mutex<Vec<Rq>>,
+    /// The object keeps them, too.
+    queues: Arc<Mutex<Vec<Rq>>>,
 }
 
 impl RqtHandle {
@@ -39,7 +40,7 @@ impl Rqt {
     /// Makes a table of these queues, as many as a power of two; one may be there several times.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] without queues, [`Error::NotPowerOfTwo`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`].
+    /// [`Error::OutOfRange`] without queues, [`Error::NotPowerOfTwo`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`].
     pub fn new(queues: &[Rq]) -> Result<Self, Error> {
         check_count(queues.len(), 1 << 15)?;
         let context = queues[0].object().context();
@@ -48,9 +49,10 @@ impl Rqt {
         let mut inbox = List::<CreateRqtIn, RqNum>::new(&CreateRqtIn::new());
         let size = queues.len() as u16;
         inbox.rqt_context_mut().set_rqt_max_size(size).set_rqt_actual_size(size);
-        list(context, queues, &mut inbox)?;
-        let (object, out) = context.make(&inbox)?;
-        let handle = RqtHandle { object, rqtn: out.rqtn(), size, queues: Mutex::new(queues.to_vec()) };
+        list(queues, &mut inbox);
+        let queues = Arc::new(Mutex::new(queues.to_vec()));
+        let (object, out) = context.make(&inbox, Arc::clone(&queues))?;
+        let handle = RqtHandle { object, rqtn: out.rqtn(), size, queues };
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -76,18 +78,19 @@ impl Rqt {
     /// their way may still come to those that were there.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::NotPowerOfTwo`], [`Error::Foreign`], [`Error::Command`]. The table is as it was then.
+    /// [`Error::OutOfRange`], [`Error::NotPowerOfTwo`], [`Error::ForeignDevice`], [`Error::Command`]. The table is as it was then.
     pub fn set_queues(&self, queues: &[Rq]) -> Result<(), Error> {
         let handle = &*self.handle;
         check_count(queues.len(), handle.size)?;
         let mut inbox = List::<ModifyRqtIn, RqNum>::new(ModifyRqtIn::new().set_rqtn(handle.rqtn));
         inbox.bitmask_mut().set_rqn_list(true);
         inbox.ctx_mut().set_rqt_max_size(handle.size).set_rqt_actual_size(queues.len() as u16);
-        list(handle.object.context(), queues, &mut inbox)?;
+        list(queues, &mut inbox);
+        let queues = queues.to_vec();
         // Held over the command, so that what is kept is what the last command has named.
         let mut kept = handle.kept();
-        handle.object.change(&inbox)?;
-        *kept = queues.to_vec();
+        handle.object.change_to(&inbox, &queues)?;
+        *kept = queues;
         Ok(())
     }
 
@@ -116,15 +119,11 @@ fn check_count(count: usize, most: u16) -> Result<(), Error> {
     Ok(())
 }
 
-/// Appends the numbers of queues, which must be of the device of `context`, to a mailbox.
-fn list<H: Structure>(context: &Context, queues: &[Rq], inbox: &mut List<H, RqNum>) -> Result<(), Error> {
+/// Appends the numbers of queues to a mailbox.
+fn list<H: Structure>(queues: &[Rq], inbox: &mut List<H, RqNum>) {
     for queue in queues {
-        if !context.is(queue.object().context()) {
-            return Err(Error::Foreign { object: "receive queue", of: "device" });
-        }
         inbox.push(RqNum::zeroed().set_rq_num(queue.rqn()));
     }
-    Ok(())
 }
 
 /// What of packets decides to which queue they go.
@@ -162,43 +161,35 @@ impl Rss {
 pub struct Tir {
     object: Object,
     tirn: Tirn,
-    _under: TirUnder,
-    _domain: TransportDomain,
-}
-
-#[derive(Debug)]
-enum TirUnder {
-    Queue { _rq: Rq },
-    Table { _rqt: Rqt },
 }
 
 impl Tir {
     /// All packets go to one queue.
     ///
     /// # Errors
-    /// [`Error::Command`].
+    /// [`Error::ForeignDevice`], [`Error::Command`].
     pub fn direct(domain: &TransportDomain, rq: &Rq) -> Result<Self, Error> {
         let mut inbox = CreateTirIn::new();
         inbox.ctx_mut().set_disp_type(TirDispatch::DIRECT).set_inline_rqn(rq.rqn()).set_transport_domain(domain.tdn());
-        Self::make(domain, &inbox, TirUnder::Queue { _rq: rq.clone() })
+        Self::make(domain, &inbox, rq.clone())
     }
 
     /// Packets are spread over the queues of a table.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Command`].
+    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`].
     pub fn spread(domain: &TransportDomain, rqt: &Rqt, rss: &Rss) -> Result<Self, Error> {
         rss.check()?;
         let mut inbox = CreateTirIn::new();
         let tirc = inbox.ctx_mut();
         tirc.set_disp_type(TirDispatch::INDIRECT).set_indirect_table(rqt.rqtn()).set_transport_domain(domain.tdn());
         rss.describe(tirc);
-        Self::make(domain, &inbox, TirUnder::Table { _rqt: rqt.clone() })
+        Self::make(domain, &inbox, rqt.clone())
     }
 
-    fn make(domain: &TransportDomain, inbox: &CreateTirIn, under: TirUnder) -> Result<Self, Error> {
-        let (object, out) = domain.context().make(inbox)?;
-        Ok(Self { object, tirn: out.tirn(), _under: under, _domain: domain.clone() })
+    fn make(domain: &TransportDomain, inbox: &CreateTirIn, under: impl Under) -> Result<Self, Error> {
+        let (object, out) = domain.context().make(inbox, (under, domain.clone()))?;
+        Ok(Self { object, tirn: out.tirn() })
     }
 
     /// What rules call it.

@@ -24,7 +24,7 @@ impl Tis {
     pub fn new(domain: &TransportDomain, prio: u8) -> Result<Self, Error> {
         let mut inbox = CreateTisIn::new();
         inbox.ctx_mut().set_transport_domain(domain.tdn()).set_prio(in_context(prio)?);
-        let (object, out) = domain.context().make(&inbox)?;
+        let (object, out) = domain.context().make(&inbox, domain.clone())?;
         Ok(Self { object: Arc::new(object), tisn: out.tisn(), domain: domain.clone() })
     }
 

@@ -23,14 +23,10 @@ pub struct Xrq {
 /// An extended receive queue of this crate. Posted to like any shared receive queue.
 pub type OwnedXrq = Owned<SharedRecvQueue, Xrq>;
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 struct Handle {
     object: Object,
     xrqn: Xrqn,
-    _ring: LinkedRing,
-    _cq: Cq,
-    _pd: Pd,
 }
 
 impl Xrq {
@@ -75,7 +71,7 @@ impl Pd {
     /// shared receive queue; the one named here is for [tag matching](Self::tag_matching), which this queue does not do, but must be there.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn extended_recv_queue(
         &self,
         rings: &ThreadRings,
@@ -94,20 +90,17 @@ impl Pd {
         change: impl FnOnce(&mut Xrqc),
     ) -> Result<OwnedXrq, Error> {
         let context = self.context();
-        if !context.is(cq.object().context()) {
-            return Err(Error::Foreign { object: "completion queue", of: "device" });
-        }
         at_least("cmd_hca_cap.log_max_xrq", context.general()?.log_max_xrq(), 1_u8)?;
-        let ring = LinkedRing::new(self, rings, receives, sge)?;
+        let ring = Arc::new(LinkedRing::new(self, rings, receives, sge)?);
         let mut inbox = CreateXrqIn::new();
         let xrqc = inbox.xrq_context_mut().set_cqn(cq.cqn());
         change(xrqc);
         ring.describe(self, xrqc.wq_mut());
-        let (object, out) = context.make(&inbox)?;
+        let (object, out) = context.make(&inbox, (Arc::clone(&ring), cq.clone(), self.clone()))?;
         let xrqn = out.xrqn();
-        // SAFETY: the device was told of this ring, in this mailbox. It lives in the handle, which goes after the queue.
+        // SAFETY: the device was told of this ring, in this mailbox. The object keeps it, and goes after the queue.
         let queue = unsafe { ring.queue(Srqn::truncate(xrqn.get())) }?;
-        let handle = Handle { object, xrqn, _ring: ring, _cq: cq.clone(), _pd: self.clone() };
+        let handle = Handle { object, xrqn };
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Xrq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }

@@ -14,6 +14,7 @@ mod end;
 mod errors;
 mod events;
 mod every_command;
+mod foreign;
 mod ground;
 mod memory;
 mod messages;

@@ -37,7 +37,7 @@ fn an_initiator_and_a_target_are_made() {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     let srq = ground.verbs_pd.shared_recv_queue(16, 1).expect("a shared receive queue of verbs");
-    let shared = SharedReceives::of_verbs(&ground.context, srq.handle());
+    let shared = SharedReceives::of_verbs(&ground.context, srq.handle()).expect("of this device");
     let made = ground.pd.dct(cq.handle(), &shared, &ground.path, 0x5566);
     if !general.dct() {
         assert!(matches!(made, Err(Error::Capability { name: "cmd_hca_cap.dct", .. })), "{made:?}");

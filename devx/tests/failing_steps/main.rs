@@ -4,6 +4,7 @@
 //! `./run test`, or under `softhca-run`. In one test, for objects of a test in another thread would count.
 
 mod control;
+mod refused;
 mod tree;
 
 use std::any::Any;
@@ -105,4 +106,5 @@ fn whatever_fails_and_whatever_goes_first_nothing_is_left() {
     // With the device opened each time, of which nothing is at hand then: capabilities, registers.
     let (more, _) = each_step(&|| open()?, &|nth| refuse_command(nth, libc::ENOSPC));
     assert!(more > steps + 5, "{more} steps with opening, {steps} without");
+    refused::check(&context);
 }

@@ -150,7 +150,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// As [`build`](Self::build), with this register.
     ///
     /// # Errors
-    /// As there; [`Error::Foreign`].
+    /// As there; [`Error::ForeignDevice`].
     pub fn build_on(self, uar: Uar) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(uar, DefaultCopy::default())
     }

@@ -6,14 +6,10 @@ use blueflame::queue::WqeRecord;
 use blueflame::types::{Qpn, Wqebbs};
 
 use super::super::cq::Cq;
-use super::super::pd::Pd;
 use super::super::shadow::Shadow;
-use super::super::shared::SharedReceives;
-use super::super::uar::DoorbellPage;
 use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
-use crate::memory::{Record, Space};
 
 /// Handle of a queue pair: its number, and its states. Cheap to clone; the queue pair is destroyed with the last handle and queue.
 #[derive(Clone, Debug)]
@@ -21,7 +17,6 @@ pub struct Qp {
     pub(super) handle: Arc<Handle>,
 }
 
-/// Fields are dropped from first to last: the object goes before what it stands on.
 #[derive(Debug)]
 pub(super) struct Handle {
     pub(super) object: Object,
@@ -38,13 +33,8 @@ pub(super) struct Handle {
     pub(super) rq_ring: usize,
     pub(super) _sq_shadow: Shadow<WqeRecord>,
     pub(super) _rq_shadow: Option<Shadow<u64>>,
-    pub(super) _ring: Space,
-    pub(super) _record: Record,
-    pub(super) _page: DoorbellPage,
     pub(super) send_cq: Cq,
     pub(super) recv_cq: Cq,
-    pub(super) _shared: Option<SharedReceives>,
-    pub(super) _pd: Pd,
 }
 
 impl Qp {

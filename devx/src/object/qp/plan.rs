@@ -1,5 +1,6 @@
 //! What a queue pair is to be like, and CREATE_QP, for any service. Knows no queue over its rings.
 
+use core::ptr::NonNull;
 use std::sync::Arc;
 
 use blueflame::queue::{RqParts, SqParts};
@@ -17,6 +18,7 @@ use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
+use crate::under::Under;
 
 /// What a queue pair is to be like.
 #[derive(Clone, Copy, Debug)]
@@ -185,24 +187,15 @@ impl<'a> Plan<'a> {
 
     /// Makes the queue pair, with the doorbell register of `page`.
     pub(super) fn make(&self, page: &DoorbellPage) -> Result<Made, Error> {
-        let context = self.pd.context();
-        for (object, other) in [
-            ("doorbell page", page.context()),
-            ("memory of rings", self.rings.rings().context()),
-            ("completion queue of sends", self.send_cq.object().context()),
-            ("completion queue of receives", self.recv_cq.object().context()),
-            ("shared receive queue", self.shared.map_or(context, SharedReceives::context)),
-        ] {
-            if !context.is(other) {
-                return Err(Error::Foreign { object, of: "device" });
-            }
-        }
         let shape = self.shape()?;
         let ring = self.rings.ring(shape.bytes(), WQEBB_BYTES)?;
         let record = self.rings.record()?;
         let inbox = self.inbox(&shape, &ring, &record, page);
-        let (object, out) = self.create(&inbox)?;
-        Ok(self.finish(object, out.qpn(), &shape, (ring, record, page)))
+        let (start, dbrec) = (ring.start(), record.start());
+        let cqs = (self.send_cq.clone(), self.recv_cq.clone());
+        let under = Arc::new((ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
+        let (object, out) = self.create(&inbox, &under)?;
+        Ok(self.finish(object, out.qpn(), &shape, (start, dbrec)))
     }
 
     /// CREATE_QP.
@@ -240,13 +233,13 @@ impl<'a> Plan<'a> {
     }
 
     /// Makes queue pairs until one has a number of which no completions are left in the completion queues: they would pass for its own.
-    fn create(&self, inbox: &CreateQpIn) -> Result<(Object, CreateQpOut), Error> {
+    fn create(&self, inbox: &CreateQpIn, under: &Arc<impl Under>) -> Result<(Object, CreateQpOut), Error> {
         let cqs = [self.send_cq, self.recv_cq];
         // As a rule both are one, and need looking at once.
         let cqs = &cqs[..if cqs[0].is(cqs[1]) { 1 } else { 2 }];
         let mut unfit = Vec::new();
         loop {
-            let (object, out) = self.pd.context().make(inbox)?;
+            let (object, out) = self.pd.context().make(inbox, Arc::clone(under))?;
             let Some(cq) = cqs.iter().find(|cq| cq.holds(out.qpn())) else {
                 return Ok((object, out));
             };
@@ -262,20 +255,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn finish(
-        &self,
-        object: Object,
-        qpn: Qpn,
-        shape: &Shape,
-        (ring, record, page): (Space, Record, &DoorbellPage),
-    ) -> Made {
+    fn finish(&self, object: Object, qpn: Qpn, shape: &Shape, (ring, dbrec): (NonNull<u8>, NonNull<u32>)) -> Made {
         let room = shape.largest.0 as usize * WQEBB_BYTES - (1 + self.operand_ds()) * DS_BYTES;
         let sq_shadow = Shadow::new(shape.wqebbs);
         let sq = SqParts {
             // SAFETY: the send ring lies behind the receive ring, in the same space.
-            ring: unsafe { ring.start().add(shape.recv_bytes()) },
+            ring: unsafe { ring.add(shape.recv_bytes()) },
             wqebbs: shape.wqebbs,
-            dbrec: record.start(),
+            dbrec,
             qpn,
             max_inline: room.saturating_sub(size_of::<u32>()) as u32,
             max_sge: (room / DS_BYTES) as u32,
@@ -285,10 +272,10 @@ impl<'a> Plan<'a> {
         };
         let rq_shadow = (shape.wqes != 0).then(|| Shadow::new(RqParts::shadow_words(shape.wqes)));
         let rq = rq_shadow.as_ref().map(|shadow| RqParts {
-            buf: ring.start(),
+            buf: ring,
             wqe_cnt: shape.wqes,
             stride: shape.stride,
-            dbrec: record.start(),
+            dbrec,
             qpn,
             head: 0,
             shadow: shadow.start(),
@@ -304,13 +291,8 @@ impl<'a> Plan<'a> {
             rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),
             _sq_shadow: sq_shadow,
             _rq_shadow: rq_shadow,
-            _ring: ring,
-            _record: record,
-            _page: page.clone(),
             send_cq: self.send_cq.clone(),
             recv_cq: self.recv_cq.clone(),
-            _shared: self.shared.cloned(),
-            _pd: self.pd.clone(),
         };
         Made { qp: Qp { handle: Arc::new(handle) }, sq, rq }
     }

@@ -1,0 +1,107 @@
+//! What objects stand on: the objects and the memory whose numbers their commands named. It is of the same open device, and stays as long
+//! as the device has the object.
+
+use core::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::context::{Context, Object};
+use crate::error::Error;
+use crate::memory::{Record, Space, Umem};
+use crate::object::{
+    Cq, DoorbellPage, FlowCounter, FlowGroup, FlowTable, Mkey, Pd, Rq, Rqt, SharedReceives, Tir, Tis, TransportDomain,
+};
+
+/// What an object stands on. [`Context::make`] checks it before it sends the command, and the object keeps it: an input that is kept
+/// cannot be left unchecked.
+pub(crate) trait Under: Send + Sync + 'static {
+    /// Refuses an object of another open device than `context`: its number is another object's here, or nothing's.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`].
+    fn check(&self, context: &Context) -> Result<(), Error>;
+}
+
+/// One line for each type: its name in errors, and its context.
+macro_rules! under {
+    ($($ty:ty, $name:literal, |$it:ident| $context:expr;)*) => {$(
+        impl Under for $ty {
+            fn check(&self, context: &Context) -> Result<(), Error> {
+                let $it = self;
+                context.same($name, $context)
+            }
+        }
+    )*};
+}
+
+under! {
+    Pd, "protection domain", |pd| pd.context();
+    Umem, "memory", |umem| umem.context();
+    Space, "memory of rings", |space| space.context();
+    Record, "memory of rings", |record| record.context();
+    DoorbellPage, "doorbell page", |page| page.context();
+    Cq, "completion queue", |cq| cq.object().context();
+    SharedReceives, "shared receive queue", |shared| shared.context();
+    Mkey, "memory key", |key| key.context();
+    TransportDomain, "transport domain", |domain| domain.context();
+    Tis, "transport interface of sends", |tis| tis.object().context();
+    Rq, "receive queue", |rq| rq.object().context();
+    Rqt, "table of receive queues", |rqt| rqt.object().context();
+    Tir, "transport interface of receives", |tir| tir.object().context();
+    FlowTable, "flow table", |table| table.object().context();
+    FlowGroup, "flow group", |group| group.table().object().context();
+    FlowCounter, "flow counter", |counter| counter.context();
+    Object, "object", |object| object.context();
+}
+
+impl<T: Under + ?Sized> Under for Arc<T> {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        (**self).check(context)
+    }
+}
+
+impl<T: Under> Under for Mutex<T> {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).check(context)
+    }
+}
+
+impl<T: Under> Under for Option<T> {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        self.iter().try_for_each(|one| one.check(context))
+    }
+}
+
+impl<T: Under> Under for Vec<T> {
+    fn check(&self, context: &Context) -> Result<(), Error> {
+        self.iter().try_for_each(|one| one.check(context))
+    }
+}
+
+macro_rules! tuples {
+    ($(($($T:ident),*);)*) => {$(
+        impl<$($T: Under),*> Under for ($($T,)*) {
+            #[allow(non_snake_case, unused_variables, reason = "a variable for each type; none for ()")]
+            fn check(&self, context: &Context) -> Result<(), Error> {
+                let ($($T,)*) = self;
+                $($T.check(context)?;)*
+                Ok(())
+            }
+        }
+    )*};
+}
+
+tuples! {
+    ();
+    (A, B);
+    (A, B, C);
+    (A, B, C, D);
+    (A, B, C, D, E);
+    (A, B, C, D, E, F);
+    (A, B, C, D, E, F, G);
+}
+
+impl fmt::Debug for dyn Under {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
