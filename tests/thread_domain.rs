@@ -231,9 +231,9 @@ fn domains_of_others_are_refused() {
     let domain = other.thread_domain().expect("a thread domain");
     let cq = device.completion_queue(16).build().expect("a completion queue");
     let error = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).build_in(&domain).expect_err("another PD's");
-    assert_eq!(error, Error::ForeignThreadDomain { object: "queue pair" });
+    assert_eq!(error, Error::ForeignDomain { object: "queue pair", part: "thread domain" });
     let opened_again = Device::open(device.name()).expect("open");
     let error = opened_again.completion_queue(16).thread_domain(&domain).build().expect_err("another device's");
-    assert_eq!(error, Error::ForeignThreadDomain { object: "completion queue" });
+    assert_eq!(error, Error::ForeignDevice { object: "completion queue", part: "thread domain" });
     assert!(error.to_string().contains("completion queue"), "{error}");
 }

@@ -385,7 +385,7 @@ fn what_cannot_be_made_is_refused() {
     let pd = two.protection_domain().expect("a PD");
     let cq = two.completion_queue(8).build().expect("a CQ");
     let error = pd.xrc_shared_recv_queue(&domain, cq.handle(), 8, 1).expect_err("of two contexts");
-    assert_eq!(error, Error::ForeignDevice { object: "shared receive queue" });
+    assert_eq!(error, Error::ForeignDevice { object: "shared receive queue", part: "XRC domain" });
     let domain = two.xrc_domain().expect("an XRC domain");
     let error = pd.xrc_shared_recv_queue(&domain, cq.handle(), 0, 1).expect_err("no receives");
     assert!(matches!(error, Error::OutOfRange { value: 0, min: 1, .. }), "{error}");

@@ -58,6 +58,21 @@ pub unsafe fn mark_unwritten(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: u32) {
 }
 
 impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
+    /// Whether the queue can go on in a ring of `cqe_cnt` CQEs at `buf`: to be asked before the device moves there, which does not
+    /// move back.
+    ///
+    /// # Errors
+    /// [`CqError::CqeCount`], [`CqError::BufferAlignment`].
+    pub fn check_ring(&self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<(), CqError> {
+        if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
+            return Err(CqError::CqeCount(cqe_cnt));
+        }
+        if !buf.addr().get().is_multiple_of(self.ring.cqe_bytes()) {
+            return Err(CqError::BufferAlignment(buf.addr().get()));
+        }
+        Ok(())
+    }
+
     /// Goes on in the ring of `cqe_cnt` CQEs at `buf`, to which the device has moved: MODIFY_CQ with the operation "resize". In the
     /// old ring the device has written a last CQE, of opcode 5; what precedes it, and is not polled, is copied. The index of
     /// each completion is then greater by one, for the last CQE has one, too (rdma-core `providers/mlx5/cq.c`,
@@ -85,15 +100,11 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of a ring, from now
     ///   on. Its CQEs were [marked as never written](mark_unwritten) before the device was told of it, as this queue's, and the command
     ///   has succeeded.
-    /// - The old ring is readable until this returns. After, nobody needs it.
+    /// - The old ring is readable until this returns. After, this queue does not need it, unless the error is [`ResizeError::Ring`]: the
+    ///   queue is still over the old ring then. Any error means that the device may still write there.
     pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, ResizeError> {
+        self.check_ring(buf, cqe_cnt).map_err(ResizeError::Ring)?;
         let cqe_bytes = self.ring.cqe_bytes();
-        if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
-            return Err(ResizeError::Ring(CqError::CqeCount(cqe_cnt)));
-        }
-        if !buf.addr().get().is_multiple_of(cqe_bytes) {
-            return Err(ResizeError::Ring(CqError::BufferAlignment(buf.addr().get())));
-        }
         let (from, to) = (self.consumer_index(), self.consumer_index().add(1));
         // SAFETY: the caller promises the buffer; the numbers were checked.
         let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_bytes, to) };

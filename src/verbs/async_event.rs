@@ -162,13 +162,14 @@ impl AsyncEvents {
     /// it.
     ///
     /// # Errors
-    /// A failed call.
+    /// [`Error::ForeignDevice`] if these are not the events of its device, or a failed call.
     pub fn leave_shared_queue(
         &self,
         qp: &Qp,
         timeout: Duration,
         mut other: impl FnMut(AsyncEvent),
     ) -> Result<bool, Error> {
+        self.context.check("events of a device", [qp])?;
         let begin = Instant::now();
         qp.to_error()?;
         while let Some(event) = self.wait_timeout(timeout.saturating_sub(begin.elapsed()))? {

@@ -11,6 +11,7 @@ use super::channel::ChannelHandle;
 use super::device::{Context, query_mlx5};
 use super::error::{in_range, non_null};
 use super::event::event;
+use super::leak::drop_or_leak;
 use super::parts::{self, fits, part};
 use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
@@ -30,7 +31,7 @@ pub struct Cq {
 /// A completion queue of this crate over an `ibv_cq`, polled in mode `M`: [`with_mode`](Owned::with_mode) changes it.
 pub type OwnedCq<M = Standard> = Owned<CompletionQueue<M>, Cq>;
 
-const OBJECT: &str = "completion queue";
+pub(super) const OBJECT: &str = "completion queue";
 
 #[derive(Debug)]
 pub(crate) struct CqHandle {
@@ -54,7 +55,9 @@ pub(crate) struct CqHandle {
 struct Lies {
     parts: CqParts,
     /// The ring, if it is not libmlx5's.
-    _ring: Option<MmapMut>,
+    ring: Option<MmapMut>,
+    /// Rings of moves that went wrong: the device, or the queue, may still be there.
+    unsure: Vec<MmapMut>,
 }
 
 /// The device has moved to another ring.
@@ -64,7 +67,7 @@ pub(super) struct Moved {
     /// CQEs.
     pub(super) cqe_cnt: u32,
     pub(super) memory: MmapMut,
-    /// Whether the queue has followed.
+    /// Whether the queue has followed, and is in step with the device.
     pub(super) result: Result<(), Error>,
 }
 
@@ -82,7 +85,10 @@ impl Drop for CqHandle {
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
             // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
-            unsafe { sys::ibv_destroy_cq(self.raw.as_ptr()) };
+            let returned = unsafe { sys::ibv_destroy_cq(self.raw.as_ptr()) };
+            let lies = self.lies.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            let under = (lies, self._channel.take(), self._thread_domain.take(), self.context.take());
+            drop_or_leak(OBJECT, self.cqn.get(), returned, under);
         }
     }
 }
@@ -111,12 +117,17 @@ impl Cq {
         self.handle.context.as_ref()
     }
 
-    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old one goes when the new one is known.
+    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old one goes when both device and queue have
+    /// left it for sure; otherwise the handle keeps it, too.
     pub(super) fn moves(&self, to: impl FnOnce(&CqParts) -> Result<Moved, Error>) -> Result<(), Error> {
         let mut lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Lies { parts, .. }) = *lies else { return Err(Error::MixedUp { object: OBJECT }) };
-        let Moved { buf, cqe_cnt, memory, result } = to(&parts)?;
-        *lies = Some(Lies { parts: CqParts { buf, cqe_cnt, ..parts }, _ring: Some(memory) });
+        let Some(Lies { parts, ring, unsure }) = lies.as_mut() else { return Err(Error::MixedUp { object: OBJECT }) };
+        let Moved { buf, cqe_cnt, memory, result } = to(parts)?;
+        *parts = CqParts { buf, cqe_cnt, ..*parts };
+        let old = ring.replace(memory);
+        if result.is_err() {
+            unsure.extend(old);
+        }
         result
     }
 
@@ -320,7 +331,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time), [`Error::ForeignThreadDomain`], or a failed call.
+    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time),
+    /// [`Error::ForeignDevice`], or a failed call.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         if !matches!(self.plan.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });
@@ -343,10 +355,11 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             attr.flags = sys::ibv_create_cq_attr_flags::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.0;
         }
         let context = &self.plan.device.context;
+        if let Some(channel) = self.plan.channel {
+            context.check(OBJECT, [channel])?;
+        }
         if let Some(domain) = self.plan.thread_domain {
-            if domain.pd().context.raw() != context.raw() {
-                return Err(Error::ForeignThreadDomain { object: OBJECT });
-            }
+            context.check(OBJECT, [&**domain])?;
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
             attr.parent_domain = domain.raw();
         }
@@ -367,7 +380,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
             mlx5.cqe_comp_res_format = format;
         }
-        // SAFETY: context, channel and domain are alive; the attributes live until the call returns.
+        // SAFETY: context, channel and domain are alive, and of one context; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
         let mut handle = CqHandle {
             // `struct ibv_cq_ex` begins with `struct ibv_cq`.
@@ -452,7 +465,7 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-    handle.lies = Mutex::new(Some(Lies { parts, _ring: None }));
+    handle.lies = Mutex::new(Some(Lies { parts, ring: None, unsure: Vec::new() }));
     event!(
         DEBUG,
         "completion queue made",

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use memmap2::{Advice, MmapMut, MmapOptions};
 use rdma_sys as sys;
 
-use super::cq::{Cq, Moved, OwnedCq};
+use super::cq::{Cq, Moved, OBJECT, OwnedCq};
 use super::error::{failed, in_range, zero};
 use super::event::event;
 use super::{CallError, Error, ffi};
@@ -53,11 +53,11 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Unsupported`] for a queue that was adopted, and by devices (`cq_resize`) and kernels (before
     /// 4.20) that cannot; a failed call, as when more completions wait than there is to be room for. Nothing has changed then.
-    /// [`Error::Parts`] if the device has not moved to the new ring as it should: completions are lost.
+    /// [`Error::Parts`] if the device has not moved to the new ring as it should: completions are lost. The queue keeps both rings then.
     pub fn resize(&mut self, cqes: u32) -> Result<(), Error> {
         const WHAT: &str = "resizing the completion queue";
         if !self.is_whole() {
-            return Err(Error::MixedUp { object: "completion queue" });
+            return Err(Error::MixedUp { object: OBJECT });
         }
         let cq = self.handle().clone();
         let Some(context) = cq.context() else { return Err(Error::Unsupported { what: "resizing an adopted queue" }) };
@@ -69,10 +69,12 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
         cq.moves(|parts| {
             let mut memory = ring(cqes, parts.cqe_size)?;
             let buf = start(&mut memory);
+            // Before the device moves there: it does not move back.
+            self.check_ring(buf, cqes).map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
             // SAFETY: the queue is alive, and of libmlx5; the memory is its handle's until it is destroyed, or moves again.
             let moved = unsafe { ffi::resize_cq(cq.as_raw(), buf.as_ptr(), cqes, parts.cqe_size as u16) };
             let made = moved.map_err(|error| Error::from(error).unsupported(WHAT))?;
-            // SAFETY: the queue is whole, and the handle gets the new ring.
+            // SAFETY: the queue is whole, and the handle gets the new ring. The handle keeps the old one, too, if this fails.
             let carried = unsafe {
                 // SAFETY: the device writes there from now on, as the command says; the old ring is there as long as the handle has it.
                 self.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes))
@@ -83,7 +85,7 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
                 Ok(_) => Err(format!("a ring of {made} CQEs, where {cqes} were asked for")),
                 Err(error) => Err(error.to_string()),
             };
-            let result = result.map_err(|why| Error::Parts { object: "completion queue", why });
+            let result = result.map_err(|why| Error::Parts { object: OBJECT, why });
             Ok(Moved { buf, cqe_cnt: cqes, memory, result })
         })
     }

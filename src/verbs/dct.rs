@@ -8,7 +8,9 @@ use rdma_sys as sys;
 
 use super::error::{in_range, non_null, zero};
 use super::event::event;
+use super::foreign::Part;
 use super::initiator::DYNAMIC;
+use super::leak::drop_or_leak;
 use super::parts::fits;
 use super::pd::PdHandle;
 use super::qp_builder::{TRIES, Unfit, left_behind};
@@ -53,9 +55,8 @@ struct DctHandle {
     raw: NonNull<sys::ibv_qp>,
     dctn: Qpn,
     key: DcKey,
-    _cq: Cq,
-    _srq: Srq,
-    _pd: Arc<PdHandle>,
+    /// What it was made from; `None` once it is destroyed.
+    under: Option<(Cq, Srq, Arc<PdHandle>)>,
 }
 
 // SAFETY: nothing but the destruction, by its one owner, touches the object; libibverbs locks what that shares.
@@ -67,7 +68,8 @@ impl Drop for DctHandle {
     fn drop(&mut self) {
         event!(DEBUG, "target destroyed", dctn = self.dctn.get());
         // SAFETY: made by `mlx5dv_create_qp`.
-        unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+        drop_or_leak("target", self.dctn.get(), returned, self.under.take());
     }
 }
 
@@ -102,9 +104,11 @@ impl DctBuilder<'_> {
     /// to memory ([`Path::access`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::PathWithoutGid`], [`Error::StaleCompletions`], or a failed call.
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::OutOfRange`], [`Error::PathWithoutGid`],
+    /// [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
+        self.pd.handle.context.check("target", [self.cq as &dyn Part, self.srq])?;
         let device = self.pd.handle.context.attr();
         in_range("port", path.port.number.into(), 1..=device.ports.into())?;
         if path.gid_type().is_none() {
@@ -125,9 +129,7 @@ impl DctBuilder<'_> {
                 raw,
                 dctn,
                 key,
-                _cq: self.cq.clone(),
-                _srq: self.srq.clone(),
-                _pd: Arc::clone(&self.pd.handle),
+                under: Some((self.cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle))),
             }),
         })
     }
@@ -148,7 +150,7 @@ impl DctBuilder<'_> {
             ..ffi::Mlx5dvQpInitAttr::default()
         };
         let context = self.pd.handle.context.raw();
-        // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
+        // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
         let made = Unfit(non_null("mlx5dv_create_qp", raw).map_err(|error| match error.errno {
             libc::EOPNOTSUPP => Error::Unsupported { what: DYNAMIC },

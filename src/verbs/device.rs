@@ -114,11 +114,6 @@ impl Context {
         Ok(self.memory.get_or_init(|| attr))
     }
 
-    /// Refuses to make `object` of things of two devices.
-    pub(crate) fn same_as(&self, other: &Self, object: &'static str) -> Result<(), Error> {
-        if self.raw == other.raw { Ok(()) } else { Err(Error::ForeignDevice { object }) }
-    }
-
     pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
         self.blueflame
     }

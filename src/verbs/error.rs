@@ -34,10 +34,19 @@ pub enum Error {
     },
     /// A call into libibverbs or libmlx5 failed.
     Call(CallError),
-    /// Two objects are of different devices, or of a device that was opened twice.
+    /// Two objects are of different devices, or of two opens of one.
     ForeignDevice {
-        /// What was to be made of them.
+        /// The object that was to be made or used.
         object: &'static str,
+        /// The foreign object that the call was given.
+        part: &'static str,
+    },
+    /// Two objects are of different protection domains.
+    ForeignDomain {
+        /// The object that was to be made or used.
+        object: &'static str,
+        /// The foreign object that the call was given.
+        part: &'static str,
     },
     /// A number is out of range.
     OutOfRange {
@@ -165,11 +174,6 @@ pub enum Error {
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
-    /// An object was to be made in a thread domain of another protection domain, or of another device.
-    ForeignThreadDomain {
-        /// Which object.
-        object: &'static str,
-    },
     /// The device, its kernel driver or libmlx5 cannot do it, as the capabilities say, or a call that is refused for this reason alone.
     Unsupported {
         /// What was asked for.
@@ -189,8 +193,6 @@ pub enum Error {
     },
     /// A registration was to be changed of which there are other pieces.
     InPieces,
-    /// Two objects that are to work together are of different devices, or of two opens of one.
-    ForeignDomain,
     /// The parts that libmlx5 handed out do not make sense for this crate.
     Parts {
         /// Which object.
@@ -282,8 +284,11 @@ impl fmt::Display for Error {
                 write!(f, "there is no {symbol} of {library}: {why}; install a later rdma-core")
             }
             Self::Call(call) => call.fmt(f),
-            Self::ForeignDevice { object } => {
-                write!(f, "what the {object} is to be made of must be of one device, opened once")
+            Self::ForeignDevice { object, part } => {
+                write!(f, "the {part} given for the {object} is of another device, or of the same one opened again")
+            }
+            Self::ForeignDomain { object, part } => {
+                write!(f, "the {part} given for the {object} is of another protection domain")
             }
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what} is {value}, but must be {min} to {max}")
@@ -360,12 +365,6 @@ impl fmt::Display for Error {
                 qpn.get(),
                 cqn.get()
             ),
-            Self::ForeignThreadDomain { object } => {
-                write!(
-                    f,
-                    "the {object} and its thread domain must be of the same protection domain, hence of one device"
-                )
-            }
             Self::Unsupported { what } => {
                 write!(f, "{what}: this device, or the software that drives it, cannot do it")
             }
@@ -374,7 +373,6 @@ impl fmt::Display for Error {
             }
             Self::AccessExcess { not } => write!(f, "memory of this kind cannot be registered {not}"),
             Self::InPieces => f.write_str("the registration has other pieces, which a change would change, too"),
-            Self::ForeignDomain => f.write_str("the two objects are of different devices, or of two opens of one"),
             Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
         }
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::event::event;
+use super::leak::drop_or_leak;
 use super::parts::Shadow;
 use super::pd::{ParentDomain, PdHandle};
+use super::qp_parts::OBJECT;
 use super::register::Claim;
 use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
@@ -125,7 +127,9 @@ impl Drop for QpHandle {
         event!(DEBUG, "queue pair destroyed", qpn = self.qpn.get(), adopted = self.adopted);
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
-            unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+            let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+            let under = (self._claim.take(), self.under.take(), self._xrcd.take());
+            drop_or_leak(OBJECT, self.qpn.get(), returned, under);
         }
     }
 }

@@ -156,7 +156,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Makes the queue pair in a thread domain of its own, hence with a doorbell register that is its own.
     ///
     /// # Errors
-    /// A size the device does not have, a failed call (of `ibv_alloc_td` if no register is left), or
+    /// A size the device does not have, [`Error::ForeignDevice`], a failed call (of `ibv_alloc_td` if no register is left), or
     /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
@@ -186,13 +186,14 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// queues share: for threads with many queues, see [`ThreadDomain`].
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::ForeignThreadDomain`], or a failed call.
+    /// As [`build`](Self::build); [`Error::ForeignDomain`].
     pub fn build_in<F: FlushMode, C: BlockCopy>(
         self,
         domain: &ThreadDomain<F, C>,
     ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
+        self.pd.handle.context.check(OBJECT, [&**domain.handle()])?;
         if domain.handle().pd().raw() != self.pd.as_raw() {
-            return Err(Error::ForeignThreadDomain { object: OBJECT });
+            return Err(Error::ForeignDomain { object: OBJECT, part: "thread domain" });
         }
         let made = self.create(Domain::Thread(Arc::clone(domain.handle())))?;
         // SAFETY: made in this domain; the register is mapped until the context closes.
@@ -219,8 +220,13 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
 
     fn create(self, domain: Domain) -> Result<Made<T>, Error> {
         parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
+        let context = &self.pd.handle.context;
+        context.check(OBJECT, [self.send_cq, self.recv_cq])?;
+        if let Some(srq) = self.srq {
+            context.check(OBJECT, [srq])?;
+        }
         let (window, receives) = (self.window(), self.recv_completions());
-        let device = self.pd.handle.context.attr();
+        let device = context.attr();
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
         in_range("gather entries", cap.max_send_sge.into(), 0..=sge)?;
@@ -260,12 +266,11 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
             mlx5.send_ops_flags = ffi::MLX5DV_QP_EX_WITH_MEMCPY;
         }
-        let context = self.pd.handle.context.raw();
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
-            // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
-            let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
+            // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call returns.
+            let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
             non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit(raw), QpAttr::made(attr.cap)))
         };
         let mut unfit = Vec::new();

@@ -8,6 +8,8 @@ use rdma_sys as sys;
 use super::device::is_mlx5;
 use super::error::{in_range, non_null, zero};
 use super::event::event;
+use super::foreign::Part;
+use super::leak::drop_or_leak;
 use super::parts::{self, Shadow, fits, part};
 use super::pd::PdHandle;
 use super::taken::Taken;
@@ -55,7 +57,8 @@ impl Drop for SrqHandle {
         if self.pd.is_some() {
             // SAFETY: made by `ibv_create_srq` or its like; the queue pairs of it held this object and are gone, and so is the queue over
             // its ring (`Owned`).
-            unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
+            let returned = unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
+            drop_or_leak(OBJECT, self.srqn.get(), returned, (self.pd.take(), self._xrcd.take(), self._cq.take()));
         }
     }
 }
@@ -126,7 +129,7 @@ impl ProtectionDomain {
         receives: u32,
         max_sge: u32,
     ) -> Result<OwnedSrq, Error> {
-        self.handle.context.same_as(domain.device(), OBJECT)?;
+        self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part, cq])?;
         self.check_srq(receives, max_sge)?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
@@ -138,7 +141,7 @@ impl ProtectionDomain {
             .0;
         attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
         (attr.pd, attr.xrcd, attr.cq) = (self.handle.raw(), domain.as_raw(), cq.as_raw());
-        // SAFETY: all three are alive, and of this device; the attributes live until the call returns.
+        // SAFETY: all three are alive, and of this context, as was checked; the attributes live until the call returns.
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
@@ -154,6 +157,7 @@ impl ProtectionDomain {
         max_sge: u32,
         tags: u32,
     ) -> Result<OwnedSrq, Error> {
+        self.handle.context.check(OBJECT, [cq])?;
         self.check_srq(receives, max_sge)?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
@@ -166,7 +170,7 @@ impl ProtectionDomain {
         attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
         (attr.pd, attr.cq) = (self.handle.raw(), cq.as_raw());
         attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
-        // SAFETY: both are alive, and of this device; the attributes live until the call returns.
+        // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.

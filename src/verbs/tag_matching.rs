@@ -123,7 +123,7 @@ impl TagMatchingBuilder<'_> {
     /// Makes it: the shared receive queue, and the command queue, which is ready when this returns.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], a size the device does not have, or a failed call.
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], a size the device does not have, or a failed call.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, cq, path, tags, receives, max_sge, .. } = self;
         let Some(attr) = pd.device().tag_matching()? else {

@@ -7,6 +7,7 @@ use rdma_sys as sys;
 
 use super::error::non_null;
 use super::event::event;
+use super::foreign::Part;
 use super::handshake::{self, HandshakeError, Peer};
 use super::parts::{Shadow, fits};
 use super::qp::{Domain, QpHandle, Under};
@@ -32,8 +33,9 @@ impl ProtectionDomain {
     /// [list of tags](ProtectionDomain::tag_matching), and `cq` the completion queue of that.
     ///
     /// # Errors
-    /// A failed call.
+    /// [`Error::ForeignDevice`], or a failed call.
     pub fn tag_receiver(&self, cq: &Cq, shared: &Srq) -> Result<TagReceiver, Error> {
+        self.handle.context.check(OBJECT, [cq as &dyn Part, shared])?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), shared.as_raw());
@@ -46,7 +48,7 @@ impl ProtectionDomain {
             ..ffi::Mlx5dvQpInitAttr::default()
         };
         let context = &self.handle.context;
-        // SAFETY: domain and queues are alive; the attributes live until the call returns.
+        // SAFETY: domain and queues are alive, and of one context; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
         let raw = non_null("mlx5dv_create_qp", raw)?;
         let mut handle = QpHandle {

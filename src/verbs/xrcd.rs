@@ -25,6 +25,12 @@ pub(super) struct XrcdHandle {
     context: Arc<Context>,
 }
 
+impl XrcdHandle {
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
 // SAFETY: libibverbs locks what its calls share; a domain may be used from any thread and from several.
 unsafe impl Send for XrcdHandle {}
 // SAFETY: as above.

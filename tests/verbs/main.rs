@@ -8,6 +8,7 @@ mod conversation;
 mod device;
 mod end;
 mod key_lists;
+mod leaks;
 mod memcpy;
 mod messages;
 mod ownership;

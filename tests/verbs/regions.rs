@@ -160,7 +160,8 @@ fn what_cannot_change_stays_as_it_was() {
     let buffer = unchanged(refused.error, refused.buffer, none);
     let other = device().protection_domain().expect("a PD of another open device");
     let refused = buffer.reregister(Change::new().domain(&other)).expect_err("another device's");
-    let buffer = unchanged(refused.error, refused.buffer, Error::ForeignDomain);
+    let foreign = Error::ForeignDevice { object: "memory region", part: "protection domain" };
+    let buffer = unchanged(refused.error, refused.buffer, foreign);
     let mut parts = buffer.chunks(PAGE / 2);
     let rest = parts.pop();
     let refused = parts.remove(0).reregister(Change::new().access(Access::LOCAL_READ)).expect_err("one of two");
@@ -481,5 +482,6 @@ fn what_device_memory_cannot_do() {
     let error = line.pd.register_device_memory(&memory, 0..64, Access::ON_DEMAND).expect_err("never");
     assert_eq!(error, Error::AccessExcess { not: Access::ON_DEMAND });
     let other = device().protection_domain().expect("a PD of another open device");
-    assert_eq!(other.register_device_memory(&memory, 0..64, Access::ALL).expect_err("foreign"), Error::ForeignDomain);
+    let error = other.register_device_memory(&memory, 0..64, Access::ALL).expect_err("foreign");
+    assert_eq!(error, Error::ForeignDevice { object: "memory region", part: "device memory" });
 }

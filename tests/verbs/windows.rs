@@ -152,7 +152,8 @@ fn what_cannot_be_is_told_before() {
     assert_eq!(error, Error::AccessMissing { needs: LENT | Access::LOCAL_WRITE, has: LENT });
     let elsewhere = line.device.protection_domain().expect("a PD");
     let foreign = elsewhere.register(MmapMut::map_anon(4096).expect("memory"), LENT).expect("registered");
-    assert_eq!(window.bind(qpn, &foreign, 0..1, WindowRights::READ).expect_err("foreign"), Error::ForeignDomain);
+    let error = window.bind(qpn, &foreign, 0..1, WindowRights::READ).expect_err("foreign");
+    assert_eq!(error, Error::ForeignDomain { object: "memory window", part: "buffer" });
     let error = window.bind(qpn, &line.page, 5..5, WindowRights::READ).expect_err("nothing");
     assert!(matches!(error, Error::OutOfRange { value: 0, min: 1, .. }), "{error}");
     assert_eq!(window.rkey(), key, "nothing was made");

@@ -81,6 +81,10 @@ impl Device {
 }
 
 impl DeviceMemory {
+    pub(in crate::verbs) fn context(&self) -> &Context {
+        &self.allocation.context
+    }
+
     /// Bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an allocation has at least one byte")]
@@ -162,7 +166,7 @@ impl ProtectionDomain {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a range that is empty or leaves the memory; [`Error::AccessExcess`] for [`Access::ON_DEMAND`];
-    /// [`Error::ForeignDomain`]; a failed call.
+    /// [`Error::ForeignDevice`]; a failed call.
     pub fn register_device_memory(
         &self,
         memory: &DeviceMemory,
@@ -172,9 +176,7 @@ impl ProtectionDomain {
         in_range("end of a range of device memory", range.end, 1..=memory.len())?;
         in_range("start of a range of device memory", range.start, 0..=range.end - 1)?;
         refuse(access, Access::ON_DEMAND)?;
-        if !Arc::ptr_eq(&self.handle.context, &memory.allocation.context) {
-            return Err(Error::ForeignDomain);
-        }
+        self.handle.context.check("memory region", [memory])?;
         let len = range.end - range.start;
         let flags = access.bits() | sys::ibv_access_flags::IBV_ACCESS_ZERO_BASED.0;
         // SAFETY: domain and memory are alive and of one device; the region keeps the memory.

@@ -106,7 +106,7 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// With the buffer as it was: [`Error::InPieces`] if there are other pieces, [`Error::ForeignDomain`],
+    /// With the buffer as it was: [`Error::InPieces`] if there are other pieces, [`Error::ForeignDevice`],
     /// [`Error::OutOfRange`] for no changes or memory of no bytes, [`Error::Unsupported`]. Without: a failed call.
     pub fn reregister(mut self, mut change: Change<'_>) -> Result<Self, NotReregistered> {
         let range = match self.check(&mut change) {
@@ -151,8 +151,8 @@ impl Buffer {
         if change.flags() == 0 {
             return Err(Error::OutOfRange { what: "changes of a registration", value: 0, min: 1, max: 3 });
         }
-        if change.domain.is_some_and(|domain| !Arc::ptr_eq(&domain.handle.context, &pd.context)) {
-            return Err(Error::ForeignDomain);
+        if let Some(domain) = change.domain {
+            pd.context.check("memory region", [domain])?;
         }
         if let Some(access) = change.access {
             rights::check(&pd.context, access)?;

@@ -26,6 +26,8 @@ pub enum WindowType {
     Type2,
 }
 
+const OBJECT: &str = "memory window";
+
 /// A memory window (`ibv_alloc_mw`): lends a peer a piece of a region, and takes it back by one request, where registering and
 /// deregistering takes a kernel's call each. It is bound to nothing at first.
 ///
@@ -129,8 +131,8 @@ impl MemoryWindow {
     ///
     /// # Errors
     /// [`Error::AccessMissing`] if the registration is not for windows ([`Access::MW_BIND`]), or `rights` could change what may not
-    /// be written; [`Error::ForeignDomain`] for a buffer of another protection domain; [`Error::OutOfRange`] for more than an entry
-    /// can name.
+    /// be written; [`Error::ForeignDevice`] or [`Error::ForeignDomain`] for a buffer of another device or protection domain;
+    /// [`Error::OutOfRange`] for more than an entry can name.
     ///
     /// # Panics
     /// If the range leaves the buffer, as indexing a slice would.
@@ -143,8 +145,9 @@ impl MemoryWindow {
     ) -> Result<Request<BindWindow, Piece>, Error> {
         let local = if rights.change() { Access::LOCAL_WRITE } else { Access::LOCAL_READ };
         require(buffer.access(), Access::MW_BIND | local)?;
-        if !Arc::ptr_eq(&self.pd, buffer.registration.pd()) {
-            return Err(Error::ForeignDomain);
+        self.pd.context.check(OBJECT, [&**buffer.registration.pd()])?;
+        if self.pd.raw() != buffer.registration.pd().raw() {
+            return Err(Error::ForeignDomain { object: OBJECT, part: "buffer" });
         }
         let most = u64::from(wqe::MAX_SGE_BYTES);
         in_range("bytes of a memory window", range.len() as u64, 1..=most)?;

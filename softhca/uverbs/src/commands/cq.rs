@@ -106,8 +106,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         None => return Err(Errno::EINVAL),
     };
     mapping::watch_unseen(context);
-    let completions = Source::new(event_file::named(request, 3)?, user_handle);
-    let errors = Source::new(context.async_events(event_file::named(request, 7)?), user_handle);
+    let completions = Source::new(event_file::named(context, request, 3)?, user_handle);
+    let errors = Source::new(context.async_events(event_file::named(context, request, 7)?), user_handle);
     let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;
     let record = context.pin_record(driver.db_addr, 8)?;
     let number = hca.create(context.user(), Object::Cq, |device| {

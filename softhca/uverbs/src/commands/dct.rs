@@ -88,7 +88,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let srq: Arc<Srq> = context.get(request.optional_handle(3).ok_or(Errno::EINVAL)?)?;
     let cap: QpCap = request.input(8)?;
     let user_handle: u64 = request.input(7)?;
-    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+    let events = Source::new(context.async_events(event_file::named(context, request, 12)?), user_handle);
     let scatter = driver.flags & qp_flag::SCATTER_CQE != 0 && cq.cqe_bytes == 128;
     let given = DctContext {
         pd: pd.number,

@@ -204,7 +204,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if is_foreign || xrc && driver.rq_wqe_count != 0 {
         return Err(Errno::EINVAL);
     }
-    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+    let events = Source::new(context.async_events(event_file::named(context, request, 12)?), user_handle);
 
     let qp_has_srq = srq.is_some();
     let log_stride = driver.rq_wqe_shift;

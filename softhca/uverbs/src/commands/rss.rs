@@ -119,7 +119,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     }
     let dispatch = Dispatch::Spread(spread(&driver, &table)?);
     let user_handle: u64 = request.input(7)?;
-    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+    let events = Source::new(context.async_events(event_file::named(context, request, 12)?), user_handle);
     let user = context.user();
     let tirn = context.hca.create_tir(user, context.transport_domain()?, &dispatch)?;
     let qp = Arc::new(RssQp { tirn, user, events, _pd: pd, _table: table });

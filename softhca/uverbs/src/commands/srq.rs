@@ -144,7 +144,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         log_size: entries.trailing_zeros() as u8,
         log_stride: stride.trailing_zeros() as u8,
     };
-    let events = Source::new(context.async_events(event_file::named(request, 10)?), user_handle);
+    let events = Source::new(context.async_events(event_file::named(context, request, 10)?), user_handle);
     let pinned =
         [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
     let srq = SrqContext {

@@ -150,7 +150,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         kind: RECEIVE,
         max_wr,
         flags: flags as u32,
-        pipe: event_file::named(request, 5)?,
+        pipe: event_file::named(context, request, 5)?,
     };
     let (handle, wq) = make(context, request, wanted)?;
     request.put_handle(0, handle)?;

@@ -34,7 +34,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
     let cap: QpCap = request.input(8)?;
     let user_handle: u64 = request.input(7)?;
     let xrcd: Arc<Xrcd> = context.get(request.handle(1)?)?;
-    let events = Source::new(context.async_events(event_file::named(request, 12)?), user_handle);
+    let events = Source::new(context.async_events(event_file::named(context, request, 12)?), user_handle);
     let number = {
         // Nobody opens it before it is there whole.
         let mut targets = lock(&xrcd.domain.targets);

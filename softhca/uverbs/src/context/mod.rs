@@ -52,6 +52,8 @@ pub(crate) struct Context {
     default_events: OnceLock<Arc<EventPipe>>,
     /// Files of answers and events that belong to this one.
     files: Mutex<Vec<Weak<RecordFile>>>,
+    /// Files of events that belong to this one.
+    event_files: Mutex<Vec<Weak<EventPipe>>>,
     /// The transport domain of what receives frames, once there was any.
     transport_domain: Mutex<Option<u32>>,
     /// The device's user that the context is, if it was set up as one; else 0.
@@ -89,6 +91,7 @@ impl Context {
             clock: OnceLock::new(),
             default_events: OnceLock::new(),
             files: Mutex::default(),
+            event_files: Mutex::default(),
             transport_domain: Mutex::default(),
             user: AtomicU16::new(0),
         };
@@ -206,6 +209,18 @@ impl Context {
     /// Whether `file` belongs to this one.
     pub(crate) fn has(&self, file: &Arc<RecordFile>) -> bool {
         lock(&self.files).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(file)))
+    }
+
+    /// `pipe` belongs to this file.
+    pub(crate) fn adopt_events(&self, pipe: &Arc<EventPipe>) {
+        let mut pipes = lock(&self.event_files);
+        pipes.retain(|pipe| pipe.strong_count() > 0);
+        pipes.push(Arc::downgrade(pipe));
+    }
+
+    /// Whether `pipe` belongs to this file.
+    pub(crate) fn has_events(&self, pipe: &Arc<EventPipe>) -> bool {
+        lock(&self.event_files).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(pipe)))
     }
 
     /// Gives `object` a handle.

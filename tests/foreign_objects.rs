@@ -1,0 +1,170 @@
+//! Each device numbers its objects, and each open has its own handles. So every call refuses objects of other devices, and of the
+//! same device opened again: the kernel would take a foreign handle for an object of its own.
+//!
+//! [`EXCHANGES`] has a line for each call and each object that it is given. Run by `./run test`, or under
+//! `softhca-run --devices 3`.
+
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use blueflame::transport::{Dci, DciStreams, Rc, Uc, Ud, XrcInitiator};
+use blueflame::types::DcKey;
+use blueflame::verbs::{
+    Access, AsyncEvents, Change, CompletionChannel, Device, DeviceMemory, Error, MemoryWindow, OwnedCq, OwnedSrq,
+    OwnedTagMatching, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain, VerbsTransport, WindowType, XrcDomain,
+};
+use blueflame::wqe::WindowRights;
+
+/// One object of each kind, all of one open device.
+struct Kit {
+    name: &'static str,
+    device: Device,
+    pd: ProtectionDomain,
+    cq: OwnedCq,
+    srq: OwnedSrq,
+    tags: OwnedTagMatching,
+    xrcd: XrcDomain,
+    channel: CompletionChannel,
+    threads: ThreadDomain,
+    memory: DeviceMemory,
+    pool: std::cell::RefCell<Pool>,
+    window: std::cell::RefCell<MemoryWindow>,
+    events: AsyncEvents,
+    pair: QueuePair<Rc>,
+    path: Path,
+}
+
+impl Kit {
+    fn new(name: &'static str, device: &str) -> Self {
+        let device = Device::open(device)
+            .unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run --devices 3"));
+        let pd = device.protection_domain().expect("a PD");
+        let cq = device.completion_queue(256).build().expect("a CQ");
+        let path = device.path(1, None).expect("a path");
+        let pair = pd.queue_pair(cq.handle(), cq.handle()).build().expect("a queue pair");
+        Self {
+            name,
+            srq: pd.shared_recv_queue(8, 1).expect("an SRQ"),
+            tags: pd.tag_matching(cq.handle(), &path).tags(4).receives(8).build().expect("tag matching"),
+            xrcd: device.xrc_domain().expect("an XRC domain"),
+            channel: device.completion_channel().expect("a channel"),
+            threads: pd.thread_domain().expect("a thread domain"),
+            memory: device.device_memory(64, 6).expect("device memory"),
+            pool: Pool::new(&pd, 1 << 16, Access::MW_BIND | Access::ALL).expect("a pool").into(),
+            window: pd.memory_window(WindowType::Type1).expect("a window").into(),
+            events: device.async_events(),
+            pair,
+            path,
+            cq,
+            pd,
+            device,
+        }
+    }
+
+    /// A queue pair of transport `T` with these completion queues, on this kit's device.
+    fn pair<T: VerbsTransport>(&self, sends: &Self, receives: &Self) -> Result<(), Error> {
+        self.pd.queue_pair::<T>(sends.cq.handle(), receives.cq.handle()).build().map(drop)
+    }
+}
+
+/// A call on objects of the first kit, which is given one of the second.
+type Exchange = fn(&Kit, &Kit) -> Result<(), Error>;
+
+/// The object that the call makes or uses, the foreign object, and the call.
+const EXCHANGES: &[(&str, &str, Exchange)] = &[
+    ("queue pair", "completion queue", |own, given| own.pair::<Rc>(given, own)),
+    ("queue pair", "completion queue", |own, given| own.pair::<Rc>(own, given)),
+    ("queue pair", "completion queue", |own, given| own.pair::<Uc>(given, given)),
+    ("queue pair", "completion queue", |own, given| own.pair::<Ud>(own, given)),
+    ("queue pair", "completion queue", |own, given| own.pair::<Dci>(given, own)),
+    ("queue pair", "completion queue", |own, given| own.pair::<Dci>(own, given)),
+    ("queue pair", "completion queue", |own, given| own.pair::<DciStreams>(own, given)),
+    ("queue pair", "completion queue", |own, given| own.pair::<XrcInitiator>(given, own)),
+    ("queue pair", "completion queue", |own, given| own.pair::<XrcInitiator>(own, given)),
+    ("queue pair", "shared receive queue", |own, given| {
+        let builder = own.pd.queue_pair::<Rc>(own.cq.handle(), own.cq.handle());
+        builder.shared_recv_queue(given.srq.handle()).build().map(drop)
+    }),
+    ("queue pair", "shared receive queue", |own, given| {
+        let builder = own.pd.queue_pair::<Ud>(own.cq.handle(), own.cq.handle());
+        builder.shared_recv_queue(given.srq.handle()).build().map(drop)
+    }),
+    ("queue pair", "thread domain", |own, given| {
+        own.pd.queue_pair::<Rc>(own.cq.handle(), own.cq.handle()).build_in(&given.threads).map(drop)
+    }),
+    ("completion queue", "thread domain", |own, given| {
+        own.device.completion_queue(8).thread_domain(&given.threads).build().map(drop)
+    }),
+    ("completion queue", "completion channel", |own, given| {
+        own.device.completion_queue(8).channel(&given.channel).build().map(drop)
+    }),
+    ("target", "completion queue", |own, given| {
+        own.pd.target(given.cq.handle(), own.srq.handle()).build(&own.path, DcKey(1)).map(drop)
+    }),
+    ("target", "shared receive queue", |own, given| {
+        own.pd.target(own.cq.handle(), given.srq.handle()).build(&own.path, DcKey(1)).map(drop)
+    }),
+    ("receiver of tagged messages", "completion queue", |own, given| {
+        own.pd.tag_receiver(given.cq.handle(), own.tags.shared_receives().handle()).map(drop)
+    }),
+    ("receiver of tagged messages", "shared receive queue", |own, given| {
+        own.pd.tag_receiver(own.cq.handle(), given.tags.shared_receives().handle()).map(drop)
+    }),
+    ("shared receive queue", "completion queue", |own, given| {
+        own.pd.tag_matching(given.cq.handle(), &own.path).tags(4).receives(8).build().map(drop)
+    }),
+    ("shared receive queue", "completion queue", |own, given| {
+        own.pd.xrc_shared_recv_queue(&own.xrcd, given.cq.handle(), 8, 1).map(drop)
+    }),
+    ("shared receive queue", "XRC domain", |own, given| {
+        own.pd.xrc_shared_recv_queue(&given.xrcd, own.cq.handle(), 8, 1).map(drop)
+    }),
+    ("memory region", "device memory", |own, given| {
+        own.pd.register_device_memory(&given.memory, 0..64, Access::ALL).map(drop)
+    }),
+    ("memory region", "protection domain", |own, given| {
+        let buffer = Pool::new(&own.pd, 4096, Access::ALL)?.take(4096)?;
+        buffer.reregister(Change::new().domain(&given.pd)).map(drop).map_err(|not| not.error)
+    }),
+    ("memory window", "buffer", |own, given| {
+        let buffer = given.pool.borrow_mut().take(64)?;
+        let bind = own.window.borrow_mut().bind(own.pair.qp.qpn(), &buffer, 0..64, WindowRights::READ);
+        bind.map(drop)
+    }),
+    ("events of a device", "queue pair", |own, given| {
+        let pair = given.pd.queue_pair::<Rc>(given.cq.handle(), given.cq.handle());
+        let pair = pair.shared_recv_queue(given.srq.handle()).build()?;
+        pair.qp.to_init(&given.path)?;
+        own.events.leave_shared_queue(&pair.qp, Duration::from_secs(2), drop).map(drop)
+    }),
+];
+
+#[test]
+fn objects_of_other_opens_are_refused() {
+    let kits = [("mlx5_0", "mlx5_0"), ("mlx5_0 opened again", "mlx5_0"), ("mlx5_1", "mlx5_1")];
+    let kits = kits.map(|(name, device)| Kit::new(name, device));
+    let mut accepted = Vec::new();
+    for &(object, part, exchange) in EXCHANGES {
+        for own in &kits {
+            // The call works by itself, so that nothing else is why it fails.
+            exchange(own, own).unwrap_or_else(|error| panic!("{object} with its own {part}: {error}"));
+            for given in kits.iter().filter(|given| given.name != own.name) {
+                let result = exchange(own, given);
+                if result != Err(Error::ForeignDevice { object, part }) {
+                    accepted.push(format!("{object} of {} with the {part} of {}: {result:?}", own.name, given.name));
+                }
+            }
+        }
+    }
+    assert!(accepted.is_empty(), "{} not refused:\n{}", accepted.len(), accepted.join("\n"));
+}
+
+/// The kernel would send completions to its own queue with the same handle.
+#[test]
+fn completions_never_go_to_a_queue_of_another_open() {
+    let [own, given] = ["mlx5_0", "mlx5_0 opened again"].map(|name| Kit::new(name, "mlx5_0"));
+    let error = own.pair::<Rc>(&given, &given).expect_err("refused");
+    let text = error.to_string();
+    assert!(text.contains("queue pair") && text.contains("completion queue") && text.contains("opened"), "{text}");
+}
