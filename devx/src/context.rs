@@ -143,11 +143,12 @@ impl Context {
     /// kernel stands behind the device ([`vfio`](crate::vfio)), the firmware does all of it.
     ///
     /// # Errors
-    /// [`Error::Command`].
+    /// [`Error::OutOfRange`] if a mailbox has fewer than the 16 bytes that each begins with; [`Error::Command`].
     ///
     /// # Safety
     /// As for [`create`](Self::create): it depends on the command.
     pub unsafe fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        headed(inbox, outbox)?;
         self.send(inbox, outbox)
     }
 
@@ -173,6 +174,18 @@ impl Context {
         self.make(inbox, ())
     }
 
+    /// Makes an object by whatever bytes, for commands that this crate does not describe.
+    ///
+    /// # Errors
+    /// As of [`execute_raw`](Self::execute_raw).
+    ///
+    /// # Safety
+    /// As for [`create`](Self::create).
+    pub unsafe fn create_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<Object, Error> {
+        headed(inbox, outbox)?;
+        self.make_of(inbox, outbox, Box::new(()))
+    }
+
     /// As [`create`](Self::create), by builders. `under` has all that the mailbox names: it must be of this context, and the object keeps it.
     ///
     /// # Errors
@@ -187,14 +200,18 @@ impl Context {
     {
         under.check(self)?;
         let mut outbox = <I::Command as Command>::Out::zeroed();
-        let (input, output) = (checked(inbox)?, outbox.as_bytes_mut());
-        let (input_at, output_at) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+        let object = self.make_of(checked(inbox)?, outbox.as_bytes_mut(), Box::new(under))?;
+        Ok((object, outbox))
+    }
+
+    fn make_of(&self, inbox: &[u8], outbox: &mut [u8], under: Box<dyn Under>) -> Result<Object, Error> {
+        let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
-        let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input_at, input.len(), output_at, output.len()) };
+        let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input, inbox.len(), output, outbox.len()) };
         let Some(raw) = NonNull::new(raw) else {
-            return Err(failure(input, output, last_errno()).into());
+            return Err(failure(inbox, outbox, last_errno()).into());
         };
-        Ok((Object { raw, under: ManuallyDrop::new(Box::new(under)), context: self.clone() }, outbox))
+        Ok(Object { raw, under: ManuallyDrop::new(under), context: self.clone() })
     }
 }
 
@@ -278,6 +295,18 @@ impl Object {
         Ok(outbox)
     }
 
+    /// Asks by whatever bytes, for commands that this crate does not describe.
+    ///
+    /// # Errors
+    /// As of [`Context::execute_raw`].
+    ///
+    /// # Safety
+    /// As for [`Context::create`], unless the command only asks.
+    pub unsafe fn query_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        headed(inbox, outbox)?;
+        self.call(ffi::mlx5dv_devx_obj_query, inbox, outbox)
+    }
+
     /// Sends a command that changes the object: for commands that [`object`](crate::object) has no method for.
     ///
     /// # Errors
@@ -291,6 +320,18 @@ impl Object {
         I::Command: Modifies,
     {
         self.change(inbox)
+    }
+
+    /// Changes the object by whatever bytes, for commands that this crate does not describe.
+    ///
+    /// # Errors
+    /// As of [`Context::execute_raw`].
+    ///
+    /// # Safety
+    /// As for [`modify`](Self::modify).
+    pub unsafe fn modify_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
+        headed(inbox, outbox)?;
+        self.call(ffi::mlx5dv_devx_obj_modify, inbox, outbox)
     }
 
     /// As [`modify`](Self::modify), by methods that know the object. The mailbox names nothing else: see [`change_to`](Self::change_to).
@@ -349,6 +390,14 @@ pub(crate) fn checked<I: Inbox>(inbox: &I) -> Result<&[u8], Error> {
     }
     in_range("bytes of an inbox", bytes.len() as u64, I::Command::BYTES as u64..=u64::MAX)?;
     Ok(bytes)
+}
+
+/// Refuses raw mailboxes without the header that all have, which libmlx5 reads (`mlx5_ifc_mbox_in_bits`, `mlx5_ifc_mbox_out_bits`).
+fn headed(inbox: &[u8], outbox: &[u8]) -> Result<(), Error> {
+    /// Bytes of either header.
+    const HEADER: u64 = 16;
+    in_range("bytes of an inbox", inbox.len() as u64, HEADER..=u64::MAX)?;
+    in_range("bytes of an outbox", outbox.len() as u64, HEADER..=u64::MAX)
 }
 
 /// The bytes of an outbox with room for the answer of command `I`.

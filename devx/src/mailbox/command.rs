@@ -13,7 +13,7 @@ pub(crate) mod sealed {
 }
 
 /// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode. Only this crate has commands; other bytes go by
-/// `Context::execute_raw`, which is `unsafe`.
+/// `Context::execute_raw` and the like, which are `unsafe`.
 ///
 /// ```compile_fail,E0277
 /// use blueflame_devx::cmd::QueryIssiIn;

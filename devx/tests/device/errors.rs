@@ -1,7 +1,10 @@
 //! What goes wrong, and what is said of it.
 
 use blueflame::transport;
-use blueflame_devx::cmd::{Opcode, QpcState, QueryAdapterIn, QueryHcaCapIn, QueryHcaCapOut, Status};
+use blueflame_devx::cmd::{
+    AllocQCounterIn, AllocQCounterOut, Opcode, Qp2ErrIn, QpcState, QueryAdapterIn, QueryHcaCapIn, QueryHcaCapOut,
+    QueryQCounterIn, QueryQCounterOut, QueryQpIn, Status,
+};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::Uar;
 use blueflame_devx::{Error, cmd};
@@ -23,6 +26,51 @@ fn a_refused_command_is_told_apart() {
     let mut outbox = QueryHcaCapOut::zeroed();
     // SAFETY: the command only asks.
     assert!(unsafe { ground.context.execute_raw(inbox.as_bytes(), outbox.as_bytes_mut()) }.is_err());
+}
+
+/// What this crate does not describe goes as bytes.
+#[test]
+fn raw_bytes_make_ask_and_change_objects() {
+    let ground = ground();
+    let (mut made, mut asked) =
+        ([0; <AllocQCounterOut as Structure>::BYTES], [0; <QueryQCounterOut as Structure>::BYTES]);
+    // SAFETY: counters are in the device's own memory.
+    let counters = unsafe { ground.context.create_raw(AllocQCounterIn::new().as_bytes(), &mut made) }.expect("made");
+    let mut question = QueryQCounterIn::new();
+    question.set_counter_set_id(AllocQCounterOut::copied(&made).counter_set_id());
+    // SAFETY: the command only asks.
+    unsafe { counters.query_raw(question.as_bytes(), &mut asked) }.expect("asked");
+    // SAFETY: as above.
+    let short = unsafe { counters.query_raw(&question.as_bytes()[..15], &mut asked) };
+    assert_eq!(short, Err(Error::OutOfRange { what: "bytes of an inbox", value: 15, min: 16, max: u64::MAX }));
+    // SAFETY: as above.
+    let short = unsafe { counters.query_raw(question.as_bytes(), &mut asked[..15]) };
+    assert_eq!(short, Err(Error::OutOfRange { what: "bytes of an outbox", value: 15, min: 16, max: u64::MAX }));
+
+    let end = End::<transport::Rc>::new(&ground);
+    end.pair.qp.to_init(&ground.path).expect("INIT");
+    let mut change = Qp2ErrIn::new();
+    change.set_qpn(end.pair.qp.qpn());
+    // SAFETY: neither to RESET nor to RTS.
+    unsafe { end.pair.qp.object().modify_raw(change.as_bytes(), &mut [0; 16]) }.expect("changed");
+    assert_eq!(end.pair.qp.state(), Ok(QpcState::ERR));
+}
+
+/// The type of a safe call's mailbox decides, and not its bytes.
+#[test]
+fn an_opcode_that_is_not_the_types_is_refused() {
+    let ground = ground();
+    let mut inbox = QueryAdapterIn::new();
+    inbox.set_opcode(Opcode::CREATE_MKEY);
+    let error = ground.context.execute(&inbox).expect_err("no question");
+    assert_eq!(error, Error::Opcode { of: Opcode::QUERY_ADAPTER, is: Opcode::CREATE_MKEY });
+    let end = End::<transport::Rc>::new(&ground);
+    let mut question = QueryQpIn::new();
+    question.set_qpn(end.pair.qp.qpn()).set_opcode(Opcode::QP_2RST);
+    let error = end.pair.qp.object().query(&question).expect_err("no question");
+    assert_eq!(error, Error::Opcode { of: Opcode::QUERY_QP, is: Opcode::QP_2RST });
+    let error = ground.context.execute_into(&QueryAdapterIn::new(), AllocQCounterOut::zeroed()).expect_err("no room");
+    assert!(matches!(error, Error::OutOfRange { what: "bytes of an outbox", value: 16, .. }), "{error}");
 }
 
 #[test]
