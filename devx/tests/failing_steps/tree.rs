@@ -7,7 +7,7 @@ use blueflame::transport;
 use blueflame::verbs::Access;
 use blueflame_devx::cmd::QueryQpIn;
 use blueflame_devx::memory::{Rings, ThreadRings, Umem};
-use blueflame_devx::object::{Mkey, Pd, SharedUar, ThreadUar, Uar};
+use blueflame_devx::object::{EncryptingKey, Mkey, Pd, SharedUar, ThreadUar, Uar};
 use blueflame_devx::{Answers, Context, Error, EventChannel, EventType};
 
 use crate::Tree;
@@ -36,6 +36,11 @@ pub(crate) fn make(context: &Context) -> Result<Tree, Error> {
     keep(Box::new(pieces));
     keep(Box::new(key));
     keep(Box::new(umem));
+    // Their protection domain goes with them: a device without encryption has none.
+    match EncryptingKey::new(&pd, 4) {
+        Err(Error::Capability { .. }) => {}
+        made => keep(Box::new(made?)),
+    }
 
     // Queues, by each kind of register.
     let rings = Rings::new(context)?;
