@@ -12,6 +12,13 @@ use crate::error::Object;
 /// Most bytes of a page, as log2 of 4096-byte units: the five bits that most contexts have for it.
 const MAX_LOG_PAGE_SIZE: u64 = 31;
 
+/// Into how many parts `page_offset` divides a page.
+const PAGE_PARTS: u64 = 64;
+
+/// Values of `page_offset` in the contexts of QPs, CQs, EQs and SRQs (6 bits), and in that of work queues (5 bits).
+pub(crate) const PAGE_OFFSETS: u64 = 1 << 6;
+pub(crate) const WQ_PAGE_OFFSETS: u64 = 1 << 5;
+
 /// What a mailbox says of where a ring lies.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
@@ -19,11 +26,16 @@ pub(crate) struct Placement {
     pub(crate) umem: Option<(u32, u64)>,
     /// `pas`: the host address of each page; multiples of the page's size.
     pub(crate) pages: Vec<u64>,
-    /// `log_page_size`: log2 of a page's size in units of 4096 bytes (`MLX5_ADAPTER_PAGE_SHIFT`).
+    /// `log_page_size`: log2 of a page's size in units of 4096 bytes (`MLX5_ADAPTER_PAGE_SHIFT`). Reserved with user memory,
+    /// whose own pages count (DOCA GPUNetIO `src/doca_verbs_qp.cpp`, `create_qp_obj`; daqiri's pull request 269).
     pub(crate) log_page_size: u64,
     /// `page_offset`: where the ring begins in its first page, in units of 1/64 of a page (Linux
-    /// `drivers/infiniband/hw/mlx5/mem.c`, `__mlx5_umem_find_best_quantized_pgoff`). In user memory it is added to the offset.
+    /// `drivers/infiniband/hw/mlx5/mem.c`, `__mlx5_umem_find_best_quantized_pgoff`). Reserved with user memory, too.
     pub(crate) page_offset: u64,
+    /// How many values that field has. A ring in user memory begins in a page where the field could say it: at any 1/64 of
+    /// the page, or in its first half if there are 32 (UCX `src/uct/ib/mlx5/gdaki/gdaki.c`, `UCT_GDAKI_CQ_PAGE_OFFSET_SHIFT`,
+    /// for completion queues; inferred from the width of the field for the others).
+    pub(crate) page_offsets: u64,
     /// Bytes.
     pub(crate) len: u64,
     /// The device writes it, as a completion queue's. Send and receive rings it only reads, so that they may lie in user
@@ -35,24 +47,46 @@ impl Call<'_> {
     /// The one address at which the device finds a ring, for its context.
     ///
     /// # Errors
-    /// `BAD_PARAM` for an offset or a page that cannot be; `BAD_RES` for user memory that is not the caller's;
-    /// `BAD_INPUT_LEN` if the mailbox lists too few pages.
+    /// `BAD_PARAM` for an offset or a page that cannot be, or a reserved field; `BAD_RES` for user memory that is not the
+    /// caller's; `BAD_INPUT_LEN` if the mailbox lists too few pages.
     pub(crate) fn ring(&mut self, placement: Placement) -> Result<u64, Refusal> {
-        let Placement { umem, pages, log_page_size, page_offset, len, written } = placement;
+        let Placement { umem, pages, log_page_size, page_offset, page_offsets, len, written } = placement;
         if log_page_size > MAX_LOG_PAGE_SIZE {
             let reason = format!("pages of 4096 << {log_page_size} bytes; at most {MAX_LOG_PAGE_SIZE}");
             return Err(Refusal::parameter(reason));
         }
-        let page_bytes = ADAPTER_PAGE_BYTES << log_page_size;
-        let in_page = page_bytes / 64 * page_offset;
         match umem {
             Some((number, offset)) => {
-                let offset = offset.checked_add(in_page);
-                let offset = offset.ok_or_else(|| Refusal::parameter("an offset past the address space"))?;
+                for (field, value) in [("page_offset", page_offset), ("log_page_size", log_page_size)] {
+                    if value != 0 {
+                        let reason = format!("{field} {value} of a ring in a UMEM: reserved, the UMEM's pages count");
+                        return Err(Refusal::parameter(reason));
+                    }
+                }
+                self.check_beginning(number, offset, page_offsets)?;
                 self.in_umem(number, offset, len, written)
             }
-            None => self.in_pages(pages, page_bytes, in_page, len),
+            None => {
+                let page_bytes = ADAPTER_PAGE_BYTES << log_page_size;
+                self.in_pages(pages, page_bytes, page_bytes / PAGE_PARTS * page_offset, len)
+            }
         }
+    }
+
+    /// Refuses a ring that begins where none of `page_offsets` values of `page_offset` could say it.
+    fn check_beginning(&mut self, number: u32, offset: u64, page_offsets: u64) -> Result<(), Refusal> {
+        self.check_use(Object::Umem, number)?;
+        let umem = self.state.umems.find_mut(number)?;
+        let (unit, at) = (umem.page_bytes / PAGE_PARTS, umem.in_page(offset));
+        if at.is_multiple_of(unit) && at / unit < page_offsets {
+            return Ok(());
+        }
+        let reason = format!(
+            "a ring at {offset:#x} of UMEM {number:#x}: {at:#x} in a page of {:#x} bytes is not one of the first \
+             {page_offsets} multiples of {unit:#x}",
+            umem.page_bytes
+        );
+        Err(Refusal::parameter(reason))
     }
 
     /// The address of a doorbell record of `len` bytes: `dbr_addr` is an offset in user memory `umem` (`dbr_umem_valid` and
@@ -179,7 +213,15 @@ mod tests {
 
     /// A ring of `len` bytes in pages of 4096 bytes.
     fn ring(len: u64) -> Placement {
-        Placement { umem: None, pages: Vec::new(), log_page_size: 0, page_offset: 0, len, written: true }
+        Placement {
+            umem: None,
+            pages: Vec::new(),
+            log_page_size: 0,
+            page_offset: 0,
+            page_offsets: PAGE_OFFSETS,
+            len,
+            written: true,
+        }
     }
 
     #[test]
@@ -187,14 +229,13 @@ mod tests {
         let mut bench = Bench::new();
         let user = bench.user();
         let umem = bench.umem(user, &[2, 3], 0x100, true);
-        let place = Placement { umem: Some((umem, 0x200)), page_offset: 3, ..ring(0x1cc0 - 0x80) };
+        let place = Placement { umem: Some((umem, 0x2c0)), ..ring(0x1cc0 - 0x80) };
         let at = bench.call(user, |call| {
             let at = call.ring(place.clone())?;
             call.created(Object::Cq, 7);
             Ok(at)
         });
-        // An offset of 1/64 page is 64 bytes.
-        assert_eq!(at, Ok(BASE + 2 * 4096 + 0x100 + 0x200 + 3 * 64));
+        assert_eq!(at, Ok(BASE + 2 * 4096 + 0x100 + 0x2c0));
         assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(1));
         let longer = Placement { len: place.len + 1, ..place };
         assert_eq!(bench.call(user, |call| call.ring(longer)), Err(Status::BadParameter));
@@ -211,6 +252,42 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_in_user_memory_begins_at_a_64th_of_its_pages() {
+        let mut bench = Bench::new();
+        let user = bench.user();
+        // Pages of 4096 bytes, and one of 64 KiB.
+        let (small, large) = (bench.umem(user, &[0, 1], 0, true), bench.umem_of(4, user, &[0x10], 0, true));
+        let mut begins = |umem, offset, page_offsets| {
+            let place = Placement { umem: Some((umem, offset)), page_offsets, ..ring(64) };
+            bench.call(user, |call| call.ring(place)).is_ok()
+        };
+        for page in [0, 0x1000] {
+            let fits = [0, 64, 0x7c0, 0x800, 0xfc0, 32, 96, 0x7e0].map(|at| begins(small, page + at, PAGE_OFFSETS));
+            assert_eq!(fits, [true, true, true, true, true, false, false, false]);
+            // A work queue begins in the first half of a page.
+            let fits = [0, 64, 0x7c0, 0x800, 0xfc0].map(|at| begins(small, page + at, WQ_PAGE_OFFSETS));
+            assert_eq!(fits, [true, true, true, false, false]);
+        }
+        let fits = [0, 64, 0x1000, 0x400, 0x7c00, 0x8000].map(|at| begins(large, at, PAGE_OFFSETS));
+        assert_eq!(fits, [true, false, true, true, true, true]);
+        let fits = [0, 64, 0x1000, 0x400, 0x7c00, 0x8000].map(|at| begins(large, at, WQ_PAGE_OFFSETS));
+        assert_eq!(fits, [true, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn a_ring_in_user_memory_has_no_pages_of_its_own() {
+        let mut bench = Bench::new();
+        let user = bench.user();
+        let umem = bench.umem(user, &[0, 1], 0, true);
+        let mut place = |page_offset, log_page_size| {
+            let place = Placement { umem: Some((umem, 0)), page_offset, log_page_size, ..ring(64) };
+            bench.call(user, |call| call.ring(place)).map(drop)
+        };
+        assert_eq!(place(0, 0), Ok(()));
+        assert_eq!([place(1, 0), place(0, 1)], [Err(Status::BadParameter); 2]);
+    }
+
+    #[test]
     fn user_memory_of_somebody_else_or_without_write_access_is_refused() {
         let mut bench = Bench::new();
         let (user, other) = (bench.user(), bench.user());
@@ -222,7 +299,7 @@ mod tests {
         assert_eq!(bench.call(user, |call| call.record(Some(read_only), 0xffc, 8)), Err(Status::BadParameter));
         assert_eq!(bench.call(other, |call| call.ring(place(read_only, false))), Err(Status::BadResource));
         assert_eq!(bench.call(user, |call| call.ring(place(read_only + 1, false))), Err(Status::BadResource));
-        let wraps = Placement { umem: Some((read_only, u64::MAX)), page_offset: 1, written: false, ..ring(64) };
+        let wraps = Placement { umem: Some((read_only, u64::MAX & !0xfff)), written: false, ..ring(64) };
         assert_eq!(bench.call(user, |call| call.ring(wraps)), Err(Status::BadParameter));
     }
 

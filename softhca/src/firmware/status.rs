@@ -70,11 +70,18 @@ pub(crate) struct Refusal {
     pub(crate) status: Status,
     /// The reason, for people.
     pub(crate) reason: String,
+    /// What NVIDIA's firmware answers, where that has become known.
+    pub(crate) known_syndrome: Option<u32>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: Status, reason: impl Into<String>) -> Self {
-        Self { status, reason: reason.into() }
+        Self { status, reason: reason.into(), known_syndrome: None }
+    }
+
+    /// A parameter that NVIDIA's firmware refuses with this syndrome.
+    pub(crate) fn known(syndrome: u32, reason: impl Into<String>) -> Self {
+        Self { known_syndrome: Some(syndrome), ..Self::parameter(reason) }
     }
 
     /// A parameter that is out of range.
@@ -88,8 +95,11 @@ impl Refusal {
     }
 
     /// The number that goes into the mailbox: the same for the same reason, whatever the numbers in it. NVIDIA does not
-    /// publish what its firmware's syndromes mean, so these are the device's own.
+    /// publish what its firmware's syndromes mean, so all but a few are the device's own.
     pub(crate) fn syndrome(&self) -> u32 {
+        if let Some(known) = self.known_syndrome {
+            return known;
+        }
         // FNV-1a over the text without its digits; bit 31 is never set by hardware seen so far, and is set here.
         let words = self.reason.bytes().filter(|byte| !byte.is_ascii_digit());
         words.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) | 1 << 31

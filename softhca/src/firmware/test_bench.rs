@@ -80,8 +80,14 @@ impl Bench {
 
     /// User memory of the pages at `pages`, which are numbers of 4096-byte pages of host memory; made as a driver does it.
     pub(crate) fn umem(&mut self, uid: Uid, pages: &[u64], offset: u32, writable: bool) -> u32 {
+        self.umem_of(0, uid, pages, offset, writable)
+    }
+
+    /// Likewise, in pages of `4096 << log_page_size` bytes.
+    pub(crate) fn umem_of(&mut self, log_page_size: u8, uid: Uid, pages: &[u64], offset: u32, writable: bool) -> u32 {
         let mut input = vec![0; 0x30 + 8 * pages.len()];
         input[0..4].copy_from_slice(&[0x0a, 0x08, (uid.0 >> 8) as u8, uid.0 as u8]);
+        input[0x23] = log_page_size;
         input[0x24..0x28].copy_from_slice(&offset.to_be_bytes());
         input[0x28..0x30].copy_from_slice(&(pages.len() as u64).to_be_bytes());
         for (index, page) in pages.iter().enumerate() {

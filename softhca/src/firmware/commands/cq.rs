@@ -6,7 +6,7 @@ use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::objects::{CQC_BYTES, CqRecord};
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::{Refusal, Status};
 use crate::query::{CqArming, CqFault};
 use std::time::Duration;
@@ -235,11 +235,14 @@ fn cqe_bytes(view: View<'_>) -> Result<u32, Refusal> {
 /// Where the ring of the mailbox's context lies.
 fn ring(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
     let [valid, id, offset] = RING;
+    let umem = call.input.flag(valid).then(|| (call.input.get32(id), call.input.get(offset)));
     call.ring(Placement {
-        umem: call.input.flag(valid).then(|| (call.input.get32(id), call.input.get(offset))),
+        umem,
         pages: call.input.words(&create_cq_in::LAYOUT),
-        log_page_size: view.get(cqc::LOG_PAGE_SIZE),
+        // DPDK has the host's page size here with a UMEM (`drivers/common/mlx5/mlx5_common_devx.c`, `mlx5_devx_cq_create`).
+        log_page_size: if umem.is_some() { 0 } else { view.get(cqc::LOG_PAGE_SIZE) },
         page_offset: view.get(cqc::PAGE_OFFSET),
+        page_offsets: PAGE_OFFSETS,
         len: u64::from(cqe_bytes(view)?) << view.get(cqc::LOG_CQ_SIZE),
         written: true,
     })

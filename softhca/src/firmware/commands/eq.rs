@@ -6,7 +6,7 @@ use crate::event::EQE_BYTES;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::owners::SHARED;
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
 use crate::query::EqState;
 
@@ -99,6 +99,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         pages: call.input.words(&create_eq_in::LAYOUT),
         log_page_size: view.get(eqc::LOG_PAGE_SIZE),
         page_offset: view.get(eqc::PAGE_OFFSET),
+        page_offsets: PAGE_OFFSETS,
         len: (EQE_BYTES as u64) << log_size,
         written: true,
     };

@@ -317,6 +317,7 @@ fn pages(call: &mut Call<'_>, context: View<'_>, list: &[u8], made: &mut MkeyCon
             read_only(&mut made.access);
         }
         let offset = input.get(create_mkey_in::MKEY_UMEM_OFFSET);
+        check_in_page(call, number, offset, made.iova)?;
         made.addr = call.in_umem(number, offset, made.len, made.access.local_write)?;
         return Ok(());
     }
@@ -330,6 +331,22 @@ fn pages(call: &mut Call<'_>, context: View<'_>, list: &[u8], made: &mut MkeyCon
     let page_bytes = 1 << context.get(mkc::LOG_PAGE_SIZE);
     made.addr = call.in_pages(pages, page_bytes, made.iova % page_bytes, made.len)?;
     Ok(())
+}
+
+/// Firmware's syndrome for a key that begins elsewhere in a page than its first address (UCX, pull request 8689).
+const OTHER_PLACE_IN_PAGE: u32 = 0x31_7175;
+
+/// Refuses a key whose first address `start` has another offset in a page than byte `offset` of user memory `number`.
+fn check_in_page(call: &mut Call<'_>, number: u32, offset: u64, start: u64) -> Result<(), Refusal> {
+    call.check_use(Object::Umem, number)?;
+    let umem = call.state.umems.find_mut(number)?;
+    let (at, page_bytes) = (umem.in_page(offset), umem.page_bytes);
+    if start % page_bytes == at {
+        return Ok(());
+    }
+    let reason =
+        format!("start_addr {start:#x}, and byte {at:#x} of a page of {page_bytes:#x} bytes of UMEM {number:#x}");
+    Err(Refusal::known(OTHER_PLACE_IN_PAGE, reason))
 }
 
 /// The pages of a list, with what each permits.

@@ -105,7 +105,7 @@ fn a_key_of_user_memory_keeps_it_and_is_its_makers() {
     let (user, other) = (bench.user(), bench.user());
     let pd = pd(&mut bench, user);
     let umem = bench.umem(user, &[4, 5], 0x10, true);
-    let key = Mailbox::new(user, pd, LOCAL | MTT, 0x10, 0x1000).umem(umem, 0x20).create(&mut bench).expect("a key");
+    let key = Mailbox::new(user, pd, LOCAL | MTT, 0x30, 0x1000).umem(umem, 0x20).create(&mut bench).expect("a key");
     assert_eq!(bench.device.mkey(key).map(|context| context.addr), Some(BASE + 0x4030));
     assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(1));
     assert_eq!(by_index(&mut bench, 1, other, key, 0x130), Err(Status::BadResource));
@@ -115,9 +115,35 @@ fn a_key_of_user_memory_keeps_it_and_is_its_makers() {
     // Not of another's user memory or PD, nor of more than there is.
     let of_another = Mailbox::new(other, pd, LOCAL | MTT, 0, 0x1000).umem(umem, 0);
     assert_eq!(of_another.create(&mut bench), Err(Status::BadResource));
-    let too_long = Mailbox::new(user, pd, LOCAL | MTT, 0, 0x2000).umem(umem, 0);
+    let too_long = Mailbox::new(user, pd, LOCAL | MTT, 0x10, 0x2000).umem(umem, 0);
     assert_eq!(too_long.create(&mut bench), Err(Status::BadParameter));
     assert_eq!(bench.state().umems.get(umem).map(|umem| umem.users), Some(0));
+}
+
+#[test]
+fn a_key_of_user_memory_begins_where_its_first_address_does_in_a_page() {
+    let mut bench = Bench::new();
+    let user = bench.user();
+    let pd = pd(&mut bench, user);
+    // Pages of 4096 bytes, and of 64 KiB.
+    let small = bench.umem(user, &[0, 1], 0x10, true);
+    let large = bench.umem_of(4, user, &[0x10], 0, true);
+    let mut begins = |umem, offset, start| {
+        let mailbox = Mailbox::new(user, pd, LOCAL | MTT, start, 0x100).umem(umem, offset);
+        let mut output = [0; 16];
+        match bench.firmware.execute(&mut bench.device, &mailbox.0, &mut output) {
+            Status::Ok => 0,
+            _ => u32::from_be_bytes([output[4], output[5], output[6], output[7]]),
+        }
+    };
+    // UCX met this number on a NIC: "page offset of the starting point in the umem must match the page offset indicated by the
+    // mkey.start_address" (its pull request 8689).
+    const ELSEWHERE: u32 = 0x31_7175;
+    let small =
+        [(0, 0x10), (0, 0x7010), (0xff0, 0), (0, 0), (0, 0x20), (0x10, 0x10)].map(|(at, to)| begins(small, at, to));
+    assert_eq!(small, [0, 0, 0, ELSEWHERE, ELSEWHERE, ELSEWHERE]);
+    let large = [(0, 0x2_0000), (0x1000, 0x1000), (0, 0x1000), (0x1000, 0)].map(|(at, to)| begins(large, at, to));
+    assert_eq!(large, [0, 0, ELSEWHERE, ELSEWHERE]);
 }
 
 #[test]

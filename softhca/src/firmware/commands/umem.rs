@@ -85,7 +85,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.state.umems.reserve()?;
     let len = count * page_bytes - offset;
     let pages = call.device.map_pages(pages, page_bytes)?;
-    call.state.umems.insert(number, Umem { pages, offset, len, writable, users: 0 });
+    call.state.umems.insert(number, Umem { pages, page_bytes, offset, len, writable, users: 0 });
     call.created(Object::Umem, number);
     call.output.set(create_umem_out::UMEM_ID, number.into());
     Ok(())

@@ -3,7 +3,7 @@
 use crate::context::{QueueState, TimestampFormat};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Field, Layout, View, layout};
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{Placement, WQ_PAGE_OFFSETS};
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -103,6 +103,7 @@ pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_b
         pages: call.input.words(input),
         log_page_size: view.get(wq::LOG_WQ_PG_SZ),
         page_offset: view.get(wq::PAGE_OFFSET),
+        page_offsets: WQ_PAGE_OFFSETS,
         len: 1 << (log_size + log_stride),
         written: false,
     })?;

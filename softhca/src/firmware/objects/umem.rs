@@ -8,6 +8,8 @@ pub(crate) const ADAPTER_PAGE_BYTES: u64 = 4096;
 pub(crate) struct Umem {
     /// Where the device finds its pages.
     pub(crate) pages: u64,
+    /// Bytes of one of them: what the driver chose.
+    pub(crate) page_bytes: u64,
     /// Where it begins in its first page.
     pub(crate) offset: u64,
     /// Bytes.
@@ -22,5 +24,10 @@ impl Umem {
     /// Where the device finds `len` bytes at `offset`.
     pub(crate) fn address(&self, offset: u64, len: u64) -> Option<u64> {
         (offset <= self.len && len <= self.len - offset).then(|| self.pages + self.offset + offset)
+    }
+
+    /// Where byte `offset` lies in its page.
+    pub(crate) fn in_page(&self, offset: u64) -> u64 {
+        self.offset.wrapping_add(offset) % self.page_bytes
     }
 }

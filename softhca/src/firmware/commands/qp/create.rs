@@ -11,7 +11,7 @@ use crate::firmware::call::Call;
 use crate::firmware::commands::work_queue::timestamp_format;
 use crate::firmware::layout::View;
 use crate::firmware::objects::{QPC_BYTES, QpRecord};
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
 use crate::gsi::QP1;
 
@@ -176,6 +176,7 @@ fn queues(
             pages: call.input.words(&create_qp_in::LAYOUT),
             log_page_size: view.get(qpc::LOG_PAGE_SIZE),
             page_offset: view.get(qpc::PAGE_OFFSET),
+            page_offsets: PAGE_OFFSETS,
             len: rq_bytes + sq_bytes,
             written: false,
         })?;

@@ -6,7 +6,7 @@ use crate::context::SrqOrder;
 use crate::firmware::call::Call;
 use crate::firmware::layout::ViewMut;
 use crate::firmware::objects::SrqKind;
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
 
 /// What is added to `log_rq_stride` to be log2 of bytes.
@@ -34,6 +34,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             pages: call.input.words(&create_srq_in::LAYOUT),
             log_page_size: view.get(srqc::LOG_PAGE_SIZE),
             page_offset: view.get(srqc::PAGE_OFFSET),
+            page_offsets: PAGE_OFFSETS,
             len: 0,
             written: false,
         },

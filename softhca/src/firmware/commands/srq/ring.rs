@@ -7,7 +7,7 @@ use crate::firmware::call::Call;
 use crate::firmware::commands::work_queue::{check_no_slave, check_plain, wq};
 use crate::firmware::layout::{Layout, View, ViewMut};
 use crate::firmware::objects::{SrqKind, SrqRecord};
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{Placement, WQ_PAGE_OFFSETS};
 use crate::firmware::status::Refusal;
 use crate::query::SrqInfo;
 
@@ -123,6 +123,7 @@ pub(super) fn of_work_queue<'a>(
             pages: call.input.words(input),
             log_page_size: view.get(wq::LOG_WQ_PG_SZ),
             page_offset: view.get(wq::PAGE_OFFSET),
+            page_offsets: WQ_PAGE_OFFSETS,
             len: 0,
             written: false,
         },

@@ -7,7 +7,7 @@ use crate::context::{SrqOrder, XrcContext};
 use crate::firmware::call::Call;
 use crate::firmware::layout::ViewMut;
 use crate::firmware::objects::SrqKind;
-use crate::firmware::placement::Placement;
+use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
 
 pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -37,6 +37,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             pages: call.input.words(&create_xrc_srq_in::LAYOUT),
             log_page_size: view.get(xrc_srqc::LOG_PAGE_SIZE),
             page_offset: view.get(xrc_srqc::PAGE_OFFSET),
+            page_offsets: PAGE_OFFSETS,
             len: 0,
             written: false,
         },
