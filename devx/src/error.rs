@@ -55,6 +55,17 @@ pub enum Error {
         /// Which object.
         object: &'static str,
     },
+    /// The kernel chose the pages in which the device has the memory, and they may not begin where the program's do: so there are no keys
+    /// by the program's addresses. The VFIO driver is like that.
+    #[error(
+        "memory at {start:#x} does not begin at a multiple of {most:#x} bytes, which the device's pages of it may have"
+    )]
+    DevicePages {
+        /// Where the memory begins.
+        start: u64,
+        /// Bytes that a page may have.
+        most: u64,
+    },
     /// Two objects do not belong together.
     #[error("the {object} was made with another {of}")]
     Foreign {

@@ -3,8 +3,10 @@
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use blueflame::verbs::CallError;
+
 use super::gaps::Gaps;
-use super::umem::Umem;
+use super::umem::{PAGE, Umem};
 use crate::cmd::UmemId;
 use crate::context::Context;
 use crate::error::Error;
@@ -20,6 +22,9 @@ use crate::error::Error;
 /// ```
 ///
 /// Queues are made in a [`ThreadRings`](super::ThreadRings) over it, one for each thread.
+///
+/// Where the kernel does not say in which pages the device has a chunk ([`Umem::page_bytes`]), rings cannot begin anywhere in it: each
+/// is registered once more by itself, in whole pages. The VFIO driver is like that.
 ///
 /// With verbs each queue pair is a registration of its own, and its record a cache line. Here 10,000 queue pairs are one
 /// registration if the first chunk is large enough ([`RingsBuilder::chunk_bytes`]).
@@ -39,6 +44,8 @@ struct Shared {
 struct Chunk {
     umem: Arc<Umem>,
     gaps: Gaps,
+    /// Rings in it that are registered by themselves.
+    alone: usize,
 }
 
 /// How the memory of rings is to be registered.
@@ -51,19 +58,16 @@ pub struct RingsBuilder<'a> {
 /// How much memory rings and records take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingsUse {
-    /// Registrations.
+    /// Registrations: of chunks, and of rings that need their own.
     pub registrations: usize,
-    /// Bytes registered.
+    /// Bytes of chunks.
     pub registered: usize,
     /// Bytes of them that rings, and pages of records, take.
     pub taken: usize,
 }
 
-/// Rings begin at multiples of a send WQEBB at least, which is also the unit of `page_offset` in pages of 4096 bytes.
-pub(super) const RING_ALIGN: usize = 64;
-
-/// Bytes of the pages in which contexts count (`MLX5_ADAPTER_PAGE_SHIFT`).
-pub(super) const PAGE: usize = 4096;
+/// Rings begin at multiples of a send WQEBB at least, which is also 1/64 of a page: firmware permits no other offsets.
+pub(super) const RING_ALIGN: usize = PAGE / 64;
 
 impl Rings {
     /// Begins to say how memory is registered. By default in chunks of 2 MiB.
@@ -90,17 +94,34 @@ impl Rings {
     #[must_use]
     pub fn in_use(&self) -> RingsUse {
         self.shared.lock().iter().fold(RingsUse::default(), |all, chunk| RingsUse {
-            registrations: all.registrations + 1,
+            registrations: all.registrations + 1 + chunk.alone,
             registered: all.registered + chunk.umem.len(),
             taken: all.taken + chunk.umem.len() - chunk.gaps.free(),
         })
     }
 
-    /// Takes zeroed memory; registers another chunk if there is no room.
+    /// Takes zeroed memory for a ring.
+    pub(super) fn take_ring(&self, bytes: usize, align: usize) -> Result<Space, Error> {
+        let space = self.take(bytes, align)?;
+        if space.chunk.page_bytes().is_some() {
+            return Ok(space);
+        }
+        drop(space);
+        let page = host_page();
+        let bytes = bytes.checked_next_multiple_of(page).ok_or_else(too_much)?;
+        let mut space = self.take(bytes, align.max(page))?;
+        // SAFETY: the space is a part of the chunk, which is mapped as long as the space has it; the registration ends before.
+        let own = unsafe { Umem::over(&self.shared.context, space.start(), bytes) }?;
+        space.own = Some(own);
+        self.shared.count_alone(&space.chunk);
+        Ok(space)
+    }
+
+    /// Takes zeroed memory, for which any multiple of `align` will do; registers another chunk if there is no room.
     pub(super) fn take(&self, bytes: usize, align: usize) -> Result<Space, Error> {
         let mut chunks = self.shared.lock();
         let found = chunks.iter_mut().find_map(|chunk| Some((chunk.gaps.take(bytes, align)?, Arc::clone(&chunk.umem))));
-        let (offset, umem) = match found {
+        let (offset, chunk) = match found {
             Some(found) => found,
             None => {
                 let mut chunk = Chunk::new(&self.shared.context, self.shared.chunk_bytes.max(bytes))?;
@@ -110,7 +131,7 @@ impl Rings {
                 (offset, umem)
             }
         };
-        let space = Space { umem, offset, bytes, shared: Arc::clone(&self.shared) };
+        let space = Space { own: None, chunk, offset, bytes, shared: Arc::clone(&self.shared) };
         // SAFETY: inside of the chunk, and nobody else has it: it was free.
         unsafe { space.start().write_bytes(0, bytes) };
         Ok(space)
@@ -142,19 +163,29 @@ impl Shared {
         // Nothing panics while it holds the lock, and the chunks are valid after every step.
         self.chunks.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Counts one more ring of a chunk that is registered by itself.
+    fn count_alone(&self, chunk: &Arc<Umem>) {
+        if let Some(chunk) = self.lock().iter_mut().find(|other| Arc::ptr_eq(&other.umem, chunk)) {
+            chunk.alone += 1;
+        }
+    }
 }
 
 impl Chunk {
     fn new(context: &Context, bytes: usize) -> Result<Self, Error> {
         let umem = Arc::new(Umem::new(context, bytes)?);
-        Ok(Self { gaps: Gaps::new(umem.len()), umem })
+        Ok(Self { gaps: Gaps::new(umem.len()), umem, alone: 0 })
     }
 }
 
 /// A part of the memory: a ring, or a page of records. Given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Space {
-    umem: Arc<Umem>,
+    /// Its own registration, where the chunk's will not do.
+    own: Option<Umem>,
+    chunk: Arc<Umem>,
+    /// Where it begins in the chunk.
     offset: usize,
     bytes: usize,
     shared: Arc<Shared>,
@@ -164,7 +195,7 @@ impl Space {
     /// Where it begins.
     pub(crate) fn start(&self) -> NonNull<u8> {
         // SAFETY: inside of the registered memory.
-        unsafe { self.umem.start().add(self.offset) }
+        unsafe { self.chunk.start().add(self.offset) }
     }
 
     /// The device that the memory is registered with.
@@ -172,28 +203,41 @@ impl Space {
         &self.shared.context
     }
 
-    /// The memory that it is a part of.
+    /// The memory that commands find it in (`*_umem_id`).
     pub(crate) fn umem(&self) -> UmemId {
-        self.umem.id()
+        self.own.as_ref().unwrap_or(&self.chunk).id()
     }
 
-    /// Where it begins in that memory.
+    /// Where it begins in that memory (`*_umem_offset`). `page_offset` and `log_page_size` stay 0: with a UMEM they are reserved (DOCA
+    /// GPUNetIO `src/doca_verbs_qp.cpp` and `src/doca_verbs_cq.cpp`, where `log_page_size` is set).
     pub(crate) fn offset(&self) -> u64 {
-        self.offset as u64
+        if self.own.is_some() { 0 } else { self.offset as u64 }
     }
+}
 
-    /// Where it begins, as contexts of queues say it: the offset of its page of 4096 bytes, and from there in units of 64 bytes
-    /// (`*_umem_offset` and `page_offset`, with a `log_page_size` of 0).
-    pub(crate) fn page(&self) -> (u64, u8) {
-        ((self.offset / PAGE * PAGE) as u64, (self.offset % PAGE / 64) as u8)
-    }
+/// Bytes of the host's pages, and at least those of the device's.
+fn host_page() -> usize {
+    // SAFETY: asks the C library for a number.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(PAGE).max(PAGE)
+}
+
+/// The error for more memory than there are addresses.
+fn too_much() -> Error {
+    CallError { call: "mmap", errno: libc::ENOMEM }.into()
 }
 
 impl Drop for Space {
     fn drop(&mut self) {
+        let alone = usize::from(self.own.is_some());
+        if self.own.as_mut().is_some_and(|own| !own.end()) {
+            // The device may still use the place: nothing else comes there, and the chunk stays.
+            core::mem::forget(Arc::clone(&self.chunk));
+            return;
+        }
         let mut chunks = self.shared.lock();
-        if let Some(chunk) = chunks.iter_mut().find(|chunk| Arc::ptr_eq(&chunk.umem, &self.umem)) {
+        if let Some(chunk) = chunks.iter_mut().find(|chunk| Arc::ptr_eq(&chunk.umem, &self.chunk)) {
             chunk.gaps.give(self.offset, self.bytes);
+            chunk.alone -= alone;
         }
     }
 }

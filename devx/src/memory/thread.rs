@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::record::{Record, Records};
-use super::rings::{PAGE, RING_ALIGN, Rings, Space};
+use super::rings::{RING_ALIGN, Rings, Space};
+use super::umem::PAGE;
 use crate::error::Error;
 
 /// The rings and doorbell records of one thread's queues. Make one for each thread that posts and polls.
@@ -31,12 +32,12 @@ impl ThreadRings {
 
     /// Memory for a ring whose entries are `entry` bytes, a power of two: it begins at a multiple of them.
     pub(crate) fn ring(&self, bytes: usize, entry: usize) -> Result<Space, Error> {
-        self.rings.take(bytes, entry.max(RING_ALIGN))
+        self.rings.take_ring(bytes, entry.max(RING_ALIGN))
     }
 
     /// Memory for the ring of a work queue (`wq`), whose context has no room for each offset in a page.
     pub(crate) fn paged_ring(&self, bytes: usize) -> Result<Space, Error> {
-        self.rings.take(bytes, PAGE)
+        self.rings.take_ring(bytes, PAGE)
     }
 
     /// A doorbell record, both words zero.

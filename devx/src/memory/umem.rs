@@ -19,6 +19,8 @@ pub struct Umem {
     raw: NonNull<ffi::Mlx5dvDevxUmem>,
     start: NonNull<u8>,
     len: usize,
+    device_pages: DevicePages,
+    registered: bool,
     /// `None` for memory of somebody else's. Unmapped after the registration has ended.
     memory: Option<(MmapMut, Pages)>,
     context: Context,
@@ -28,6 +30,25 @@ pub struct Umem {
 unsafe impl Send for Umem {}
 // SAFETY: as above.
 unsafe impl Sync for Umem {}
+
+/// Bytes of the device's smallest pages (`MLX5_ADAPTER_PAGE_SHIFT`), in which memory is registered if that can be.
+pub(super) const PAGE: usize = 4096;
+
+/// Knowledge of the pages in which the device has the memory.
+///
+/// Firmware takes the pages of a ring from its UMEM: the ring begins at a multiple of 1/64 of a page (UCX
+/// `src/uct/ib/mlx5/gdaki/gdaki.c`, `uct_rc_gdaki_calc_dev_ep_layout`, and its pull request 11103). The kernel takes the largest
+/// pages that fit, and lets rings begin at offset 0 only, unless `pgsz_bitmap` says otherwise (Linux
+/// `drivers/infiniband/hw/mlx5/devx.c`, `devx_umem_reg_cmd_alloc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DevicePages {
+    /// They have [`PAGE`] bytes.
+    Small,
+    /// The memory's address is a multiple of them.
+    Aligned,
+    /// Nothing.
+    Unknown,
+}
 
 /// What the device may do: write, for completions and received data; reading is always allowed.
 const ACCESS: u32 = rdma_sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
@@ -46,7 +67,7 @@ impl Umem {
         Ok(umem)
     }
 
-    /// Registers memory of the caller's.
+    /// Registers memory of the caller's, in pages of 4096 bytes if the kernel has such ([`page_bytes`](Self::page_bytes)).
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -57,12 +78,9 @@ impl Umem {
     /// that name this memory, nobody else uses meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
     /// [`write`](Self::write).
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
-        // SAFETY: the context is open; the caller vouches for the memory.
-        let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), start.as_ptr().cast(), len, ACCESS) };
-        let Some(raw) = NonNull::new(raw) else {
-            return Err(last("mlx5dv_devx_umem_reg").into());
-        };
-        Ok(Self { raw, start, len, memory: None, context: context.clone() })
+        // SAFETY: the caller vouches for the memory.
+        let (raw, device_pages) = unsafe { register(context, start, len) }?;
+        Ok(Self { raw, start, len, device_pages, registered: true, memory: None, context: context.clone() })
     }
 
     /// The device it is registered with.
@@ -76,6 +94,28 @@ impl Umem {
     pub fn id(&self) -> UmemId {
         // SAFETY: alive as long as `self`, and written once. An identifier of 32 bits is any number.
         UmemId::new(unsafe { self.raw.as_ref() }.umem_id).expect("32 bits")
+    }
+
+    /// Bytes of the pages in which the device has the memory: 4096. `None` if the kernel chose them, as the VFIO driver and kernels
+    /// whose own pages are larger do. A ring begins at a multiple of 1/64 of a page, and of memory in unknown pages at offset 0.
+    #[must_use]
+    pub fn page_bytes(&self) -> Option<usize> {
+        (self.device_pages == DevicePages::Small).then_some(PAGE)
+    }
+
+    /// Refuses memory whose addresses may differ from the device's in their offset in a page. Firmware refuses keys of it, with
+    /// syndrome 0x317175 (UCX, pull request 8689).
+    pub(crate) fn check_addresses(&self) -> Result<(), Error> {
+        if self.device_pages != DevicePages::Unknown {
+            return Ok(());
+        }
+        // The VFIO driver takes one page for all of it (rdma-core `providers/mlx5/mlx5_vfio.c`, `_vfio_devx_umem_reg`).
+        let start = self.start.addr().get();
+        let most = (start % PAGE).saturating_add(self.len).next_power_of_two().max(PAGE);
+        if (start - start % PAGE).is_multiple_of(most) {
+            return Ok(());
+        }
+        Err(Error::DevicePages { start: start as u64, most: most as u64 })
     }
 
     /// Where the memory begins.
@@ -148,15 +188,62 @@ impl Umem {
     }
 }
 
-impl Drop for Umem {
-    /// If the device refuses to end the registration, it may still use the memory: that stays mapped.
-    fn drop(&mut self) {
-        // SAFETY: registered by `mlx5dv_devx_umem_reg`, ended once; objects that lie in it held this value, and are gone.
-        if unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0 {
+impl Umem {
+    /// Ends the registration, once. False if the device refuses that: it may still use the memory, which stays mapped.
+    pub(super) fn end(&mut self) -> bool {
+        // SAFETY: registered, ended once; objects that lie in it held this value, and are gone.
+        let refused =
+            core::mem::take(&mut self.registered) && unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0;
+        if refused {
             core::mem::forget(self.memory.take());
         }
+        !refused
     }
 }
+
+impl Drop for Umem {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Registers memory in the smallest pages that the kernel has.
+///
+/// # Safety
+/// As for [`Umem::over`].
+unsafe fn register(
+    context: &Context,
+    start: NonNull<u8>,
+    len: usize,
+) -> Result<(NonNull<ffi::Mlx5dvDevxUmem>, DevicePages), Error> {
+    let addr = start.as_ptr().cast();
+    // The largest page that begins where the memory's first does, and all that are smaller.
+    let first = start.addr().get() as u64 & !(PAGE as u64 - 1);
+    let aligned = first ^ first.wrapping_sub(1);
+    for (pgsz_bitmap, pages) in [(PAGE as u64, DevicePages::Small), (aligned, DevicePages::Aligned)] {
+        let mut input =
+            ffi::Mlx5dvDevxUmemIn { addr, size: len, access: ACCESS, pgsz_bitmap, comp_mask: 0, dmabuf_fd: -1 };
+        // SAFETY: the context is open; the caller vouches for the memory.
+        let raw = unsafe { ffi::mlx5dv_devx_umem_reg_ex(context.raw(), &raw mut input) };
+        if let Some(raw) = NonNull::new(raw) {
+            return Ok((raw, pages));
+        }
+        let error = last("mlx5dv_devx_umem_reg_ex");
+        if !PAGES_REFUSED.contains(&error.errno) {
+            return Err(error.into());
+        }
+    }
+    // SAFETY: as above.
+    let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), addr, len, ACCESS) };
+    match NonNull::new(raw) {
+        Some(raw) => Ok((raw, DevicePages::Unknown)),
+        None => Err(last("mlx5dv_devx_umem_reg").into()),
+    }
+}
+
+/// Errors of libraries and kernels that lack these pages. `ENOSYS`, `EPROTONOSUPPORT`: no such function or attribute. `EOPNOTSUPP`: the
+/// VFIO driver. `EINVAL`: the host's own pages are larger (Linux `drivers/infiniband/core/umem.c`, `ib_umem_find_best_pgsz`).
+const PAGES_REFUSED: [i32; 4] = [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPROTONOSUPPORT, libc::EINVAL];
 
 /// The failure that `errno` tells of.
 pub(crate) fn last(call: &'static str) -> CallError {

@@ -158,20 +158,15 @@ impl Cq {
         let ring = rings.ring(cqes as usize * cqe_bytes as usize, cqe_bytes as usize)?;
         // SAFETY: the ring is ours, and the device does not have it yet.
         unsafe { mark_unwritten(ring.start(), cqes, cqe_bytes) };
-        let (offset, page_offset) = ring.page();
         // The headers say where the memory's number and offset are in the command that makes a queue alone. Both have
         // `cq_umem_valid` in one place, and Linux sets it in both (`devx_set_umem_valid`).
         let mut place = CreateCqIn::new();
-        place.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(offset);
+        place.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(ring.offset());
         let mut inbox = ModifyCqIn::new();
         inbox.as_bytes_mut()[PLACE].copy_from_slice(&place.as_bytes()[PLACE]);
         inbox.set_cqn(cq.cqn()).set_op_mod(RESIZE).set_modify_field_select_resize_field_select(RESIZE_ALL);
         let size = if cqe_bytes == 128 { CqeSize::BYTES_128 } else { CqeSize::BYTES_64 };
-        inbox
-            .cq_context_mut()
-            .set_cqe_sz(size)
-            .set_log_cq_size(cqes.trailing_zeros() as u8)
-            .set_page_offset(page_offset);
+        inbox.cq_context_mut().set_cqe_sz(size).set_log_cq_size(cqes.trailing_zeros() as u8);
         cq.object().change_to(&inbox, &ring)?;
         let buf = ring.start();
         let old = std::mem::replace(&mut lies.ring, ring);
@@ -335,8 +330,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         unsafe { mark_unwritten(ring.start(), cqes, self.cqe_bytes.into()) };
 
         let mut inbox = CreateCqIn::new();
-        let (offset, page_offset) = ring.page();
-        inbox.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(offset);
+        inbox.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(ring.offset());
         let context_of = inbox.cq_context_mut();
         context_of
             .set_cqe_sz(size)
@@ -345,7 +339,6 @@ impl<M: CqMode> CqBuilder<'_, M> {
             .set_cqe_compression_layout(self.packed.layout)
             .set_mini_cqe_res_format(self.packed.format)
             .set_mini_cqe_res_format_ext(self.packed.format_ext)
-            .set_page_offset(page_offset)
             .set_log_cq_size(cqes.trailing_zeros() as u8)
             .set_uar_page(self.page.id())
             .set_cq_max_count(self.moderation.0)

@@ -67,14 +67,13 @@ const LARGEST: u16 = 640;
 
 /// Fills in what work queues have in common.
 fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stride: u32) {
-    let (offset, _) = ring.page();
     wq.set_wq_type(WqType::CYCLIC)
         .set_pd(pd.pdn())
         .set_log_wq_stride(stride.trailing_zeros() as u8)
         .set_log_wq_sz(entries.trailing_zeros() as u8)
         .set_wq_umem_valid(true)
         .set_wq_umem_id(ring.umem())
-        .set_wq_umem_offset(offset)
+        .set_wq_umem_offset(ring.offset())
         .set_dbr_umem_valid(true)
         .set_dbr_umem_id(record.umem())
         .set_dbr_addr(record.offset());

@@ -62,14 +62,13 @@ impl LinkedRing {
 
     /// Tells the device of it, in a mailbox.
     pub(super) fn describe(&self, pd: &Pd, wq: &mut Wq) {
-        let (offset, _) = self.ring.page();
         wq.set_wq_type(WqType::LINKED_LIST)
             .set_pd(pd.pdn())
             .set_log_wq_stride(self.stride.trailing_zeros() as u8)
             .set_log_wq_sz(self.wqes.trailing_zeros() as u8)
             .set_wq_umem_valid(true)
             .set_wq_umem_id(self.ring.umem())
-            .set_wq_umem_offset(offset)
+            .set_wq_umem_offset(self.ring.offset())
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(self.record.umem())
             .set_dbr_addr(self.record.offset());

@@ -57,10 +57,12 @@ impl Mkey {
     /// A key of `range` of registered memory (bytes from its beginning). Requests name it by the program's own addresses.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] past the memory's end, [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`].
+    /// [`Error::OutOfRange`] past the memory's end, [`Error::DevicePages`], [`Error::Capability`], [`Error::ForeignDevice`],
+    /// [`Error::Command`].
     pub fn of_memory(pd: &Pd, umem: &Arc<Umem>, range: Range<usize>, access: Access) -> Result<Self, Error> {
         in_range("end of the memory", range.end as u64, 1..=umem.len() as u64)?;
         in_range("beginning of the memory", range.start as u64, 0..=range.end as u64 - 1)?;
+        umem.check_addresses()?;
         let len = (range.end - range.start) as u64;
         let start = umem.start().addr().get() as u64 + range.start as u64;
         let pages = (start % (1 << LOG_PAGE) + len).div_ceil(1 << LOG_PAGE);

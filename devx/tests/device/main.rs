@@ -19,6 +19,8 @@ mod ground;
 mod memory;
 mod messages;
 mod objects;
+#[path = "../failing_steps/refuse.rs"]
+mod refuse;
 mod shared;
 mod signatures;
 mod states;

@@ -8,11 +8,12 @@ use blueflame::verbs::Access;
 use blueflame::{transport, wqe};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::AccessMode;
-use blueflame_devx::memory::{Rings, Umem};
+use blueflame_devx::memory::{Rings, RingsUse, ThreadRings, Umem};
 use blueflame_devx::object::{Mkey, Pd, Piece};
 
 use crate::end::connected;
 use crate::ground::ground;
+use crate::refuse::refuse_command;
 
 #[test]
 fn a_key_of_memory_is_written_and_read() {
@@ -69,13 +70,46 @@ fn what_is_no_memory_is_refused_before_it_is_sent() {
     assert!(matches!(Mkey::of_equal_pieces(&ground.pd, &[], Access::ALL), Err(Error::NotPowerOfTwo { .. })));
 }
 
+/// The kernel refuses page sizes by name, as one without the attribute, or one whose own pages are larger: rings are registered by
+/// themselves then. Keys need no page size that is known.
+#[test]
+fn rings_need_no_page_size_that_is_known() {
+    let mut ground = ground();
+    assert_eq!(ground.rings.rings().in_use().registrations, 1);
+    for errno in [libc::EPROTONOSUPPORT, libc::EOPNOTSUPP, libc::EINVAL] {
+        refuse_command(1, errno);
+        let rings = Rings::new(&ground.context).expect("memory");
+        ground.rings = ThreadRings::new(&rings);
+        let (mut a, mut b) = connected::<transport::Rc>(&ground);
+        // Two queue pairs, two completion queues, and the chunk with the records.
+        assert_eq!(rings.in_use().registrations, 5);
+        b.post_receive(1);
+        a.post(&wqe::send().inline(b"by rings of their own").signaled(WrId(2)));
+        assert_eq!((b.completion(), a.completion().1), ((Side::Responder, WrId(1), 21), WrId(2)));
+        let pool = ground.pd.shared_recv_queue(&ground.rings, 100, 1).expect("a linked ring");
+        assert_eq!(rings.in_use().registrations, 6);
+        drop((a, b, pool));
+        assert_eq!(rings.in_use(), RingsUse { registrations: 1, taken: 512, ..rings.in_use() });
+
+        refuse_command(1, errno);
+        let umem = Arc::new(Umem::new(&ground.context, 1 << 16).expect("memory"));
+        assert_eq!(umem.page_bytes(), None);
+        drop(Mkey::of_memory(&ground.pd, &umem, 100..9000, Access::ALL).expect("a key"));
+    }
+    // What is wrong with the memory is no matter of pages.
+    refuse_command(1, libc::ENOMEM);
+    let error = Umem::new(&ground.context, 4096).expect_err("no memory");
+    assert!(matches!(&error, Error::Call(call) if call.errno == libc::ENOMEM), "{error}");
+    assert_eq!(Umem::new(&ground.context, 4096).expect("memory").page_bytes(), Some(4096));
+}
+
 #[test]
 fn thousands_of_queues_are_one_registration() {
     let ground = ground();
     let pd = Pd::new(&ground.context).expect("ALLOC_PD");
     assert_ne!(pd.pdn(), ground.pd.pdn());
     let rings = Rings::builder(&ground.context).chunk_bytes(4 << 20).build().expect("memory");
-    let thread = blueflame_devx::memory::ThreadRings::new(&rings);
+    let thread = ThreadRings::new(&rings);
     let uar = blueflame_devx::object::ThreadUar::new(&ground.context).expect("a register");
     let cq = thread.completion_queue(uar.page(), 1024).build().expect("a completion queue");
     let before = rings.in_use();

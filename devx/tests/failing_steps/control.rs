@@ -1,27 +1,15 @@
 //! What the software device lets a program ask of it and have happen to it (`softhca-run --help`).
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use blueflame_devx::cmd::Status;
 
-fn function(name: &CStr) -> *mut c_void {
-    // SAFETY: looks a name up among the loaded objects.
-    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    assert!(!symbol.is_null(), "no {name:?}: run this by ./run test, or under softhca-run");
-    symbol
-}
+use crate::refuse::function;
 
 /// How many commands this thread has given to the kernel.
 pub(crate) fn commands() -> u64 {
     // SAFETY: the preloaded object's function of this name is of this type; likewise below.
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(function(c"softhca_commands"))() }
-}
-
-/// The kernel refuses this thread's `nth` command from now on; 0: none.
-pub(crate) fn refuse_command(nth: u64, errno: c_int) {
-    let refuse = function(c"softhca_refuse");
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u64, c_int)>(refuse)(nth, errno) };
 }
 
 /// The firmware refuses this thread's `nth` mailbox from now on; 0: none.

@@ -4,6 +4,7 @@
 //! `./run test`, or under `softhca-run`. In one test, for objects of a test in another thread would count.
 
 mod control;
+mod refuse;
 mod refused;
 mod tree;
 
@@ -12,7 +13,8 @@ use std::fs::read_dir;
 
 use blueflame_devx::cmd::Status;
 use blueflame_devx::{Context, Error};
-use control::{commands, objects, refuse_command, refuse_mailbox};
+use control::{commands, objects, refuse_mailbox};
+use refuse::refuse_command;
 
 /// What can be left behind: objects of the device, files, and mappings of memory.
 #[derive(Debug, PartialEq)]

@@ -10,7 +10,7 @@ use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::{Cq, Mkey, OwnedCq, Pd, Uar};
 use blueflame_devx::{Context, Error};
 
-use crate::control::refuse_command;
+use crate::refuse::refuse_command;
 
 struct Ground {
     pd: Pd,
@@ -71,6 +71,20 @@ pub(crate) fn check(context: &Context) {
         drop_refused(made);
         assert_eq!(taken(), with, "the ring of a {what} that the device has is free");
     }
+
+    // A ring that is registered by itself, as its kernel has no small pages: the queue goes, the registration does not.
+    refuse_command(1, libc::EOPNOTSUPP);
+    let rings = ThreadRings::new(&Rings::new(context).expect("memory"));
+    let make = || rings.completion_queue(ground.uar.page(), 8).build().expect("a completion queue");
+    drop(make());
+    let (made, taken) = (make(), rings.rings().in_use());
+    assert_eq!(taken.registrations, 2);
+    refuse_command(2, libc::EBUSY);
+    drop(made);
+    refuse_command(0, 0);
+    assert_eq!(rings.rings().in_use(), taken, "a ring that the device has is free");
+    drop(make());
+    assert_eq!(rings.rings().in_use(), taken);
 
     let umem = Arc::new(Umem::new(context, 1 << 16).expect("memory"));
     let key = Mkey::of_memory(&ground.pd, &umem, 0..4096, Access::ALL).expect("a key");

@@ -6,18 +6,22 @@
 #[path = "../device/end.rs"]
 mod end;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
 use blueflame::types::{Qpn, WrId};
-use blueflame::verbs::{CallError, Device};
+use blueflame::verbs::{Access, CallError, Device};
 use blueflame::wqe;
 use blueflame_devx::cmd::{AccessMode, CreateMkeyIn, Opcode, QpcState, QueryIssiIn, QuerySpecialContextsOut};
 use blueflame_devx::mailbox::{List, Structure};
+use blueflame_devx::memory::{Rings, ThreadRings, Umem};
+use blueflame_devx::object::{Mkey, Uar};
 use blueflame_devx::vfio::Function;
 use blueflame_devx::{Context, Error};
+use memmap2::MmapMut;
 
 use crate::end::{End, Ground, connected};
 
@@ -70,6 +74,36 @@ fn messages_pass_between_two_queue_pairs() {
     assert_eq!(a.completion().1, WrId(5));
     assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
     function.process_events().expect("events");
+}
+
+/// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused, and so
+/// would be keys by addresses that are no multiples of it.
+#[test]
+fn each_ring_is_registered_by_itself_and_keys_need_aligned_memory() {
+    let Driven { ground, _alone, .. } = &driven();
+    let rings = Rings::builder(&ground.context).chunk_bytes(1 << 20).build().expect("memory");
+    assert_eq!(rings.in_use().registrations, 1);
+    let (uar, thread) = (Uar::new(&ground.context).expect("a register"), ThreadRings::new(&rings));
+    let cq = thread.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    assert_eq!(rings.in_use().registrations, 2);
+    drop(cq);
+    assert_eq!(rings.in_use().registrations, 1);
+
+    let mut memory = MmapMut::map_anon(1 << 20).expect("memory");
+    let start = NonNull::from(&mut memory[..]).cast::<u8>();
+    let even = 0x2_0000 - start.addr().get() % 0x2_0000;
+    for (more, fits) in
+        [(0, true), (0x1_0000, true), (0x8000, false), (0x800, true), (0x8800, false), (0x1_0800, false)]
+    {
+        let offset = even + more;
+        // SAFETY: inside of the mapping, which outlives the registration; nobody else uses it.
+        let umem = unsafe { Umem::over(&ground.context, start.add(offset), 0x1_0000) }.expect("memory");
+        assert_eq!(umem.page_bytes(), None);
+        match Mkey::of_memory(&ground.pd, &Arc::new(umem), 0..100, Access::ALL) {
+            Ok(_) => assert!(fits, "a key at {more:#x}"),
+            Err(error) => assert!(!fits && matches!(error, Error::DevicePages { .. }), "{more:#x}: {error}"),
+        }
+    }
 }
 
 #[test]

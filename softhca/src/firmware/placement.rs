@@ -32,9 +32,9 @@ pub(crate) struct Placement {
     /// `page_offset`: where the ring begins in its first page, in units of 1/64 of a page (Linux
     /// `drivers/infiniband/hw/mlx5/mem.c`, `__mlx5_umem_find_best_quantized_pgoff`). Reserved with user memory, too.
     pub(crate) page_offset: u64,
-    /// How many values that field has. A ring in user memory begins in a page where the field could say it: at any 1/64 of
-    /// the page, or in its first half if there are 32 (UCX `src/uct/ib/mlx5/gdaki/gdaki.c`, `UCT_GDAKI_CQ_PAGE_OFFSET_SHIFT`,
-    /// for completion queues; inferred from the width of the field for the others).
+    /// How many values that field has: 64, or 32 for a work queue. They limit where a ring begins in a page of user memory,
+    /// too: at any 1/64 of it, or in its first half. UCX has this for completion queues (`src/uct/ib/mlx5/gdaki/gdaki.c`,
+    /// `UCT_GDAKI_CQ_PAGE_OFFSET_SHIFT`); for the others it is inferred from the field's width.
     pub(crate) page_offsets: u64,
     /// Bytes.
     pub(crate) len: u64,

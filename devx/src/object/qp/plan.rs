@@ -201,8 +201,7 @@ impl<'a> Plan<'a> {
     /// CREATE_QP.
     fn inbox(&self, shape: &Shape, ring: &Space, record: &Record, page: &DoorbellPage) -> CreateQpIn {
         let mut inbox = CreateQpIn::new();
-        let (offset, page_offset) = ring.page();
-        inbox.set_wq_umem_valid(true).set_wq_umem_id(ring.umem()).set_wq_umem_offset(offset);
+        inbox.set_wq_umem_valid(true).set_wq_umem_id(ring.umem()).set_wq_umem_offset(ring.offset());
         let qpc = inbox.qpc_mut();
         qpc.set_st(self.service)
             .set_pm_state(PathMigration::MIGRATED)
@@ -212,7 +211,6 @@ impl<'a> Plan<'a> {
             .set_cqn_snd(self.send_cq.cqn())
             .set_cqn_rcv(self.recv_cq.cqn())
             .set_log_sq_size(shape.wqebbs.trailing_zeros() as u8)
-            .set_page_offset(page_offset)
             .set_wq_signature(self.signed)
             .set_cd_master(self.master)
             .set_cd_slave_send(self.managed_sends)
