@@ -172,7 +172,8 @@ impl Umem {
         }
     }
 
-    /// A byte of the memory, inside of it.
+    /// A byte of the memory, inside of it. Copies go by bytes: where two threads reach the same memory by words and by bytes, that is a race
+    /// (`core::sync::atomic`, memory model).
     fn byte(&self, at: usize) -> &AtomicU8 {
         debug_assert!(at < self.len);
         // SAFETY: mapped as long as `self`, and inside. All accesses of safe code come from here, and are atomic, so any number of threads
