@@ -95,7 +95,7 @@ fn mini(format: u8, c: &Completion) -> [u8; 8] {
             let [_, high, middle, low] = c.tag.to_be_bytes();
             (bytes[0], bytes[1], bytes[4]) = (middle, low, high);
         }
-        _ => bytes[1] = c.headers,
+        _ => bytes[0] = c.headers,
     }
     if matches!(format, 2..=4) {
         bytes[2..4].copy_from_slice(&c.counter.to_be_bytes());
@@ -320,7 +320,30 @@ fn formats_as_dpdk_reads_them() {
     assert_eq!(second::<Checksum>(), (0x5566_7788, None, 0x1128, 0x14, 0x09_0909, 0x41));
     assert_eq!(second::<FlowTag>(), (0x66_7788, None, 0, 0x14, 0x55_1128, 0x3344));
     assert_eq!(second::<ChecksumStride>(), (0x5566_7788, None, 0x1128, 0x14, 0x09_0909, 0x3344));
-    assert_eq!(second::<Headers>(), (0x5566_7788, None, 0, 0x28, 0x09_0909, 0x3344));
+    // The byte of the headers, 0x11: TCP, no header of layer 3, a VLAN tag.
+    assert_eq!(second::<Headers>(), (0x5566_7788, None, 0, 0x10, 0x09_0909, 0x3344));
+}
+
+/// Two mini-CQEs of the headers' format as bytes: header byte, reserved byte, index of the stride, number of bytes. DPDK has the
+/// header byte first in `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v` (bytes 0 and 8 of a pair of mini-CQEs), and
+/// in `struct mlx5_mini_cqe8` since its commit 5654f38eba8, which says that the two bytes were swapped before.
+#[test]
+fn the_first_byte_has_the_headers() {
+    let mut device = Device::new(4, 64, 0);
+    let mut cq = device.queue::<blueflame::cq::Standard>().compressed::<Headers, Basic>();
+    device.cqe(0).fill(0);
+    device.cqe(0)[47] = 2;
+    device.cqe(0)[61..].copy_from_slice(&[0x40, 0, 0x2c]);
+    device.cqe(1)[..16].copy_from_slice(&[
+        0x29, 0x14, 0x00, 0x07, 0x00, 0x00, 0x00, 0x40, // UDP by IPv4, a VLAN tag; stride 7; 64 bytes
+        0x14, 0x29, 0x00, 0x08, 0x00, 0x00, 0x05, 0xee, // TCP by IPv6, no tag; stride 8; 1,518 bytes
+    ]);
+    let mut next = || {
+        let cqe = cq.poll().expect("a completion");
+        (headers_of(&cqe), cqe.vlan().is_some(), cqe.wqe_counter(), cqe.byte_len())
+    };
+    assert_eq!(next(), (0x28, true, 7, 64));
+    assert_eq!(next(), (0x14, false, 8, 1518));
 }
 
 /// What a test does with a queue.

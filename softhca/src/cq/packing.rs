@@ -2,7 +2,9 @@
 //!
 //! Real devices wait a little for more. This one waits for what the same step completes. Layouts: Linux
 //! `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c` (`mlx5e_decompress_cqe`, `mlx5e_decompress_enhanced_cqe`), DPDK
-//! `drivers/net/mlx5/mlx5_rx.c` (`mlx5_rx_poll_len`, `rxq_cq_to_mbuf`).
+//! `drivers/net/mlx5/mlx5_rx.c` (`mlx5_rx_poll_len`, `rxq_cq_to_mbuf`). The opcode of a request: Linux
+//! `include/linux/mlx5/device.h`, `mlx5_mini_cqe8`. The headers of a packet: DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`
+//! (`rxq_cq_decompress_v`, bytes 0 and 8 of each pair).
 
 use super::cqe::{CQE64_BYTES, Encoded};
 use crate::context::{CqPacking, MiniFormat};
@@ -145,7 +147,7 @@ fn mini(format: MiniFormat, cqe: &Fields) -> [u8; MINI_BYTES] {
             let [high, middle, low] = [0, 1, 2].map(|n| cqe[at::TAG.start + n]);
             (mini[0], mini[1], mini[4]) = (middle, low, high);
         }
-        MiniFormat::Headers => mini[1] = cqe[at::HEADERS],
+        MiniFormat::Headers => mini[0] = cqe[at::HEADERS],
     }
     mini
 }

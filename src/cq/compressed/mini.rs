@@ -63,8 +63,9 @@ pub(super) fn mini(array: &Words, n: u32) -> (u32, u32) {
 }
 
 /// Puts the mini-CQE of a send queue's request into its title. Returns the WQE's index. All formats have this one for
-/// requests (UCX `src/uct/ib/mlx5/ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip_fill_unique`; DPDK
-/// `drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8::s_wqe_info`).
+/// requests: the index in bytes 0 and 1, the opcode in byte 2 (Linux `include/linux/mlx5/device.h`,
+/// `mlx5_mini_cqe8::s_wqe_info`; UCX `src/uct/ib/mlx5/ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip_fill_unique`). DPDK's
+/// structure has a validity count in byte 2 and the opcode in byte 3, but DPDK compresses no completions of requests.
 #[inline(always)]
 pub(super) fn put_request(title: &mut Words, (first, second): (u32, u32)) -> u16 {
     title.0[BYTE_CNT] = second.to_be();
@@ -145,10 +146,11 @@ formats! {
         title.put(CHECKSUM, 0xffff_0000, first);
         title.0[BYTE_CNT] = second.to_be();
     }
-    /// Which headers of layer 3 and 4 the packet has, and the stride's index. The headers are in the second byte (DPDK
-    /// `mlx5_mini_cqe8::hdr_type`, so in its code for any CPU, Arm and POWER; its code for SSE takes the first).
+    /// Which headers of layer 3 and 4 the packet has, and the stride's index. The headers are in the first byte (DPDK
+    /// `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`; `mlx5_mini_cqe8::hdr_type` since its commit 5654f38eba8:
+    /// older releases have the second, reserved byte there).
     Headers = 0, ext 1, counter true; |title, first, second| {
-        title.put(HEADERS, 0x00ff_0000, first);
+        title.put(HEADERS, 0x00ff_0000, first >> 8);
         title.0[BYTE_CNT] = second.to_be();
     }
 }

@@ -337,6 +337,19 @@ fn the_enhanced_layout() {
     assert_eq!((cq.producer, cq.pass), (9, 0x80));
 }
 
+/// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`: byte 0 of a mini-CQE has the headers, as byte 29 of a CQE.
+/// Byte 1 is reserved (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8`, since commit 5654f38eba8).
+#[test]
+fn a_mini_cqe_begins_with_the_headers() {
+    let (mut cq, memory) = packing_setup(false, MiniFormat::Headers);
+    for (headers, wqe_counter, byte_cnt) in [(0x29, 7, 64), (0x14, 8, 1518)] {
+        let info = FrameInfo { headers, ..Default::default() };
+        write(&mut cq, &memory, &Completion::Frame { rqn: 5, uidx: 6, wqe_counter, byte_cnt, info });
+    }
+    cq.settle(CQN, &memory, Duration::ZERO);
+    assert_eq!(memory.bytes()[64..80], [0x29, 0, 0, 7, 0, 0, 0, 0x40, 0x14, 0, 0, 8, 0, 0, 5, 0xee]);
+}
+
 #[test]
 fn what_is_not_alike_ends_a_session() {
     for enhanced in [false, true] {
