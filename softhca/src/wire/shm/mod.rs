@@ -61,6 +61,11 @@ const ETHERNET_FRAMES: usize = 1024;
 
 /// Ethernet frames that are taken out at most while a packet is looked for.
 const ETHERNET_BATCH: usize = 64;
+/// Packets for others that are dropped at most while one for the device is looked for: a neighbour can always have more.
+const FOREIGN_BATCH: usize = 256;
+/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would keep a place of
+/// the [`SLOTS`] that there are for senders.
+const ARRIVAL_LIFE: Duration = Duration::from_secs(1);
 
 /// The generation of the instance that owns `qpn` on the fabric at `directory`: a number that no later owner of the QPN
 /// has. `None` if there is no such instance, or its process is dead.
@@ -89,8 +94,10 @@ pub struct ShmWire {
     neighbours: Vec<u32>,
     neighbours_looked: Option<Instant>,
     inbound: Vec<Inbound>,
-    /// Senders that have connected and not handed their rings over.
-    arriving: Vec<Connection>,
+    /// Senders that have connected and not handed their rings over, and since when.
+    arriving: Vec<(Connection, Instant)>,
+    /// The latest search for a packet ended before the rings were empty.
+    is_behind: bool,
     /// Of `inbound`, whose turn it is to be read.
     turn: usize,
     /// Of `inbound`, whose turn it is to be asked whether it lives.
@@ -134,6 +141,7 @@ impl ShmWire {
             neighbours_looked: None,
             inbound: Vec::new(),
             arriving: Vec::new(),
+            is_behind: false,
             turn: 0,
             asked: 0,
             looked: None,
@@ -168,14 +176,16 @@ impl ShmWire {
 
     /// Lets in senders that have come, and lets go of one that will never send anything again.
     fn look_for_senders(&mut self) {
+        let now = Instant::now();
         while self.inbound.len() + self.arriving.len() < SLOTS as usize
             && let Some(connection) = self.slot.accept()
         {
-            self.arriving.push(connection);
+            self.arriving.push((connection, now));
         }
-        for connection in std::mem::take(&mut self.arriving) {
+        for (connection, since) in std::mem::take(&mut self.arriving) {
             match connection.receive() {
-                Received::Nothing => self.arriving.push(connection),
+                Received::Nothing if now - since < ARRIVAL_LIFE => self.arriving.push((connection, since)),
+                Received::Nothing => log::warn!("a sender is not let in: it hands over no ring"),
                 Received::Memory(memory) => {
                     let reader = Reader::open(&memory);
                     match reader.and_then(|reader| self.slot.answer(&connection).map(|()| reader)) {
@@ -314,7 +324,8 @@ impl Wire for ShmWire {
     fn descriptors(&self) -> Vec<RawFd> {
         let peers = self.peers.iter().flatten().map(|peer| &peer.connection);
         let senders = self.inbound.iter().map(|inbound| &inbound.connection);
-        let connections = peers.chain(senders).chain(&self.arriving).map(AsRawFd::as_raw_fd);
+        let arriving = self.arriving.iter().map(|(connection, _)| connection);
+        let connections = peers.chain(senders).chain(arriving).map(AsRawFd::as_raw_fd);
         self.slot.descriptors().into_iter().chain(connections).collect()
     }
 
@@ -366,7 +377,8 @@ impl Wire for ShmWire {
         if self.received >= LOOK_FRAMES {
             self.look_if_due();
         }
-        loop {
+        self.is_behind = false;
+        for _ in 0..FOREIGN_BATCH {
             let frame = match self.next_inbound() {
                 Some(frame) => frame,
                 None => {
@@ -380,6 +392,12 @@ impl Wire for ShmWire {
             }
             log::debug!("a frame for another device: {:?}", frame.route);
         }
+        self.is_behind = true;
+        None
+    }
+
+    fn is_holding(&self) -> bool {
+        self.is_behind
     }
 }
 

@@ -113,6 +113,46 @@ fn frames_pass_between_instances_and_to_oneself() {
     assert_eq!((a.recv(), b.recv()), (None, None));
 }
 
+/// A neighbour that advances its tail for ever does not hold `recv` for ever: each call drops so many, and says that there is more.
+#[test]
+fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let connection = a.directory.connect(0).unwrap().expect("the first instance");
+    let (neighbour, memory) = Writer::create().unwrap();
+    connection.send(&memory).unwrap();
+    thread::sleep(2 * LOOK_INTERVAL);
+    assert_eq!((a.recv(), a.inbound.len()), (None, 1));
+    for _ in 0..100 {
+        neighbour.claim_all();
+        assert_eq!(a.recv(), None);
+        assert!(!a.inbound[0].reader.is_empty() && a.is_holding(), "one call does not drop all");
+    }
+    // It stops; what another has sent meanwhile arrives.
+    b.send(numbered(LID, 0x40, 8, 7)).unwrap();
+    assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 7)));
+    let start = Instant::now();
+    while a.is_holding() && start.elapsed() < PATIENCE {
+        assert_eq!(a.recv(), None);
+    }
+    assert!(a.inbound.iter().all(|inbound| inbound.reader.is_empty()));
+}
+
+/// Senders have [`SLOTS`] places. One that connects and hands over nothing does not keep its own.
+#[test]
+fn mute_senders_keep_no_place() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let mut a = join(directory.path());
+    let mute: Vec<_> = (0..10).map(|_| a.directory.connect(0).unwrap().expect("the first instance")).collect();
+    assert_eq!(recv_within(&mut a, ARRIVAL_LIFE / 2), None);
+    assert_eq!(a.arriving.len(), mute.len());
+    assert_eq!(recv_within(&mut a, ARRIVAL_LIFE), None);
+    assert_eq!(a.arriving.len(), 0);
+    assert!(mute.iter().all(|connection| matches!(connection.receive(), Received::Closed)));
+}
+
 #[test]
 fn frames_for_nobody_and_for_others_vanish() {
     let directory = tempfile::tempdir().unwrap();
