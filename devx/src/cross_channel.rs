@@ -1,8 +1,17 @@
-//! Whether the device has requests about other queues and the clock.
+//! Whether the device has requests about other queues and the clock, and which clock that is.
+
+use std::num::NonZeroU32;
+
+use blueflame::wqe::DeviceClock;
 
 use crate::ask::has;
+use crate::cmd::{AccessRegisterIn, AccessRegisterOut, RegisterAccess, RegisterId, RegisterMtutc, TimeStampMode};
 use crate::context::Context;
 use crate::error::Error;
+use crate::mailbox::List;
+
+/// Thousands of ticks a second of a clock that counts nanoseconds.
+const GIGAHERTZ: u32 = 1_000_000;
 
 impl Context {
     /// Whether queues wait for the completions of others and start others ([`wait_for_completion`](blueflame::wqe::wait_for_completion),
@@ -14,11 +23,34 @@ impl Context {
         has("cmd_hca_cap.cd", self.general()?.cd())
     }
 
-    /// Whether queues wait for the clock ([`wait_until`](blueflame::wqe::wait_until)).
+    /// Whether queues wait for the clock ([`wait_until`](blueflame::wqe::ClockReading::wait_until)).
     ///
     /// # Errors
     /// [`Error::Capability`] if not, or [`Error::Command`].
     pub fn wait_on_time(&self) -> Result<(), Error> {
         has("cmd_hca_cap.wait_on_time", self.general()?.wait_on_time())
+    }
+
+    /// The clock that queues wait for. Its mode is the device's own, whatever timestamps the queues have: register `MTUTC` says it. Where
+    /// programs cannot read that, a clock of nanoseconds is taken for real time, as DPDK takes it (`drivers/net/mlx5/mlx5.c`,
+    /// `mlx5_rt_timestamp_config`; `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
+    ///
+    /// # Errors
+    /// [`Error::Command`]: the capabilities cannot be asked for.
+    pub fn clock(&self) -> Result<DeviceClock, Error> {
+        let general = self.general()?;
+        let khz = general.device_frequency_khz();
+        let mode = if general.access_register_user() { self.time_stamp_mode() } else { None };
+        let is_real_time = mode.map_or(khz == GIGAHERTZ, |mode| mode == TimeStampMode::REAL_TIME);
+        let free_running = NonZeroU32::new(khz).filter(|_| !is_real_time).map(DeviceClock::free_running);
+        Ok(free_running.unwrap_or(DeviceClock::REAL_TIME))
+    }
+
+    /// The mode in register `MTUTC`; `None` if the device refuses to read it.
+    fn time_stamp_mode(&self) -> Option<TimeStampMode> {
+        let mut inbox = AccessRegisterIn::new();
+        inbox.set_op_mod(RegisterAccess::READ).set_register_id(RegisterId::MTUTC);
+        let answer: List<AccessRegisterOut, RegisterMtutc> = self.execute_into(&inbox, List::zeroed(1)).ok()?;
+        answer.iter().next().map(|register| register.time_stamp_mode())
     }
 }

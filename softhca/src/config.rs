@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::context::TimestampFormat;
+
 /// Which network a port is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
@@ -235,5 +237,11 @@ impl DeviceConfig {
     #[must_use]
     pub fn has_real_time(&self) -> bool {
         self.real_time.is_some() && self.ports.iter().all(|port| port.link == LinkLayer::Ethernet)
+    }
+
+    /// What the device's own clock shows, which a WAIT compares with, whatever timestamps the queues have.
+    #[must_use]
+    pub fn clock_format(&self) -> TimestampFormat {
+        if self.has_real_time() { TimestampFormat::RealTime } else { TimestampFormat::FreeRunning }
     }
 }

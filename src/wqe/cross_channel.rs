@@ -1,19 +1,15 @@
-//! Requests about other queues, and about the clock ("cross channel"): wait for a completion, wait for a time, have another queue
-//! work. Knows no queue.
+//! Requests about other queues ("cross channel"): wait for a completion, have another queue work. Knows no queue. Waiting for a time
+//! is [`ClockReading::wait_until`](super::ClockReading::wait_until).
 //!
 //! So the device goes from one step of a chain to the next by itself: it sends on what it receives, and no CPU is in between.
 //! libmlx5 does not post these; they are as DPDK (`drivers/common/mlx5/mlx5_prm.h`), NVIDIA's DOCA and the libmlx5 of MLNX_OFED 4.3
 //! (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`) have them. Nor does it make queue pairs for them:
 //! `blueflame-devx` does.
-use super::be::{Be32, Be64};
-use super::operations::{Dump, RecvEnable, SendEnable, WaitCqe, WaitTime};
+use super::operations::{Dump, RecvEnable, SendEnable, WaitCqe};
 use super::payload::{Empty, EntryList, Registered, Sge};
 use super::request::Request;
-use super::seg::{QueueSeg, WaitSeg, WaitValueSeg};
+use super::seg::QueueSeg;
 use crate::types::{CqCi, Cqn, Qpn, SqPi};
-
-/// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: until the value is behind the clock, which may have begun anew.
-const CYCLIC_SMALLER: u32 = 5;
 
 /// Waits until the completion queue has had the CQE with this index: requests behind this one do not begin before. The next CQE to be
 /// polled has the index [`CompletionQueue::consumer_index`](crate::CompletionQueue::consumer_index), the one after it
@@ -21,6 +17,9 @@ const CYCLIC_SMALLER: u32 = 5;
 ///
 /// The queue pair must be a master (`QPC.cd_master`; `QpBuilder::cross_channel` of `blueflame-devx`); others fail the request. Send
 /// queues of frames wait without.
+///
+/// It asks for no completion unless you say so, and has the mode [`OnFirstError`](super::CompletionMode::OnFirstError), for the reason
+/// that [`wait_until`](super::ClockReading::wait_until) gives.
 ///
 /// ```
 /// use blueflame::types::Cqn;
@@ -37,33 +36,7 @@ const CYCLIC_SMALLER: u32 = 5;
 /// ```
 #[inline]
 pub const fn wait_for_completion(cqn: Cqn, index: CqCi) -> Request<WaitCqe> {
-    Request::new(WaitCqe { segment: QueueSeg::new(index.get(), cqn.get()) }, Empty)
-}
-
-/// Waits until the device's clock is past `clock`: requests behind this one do not begin before. `clock` is a time as the queue's CQEs
-/// have it, ticks of a clock that runs freely, or of real time seconds since 1970 in the upper half and nanoseconds in the lower.
-///
-/// Devices that have it say so (`cmd_hca_cap.wait_on_time`, ConnectX-7 and later; `Context::wait_on_time` of `blueflame-devx` asks).
-/// Others fail the request.
-///
-/// ```
-/// use blueflame::{PostError, SendQueue, WrId, transport, wqe};
-///
-/// /// Sends a frame when the clock is at `clock`.
-/// fn send_at(sq: &mut SendQueue<transport::RawPacket>, clock: u64, headers: &[u8; 42], order: &[u8; 32]) -> Result<(), PostError> {
-///     let mut batch = sq.batch();
-///     batch.push(&wqe::wait_until(clock))?;
-///     batch.push(&wqe::frame().inline_headers(headers).inline(order).signaled(WrId(1)))?;
-///     batch.ring_doorbell();
-///     Ok(())
-/// }
-/// ```
-#[inline]
-pub const fn wait_until(clock: u64) -> Request<WaitTime> {
-    let segment = WaitSeg { operation: Be32::new(CYCLIC_SMALLER), lkey: Be32::new(0), va: Be64::new(0) };
-    // All bits, as DOCA has it.
-    let operands = WaitValueSeg { value: Be64::new(clock), mask: Be64::new(u64::MAX) };
-    Request::new(WaitTime { segment, operands }, Empty)
+    Request::of_first_error(WaitCqe { segment: QueueSeg::new(index.get(), cqn.get()) }, Empty)
 }
 
 /// Has the send queue of `qpn` go up to `index`.

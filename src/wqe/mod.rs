@@ -40,6 +40,7 @@ mod atomics;
 mod be;
 mod builders;
 mod bytes;
+mod clock;
 mod configure;
 mod cross_channel;
 mod ds;
@@ -78,8 +79,9 @@ pub use atomics::{AtomicWord, Masked, masked_compare_swap, masked_fetch_add};
 pub use builders::{
     bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
 };
+pub use clock::{ClockReading, DeviceClock, WaitError};
 pub use configure::{ConfigureKey, KeyRights};
-pub use cross_channel::{dump, wait_for_completion, wait_until};
+pub use cross_channel::{dump, wait_for_completion};
 pub use encryption::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
 pub use error::EncodeError;
 pub use ethernet::Frame;

@@ -266,7 +266,7 @@ pub struct WaitCqe {
     pub(super) segment: QueueSeg,
 }
 
-/// Waits for the clock ([`wait_until`](super::wait_until)). Reliable connections and raw packets only.
+/// Waits for the clock ([`wait_until`](super::ClockReading::wait_until)). Reliable connections and raw packets only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTime {
     pub(super) segment: WaitSeg,

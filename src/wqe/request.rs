@@ -99,6 +99,12 @@ impl<O, P> Request<O, P> {
         Self { operation, payload, fm_ce_se: 0, wr_id: WrId(0) }
     }
 
+    /// One whose mode is [`CompletionMode::OnFirstError`] until another is asked for.
+    #[inline]
+    pub(super) const fn of_first_error(operation: O, payload: P) -> Self {
+        Self { operation, payload, fm_ce_se: bits::ONLY_FIRST_ERROR, wr_id: WrId(0) }
+    }
+
     #[inline]
     pub(super) fn with_operation<Q>(self, change: impl FnOnce(O) -> Q) -> Request<Q, P> {
         let Self { operation, payload, fm_ce_se, wr_id } = self;

@@ -4,11 +4,13 @@
 //! (`src/qp.c`, `set_wait_en_seg`) and Linux (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`).
 //! The libmlx5 of rdma-core has none.
 
+use std::num::NonZeroU32;
+
 use blueflame::db::Managed;
 use blueflame::queue::{RecvQueue, RqParts, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket, Rc};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
-use blueflame::wqe::{self, Sge};
+use blueflame::wqe::{self, CompletionMode, DeviceClock, Request, Sge};
 
 use crate::golden::{check, fire_as_post};
 use crate::rig::{OLD, QPN, Rig, Setup};
@@ -21,7 +23,21 @@ const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
 const CQE: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
 /// `MLX5_WAIT_COND_CYCLIC_SMALLER`.
 const CONDITION: [u8; 16] = [0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-const TIME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+/// A time, and the mask of `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`: three bits of seconds, and nanoseconds.
+const TIME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
+/// The same of a clock that runs freely with 1 GHz: eight seconds are less than 2^33 ticks.
+const TICKS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff];
+/// Unsignalled, both kinds of WAIT have `MLX5_COMP_ONLY_FIRST_ERR` (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
+const QUIET: u8 = 1 << 2;
+
+fn until_time() -> Request<wqe::WaitTime> {
+    DeviceClock::REAL_TIME.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
+}
+
+fn until_tick() -> Request<wqe::WaitTime> {
+    let clock = DeviceClock::free_running(NonZeroU32::new(1_000_000).expect("not 0"));
+    clock.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
+}
 const ENTRY: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
@@ -61,7 +77,11 @@ fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
 fn on_reliable_connections() {
     let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
     check::<Rc, _, _>(wait.signaled(WrId(1)), &[ctrl(0, 0x0f, 2, 8), CQE], false);
-    check::<Rc, _, _>(wqe::wait_until(0x0102_0304_0506_0708), &[ctrl(2, 0x0f, 3, 0), CONDITION, TIME], false);
+    check::<Rc, _, _>(wait, &[ctrl(0, 0x0f, 2, QUIET), CQE], false);
+    check::<Rc, _, _>(until_time(), &[ctrl(2, 0x0f, 3, QUIET), CONDITION, TIME], false);
+    check::<Rc, _, _>(until_tick(), &[ctrl(2, 0x0f, 3, QUIET), CONDITION, TICKS], false);
+    let always_told = until_tick().completion(CompletionMode::OnError);
+    check::<Rc, _, _>(always_told, &[ctrl(2, 0x0f, 3, 0), CONDITION, TICKS], false);
     check::<Rc, _, _>(wqe::dump([ENTRY]).signaled(WrId(1)), &[ctrl(0, 0x23, 2, 8), DATA], false);
     check::<Rc, _, _>(wqe::dump([ENTRY; 2].as_slice()), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
 
@@ -81,9 +101,12 @@ fn on_reliable_connections() {
 #[test]
 fn on_raw_packets() {
     let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
-    check::<RawPacket, _, _>(wait, &[ctrl(0, 0x0f, 2, 0), CQE], false);
-    let time = wqe::wait_until(0x0102_0304_0506_0708).signaled(WrId(1));
-    check::<RawPacket<InlineNone>, _, _>(time, &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME], false);
+    check::<RawPacket, _, _>(wait, &[ctrl(0, 0x0f, 2, QUIET), CQE], false);
+    check::<RawPacket<InlineNone>, _, _>(
+        until_time().signaled(WrId(1)),
+        &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME],
+        false,
+    );
     check::<RawPacket, _, _>(wqe::dump([ENTRY]), &[ctrl(0, 0x23, 2, 0), DATA], false);
     let rig = Rig::new(Setup { pi: 0x00ab, ..Setup::default() });
     let mut enabled = [0; 16];
@@ -97,7 +120,7 @@ fn on_raw_packets() {
 
 #[test]
 fn templates_have_the_modifier() {
-    let wait = wqe::wait_until(7).signaled(WrId(1));
+    let wait = until_time().signaled(WrId(1));
     fire_as_post::<Rc, _, _, _>(wait, wait, &());
 }
 

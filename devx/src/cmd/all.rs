@@ -2,7 +2,7 @@
 
 use super::{
     adapter, cap_flow, cap_general, cap_sets, counter, cq, dct, domain, flow, flow_match, general_object, mkey, psv,
-    qp, query_hca_cap, sq_rq, srq, tis_tir, wq,
+    qp, query_hca_cap, register, sq_rq, srq, tis_tir, wq,
 };
 use crate::mailbox::{CommandInfo, Description};
 
@@ -23,6 +23,7 @@ pub const STRUCTURES: &[&[&Description]] = &[
     psv::STRUCTURES,
     qp::STRUCTURES,
     query_hca_cap::STRUCTURES,
+    register::STRUCTURES,
     sq_rq::STRUCTURES,
     srq::STRUCTURES,
     tis_tir::STRUCTURES,
@@ -42,6 +43,7 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     psv::COMMANDS,
     qp::COMMANDS,
     query_hca_cap::COMMANDS,
+    register::COMMANDS,
     sq_rq::COMMANDS,
     srq::COMMANDS,
     tis_tir::COMMANDS,

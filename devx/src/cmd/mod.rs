@@ -14,7 +14,7 @@
 //! | `sq_rq`, `tis_tir` | queues of raw Ethernet, and the interfaces between them and the wire |
 //! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, what they match, counters |
 //! | `psv`, `general_object` | signatures, and objects of other kinds |
-//! | `adapter` | what the adapter is |
+//! | `adapter`, `register` | what the adapter is, and registers of it |
 //! | `all` | lists of all structures and commands |
 
 mod adapter;
@@ -35,6 +35,7 @@ mod opcode;
 mod psv;
 mod qp;
 mod query_hca_cap;
+mod register;
 mod sq_rq;
 mod srq;
 mod status;
@@ -59,6 +60,7 @@ pub use opcode::Opcode;
 pub use psv::*;
 pub use qp::*;
 pub use query_hca_cap::*;
+pub use register::*;
 pub use sq_rq::*;
 pub use srq::*;
 pub use status::Status;

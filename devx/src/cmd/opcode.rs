@@ -201,6 +201,8 @@ names! {
         CREATE_UMEM = 0xa08,
         DESTROY_UMEM = 0xa0a,
         SYNC_STEERING = 0xb00,
+        /// Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `MLX5_CMD_OP_ACCESS_REGISTER_USER`).
+        ACCESS_REGISTER_USER = 0xb0c,
         QUERY_VHCA_STATE = 0xb0d,
         MODIFY_VHCA_STATE = 0xb0e,
         GENERAL_END = 0xd00,

@@ -1,9 +1,11 @@
 //! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from step to step.
 
+use std::time::{Duration, Instant, SystemTime};
+
 use blueflame::cq::{CqeError, Side, Syndrome};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe;
+use blueflame::wqe::{self, DeviceClock, WaitError};
 use blueflame_devx::Error;
 use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
 
@@ -139,34 +141,62 @@ fn stamped(end: &mut End<Rc>) -> (u64, WrId) {
     done.expect("found")
 }
 
-/// A message behind a WAIT for the clock leaves when the time has come, by the clock that stamps the completions; behind one for a time
-/// that is past, at once.
+/// A message behind a WAIT for the clock leaves when the time has come; behind one for a time that is past, at once. The clock is the
+/// device's: the queues here have timestamps that run freely, also where it shows real time.
 #[test]
 fn messages_wait_for_the_clock() {
     /// How long they wait; without the WAIT they take far less.
-    const MILLISECONDS: u64 = 50;
+    const WAITS: Duration = Duration::from_millis(50);
     let ground = ground();
     if ground.context.wait_on_time().is_err() {
         return;
     }
-    let ticks = MILLISECONDS * u64::from(ground.context.general().expect("capabilities").device_frequency_khz());
+    let khz = ground.context.general().expect("capabilities").device_frequency_khz();
+    let ticks = WAITS.as_millis() as u64 * u64::from(khz);
+    let clock = ground.context.clock().expect("a clock");
+    // As the clock has it, `WAITS` after `now` or before it.
+    let later = |now: u64, is_ahead: bool| match clock == DeviceClock::REAL_TIME {
+        true => {
+            let now = Duration::new(now >> 32, now as u32);
+            let time = if is_ahead { now + WAITS } else { now - WAITS };
+            time.as_secs() << 32 | u64::from(time.subsec_nanos())
+        }
+        false if is_ahead => now + ticks,
+        false => now - ticks,
+    };
     let (mut sender, mut receiver) = connected::<Rc>(&ground);
     sender.post(&wqe::nop().signaled(WrId(0)));
-    let (mut now, _) = stamped(&mut sender);
+    let (mut stamp, _) = stamped(&mut sender);
     for round in 1..4 {
         receiver.post_receive(round);
         // At the end, one that is past.
-        let time = if round == 3 { now - ticks } else { now + ticks };
+        let is_ahead = round != 3;
+        let now = if clock == DeviceClock::REAL_TIME { system_time() } else { stamp };
+        let wait = clock.at(now).wait_until(later(now, is_ahead)).expect("within four seconds");
+        let begun = Instant::now();
         let mut batch = sender.pair.sq.batch();
-        batch.push(&wqe::wait_until(time)).expect("room");
+        batch.push(&wait).expect("room");
         batch.push(&wqe::send().inline(b"it is time").signaled(WrId(round))).expect("room");
         batch.ring_doorbell();
         let (received, tag) = stamped(&mut receiver);
         assert_eq!(tag, WrId(round));
-        assert!(received > time, "received at {received}, {} ticks early", time.wrapping_sub(received));
         let (sent, tag) = stamped(&mut sender);
         assert_eq!(tag, WrId(round));
-        assert!(sent > time, "sent at {sent}, {} ticks early", time.wrapping_sub(sent));
-        now = sent;
+        if clock != DeviceClock::REAL_TIME {
+            let time = later(now, is_ahead);
+            assert!(received > time, "received at {received}, {} ticks early", time.wrapping_sub(received));
+            assert!(sent > time, "sent at {sent}, {} ticks early", time.wrapping_sub(sent));
+        } else if is_ahead {
+            assert!(begun.elapsed() > WAITS / 2, "sent after {:?}", begun.elapsed());
+        }
+        stamp = sent;
     }
+    let error = clock.at(0).wait_until(1 << 40).expect_err("minutes ahead");
+    assert!(matches!(error, WaitError::OutOfReach { now: 0, .. }), "{error}");
+}
+
+/// The time, as a device that shows it has it.
+fn system_time() -> u64 {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    time.as_secs() << 32 | u64::from(time.subsec_nanos())
 }

@@ -2,6 +2,7 @@
 //! for.
 
 use std::mem::MaybeUninit;
+use std::num::NonZeroU32;
 use std::ptr::NonNull;
 
 use blueflame::Sge;
@@ -9,7 +10,7 @@ use blueflame::db::Managed;
 use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, WrId};
-use blueflame::wqe::{self, EncodeError, MAX_SGE_BYTES};
+use blueflame::wqe::{self, DeviceClock, EncodeError, MAX_SGE_BYTES};
 use softhca::wqe::{Comparison, DataSeg, Enable, Payload, SendOp, WaitTime};
 
 use super::memory::Arena;
@@ -34,8 +35,15 @@ impl Request {
             }
             1 => {
                 let (comparison, value) = (Comparison::CyclicSmaller, self.addr);
-                let wait = WaitTime { comparison, inverted: false, value, mask: u64::MAX };
-                let done = sq.post(&wqe::wait_until(value).signaled_if(signaled, tag));
+                let khz = NonZeroU32::new(self.rkey).unwrap_or(NonZeroU32::MIN);
+                // The bits of the last of eight seconds' ticks.
+                let mask = u64::MAX >> (8000 * u64::from(khz.get()) - 1).leading_zeros();
+                let (clock, ahead) = (DeviceClock::free_running(khz), u64::from(self.imm));
+                let request = clock.at(value.wrapping_sub(ahead)).wait_until(value);
+                assert_eq!(request.is_ok(), ahead <= mask / 2, "{request:?}");
+                let request = request.unwrap_or_else(|_| clock.at(value).wait_until(value).expect("no distance"));
+                let wait = WaitTime { comparison, inverted: false, value, mask };
+                let done = sq.post(&request.signaled_if(signaled, tag));
                 (done, (SendOp::WaitTime(wait), nothing, signaled))
             }
             2 => {

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::qp_core::{QpCore, Role};
 use super::request::Request;
 use crate::config::Generation;
-use crate::context::ReceiveSource;
+use crate::context::{ReceiveSource, Transport};
 use crate::cq::Completion;
 use crate::recv::TagFault;
 use crate::resources::Resources;
@@ -39,16 +39,28 @@ pub(super) fn hold(request: &Request, qp: &QpCore, resources: &Resources) -> Hol
                 _ => Hold::None,
             }
         }
-        SendOp::WaitTime(wait) => {
-            let format = qp.context.timestamps;
+        SendOp::WaitTime(wait) if has_wait_on_time(resources) => {
+            // The clock's format is the device's, whatever timestamps the queue has.
+            let format = resources.clock_format;
             let clock = resources.timestamp(format);
-            if !has_wait_on_time(resources) || wait.is_over(clock) {
-                return Hold::None;
+            if is_stuck(request, qp) || !wait.is_compared(format) {
+                Hold::Event
+            } else if wait.is_over(clock) {
+                Hold::None
+            } else {
+                Hold::Until(resources.now.saturating_add(wait.time_left(clock, format)))
             }
-            Hold::Until(resources.now.saturating_add(wait.time_left(clock, format)))
         }
+        _ if request.follows_wait && is_stuck(request, qp) => Hold::Event,
         _ => Hold::None,
     }
+}
+
+/// Whether a request of a frames' send queue, a WAIT or the one behind it, asks for no CQE and has a mode other than "only first error". An
+/// SQ of WAIT and SEND can stall then (NVIDIA's daqiri, pull requests 272 and 275); here it always does. DPDK gives that mode to all
+/// that asks for no CQE (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
+fn is_stuck(request: &Request, qp: &QpCore) -> bool {
+    qp.transport() == Transport::RawPacket && !request.wqe.signaled && !request.wqe.first_error_only
 }
 
 /// Does what `request` asks for. `again`: it did before, and the queue has gone back to a lost packet before it.

@@ -53,6 +53,8 @@ pub(super) struct Request {
     pub(super) inline_result: Option<Vec<u8>>,
     /// It is the device's own.
     pub(super) errand: Option<Errand>,
+    /// The one before it waits for the clock.
+    pub(super) follows_wait: bool,
     /// Bytes of the message or of the answer.
     len: u32,
 }
@@ -88,7 +90,7 @@ impl Request {
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
-        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, len }
+        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, follows_wait: false, len }
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
@@ -118,6 +120,7 @@ impl Request {
             failure: Some(Failure::BAD_WQE),
             inline_result: None,
             errand: None,
+            follows_wait: false,
             len: 0,
         }
     }

@@ -70,6 +70,8 @@ pub(super) struct Requester {
     pub(super) retry: Retry,
     /// When the request under the cursor, which waits for the clock, is to be looked at again.
     pub(super) held_until: Option<Duration>,
+    /// The request that was fetched last waits for the clock.
+    fetched_wait: bool,
     /// DC: the target that requests can go to now.
     pub(super) reached: Option<DcTarget>,
     /// DC: streams of which nothing is executed.
@@ -166,7 +168,7 @@ impl Requester {
             Some(copy) => wqe::fetch_copy(sq, qp.qpn, service, index, self.producer, copy),
             None => wqe::fetch(sq, qp.qpn, service, index, self.producer, memory),
         };
-        let request = match fetched {
+        let mut request = match fetched {
             Ok(wqe) if resources.sink => Request::new(wqe, self.next_psn, qp).sunk(),
             Ok(wqe) if qp.context.streams.is_some() && wqe.target.is_some() && self.failed_streams.has(wqe.stream) => {
                 Request::new(wqe, self.next_psn, qp).flushed()
@@ -181,6 +183,8 @@ impl Requester {
             return false;
         }
         self.copies.remove(&index);
+        request.follows_wait = self.fetched_wait;
+        self.fetched_wait = matches!(request.wqe.op, SendOp::WaitTime(_));
         self.next_wqe = self.next_wqe.wrapping_add(request.wqe.wqebbs);
         self.next_psn = self.next_psn.plus(request.span);
         self.requests.push_back(request);

@@ -112,6 +112,9 @@ pub(crate) struct Resources {
     pub(crate) now: Duration,
     /// What time it was when that clock was 0; if the device knows, see [`DeviceConfig::real_time`].
     real_time: Option<Duration>,
+    /// What the device's own clock shows, which a WAIT compares with: the time, if queues can have it in their timestamps
+    /// (`MTUTC.time_stamp_mode`; DPDK `drivers/net/mlx5/mlx5.c`, `mlx5_rt_timestamp_config`).
+    pub(crate) clock_format: TimestampFormat,
     /// Requests complete without being sent: see [`crate::config::DeviceConfig::sink`].
     pub(crate) sink: bool,
     /// Send WQEs that have completed, with success or in error.
@@ -164,6 +167,7 @@ impl Resources {
             limits: config.limits,
             now: Duration::ZERO,
             real_time: config.real_time,
+            clock_format: config.clock_format(),
             sink: config.sink,
             sends_completed: 0,
             complaints: Complaints::default(),

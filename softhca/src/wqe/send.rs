@@ -141,6 +141,12 @@ pub enum Comparison {
     CyclicSmaller,
 }
 
+/// Seconds that the clock is compared by: then it begins anew (`MLX5_TS_MASK_SECS` of DPDK's `drivers/net/mlx5/mlx5.h`).
+const COMPARED_SECONDS: u64 = 8;
+
+/// Ticks of this device's clock where it runs freely (`cmd_hca_cap.device_frequency_khz`).
+const TICKS_PER_SECOND: u64 = 1_000_000_000;
+
 /// A time that a WQE waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTime {
@@ -155,6 +161,21 @@ pub struct WaitTime {
 }
 
 impl WaitTime {
+    /// Whether the device's comparison, of a clock of this format, has all bits of the mask. Otherwise it never holds.
+    ///
+    /// A clock of real time compares three bits of seconds: with a mask of all ones "the wait never satisfies" (NVIDIA's daqiri
+    /// `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, `initialize`, at `rt_timemask`). No source shows a wider mask than that of
+    /// DPDK to work with a clock that runs freely either: the ticks of eight seconds, rounded up to a power of two
+    /// (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
+    #[must_use]
+    pub fn is_compared(&self, format: TimestampFormat) -> bool {
+        let end = match format {
+            TimestampFormat::RealTime => COMPARED_SECONDS << 32,
+            TimestampFormat::FreeRunning => (COMPARED_SECONDS * TICKS_PER_SECOND).next_power_of_two(),
+        };
+        self.mask < end
+    }
+
     /// Whether what it waits for is there when the clock shows `clock`.
     #[must_use]
     pub fn is_over(&self, clock: u64) -> bool {

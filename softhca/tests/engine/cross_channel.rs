@@ -198,12 +198,20 @@ fn timed(generation: Generation) -> Lab {
     lab
 }
 
+/// The mask of DPDK for a clock of 1 GHz that runs freely (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`): the ticks
+/// of eight seconds, rounded up to a power of two.
+const FREE_RUNNING: u64 = (1 << 33) - 1;
+/// That for real time: three bits of seconds, and nanoseconds.
+const REAL_TIME: u64 = (8 << 32) - 1;
+/// Only the first error has a CQE (`MLX5_COMP_ONLY_FIRST_ERR`).
+const FIRST_ERROR: u8 = 1 << 2;
+
 /// `MLX5_WAIT_COND_CYCLIC_SMALLER` is what DPDK waits by: until the value is behind the clock.
 #[test]
 fn a_queue_waits_for_the_clock() {
     let mut lab = timed(Generation::ConnectX7);
     let start = lab.now.as_nanos() as u64;
-    lab.a.post(&Wr::wait_time(5, start + 5000, u64::MAX));
+    lab.a.post(&Wr::wait_time(5, start + 5000, FREE_RUNNING));
     lab.a.post(&Wr::nop());
     lab.run();
     assert!(lab.a.poll_send().is_empty());
@@ -214,10 +222,10 @@ fn a_queue_waits_for_the_clock() {
     assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0), (0, 1, 0)]);
     // The value behind already; only some bits; and the other comparisons, each of which holds now or in 16 ns.
     let now = lab.now.as_nanos() as u64;
-    lab.a.post(&Wr::wait_time(5, now - 1, u64::MAX));
+    lab.a.post(&Wr::wait_time(5, now - 1, FREE_RUNNING));
     lab.a.post(&Wr::wait_time(5, (now & 0xffff) | 0xdead_0000, 0xffff));
     for (operation, value) in [(0, 0), (1, now + 16), (2, now + 17), (3, now + 15), (4, now + 17), (0x11, 0)] {
-        lab.a.post(&Wr::wait_time(operation, value, u64::MAX));
+        lab.a.post(&Wr::wait_time(operation, value, FREE_RUNNING));
     }
     lab.run();
     assert_eq!(lab.a.poll_send().len(), 1);
@@ -229,6 +237,82 @@ fn a_queue_waits_for_the_clock() {
     lab.a.post(&Wr::wait_time(6, 0, 1));
     lab.run();
     assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 10, LOCAL_OP)], "no comparison");
+}
+
+/// The mask is as wide as the comparison, of a clock of either format; a WAIT by a wider one never ends.
+#[test]
+fn no_wait_ends_by_a_wider_mask() {
+    for (real_time, mask) in [(None, FREE_RUNNING), (Some(Duration::from_secs(1_700_000_006)), REAL_TIME)] {
+        let mut lab = Lab::new(Options {
+            generation: Generation::ConnectX7,
+            transport: Transport::RawPacket,
+            real_time,
+            ..ethernet()
+        });
+        let past = |lab: &Lab| {
+            let time = real_time.unwrap_or_default() + lab.now - Duration::from_nanos(1);
+            if real_time.is_some() {
+                time.as_secs() << 32 | u64::from(time.subsec_nanos())
+            } else {
+                time.as_nanos() as u64
+            }
+        };
+        lab.a.post(&Wr::wait_time(5, past(&lab), mask));
+        lab.run();
+        assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0)], "{mask:#x}");
+        lab.a.post(&Wr::wait_time(5, past(&lab), mask << 1 | 1));
+        lab.run();
+        for _ in 0..20 {
+            lab.advance(Duration::from_secs(1));
+        }
+        assert!(lab.a.poll_send().is_empty(), "{mask:#x}");
+        assert_eq!(lab.a.device.next_deadline(), None);
+    }
+}
+
+fn ethernet() -> Options {
+    Options { link: LinkLayer::Ethernet, ..Options::default() }
+}
+
+/// The device has one clock: a queue whose timestamps run freely waits for the time where the device shows that.
+#[test]
+fn the_clock_is_the_devices() {
+    let zero = Duration::new(1_700_000_006, 900_000_000);
+    let mut lab = Lab::unconnected(Options { generation: Generation::ConnectX7, real_time: Some(zero), ..ethernet() });
+    lab.connect();
+    // 200 ms ahead, in the next second.
+    let end = zero + lab.now + Duration::from_millis(200);
+    let value = end.as_secs() << 32 | u64::from(end.subsec_nanos());
+    lab.a.post(&Wr::wait_time(5, value, REAL_TIME));
+    lab.run();
+    assert_eq!(lab.a.device.next_deadline(), Some(lab.now + Duration::from_nanos(200_000_001)));
+    lab.advance(Duration::from_millis(200));
+    assert!(lab.a.poll_send().is_empty());
+    lab.advance(Duration::from_nanos(1));
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0)]);
+}
+
+/// daqiri's pull requests 272 and 275: what asks for no CQE has the mode "only first error", the WAIT and the frame behind it.
+#[test]
+fn frames_stall_behind_a_wait_of_another_mode() {
+    let frame = |flags: u8| Wr::send().eth(0, &[0x5a; 60]).flags(flags);
+    for (wait, behind, is_sent) in [
+        (FIRST_ERROR, FIRST_ERROR, true),
+        (8, 8, true),
+        (0, FIRST_ERROR, false),
+        (FIRST_ERROR, 0, false),
+        (8, 0, false),
+    ] {
+        let options = Options { generation: Generation::ConnectX7, transport: Transport::RawPacket, ..ethernet() };
+        let mut lab = Lab::new(options);
+        let now = lab.now.as_nanos() as u64;
+        lab.a.post(&frame(0));
+        lab.a.post(&Wr::wait_time(5, now - 1, FREE_RUNNING).flags(wait));
+        lab.a.post(&frame(behind));
+        lab.run();
+        let sent = lab.a.device.take_frames().len();
+        assert_eq!(sent, if is_sent { 2 } else { 1 }, "{wait:#x} {behind:#x}");
+    }
 }
 
 /// `cmd_hca_cap.wait_on_time`.

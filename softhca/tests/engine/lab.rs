@@ -83,6 +83,7 @@ impl Node {
             sink: options.sink,
             srq_faults: options.srq_faults,
             generation: options.generation,
+            real_time: options.real_time,
             ..DeviceConfig::with_port(port)
         };
         let gid = gids[0].raw;

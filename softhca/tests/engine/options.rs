@@ -3,6 +3,7 @@
 use softhca::config::{Generation, GidType, LinkLayer, SrqFaults};
 use softhca::context::*;
 use softhca::wire::fault::FaultConfig;
+use std::time::Duration;
 
 /// How a pair is made.
 #[derive(Clone)]
@@ -36,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) inline_headers: InlineHeaders,
     pub(crate) srq_faults: SrqFaults,
     pub(crate) generation: Generation,
+    /// What time it was when the devices' clocks were 0, if they know.
+    pub(crate) real_time: Option<Duration>,
     /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
@@ -72,6 +75,7 @@ impl Default for Options {
             inline_headers: InlineHeaders::None,
             srq_faults: SrqFaults::default(),
             generation: Generation::default(),
+            real_time: None,
             faults: FaultConfig::default(),
         }
     }

@@ -113,7 +113,7 @@ fn registers_are_read() {
     let mut edr = speeds(1, 1);
     (edr[0x1d], edr[0x1f]) = (4, 0x20);
     assert_eq!(register(&mut bench, 0x5004, 0, &edr, 0x50).map(drop), Ok(()), "the one that there is");
-    assert_eq!(register(&mut bench, 0x9055, 1, &speeds(1, 1), 0x50), Err(Status::BadOperation), "not there");
+    assert_eq!(register(&mut bench, 0x9054, 1, &speeds(1, 1), 0x50), Err(Status::BadOperation), "not there");
     // As Linux' mlx5_core tells its byte order, on the host of which the device is.
     let host = if cfg!(target_endian = "big") { 0x80 } else { 0 };
     let mut body = [0; 16];

@@ -32,12 +32,21 @@ layout! {
     } list of 4 bytes
 }
 
-pub(super) const COMMANDS: &[Command] =
-    &[command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, access).with_modifiers()];
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, |call| {
+        access(call, &REGISTERS)
+    })
+    .with_modifiers(),
+    // Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `MLX5_CMD_OP_ACCESS_REGISTER_USER`).
+    command(0xb0c, "ACCESS_REGISTER_USER", &access_register_in::LAYOUT, &access_register_out::LAYOUT, |call| {
+        access(call, &REGISTERS_OF_USERS)
+    })
+    .with_modifiers(),
+];
 
 /// All registers. What a driver asks of others is refused, and Linux' does without: pins, clocks and modules, lanes and error
 /// correction, buffers, and what PCI Express counts.
-const REGISTERS: [&Register; 7] = [
+const REGISTERS: [&Register; 8] = [
     &port::PMTU,
     &speed::PTYS,
     &port::PAOS,
@@ -45,9 +54,13 @@ const REGISTERS: [&Register; 7] = [
     &counters::PPCNT,
     &function::NODE_DESC,
     &function::HOST_ENDIANNESS,
+    &function::MTUTC,
 ];
 
-fn access(call: &mut Call<'_>) -> Result<(), Refusal> {
+/// Those that programs read (`cmd_hca_cap.access_register_user`).
+const REGISTERS_OF_USERS: [&Register; 1] = [&function::MTUTC];
+
+fn access(call: &mut Call<'_>, registers: &[&Register]) -> Result<(), Refusal> {
     let id = call.input.get(access_register_in::REGISTER_ID);
     let read = match call.op_mod {
         0 => false,
@@ -58,7 +71,7 @@ fn access(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::parameter("an argument, which the registers here do not have"));
     }
     let absent = |reason: String| Refusal::new(Status::BadOperation, reason);
-    let register = REGISTERS.into_iter().find(|register| register.id == id);
+    let register = registers.iter().find(|register| register.id == id);
     let register = register.ok_or_else(|| absent(format!("no register {id:#x}")))?;
     let way = if read { register.read } else { register.write };
     let way = way.ok_or_else(|| absent(format!("register {id:#x} is {} only", if read { "write" } else { "read" })))?;
@@ -67,6 +80,9 @@ fn access(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let (at, bytes) = (access_register_out::LAYOUT.bytes, register.layout.bytes);
     let given = call.input.0.get(access_register_in::LAYOUT.bytes..).unwrap_or(&[]);
+    // DPDK gives nothing of a register that it reads (`drivers/common/mlx5/mlx5_devx_cmds.c`, `mlx5_devx_cmd_register_read`).
+    let nothing = vec![0; bytes];
+    let given = if given.is_empty() && register.write.is_none() { &nothing } else { given };
     if given.len() < bytes {
         return Err(Refusal::new(Status::BadInputLength, format!("{} of {bytes} bytes of the register", given.len())));
     }

@@ -27,6 +27,28 @@ fn registers_are_those_of_linux() {
     }
 }
 
+/// As DPDK reads it: `ACCESS_REGISTER_USER` without the register's bytes. The two highest bits say what the clock shows.
+#[test]
+fn users_read_the_mode_of_the_clock() {
+    let config = |real_time| DeviceConfig { real_time, ..DeviceConfig::with_port(PortConfig::ethernet(1)) };
+    for (real_time, first) in [(None, 0), (Some(Duration::from_secs(1_700_000_000)), 0x40)] {
+        let mut bench = Bench::of(config(real_time));
+        let user = bench.user();
+        let [high, low] = user.0.to_be_bytes();
+        let mut read = |opcode: [u8; 2], id: [u8; 2], modifier: u8, bytes: usize| {
+            let mut input = vec![opcode[0], opcode[1], high, low, 0, 0, 0, modifier, 0, 0, id[0], id[1], 0, 0, 0, 0];
+            input.resize(16 + bytes, 0);
+            bench.execute(&input, 16 + 28)
+        };
+        let mut expected = vec![0; 28];
+        expected[0] = first;
+        assert_eq!(read([0x0b, 0x0c], [0x90, 0x55], 1, 0).unwrap()[16..], expected);
+        assert_eq!(read([0x0b, 0x0c], [0x90, 0x55], 1, 28).unwrap()[16..], expected);
+        assert_eq!(read([0x0b, 0x0c], [0x90, 0x55], 0, 28), Err(Status::BadOperation), "it is not set");
+        assert_eq!(read([0x0b, 0x0c], [0x50, 0x06], 1, 28), Err(Status::BadOperation), "a port's is not a program's");
+    }
+}
+
 #[test]
 fn the_port_goes_down_and_up_again() {
     let mut bench = ethernet();
