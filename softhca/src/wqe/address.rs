@@ -56,7 +56,8 @@ fn vector(segs: &mut Segments<'_>) -> Result<AddressVector, WqeFault> {
     let before = segs.clone();
     let (start, short) = segs.take("address vector", offset::SHORT_BYTES)?;
     let dqp = be32(short, offset::DQP);
-    zero("address vector QPN bits 30:24", start + offset::DQP, (dqp >> 24 & 0x7f).into())?;
+    // Bits 30:24 mean nothing, and may be anything: libmlx5 leaves there what its user's `remote_qpn` of 32 bits has
+    // (`_set_datagram_seg`).
     let mut address = AddressVector {
         dest_qpn: dqp & 0x00ff_ffff,
         stat_rate_sl: short[offset::STAT_RATE_SL],

@@ -67,9 +67,6 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         Operands::Extended4 => masked = Some(extended::take(&mut segs, width, true)?),
     }
     let (is_atomic, bytes) = (shape.atomic != Operands::None, width.bytes());
-    if is_atomic && !remote.addr.is_multiple_of(bytes.into()) {
-        return Err(WqeFault::AtomicAlignment { addr: remote.addr, bytes });
-    }
     let payload = match shape.tail {
         Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue | Tail::Tags => {
             Payload::Segs(Vec::new())

@@ -150,14 +150,6 @@ pub enum WqeFault {
         /// Bytes that it works on.
         bytes: u8,
     },
-    /// The address of an atomic is not a multiple of its bytes.
-    #[error("atomic at remote address {addr:#x}: not a multiple of {bytes}")]
-    AtomicAlignment {
-        /// The address.
-        addr: u64,
-        /// Bytes that it works on.
-        bytes: u8,
-    },
     /// A copy from and to memory of different lengths.
     #[error("a copy of {from} bytes to {to}")]
     MemcpyLength {

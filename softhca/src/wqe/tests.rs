@@ -137,9 +137,6 @@ fn masked_atomics_are_of_the_size_that_the_modifier_says() {
     let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
     assert_eq!(aligned(with(0x14, 10, &wide, 16)), (16, swapped));
     assert_eq!(aligned(with(0x15, 10, &wide[..32], 16)), (16, Masked::Add { add: swap, boundary: compare }));
-    let mut eight = with(0x15, 10, &wide[..32], 16);
-    eight[23] = 8;
-    assert_eq!(fault(&eight, Transport::Rc), WqeFault::AtomicAlignment { addr: 0x7fff_1234_5608, bytes: 16 });
     // Other sizes, and those of which there is only one.
     for (opcode, opmod) in [(0x14, 0), (0x14, 7), (0x15, 11), (0x15, 0x18), (0x11, 9), (0x12, 8)] {
         let expected = WqeFault::BadOpmod { opcode, opmod };
@@ -148,11 +145,8 @@ fn masked_atomics_are_of_the_size_that_the_modifier_says() {
     let expected = WqeFault::AtomicLength { found: 8, bytes: 4 };
     assert_eq!(fault(&with(0x15, 8, &operands[..16], 8), Transport::Rc), expected);
     let mut four = with(0x14, 8, &operands[..16], 4);
-    four[23] = 4;
-    assert!(fetch_at(0, &four, Transport::Rc).is_ok(), "4 bytes at a multiple of 4");
     four[23] = 2;
-    let expected = WqeFault::AtomicAlignment { addr: 0x7fff_1234_5602, bytes: 4 };
-    assert_eq!(fault(&four, Transport::Rc), expected);
+    assert!(fetch_at(0, &four, Transport::Rc).is_ok(), "the responder looks at the alignment");
     let transport = Transport::Uc;
     assert_eq!(fault(&with(0x14, 8, &operands, 4), transport), WqeFault::WrongTransport { opcode: 0x14, transport });
 }
@@ -310,10 +304,6 @@ fn the_other_segments_are_checked() {
         fault(&wqe(0x12, &[&RADDR, &[0; 16], &DATA]), Transport::Rc),
         WqeFault::AtomicLength { found: 256, bytes: 8 }
     );
-    raddr = RADDR;
-    raddr[7] = 4;
-    let expected = WqeFault::AtomicAlignment { addr: 0x7fff_1234_5604, bytes: 8 };
-    assert_eq!(fault(&wqe(0x12, &[&raddr, &[0; 16], &DATA]), Transport::Rc), expected);
 }
 
 #[test]

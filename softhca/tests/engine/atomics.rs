@@ -2,6 +2,7 @@
 
 use crate::lab::*;
 use softhca::context::QpState;
+use softhca::event::QpEvent;
 use softhca::packet::Operation;
 
 fn word(node: &Node, offset: u64) -> u64 {
@@ -165,6 +166,28 @@ fn the_responder_refuses_sizes_that_it_has_not() {
             lab.run();
             let syndrome = lab.a.poll_send()[0].syndrome;
             assert_eq!(syndrome, if permitted { 0 } else { 0x12 }, "sizes {sizes}, of {bytes} bytes");
+        }
+    }
+}
+
+/// The responder refuses an address that is not a multiple of the operand's size, whatever the key (IBTA vol. 1, 9.4.5 and
+/// 9.7.4.2.2); the requester sends it.
+#[test]
+fn the_responder_refuses_unaligned_addresses() {
+    for (bytes, beside) in [(8, 1), (8, 4), (4, 2), (16, 8)] {
+        for wrong_key in [0, 1 << 8] {
+            let mut lab = Lab::new(Options { extended_atomics: 28, ..Options::default() });
+            let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data + beside, lab.b.key ^ wrong_key);
+            let request = match bytes {
+                4 => Wr::masked_swap(dst, rkey, [0, 0, 1, 1]),
+                8 => Wr::swap(dst, rkey, 0, 1),
+                _ => Wr::masked_add_16(dst, rkey, 1, 0),
+            };
+            lab.a.post(&request.sge(src, bytes, key));
+            lab.settle();
+            assert_eq!(lab.a.poll_send()[0].syndrome, 0x12, "{bytes} bytes at {beside}");
+            assert_eq!(lab.b.memory.read(lab.b.data, 32), [0; 32], "nothing was done");
+            assert_eq!((lab.b.state(), &lab.b.events[..]), (QpState::Err, &[QpEvent::RequestError][..]));
         }
     }
 }

@@ -105,3 +105,17 @@ fn a_wrong_source_gid_is_a_local_error() {
     lab.settle();
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x02);
 }
+
+/// As libmlx5 posts a `remote_qpn` of more than 24 bits.
+#[test]
+fn bits_above_the_qpn_mean_nothing() {
+    let mut lab = Lab::new(options());
+    let (lid, _, qpn) = lab.b.identity();
+    lab.b.post_recv(&[(lab.b.data, 100)]);
+    lab.a.post(&Wr::send().inline(b"to b").to(lid, qpn | 0x5e << 24, QKEY, None));
+    lab.a.post(&Wr::send().inline(b"to none").to(lid, 0xdead_beef, QKEY, None));
+    lab.settle();
+    let done: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.syndrome)).collect();
+    assert_eq!(done, [(REQ, 0); 2]);
+    assert_eq!(lab.b.poll_recv().len(), 1);
+}

@@ -243,6 +243,28 @@ static void device_memory(struct ibv_mr *plain)
 	EXPECT(ibv_free_dm(dm) == 0);
 }
 
+/* A region of no bytes has a page, if it begins inside of one (Linux `ib_umem_num_pages`): that page must be there. */
+static void of_no_bytes(struct ibv_mr *plain, int on_demand)
+{
+	char *at = pages(2);
+	int rights = RIGHTS | (on_demand ? IBV_ACCESS_ON_DEMAND : 0);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, at, 0, rights) && errno == EINVAL);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at + 16, 0, rights));
+	struct ibv_sge sge = { .addr = (uintptr_t)at + 16, .length = 0, .lkey = mr->lkey };
+	for (int i = 0; i < 2; i++) {
+		struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ,
+			.send_flags = IBV_SEND_SIGNALED, .wr.rdma = { .remote_addr = (uintptr_t)at + 16, .rkey = mr->rkey } };
+		EXPECT(ibv_post_send(qp, &wr, &bad) == 0);
+		EXPECT(wait_for(cq).status == (i ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS));
+		sge = (struct ibv_sge){ .addr = (uintptr_t)memory, .length = 1, .lkey = plain->lkey };
+	}
+	reconnect();
+	EXPECT(ibv_dereg_mr(mr) == 0 && munmap(at, 2 * PAGE) == 0);
+	errno = 0;
+	EXPECT(on_demand || (!ibv_reg_mr(pd, at + 16, 0, rights) && errno == EFAULT));
+}
+
 /* What may be pinned is 16 pages. The queues of this program have some of them. */
 static void past_the_limit(void)
 {
@@ -276,9 +298,11 @@ int main(int argc, char **argv)
 	reconnect();
 	struct ibv_mr *plain = NEED(ibv_reg_mr(pd, memory, sizeof(memory), RIGHTS));
 	registered_anew(plain);
+	of_no_bytes(plain, 0);
 	/* What not each device and kernel has. */
 	if (argc == 1 || strcmp(argv[1], "pinned") != 0) {
 		on_demand(plain);
+		of_no_bytes(plain, 1);
 		of_files(plain);
 		device_memory(plain);
 	}

@@ -76,15 +76,19 @@ impl Region {
         self.start == 0 && self.length == u64::MAX
     }
 
-    /// Memory and the address that peers use for it agree on the offset into a page.
+    /// Memory and the address that peers use for it agree on the offset into a page, and there is a page: a region of no bytes has
+    /// one unless it begins with a page (Linux `ib_umem_get`, `ib_umem_num_pages`).
     fn checked(self) -> Result<Self, Errno> {
-        let page = page_bytes();
-        if self.length == 0 || self.start % page != self.iova % page { Err(Errno::EINVAL) } else { Ok(self) }
+        if self.pages() == 0 || self.start % page_bytes() != self.iova % page_bytes() {
+            return Err(Errno::EINVAL);
+        }
+        Ok(self)
     }
 
     fn memory(&self, hca: &Arc<Hca>, flags: u32) -> Result<Memory, Errno> {
         if flags & access::ON_DEMAND == 0 {
-            return Ok(Memory::Pinned { _pinned: Pinned::new(hca, self.start, self.length)? });
+            // A region of no bytes has a page all the same, which must be there.
+            return Ok(Memory::Pinned { _pinned: Pinned::new(hca, self.start, self.length.max(1))? });
         }
         if self.is_implicit() && self.iova != 0 || self.start.checked_add(self.length).is_none() {
             return Err(Errno::EINVAL);
