@@ -83,6 +83,7 @@ impl Failure {
             UmrFault::Key(_)
             | UmrFault::NotEnabled(_)
             | UmrFault::State { .. }
+            | UmrFault::Unbound(_)
             | UmrFault::OtherQp { .. }
             | UmrFault::NotPermitted { .. } => Self::UMR_KEY,
             UmrFault::Change { .. } => Self::UMR_CHANGE,

@@ -32,6 +32,9 @@ pub(crate) enum UmrFault {
         /// Its state.
         free: bool,
     },
+    /// The key is bound to no QP, and must be to this one: a window of type 1, or a free one of type 2 (IBTA vol. 1, o10-37.2.26).
+    #[error("key {0:#x} is bound to no QP")]
+    Unbound(u32),
     /// The key is to be bound to another QP than this.
     #[error("key {key:#x}: bound to QP {qpn:#x} by another")]
     OtherQp {
@@ -104,10 +107,10 @@ impl Resources {
         if umr.must_be_free.is_some_and(|free| free != mkey.free) {
             return Err(UmrFault::State { key, free: mkey.free });
         }
-        if umr.must_be_of_qp
-            && let Some(bound) = mkey.qpn.filter(|&bound| bound != qpn)
-        {
-            return Err(KeyFault::WrongQp { key, bound }.into());
+        match mkey.qpn {
+            Some(bound) if umr.must_be_of_qp && bound != qpn => return Err(KeyFault::WrongQp { key, bound }.into()),
+            None if umr.must_be_of_qp => return Err(UmrFault::Unbound(key)),
+            _ => {}
         }
         if let Some(Some(qpn)) = umr.change.qpn.filter(|&new| new.is_some_and(|new| new != qpn)) {
             return Err(UmrFault::OtherQp { key, qpn });

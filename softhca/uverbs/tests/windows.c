@@ -110,6 +110,11 @@ static void of_type_1(void)
 	bind.bind_info = piece(NULL, 0, 0);
 	EXPECT(ibv_bind_mw(peer, mw, &bind) == 0 && wait_for(cq).status == IBV_WC_SUCCESS);
 	EXPECT(reach_by(qp, IBV_WR_RDMA_READ, mw->rkey, memory + 512) == IBV_WC_REM_ACCESS_ERR);
+	/* No queue has it, so none can invalidate it. */
+	bind.bind_info = piece(memory + 512, 64, IBV_ACCESS_REMOTE_READ);
+	EXPECT(ibv_bind_mw(peer, mw, &bind) == 0 && wait_for(cq).status == IBV_WC_SUCCESS);
+	EXPECT(invalidate_by(peer, mw->rkey) == IBV_WC_MW_BIND_ERR);
+	EXPECT(reach_by(qp, IBV_WR_RDMA_READ, mw->rkey, memory + 512) == IBV_WC_SUCCESS);
 	/* More than an entry can name. */
 	bind.bind_info = piece(memory, (1UL << 31) + 1, IBV_ACCESS_REMOTE_READ);
 	EXPECT(ibv_bind_mw(peer, mw, &bind) == EOPNOTSUPP);
@@ -122,6 +127,9 @@ static void of_type_2(void)
 	struct ibv_mw *mw = NEED(ibv_alloc_mw(pd, IBV_MW_TYPE_2));
 	uint32_t tag = ibv_inc_rkey(mw->rkey);
 	memset(memory + sizeof(memory) - 64, '2', 64);
+	/* Free: there is nothing to invalidate, also not by a binding to no bytes, which is the same request (libmlx5 `set_bind_wr`). */
+	EXPECT(invalidate_by(peer, mw->rkey) == IBV_WC_MW_BIND_ERR);
+	EXPECT(bind_by(peer, mw, tag, piece(memory, 0, 0)) == IBV_WC_MW_BIND_ERR);
 	EXPECT(bind_by(peer, mw, tag, piece(memory + 1024, 64, RIGHTS)) == IBV_WC_SUCCESS);
 	EXPECT(put(tag, memory + 1024) == IBV_WC_SUCCESS && memory[1087] == '2');
 	/* Only by the queue that has bound it. */
