@@ -44,7 +44,7 @@ impl Shared {
         let cq = device.completion_queue(CQES as u32 - 1).thread_domain(&domain).build().expect("a CQ");
         let path = device.path(1, None).expect("a path");
         let make = || {
-            let builder = pd.queue_pair(cq.handle(), cq.handle()).sends((CQES / count) as u32).receives(1);
+            let builder = pd.queue_pair(&cq, &cq).sends((CQES / count) as u32).receives(1);
             let mut pair = builder.build_in(&domain).expect("a queue pair");
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
             pair.qp.to_init(&path).expect("INIT");

@@ -107,7 +107,7 @@ impl Connections {
         let path = setting.device.path(1, None).expect("a path");
         let (mut pairs, mut numbers) = (ByQpn::new(), Vec::new());
         for _ in 0..PEERS {
-            let builder = pd.queue_pair(setting.cq.handle(), setting.cq.handle()).sends(4).receives(0);
+            let builder = pd.queue_pair(&setting.cq, &setting.cq).sends(4).receives(0);
             let mut pair: Connection = builder.build_in(&setting.domain).expect("a queue pair");
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
             pair.qp.to_init(&path).expect("INIT");
@@ -164,7 +164,7 @@ impl<V> OneForAll<V> {
     {
         let pd = &setting.pd;
         let path = setting.device.path(1, None).expect("a path");
-        let builder = pd.queue_pair::<Dci>(setting.cq.handle(), setting.cq.handle()).sends(2 * WINDOW as u32);
+        let builder = pd.queue_pair::<Dci>(&setting.cq, &setting.cq).sends(2 * WINDOW as u32);
         let mut pair = builder.build_in(&setting.domain).expect("an initiator");
         pair.activate(&path).expect("RTS");
         let target = |n| DcAddress::new(vector(n), Qpn::truncate(0x10_0000 + n as u32), DcKey(n as u64));

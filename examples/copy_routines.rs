@@ -34,22 +34,23 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     let (qp, peer) = (hca.create_qp(QpOptions::rc(cq.cqn))?, hca.create_qp(QpOptions::rc(cq.cqn))?);
     hca.connect_own(qp.qpn, peer.qpn, &ConnectOptions::default())?;
     let window = hca.buffer(4096)?;
+    let (buf, cqe_cnt, cqe_size, dbrec, cq_uar) = (cq.buf, cq.cqe_cnt, cq.cqe_size, cq.dbrec, cq.cq_uar);
+    let cq = CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn: Cqn::truncate(cq.cqn), ci: CqCi::truncate(0) };
+    // SAFETY: a new completion queue's parts; `hca` outlives it.
+    let mut cq = unsafe { CompletionQueue::from_parts(cq)? };
     let mut shadow = [MaybeUninit::<WqeRecord>::uninit(); 64];
     let mut sq = SqParts {
         ring: qp.sq.buf,
         wqebbs: qp.sq.wqe_cnt,
         dbrec: qp.dbrec,
         qpn: Qpn::truncate(qp.qpn),
+        cq: cq.id(),
         max_inline: 64,
         max_sge: 4,
         signal_all: false,
         pi: SqPi(0),
         shadow: NonNull::from(&mut shadow).cast(),
     };
-    let (buf, cqe_cnt, cqe_size, dbrec, cq_uar) = (cq.buf, cq.cqe_cnt, cq.cqe_size, cq.dbrec, cq.cq_uar);
-    let cq = CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn: Cqn::truncate(cq.cqn), ci: CqCi::truncate(0) };
-    // SAFETY: a new completion queue's parts; `hca` outlives it.
-    let mut cq = unsafe { CompletionQueue::from_parts(cq)? };
     // SAFETY: a new queue pair's register; whenever a value is made of it, the one before is gone. `hca` outlives it.
     let register = || unsafe { ExclusiveRegister::from_parts(RegisterParts { reg: qp.bf_reg, size: qp.bf_size }) };
     let routine = match routine {

@@ -83,12 +83,8 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let mut pool = Pool::new(&pd, 2 * largest + 8192, Access::REMOTE_WRITE)?;
     let (incoming, outgoing) = (pool.take(largest)?, pool.take(largest)?);
     let cq = device.completion_queue(64).build()?;
-    let mut pair = pd
-        .queue_pair::<transport::Rc>(cq.handle(), cq.handle())
-        .sends(32)
-        .receives(0)
-        .inline(options.inline_size)
-        .build()?;
+    let mut pair =
+        pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).receives(0).inline(options.inline_size).build()?;
     let peer = pair.sq.connect_over(&mut stream, &path, &incoming.remote().to_bytes())?;
     if role == Role::Client && !pair.qp.writes_in_order() {
         eprintln!(

@@ -33,7 +33,7 @@ fn memory(pd: &ProtectionDomain) -> Buffer {
 }
 
 fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::Rc> {
-    pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair")
+    pd.queue_pair(cq, cq).sends(16).receives(16).inline(64).build().expect("a queue pair")
 }
 
 fn connect(device: &Device, [a, b]: [&mut QueuePair<transport::Rc>; 2]) {
@@ -120,10 +120,8 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let handle = cq.handle().clone();
     let mut a = pair(&pd, &cq);
-    let mut b =
-        pd.queue_pair::<transport::Rc>(&handle, &handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    let mut b = pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(srq.handle()).build().expect("a queue pair");
     connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
     for tag in 0..4 {
@@ -165,9 +163,9 @@ fn events_of_a_queue_that_is_gone_are_gone() {
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(64).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let (mut other, handle) = (pair(&pd, &cq), cq.handle());
+    let mut other = pair(&pd, &cq);
     let mut shared =
-        pd.queue_pair::<transport::Rc>(handle, handle).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+        pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(srq.handle()).build().expect("a queue pair");
     connect(&device, [&mut other, &mut shared]);
     shared.qp.to_error().expect("ERR");
     let mut poll =

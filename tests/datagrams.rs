@@ -43,7 +43,7 @@ struct Received {
 impl End {
     fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
         let cq = device.completion_queue(64).build().expect("a CQ");
-        let builder = pd.queue_pair::<Ud>(cq.handle(), cq.handle());
+        let builder = pd.queue_pair::<Ud>(&cq, &cq);
         let pair = builder.sends(16).receives(RECEIVES as u32).inline(100).build().expect("a queue pair");
         let mut pool = Pool::new(pd, RECEIVES * SLOT, Access::LOCAL_WRITE).expect("a pool");
         let buffer = pool.take(RECEIVES * SLOT).expect("all of it");
@@ -234,10 +234,10 @@ fn timestamps_are_the_time() {
         Err(error) => return assert_eq!(error, Error::Unsupported { what: "real-time timestamps" }),
     };
     let other = device.completion_queue(64).build().expect("a CQ");
-    let differ = pd.queue_pair::<Ud>(cq.handle(), other.handle()).sends(1).build().expect_err("two formats");
+    let differ = pd.queue_pair::<Ud>(&cq, &other).sends(1).build().expect_err("two formats");
     assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
     let path = device.path(1, None).expect("a path");
-    let mut pair = pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(4).receives(1).inline(40).build().expect("a QP");
+    let mut pair = pd.queue_pair::<Ud>(&cq, &cq).sends(4).receives(1).inline(40).build().expect("a QP");
     let mut pool = Pool::new(&pd, SLOT, Access::LOCAL_WRITE).expect("a pool");
     let buffer = pool.take(SLOT).expect("all of it");
     // SAFETY: the buffer lives as long as the queue.
@@ -277,7 +277,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let path = device.path(1, None).expect("a path");
     let mut a = End::new(&device, &pd, &path);
     let mut cq = device.completion_queue(64).build().expect("a CQ");
-    let mut pair = pd.queue_pair::<Ud>(cq.handle(), cq.handle()).sends(1).receives(1).build().expect("a queue pair");
+    let mut pair = pd.queue_pair::<Ud>(&cq, &cq).sends(1).receives(1).build().expect("a queue pair");
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: new memory, registered, and replaced by nothing while the device may write there. The address stays taken: whatever else was
     // mapped there, the device would write to.
@@ -372,9 +372,8 @@ fn receives_may_be_shared() {
     let buffer = Pool::new(&pd, 4 * SLOT, Access::LOCAL_WRITE).expect("a pool").take(4 * SLOT).expect("all of it");
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let handle = cq.handle().clone();
     let pairs = [(); 2].map(|()| {
-        let builder = pd.queue_pair::<Ud>(&handle, &handle).shared_recv_queue(srq.handle());
+        let builder = pd.queue_pair::<Ud>(&cq, &cq).shared_recv_queue(srq.handle());
         let mut pair = builder.build().expect("a queue pair");
         pair.activate(&path, QKEY).expect("ready to send");
         pair

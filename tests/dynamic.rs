@@ -46,7 +46,7 @@ struct Near<T: Transport = Dci> {
 impl Near {
     fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
         let cq = device.completion_queue(64).build().expect("a CQ");
-        let builder = pd.queue_pair::<Dci>(cq.handle(), cq.handle());
+        let builder = pd.queue_pair::<Dci>(&cq, &cq);
         let mut pair = builder.sends(16).inline(100).send_sge(2).build().expect("an initiator");
         assert!(pair.rq.is_none());
         let nothing = pair.sq.post(&wqe::nop()).expect_err("not ready to send");
@@ -102,7 +102,7 @@ impl Far {
     fn with_key(device: &Device, pd: &ProtectionDomain, path: &Path, key: DcKey) -> Self {
         let cq = device.completion_queue(64).build().expect("a CQ");
         let srq = pd.shared_recv_queue(RECEIVES as u32, 1).expect("an SRQ");
-        let target = pd.target(cq.handle(), srq.handle()).build(path, key).expect("a target");
+        let target = pd.target(&cq, srq.handle()).build(path, key).expect("a target");
         let take = |bytes| Pool::new(pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let mut far = Self { target, srq, cq, slots: take(RECEIVES * SLOT), window: take(4096) };
         (0..RECEIVES).for_each(|slot| far.post_receive(slot));
@@ -240,7 +240,7 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
     for path in paths(&device) {
         let mut far = Far::new(&device, &pd, &path);
         let cq = device.completion_queue(64).build().expect("a CQ");
-        let builder = pd.queue_pair::<DciStreams>(cq.handle(), cq.handle());
+        let builder = pd.queue_pair::<DciStreams>(&cq, &cq);
         let pair = builder.sends(16).inline(100).streams(2, 1).build().expect("an initiator");
         let buffer = Pool::new(&pd, 64, Access::LOCAL_WRITE).expect("a pool").take(64).expect("all of it");
         let mut near = Near { pair, cq, buffer };
@@ -307,7 +307,7 @@ fn requests_are_drained() {
     let (mut near, far) = (Near::new(&device, &pd, &path), Far::new(&device, &pd, &path));
     let cq = device.completion_queue(8).build().expect("a CQ");
     let srq = pd.shared_recv_queue(1, 1).expect("an SRQ");
-    let empty = pd.target(cq.handle(), srq.handle()).build(&path, KEY).expect("a target");
+    let empty = pd.target(&cq, srq.handle()).build(&path, KEY).expect("a target");
     let to = DcAddress::new(far.address(&pd, &path).vector(), empty.dctn(), KEY);
     for n in 0..5 {
         near.pair.sq.post(&wqe::send().to(to).inline(b"?").signaled(WrId(n))).expect("room");
@@ -336,9 +336,8 @@ fn one_initiator_serves_many_targets() {
     let mut srq = pd.shared_recv_queue(256, 1).expect("an SRQ");
     let slots = Pool::new(&pd, 256 * 16, Access::ALL).expect("a pool").take(256 * 16).expect("all of it");
     let vector = Far::new(&device, &pd, &path).address(&pd, &path).vector();
-    let targets: Vec<Dct> = (0..TARGETS)
-        .map(|n| pd.target(cq.handle(), srq.handle()).build(&path, DcKey(n as u64)).expect("a target"))
-        .collect();
+    let targets: Vec<Dct> =
+        (0..TARGETS).map(|n| pd.target(&cq, srq.handle()).build(&path, DcKey(n as u64)).expect("a target")).collect();
     for slot in 0..3 * TARGETS {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { srq.post(WrId(slot as u64), &[slots.sge_of(slot * 16..slot * 16 + 16)]) }.expect("room");
@@ -376,15 +375,15 @@ fn what_cannot_be_is_refused() {
     let path = device.path(1, None).expect("a path");
     let cq = device.completion_queue(64).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let builder = || pd.queue_pair::<Dci>(cq.handle(), cq.handle());
+    let builder = || pd.queue_pair::<Dci>(&cq, &cq);
     assert_eq!((builder().recv_completions(), builder().sends(9).send_completions()), (0, 10));
     let out_of_range = |what, value, min, max| Error::OutOfRange { what, value, min, max };
     let mut nowhere = path.clone();
     nowhere.port.number = device.attr().ports + 1;
-    let refused = pd.target(cq.handle(), srq.handle()).build(&nowhere, KEY).expect_err("no such port");
+    let refused = pd.target(&cq, srq.handle()).build(&nowhere, KEY).expect_err("no such port");
     assert_eq!(refused, out_of_range("port", u64::from(nowhere.port.number), 1, device.attr().ports.into()));
     // Streams are as many as the device has, which may be none.
-    let streams = |log| pd.queue_pair::<DciStreams>(cq.handle(), cq.handle()).streams(log, 0).build().map(drop);
+    let streams = |log| pd.queue_pair::<DciStreams>(&cq, &cq).streams(log, 0).build().map(drop);
     match device.attr().max_log_dci_streams {
         0 => assert_eq!(streams(1), Err(Error::Unsupported { what: "streams of initiators (DCI streams)" })),
         most => {

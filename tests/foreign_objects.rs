@@ -42,11 +42,11 @@ impl Kit {
         let pd = device.protection_domain().expect("a PD");
         let cq = device.completion_queue(256).build().expect("a CQ");
         let path = device.path(1, None).expect("a path");
-        let pair = pd.queue_pair(cq.handle(), cq.handle()).build().expect("a queue pair");
+        let pair = pd.queue_pair(&cq, &cq).build().expect("a queue pair");
         Self {
             name,
             srq: pd.shared_recv_queue(8, 1).expect("an SRQ"),
-            tags: pd.tag_matching(cq.handle(), &path).tags(4).receives(8).build().expect("tag matching"),
+            tags: pd.tag_matching(&cq, &path).tags(4).receives(8).build().expect("tag matching"),
             xrcd: device.xrc_domain().expect("an XRC domain"),
             channel: device.completion_channel().expect("a channel"),
             threads: pd.thread_domain().expect("a thread domain"),
@@ -64,7 +64,7 @@ impl Kit {
 
     /// A queue pair of transport `T` with these completion queues, on this kit's device.
     fn pair<T: VerbsTransport>(&self, sends: &Self, receives: &Self) -> Result<(), Error> {
-        self.pd.queue_pair::<T>(sends.cq.handle(), receives.cq.handle()).build().map(drop)
+        self.pd.queue_pair::<T>(&sends.cq, &receives.cq).build().map(drop)
     }
 }
 
@@ -83,15 +83,15 @@ const EXCHANGES: &[(&str, &str, Exchange)] = &[
     ("queue pair", "completion queue", |own, given| own.pair::<XrcInitiator>(given, own)),
     ("queue pair", "completion queue", |own, given| own.pair::<XrcInitiator>(own, given)),
     ("queue pair", "shared receive queue", |own, given| {
-        let builder = own.pd.queue_pair::<Rc>(own.cq.handle(), own.cq.handle());
+        let builder = own.pd.queue_pair::<Rc>(&own.cq, &own.cq);
         builder.shared_recv_queue(given.srq.handle()).build().map(drop)
     }),
     ("queue pair", "shared receive queue", |own, given| {
-        let builder = own.pd.queue_pair::<Ud>(own.cq.handle(), own.cq.handle());
+        let builder = own.pd.queue_pair::<Ud>(&own.cq, &own.cq);
         builder.shared_recv_queue(given.srq.handle()).build().map(drop)
     }),
     ("queue pair", "thread domain", |own, given| {
-        own.pd.queue_pair::<Rc>(own.cq.handle(), own.cq.handle()).build_in(&given.threads).map(drop)
+        own.pd.queue_pair::<Rc>(&own.cq, &own.cq).build_in(&given.threads).map(drop)
     }),
     ("completion queue", "thread domain", |own, given| {
         own.device.completion_queue(8).thread_domain(&given.threads).build().map(drop)
@@ -100,10 +100,10 @@ const EXCHANGES: &[(&str, &str, Exchange)] = &[
         own.device.completion_queue(8).channel(&given.channel).build().map(drop)
     }),
     ("target", "completion queue", |own, given| {
-        own.pd.target(given.cq.handle(), own.srq.handle()).build(&own.path, DcKey(1)).map(drop)
+        own.pd.target(&given.cq, own.srq.handle()).build(&own.path, DcKey(1)).map(drop)
     }),
     ("target", "shared receive queue", |own, given| {
-        own.pd.target(own.cq.handle(), given.srq.handle()).build(&own.path, DcKey(1)).map(drop)
+        own.pd.target(&own.cq, given.srq.handle()).build(&own.path, DcKey(1)).map(drop)
     }),
     ("receiver of tagged messages", "completion queue", |own, given| {
         own.pd.tag_receiver(given.cq.handle(), own.tags.shared_receives().handle()).map(drop)
@@ -112,7 +112,7 @@ const EXCHANGES: &[(&str, &str, Exchange)] = &[
         own.pd.tag_receiver(own.cq.handle(), given.tags.shared_receives().handle()).map(drop)
     }),
     ("shared receive queue", "completion queue", |own, given| {
-        own.pd.tag_matching(given.cq.handle(), &own.path).tags(4).receives(8).build().map(drop)
+        own.pd.tag_matching(&given.cq, &own.path).tags(4).receives(8).build().map(drop)
     }),
     ("shared receive queue", "completion queue", |own, given| {
         own.pd.xrc_shared_recv_queue(&own.xrcd, given.cq.handle(), 8, 1).map(drop)
@@ -133,7 +133,7 @@ const EXCHANGES: &[(&str, &str, Exchange)] = &[
         bind.map(drop)
     }),
     ("events of a device", "queue pair", |own, given| {
-        let pair = given.pd.queue_pair::<Rc>(given.cq.handle(), given.cq.handle());
+        let pair = given.pd.queue_pair::<Rc>(&given.cq, &given.cq);
         let pair = pair.shared_recv_queue(given.srq.handle()).build()?;
         pair.qp.to_init(&given.path)?;
         own.events.leave_shared_queue(&pair.qp, Duration::from_secs(2), drop).map(drop)

@@ -17,7 +17,6 @@ fn device() -> Device {
 }
 
 fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::RawPacket> {
-    let cq = cq.handle();
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
 }
 
@@ -111,8 +110,7 @@ fn packets_have_the_headers_that_the_device_needs() {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
         let mut cq = device.completion_queue(64).build().expect("a CQ");
-        let handle = cq.handle().clone();
-        let builder = pd.queue_pair::<transport::RawPacket<M>>(&handle, &handle);
+        let builder = pd.queue_pair::<transport::RawPacket<M>>(&cq, &cq);
         let mut pair = builder.inline(100).build().expect("a raw packet queue pair");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");

@@ -28,7 +28,7 @@ impl Setup {
     }
 
     fn build(&self) -> Result<QueuePair<transport::Rc>, Error> {
-        let cq = self.cq.handle();
+        let cq = &self.cq;
         self.pd.queue_pair(cq, cq).sends(8).receives(1).inline(16).build()
     }
 
@@ -114,7 +114,7 @@ fn numbers_that_all_have_something_left_are_an_error() {
     assert!(error.to_string().contains("forget"), "{error}");
     // A completion queue of which none of them is.
     let other = setup.device.completion_queue(8).build().expect("a CQ");
-    let elsewhere = setup.pd.queue_pair::<transport::Rc>(other.handle(), other.handle()).build().expect("a queue pair");
+    let elsewhere = setup.pd.queue_pair::<transport::Rc>(&other, &other).build().expect("a queue pair");
     assert!(numbers.contains(&elsewhere.qp.qpn()));
     drop(elsewhere);
     while setup.cq.poll().is_some() {}

@@ -8,7 +8,7 @@ mod bare;
 
 use bare::{Bare, Domain, Shape};
 use blueflame::types::Psn;
-use blueflame::verbs::{Cq, Device, Path, ProtectionDomain, QueuePair};
+use blueflame::verbs::{Cq, Device, OwnedCq, Path, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, EncodeError, Sge};
 use blueflame::{Lkey, PostError, transport};
 use rdma_sys as sys;
@@ -36,7 +36,7 @@ fn device() -> Device {
     Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
 }
 
-fn build(pd: &ProtectionDomain, cq: &Cq, shape: Shape) -> QueuePair<transport::Rc> {
+fn build(pd: &ProtectionDomain, cq: &OwnedCq, shape: Shape) -> QueuePair<transport::Rc> {
     let builder = pd.queue_pair(cq, cq).sends(shape.sends).receives(shape.receives);
     builder.inline(shape.inline).build().expect("a queue pair")
 }
@@ -58,16 +58,16 @@ fn a_queue_pair_takes_the_commands_of_the_bare_calls_and_no_more() {
     let device = device();
     let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
     let cq = device.completion_queue(255).build().expect("a CQ");
-    let cq = cq.handle();
+    let handle = cq.handle();
     for count in [1, 64] {
-        map_registers(&pd, cq, count);
+        map_registers(&pd, handle, count);
         let (mut bare, making) =
-            counted(|| (0..count).map(|_| Bare::new(&Domain::new(&pd), cq, SHAPE)).collect::<Vec<_>>());
+            counted(|| (0..count).map(|_| Bare::new(&Domain::new(&pd), handle, SHAPE)).collect::<Vec<_>>());
         let ((), connecting) = counted(|| bare.iter_mut().for_each(|bare| bare.connect(&path, PSN)));
         let ((), destroying) = counted(|| drop(bare));
         assert_eq!((making, connecting, destroying), (count as u64, 3 * count as u64, count as u64), "by hand");
 
-        let (mut pairs, made) = counted(|| (0..count).map(|_| build(&pd, cq, SHAPE)).collect::<Vec<_>>());
+        let (mut pairs, made) = counted(|| (0..count).map(|_| build(&pd, &cq, SHAPE)).collect::<Vec<_>>());
         let ((), connected) = counted(|| {
             pairs.iter_mut().for_each(|pair| connect_to_itself(pair, &path));
         });
@@ -85,8 +85,7 @@ fn queues_take_one_command_each() {
     let (srq, made) = counted(|| pd.shared_recv_queue(16, 1).expect("an SRQ"));
     assert_eq!(made, 1, "a shared receive queue");
     let domain = pd.thread_domain().expect("a thread domain");
-    let build =
-        || pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).shared_recv_queue(srq.handle()).build_in(&domain);
+    let build = || pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(srq.handle()).build_in(&domain);
     let (_pair, made) = counted(|| build().expect("a queue pair"));
     assert_eq!(made, 1, "a queue pair in a thread domain");
 }
@@ -107,7 +106,7 @@ fn a_queue_pair_has_what_a_query_tells() {
     let cq = device.completion_queue(255).build().expect("a CQ");
     for sge in [1, 2, 5, 20] {
         for inline in [0, 1, 28, 29, 100, 500] {
-            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(5).receives(3);
+            let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(5).receives(3);
             let mut pair = builder.send_sge(sge).recv_sge(2).inline(inline).build().expect("a queue pair");
             // SAFETY: plain numbers and pointers, for which zero is a value.
             let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { std::mem::zeroed() };

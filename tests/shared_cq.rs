@@ -45,7 +45,7 @@ impl Server {
 
     /// A connection to itself.
     fn connect(&self, name: u64) -> Connection {
-        let builder = self.pd.queue_pair(self.cq.handle(), self.cq.handle()).sends(16).receives(16).inline(8);
+        let builder = self.pd.queue_pair(&self.cq, &self.cq).sends(16).receives(16).inline(8);
         let mut pair = builder.build().expect("a queue pair");
         let itself = pair.qp.endpoint_with(&self.path, Psn::truncate(name as u32));
         pair.qp.to_init(&self.path).expect("INIT");
@@ -166,9 +166,9 @@ impl Shop {
         let mut shop = Self { server, events, srq, cq, clients: ByQpn::new(), free, low: true, refills: 0 };
         for _ in 0..clients {
             let Server { pd, cq, path, .. } = &shop.server;
-            let builder = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(0).inline(8);
+            let builder = pd.queue_pair(cq, cq).sends(16).receives(0).inline(8);
             let mut own = builder.build().expect("a queue pair");
-            let builder = pd.queue_pair(shop.cq.handle(), shop.cq.handle());
+            let builder = pd.queue_pair(&shop.cq, &shop.cq);
             let mut served = builder.sends(1).shared_recv_queue(shop.srq.handle()).build().expect("a queue pair");
             let ends = [own.qp.endpoint(path), served.qp.endpoint(path)];
             for qp in [&own.qp, &served.qp] {

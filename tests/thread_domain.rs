@@ -22,7 +22,6 @@ fn device() -> Device {
 }
 
 fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &OwnedCq) -> Pair<F> {
-    let cq = cq.handle();
     pd.queue_pair(cq, cq).sends(32).receives(32).inline(28).build_in(domain).expect("a queue pair")
 }
 
@@ -230,7 +229,7 @@ fn domains_of_others_are_refused() {
     let other = device.protection_domain().expect("another PD");
     let domain = other.thread_domain().expect("a thread domain");
     let cq = device.completion_queue(16).build().expect("a completion queue");
-    let error = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).build_in(&domain).expect_err("another PD's");
+    let error = pd.queue_pair::<transport::Rc>(&cq, &cq).build_in(&domain).expect_err("another PD's");
     assert_eq!(error, Error::ForeignDomain { object: "queue pair", part: "thread domain" });
     let opened_again = Device::open(device.name()).expect("open");
     let error = opened_again.completion_queue(16).thread_domain(&domain).build().expect_err("another device's");

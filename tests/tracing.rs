@@ -79,7 +79,7 @@ fn setup_is_reported_and_the_data_path_is_not() {
     let device = Device::open_first().expect("an mlx5 device: run this by ./run test, or under softhca-run");
     let pd = device.protection_domain().expect("a PD");
     let mut cq = device.completion_queue(64).build().expect("a completion queue");
-    let make = || pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).inline(32).build().expect("a QP");
+    let make = || pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).inline(32).build().expect("a QP");
     let (mut a, mut b): (QueuePair<_>, QueuePair<_>) = (make(), make());
     let mut pool = Pool::new(&pd, 4096, Access::ALL).expect("a pool");
     let buffer = pool.take(64).expect("room");
@@ -147,7 +147,7 @@ fn failures_are_reported() {
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(16).build().expect("a CQ");
     log.take();
-    pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).inline(4000).build().expect_err("too much");
+    pd.queue_pair::<transport::Rc>(&cq, &cq).inline(4000).build().expect_err("too much");
     let failed = log.take();
     assert_eq!(Log::lines_with(&failed, "WARN call failed call=\"mlx5dv_create_qp\" errno=22"), 1, "{failed:#?}");
 }

@@ -89,7 +89,7 @@ impl Sender {
     fn new(device: &Device) -> Self {
         let pd = device.protection_domain().expect("a PD");
         let cq = device.completion_queue(64).build().expect("a CQ");
-        let builder = pd.queue_pair::<XrcInitiator>(cq.handle(), cq.handle()).sends(16).send_sge(2).inline(100);
+        let builder = pd.queue_pair::<XrcInitiator>(&cq, &cq).sends(16).send_sge(2).inline(100);
         assert_eq!((builder.send_completions(), builder.recv_completions()), (17, 0));
         let pair = builder.build().expect("an initiator");
         assert!(pair.rq.is_none(), "it receives nothing");
@@ -333,7 +333,7 @@ fn ends_are_connected_over_a_stream() {
 
     let mut other = Sender::new(&device);
     let pd = device.protection_domain().expect("a PD");
-    let mut rc = pd.queue_pair::<transport::Rc>(other.cq.handle(), other.cq.handle()).build().expect("a queue pair");
+    let mut rc = pd.queue_pair::<transport::Rc>(&other.cq, &other.cq).build().expect("a queue pair");
     let (mut here, mut there) = UnixStream::pair().expect("sockets");
     let path = &path;
     let (ours, theirs) = std::thread::scope(|scope| {

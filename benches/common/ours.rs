@@ -48,12 +48,15 @@ impl<R: Register> Ours<R> {
 impl<R: Register, T: Transport> Ours<R, T> {
     /// Of the transport that the rig's shape says.
     pub(crate) fn of(rig: Rig, register: impl FnOnce(&Rig) -> R) -> Self {
+        // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig; nobody else polls.
+        let cq = unsafe { CompletionQueue::from_parts(rig.cq_parts()) }.expect("a queue");
         let mut shadow = Box::new_uninit_slice(rig.shape.entries);
         let parts = SqParts {
             ring: rig.send_ring().cast(),
             wqebbs: rig.shape.entries as u32,
             dbrec: rig.record(),
             qpn: Qpn::new(rig.number()).expect("24 bits"),
+            cq: cq.id(),
             max_inline: rig.shape.inline,
             max_sge: rig.shape.sge,
             signal_all: false,
@@ -63,8 +66,6 @@ impl<R: Register, T: Transport> Ours<R, T> {
         // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig, and the shadow, which has a record
         // for each WQEBB, is kept beside the queue; nobody else stores to them.
         let sq = unsafe { SendQueue::from_parts(parts, register(&rig)) }.expect("a queue");
-        // SAFETY: as above.
-        let cq = unsafe { CompletionQueue::from_parts(rig.cq_parts()) }.expect("a queue");
         Self { sq, cq, rig, _shadow: shadow }
     }
 

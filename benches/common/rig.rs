@@ -139,7 +139,7 @@ impl Rig {
         let path = device.path(1, None).expect("a path");
         let make = || {
             let cq = device.completion_queue(shape.entries as u32 - 1).thread_domain(&domain).build().expect("a CQ");
-            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).receives(1).inline(shape.inline);
+            let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).receives(1).inline(shape.inline);
             let builder = builder.sends((shape.entries / REQUEST_WQEBBS) as u32).send_sge(shape.sge);
             let mut qp = builder.build_in(&domain).expect("a queue pair");
             connect(&mut qp, &path);

@@ -2,7 +2,7 @@
 use std::hint::black_box;
 
 use blueflame::cq::compressed::Checksum;
-use blueflame::cq::{CompletionQueue, Compressed, PollMode};
+use blueflame::cq::{CompletionQueue, Compressed, CqId, PollMode};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
 use blueflame::transport::Transport;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, empty_queue, exclusive, full_queue, packed_queue, receive_queue, send_queue, shared, slot_pool,
-    without_blueflame,
+    ENTRIES, empty_queue, exclusive, full_queue, packed_queue, receive_queue, send_queue, send_queue_on, shared,
+    slot_pool, without_blueflame,
 };
 use crate::step::{Counts, count, mark};
 
@@ -238,8 +238,8 @@ static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 static OPAQUE: wqe::Opaque = wqe::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
 
 /// A queue with a request in each place.
-fn posted() -> SendQueue<transport::Rc> {
-    let mut sq = send_queue::<transport::Rc, _>(exclusive());
+fn posted(cq: CqId) -> SendQueue<transport::Rc> {
+    let mut sq = send_queue_on::<transport::Rc, _>(cq, exclusive());
     for n in 0..ENTRIES as u64 {
         let m = message(n);
         hot::called::post_two_fences(&mut sq, m.to, &m.data, WrId(n)).expect("space");
@@ -475,7 +475,7 @@ fn templates() -> Vec<Case> {
 
 fn retires() -> Vec<Case> {
     fn sent() -> (SendQueue<transport::Rc>, u16) {
-        (posted(), 0)
+        (posted(CqId::NONE), 0)
     }
     fn received() -> (RecvQueue, u16) {
         let mut rq = receive_queue();
@@ -507,7 +507,9 @@ fn polls() -> Vec<Case> {
         (empty_queue(), Completed::default())
     }
     fn sent() -> (CompletionQueue, SendQueue<transport::Rc>, u64) {
-        (full_queue(), posted(), 0)
+        let cq = full_queue();
+        let sq = posted(cq.id());
+        (cq, sq, 0)
     }
     vec![
         case!("poll poll_with(1) fields", 1, full, poll_one, |state, _n, poll| {

@@ -3,7 +3,7 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
 
 use blueflame::cq::compressed::Checksum;
-use blueflame::cq::{CompletionQueue, Compressed, CqParts, PollMode, Standard};
+use blueflame::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, Standard};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::{FreeList, RecvQueue, RqParts, SendQueue, Slot, SlotPool, SqParts, WqeRecord};
 use blueflame::transport::Transport;
@@ -52,11 +52,17 @@ pub(crate) fn shared() -> &'static SharedRegister {
 
 /// An empty send queue.
 pub(crate) fn send_queue<T: Transport, R: Register>(register: R) -> SendQueue<T, R> {
+    send_queue_on(CqId::NONE, register)
+}
+
+/// An empty send queue that completes to `cq`.
+pub(crate) fn send_queue_on<T: Transport, R: Register>(cq: CqId, register: R) -> SendQueue<T, R> {
     let parts = SqParts {
         ring: pages(ENTRIES * ENTRY_BYTES).cast(),
         wqebbs: ENTRIES as u32,
         dbrec: pages(PAGE_BYTES).cast(),
         qpn: Qpn::new(QPN).expect("24 bits"),
+        cq,
         max_inline: 220,
         max_sge: 16,
         signal_all: false,
@@ -75,6 +81,8 @@ pub(crate) fn receive_queue() -> RecvQueue {
         stride: ENTRY_BYTES as u32,
         dbrec: pages(PAGE_BYTES).cast(),
         qpn: Qpn::new(QPN).expect("24 bits"),
+        cq: CqId::NONE,
+        flow_tags: false,
         head: 0,
         shadow: pages(RqParts::shadow_words(ENTRIES as u32) as usize * size_of::<u64>()).cast(),
     };

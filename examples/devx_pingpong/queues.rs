@@ -41,11 +41,8 @@ impl Devx {
         if let Some(channel) = &channel {
             channel.subscribe(Some(cq.handle().object()), &[EventType::COMP], 0)?;
         }
-        let pair = pd
-            .queue_pair::<transport::Rc>(&rings, cq.handle(), cq.handle())
-            .sends(SENDS)
-            .receives(options.rx_depth)
-            .build_on(uar)?;
+        let pair =
+            pd.queue_pair::<transport::Rc>(&rings, &cq, &cq).sends(SENDS).receives(options.rx_depth).build_on(uar)?;
         pair.qp.to_init(path)?;
         Ok(Self { cq, pair, channel, _pd: pd })
     }

@@ -96,7 +96,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
         cq = cq.channel(channel);
     }
     let cq = cq.build()?;
-    let pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(4).receives(4).build()?;
+    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(4).receives(4).build()?;
     let QueuePair { qp, sq, rq } = pair;
     let mut queues =
         Queues { sq, rq: rq.ok_or("the queue pair has no receive queue")?, cq, channel, wait: options.wait };

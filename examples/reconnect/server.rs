@@ -20,7 +20,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
     let mut pool = Pool::new(&pd, DEPTH as usize * POOL_ALIGN, Access::LOCAL_WRITE)?;
     let buffers = (0..DEPTH).map(|_| pool.take(BYTES)).collect::<Result<Vec<_>, _>>()?;
     let mut cq = device.completion_queue(DEPTH + 2).build()?;
-    let mut pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(1).receives(DEPTH).build()?;
+    let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(1).receives(DEPTH).build()?;
     loop {
         let mut stream = prepared(listener.accept()?.0)?;
         pair.qp.to_init(&path)?;

@@ -49,7 +49,7 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
     let (depth, size) = (options.tx_depth, options.size as usize);
     let mut pool = Pool::new(&pd, depth as usize * (size + 4096), Access::REMOTE_READ | Access::REMOTE_WRITE)?;
     let mut cq: OwnedCq = device.completion_queue(2 * depth + 2).build()?;
-    let pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(depth).receives(depth).build()?;
+    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(depth).receives(depth).build()?;
     let QueuePair { qp, mut sq, rq } = pair;
     let mut rq = rq.ok_or("the queue pair has no receive queue")?;
     qp.to_init(&path)?;

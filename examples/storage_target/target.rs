@@ -56,7 +56,7 @@ impl Target {
         let cq = device.completion_queue(pairs * (SENDS * depth + 1) + srq.capacity()).build()?;
         let (spare, spares) = channel();
         for _ in 0..pairs {
-            let pair = pd.queue_pair(cq.handle(), cq.handle()).shared_recv_queue(srq.handle()).sends(SENDS * depth);
+            let pair = pd.queue_pair(&cq, &cq).shared_recv_queue(srq.handle()).sends(SENDS * depth);
             spare.send(pair.build()?).map_err(|_| NO_CONNECTOR)?;
         }
         let (sender, arriving) = channel();

@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 use super::compressed::{Layout, MiniFormat, RingAt, Unpack, Unpacked};
 use super::error::CqError;
 use super::handled::Handled;
+use super::id::CqId;
 use super::initial;
 use super::mode::{Compressed, PollMode, Publish, Publishing, Standard};
 use super::parts::CqParts;
@@ -79,6 +80,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     dbrec: NonNull<u32>,
     arm_doorbell: NonNull<u64>,
     cqn: Cqn,
+    id: CqId,
     mode: PhantomData<M>,
 }
 
@@ -129,7 +131,8 @@ impl CompletionQueue {
         unsafe { initial::check(&ring, ci) }?;
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
-        Ok(Self { next, ring, packing: (), arm_sn: 0, dbrec, arm_doorbell, cqn, mode: PhantomData })
+        let id = CqId::new()?;
+        Ok(Self { next, ring, packing: (), arm_sn: 0, dbrec, arm_doorbell, cqn, id, mode: PhantomData })
     }
 }
 
@@ -160,9 +163,9 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// ```
     #[must_use]
     pub fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
-        let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
+        let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
         let packing = Unpacked::new(&RingAt { ring: &ring, next });
-        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
+        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 }
 
@@ -202,8 +205,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// [`NoOverrun`](super::NoOverrun).
     #[must_use]
     pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> CompletionQueue<N> {
-        let Self { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData } = self;
-        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, mode: PhantomData }
+        let Self { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
+        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 
     /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how
@@ -257,13 +260,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// next call, or until the consumer index is told.
     #[inline(always)]
     fn take_packed<'a>(&mut self) -> Option<Cqe<'a>> {
-        let Self { next, ring, packing, .. } = self;
+        let Self { next, ring, packing, id, .. } = self;
         let here = *next;
         let found = packing.found(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
         // SAFETY: the only place there is.
         unsafe { ring.advance(next) };
         packing.gone_on(&found, here, RingAt { ring, next: *next });
-        Some(CqeView::new(found.tail, packing.lend(&found, ring, here)))
+        Some(CqeView::new(found.tail, *id, packing.lend(&found, ring, here)))
     }
 
     #[inline(always)]
@@ -278,7 +281,7 @@ impl<M: PollMode> CompletionQueue<M> {
         let handled = loop {
             walk.queue.taking(walk.next);
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
-            let handled = f(CqeView::new(tail, unsafe { walk.queue.ring.fields(walk.next) }));
+            let handled = f(CqeView::new(tail, walk.queue.id, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
             if const { matches!(M::PUBLISH, Publish::Each) } {
                 // What `f` posts for the next completion is stored after this (`SendQueue::publish`,
@@ -324,7 +327,7 @@ impl<M: PollMode> CompletionQueue<M> {
         if const { !matches!(M::PUBLISH, Publish::Never) } {
             self.publish();
         }
-        Some(CqeView::new(tail, copy))
+        Some(CqeView::new(tail, self.id, copy))
     }
 
     /// Before a CQE is read that was found to be ours: orders the load that saw the owner bit before the loads of the rest.
@@ -356,7 +359,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     /// The consumer index that the device is told: where a session begins that is not polled to its end.
-    fn told(&self) -> u32 {
+    pub(super) fn told(&self) -> u32 {
         self.next.ci().wrapping_sub(self.packing.kept()) & CqCi::MAX
     }
 
@@ -391,6 +394,12 @@ impl<M: PollMode> CompletionQueue<M> {
     #[must_use]
     pub fn ring_addr(&self) -> usize {
         self.ring.addr()
+    }
+
+    /// The queue's identity: what the queues that complete here are [given](crate::SqParts::cq).
+    #[must_use]
+    pub const fn id(&self) -> CqId {
+        self.id
     }
 
     /// The queue's number.

@@ -216,6 +216,8 @@ pub enum CqError {
         /// Its opcode.
         opcode: u8,
     },
+    /// The process has made 2^32 - 1 queues: no [identity](super::CqId) is left.
+    Identities,
 }
 
 impl fmt::Display for CqError {
@@ -231,6 +233,7 @@ impl fmt::Display for CqError {
                 "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring initialised \
                  (opcode 0xf in each CQE)?"
             ),
+            Self::Identities => f.write_str("no identity is left: the process has made 2^32 - 1 completion queues"),
         }
     }
 }

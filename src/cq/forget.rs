@@ -3,13 +3,81 @@ use super::completion_queue::CompletionQueue;
 use super::compressed::{Packing, RingAt, Unpack};
 use super::layout::CqeFormat;
 use super::mode::{PollMode, Publish};
+use super::opcode::CqeOpcode;
+use super::source::Source;
 use super::view::{Cqe, CqeView};
-use super::{parts::CqParts, ring::Ring};
 use crate::arch;
 use crate::types::{CqCi, Qpn};
 
+/// Which completions to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those with this number: of a queue pair, or of a send queue that is no queue pair's.
+    Number(Qpn),
+    /// Those of receives, whatever the number: of a receive queue for frames, whose completions carry flow tags.
+    Receives,
+}
+
+impl From<Qpn> for Whose {
+    fn from(number: Qpn) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl Whose {
+    fn covers<S: Source>(self, cqe: &CqeView<S>) -> bool {
+        match self {
+            Self::Number(number) => cqe.qpn() == number,
+            Self::Receives => matches!(
+                cqe.opcode(),
+                CqeOpcode::RespWrImm
+                    | CqeOpcode::RespSend
+                    | CqeOpcode::RespSendImm
+                    | CqeOpcode::RespSendInv
+                    | CqeOpcode::RespErr
+            ),
+        }
+    }
+}
+
 impl<M: PollMode> CompletionQueue<M> {
-    /// Removes the completions of queue pair `qpn` that have not been polled. Returns how many there were.
+    /// Whether completions lie in the queue that have not been polled, of the queue pair with that number or of receives.
+    ///
+    /// For code that makes a queue that will complete here: what is left of an earlier one with the same number would pass for its own.
+    #[must_use]
+    pub fn holds(&self, whose: impl Into<Whose>) -> bool {
+        let (whose, packing) = (whose.into(), M::Packing::PACKING);
+        let (ring, next) = (&self.ring, self.told());
+        let cqe_cnt = ring.cqe_cnt();
+        let mut n = 0;
+        while n < cqe_cnt {
+            let index = CqCi::truncate(next).add(n);
+            let place = ring.place(index);
+            let tail = match packing {
+                Packing::None | Packing::Basic => Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned()),
+                // Of the number of the pass, the index has the bits above the ring's.
+                Packing::Enhanced => ring.tail_of_passes(place, (next / cqe_cnt, n + next % cqe_cnt)),
+            };
+            let Some(tail) = tail else { return false };
+            arch::from_device();
+            // SAFETY: in this ring. The CQE is software's until an index past it is published.
+            let cqe = CqeView::new(tail, self.id(), unsafe { ring.fields(place) });
+            let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
+            // What the enhanced layout packs is of the queue pair of the CQE before it. If that is polled, it may be of any.
+            if if packed && enhanced { n == 0 } else { whose.covers(&cqe) } {
+                return true;
+            }
+            n += match packing {
+                Packing::Basic if packed => cqe.byte_len().clamp(1, cqe_cnt),
+                Packing::Enhanced if packed => u32::from(tail.op_own().opcode()) + 1,
+                _ => 1,
+            };
+        }
+        false
+    }
+
+    /// Removes the completions of a queue pair, named by its number, that have not been polled. Returns how many there were. Completions
+    /// of frames received carry flow tags: for these [`Whose::Receives`].
     ///
     /// Call it when the queue pair has been reset or destroyed, and before a queue pair with the same number posts. The
     /// device gives numbers out again, and what the old queue pair left in the ring would pass for completions of the new
@@ -21,21 +89,22 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// If the queue pair still works, the completions removed are lost; those that it writes later are polled as usual. (In the
     /// [enhanced layout](super::compressed::Enhanced) those that are packed with one removed are lost, too, which polling reports.)
-    pub fn forget(&mut self, qpn: Qpn) -> usize {
-        self.forget_with(qpn, |_| ())
+    pub fn forget(&mut self, whose: impl Into<Whose>) -> usize {
+        self.forget_with(whose, |_| ())
     }
 
     /// As [`forget`](Self::forget), and lends each completion to `f` before it is removed, the newest first: for
     /// [`SharedRecvQueue::retire`](crate::SharedRecvQueue::retire), which takes completions in any order.
     ///
     /// If `f` panics, the rest is removed without being lent.
-    pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, qpn: Qpn, f: F) -> usize {
+    pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, whose: impl Into<Whose>, f: F) -> usize {
+        let whose = whose.into();
         // How many the device has written. It may write more meanwhile, but none of this queue pair.
         self.packing.flatten(RingAt { ring: &self.ring, next: self.next });
         let owned = |n| self.packing.owns(RingAt { ring: &self.ring, next: self.next }, self.later(n));
         let written = (0..self.ring.cqe_cnt()).take_while(|&n| owned(n));
         let left = written.count() as u32;
-        let mut sweep = Sweep { left, removed: 0, end: self.later(left), newest_removed: false, qpn, queue: self };
+        let mut sweep = Sweep { left, removed: 0, end: self.later(left), newest_removed: false, whose, queue: self };
         sweep.run(f);
         sweep.removed as usize
     }
@@ -44,46 +113,6 @@ impl<M: PollMode> CompletionQueue<M> {
     fn later(&self, n: u32) -> CqCi {
         self.consumer_index().add(n)
     }
-}
-
-/// Whether the ring has completions of queue pair `qpn` that nobody has polled: from the consumer index in the record on.
-/// `packing` is how the device packs them; a session is of one queue pair.
-///
-/// For code that makes a queue pair while another thread may poll. A completion that is being polled may count or not.
-///
-/// # Safety
-///
-/// As for [`CompletionQueue::from_parts`], but the queue may be polled meanwhile, by this crate; the parts have passed its checks.
-#[must_use]
-pub unsafe fn holds(parts: &CqParts, packing: Packing, qpn: Qpn) -> bool {
-    // SAFETY: the record's first word; volatile: others write it, and it is no memory of Rust's.
-    let ci = CqCi::truncate(u32::from_be(unsafe { parts.dbrec.read_volatile() }));
-    // SAFETY: the caller's.
-    let (ring, next) = unsafe { Ring::new(parts.buf, parts.cqe_cnt, parts.cqe_size as usize, ci) };
-    let mut n = 0;
-    while n < parts.cqe_cnt {
-        let index = ci.add(n);
-        let place = ring.place(index);
-        let tail = match packing {
-            Packing::None | Packing::Basic => Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned()),
-            // Of the number of the pass, the record has the bits that the index has above the ring's.
-            Packing::Enhanced => ring.tail_of_passes(place, (next.ci() / parts.cqe_cnt, n + next.ci() % parts.cqe_cnt)),
-        };
-        let Some(tail) = tail else { return false };
-        // SAFETY: in this ring. What is read may be of a later CQE by now, and then it is of no queue pair that is not there yet.
-        let cqe = CqeView::new(tail, unsafe { ring.fields(place) });
-        let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
-        // What the enhanced layout packs is of the queue pair of the CQE before it. If that is polled, it may be of any.
-        if if packed && enhanced { n == 0 } else { cqe.qpn() == qpn } {
-            return true;
-        }
-        n += match packing {
-            Packing::Basic if packed => cqe.byte_len().clamp(1, parts.cqe_cnt),
-            Packing::Enhanced if packed => u32::from(tail.op_own().opcode()) + 1,
-            _ => 1,
-        };
-    }
-    false
 }
 
 /// A [`CompletionQueue::forget_with`] under way: from the newest CQE to the oldest, each one that stays moves up by as many
@@ -96,7 +125,7 @@ struct Sweep<'a, M: PollMode> {
     end: CqCi,
     /// The last one written is removed.
     newest_removed: bool,
-    qpn: Qpn,
+    whose: Whose,
     queue: &'a mut CompletionQueue<M>,
 }
 
@@ -108,8 +137,8 @@ impl<M: PollMode> Sweep<'_, M> {
             let tail = ring.tail_at(index);
             arch::from_device();
             // SAFETY: in this ring. The CQE is software's until an index past it is published, when this is dropped.
-            let cqe = CqeView::new(tail, unsafe { ring.fields(ring.place(index)) });
-            if cqe.qpn() == self.qpn {
+            let cqe = CqeView::new(tail, self.queue.id(), unsafe { ring.fields(ring.place(index)) });
+            if self.whose.covers(&cqe) {
                 self.newest_removed |= index.add(1) == self.end;
                 self.removed += 1;
                 f(cqe);

@@ -1,12 +1,13 @@
 //! Checks that memory is the ring of a completion queue.
 use super::error::CqError;
+use super::id::CqId;
 use super::opcode::CqeOpcode;
 use super::ring::Ring;
 use super::view::CqeView;
 use crate::types::CqCi;
 
-/// Checks that each CQE is marked as never written, or that the device can have written it: it has a queue pair (applications
-/// never have number 0), and those to be polled are next to each other, from `ci` on.
+/// Checks that each CQE is marked as never written, or that the device can have written it: that of a send has a queue pair
+/// (applications never have number 0), and those to be polled are next to each other, from `ci` on.
 ///
 /// It refuses memory that is all zeros, which reads as completions. It accepts pending completions and what the last pass
 /// over the ring has left, so a queue in use can be taken over. The device may write meanwhile. It writes in order: looking from
@@ -22,17 +23,20 @@ pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), CqError> {
         let tail = ring.tail_at(index);
         let opcode = tail.op_own().opcode();
         // SAFETY: in this ring; any bytes will do.
-        let cqe = CqeView::new(tail, unsafe { ring.fields(ring.place(index)) });
+        let cqe = CqeView::new(tail, CqId::NONE, unsafe { ring.fields(ring.place(index)) });
         let written = opcode != INVALID;
         let known = !matches!(CqeOpcode::new(opcode), CqeOpcode::Unknown(_));
         let owned = tail.is_software_owned();
-        if written && (!known || cqe.qpn().get() == 0) || pending && !owned {
+        if written && (!known || opcode == REQUESTER && cqe.qpn().get() == 0) || pending && !owned {
             return Err(CqError::Cqe { slot: index.get() & (ring.cqe_cnt() - 1), opcode });
         }
         pending |= owned;
     }
     Ok(())
 }
+
+/// The opcode of a send's completion (`MLX5_CQE_REQ`), and of zeros. Of a frame received 0 may be the flow tag.
+const REQUESTER: u8 = 0;
 
 /// The opcode of a CQE never written (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_INVALID`).
 const INVALID: u8 = 0xf;

@@ -4,6 +4,7 @@ use core::hint::cold_path;
 use core::mem::offset_of;
 
 use super::error::{CqeError, InlineError};
+use super::id::{CqId, Origin};
 use super::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
 use super::opcode::{CqeOpcode, Side, WcOpcode};
 use super::source::{InQueue, Private, Source};
@@ -27,20 +28,6 @@ pub type Cqe<'a> = CqeView<InQueue<'a>>;
 /// ```
 pub type CqeCopy<'a> = CqeView<Private<'a>>;
 
-/// A queue pair's number in the byte order of a CQE: converted once, compared with each completion.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QpnInCqe(u32);
-
-impl QpnInCqe {
-    pub(crate) const fn new(qpn: Qpn) -> Self {
-        Self(qpn.get().to_be())
-    }
-
-    pub(crate) const fn get(self) -> Qpn {
-        Qpn::truncate(u32::from_be(self.0))
-    }
-}
-
 /// A completion whose fields are in `S`.
 ///
 /// [`check`](Self::check) says what kind it is. The other methods return what the bytes say; which fields have a meaning
@@ -49,13 +36,15 @@ impl QpnInCqe {
 pub struct CqeView<S> {
     /// The last four bytes, read once, when polling saw the owner bit.
     tail: Tail,
+    /// The queue that lent it.
+    cq: CqId,
     pub(super) source: S,
 }
 
 impl<S: Source> CqeView<S> {
     #[inline(always)]
-    pub(super) fn new(tail: Tail, source: S) -> Self {
-        Self { tail, source }
+    pub(super) fn new(tail: Tail, cq: CqId, source: S) -> Self {
+        Self { tail, cq, source }
     }
 
     #[inline(always)]
@@ -155,18 +144,24 @@ impl<S: Source> CqeView<S> {
         self.tail.wqe_counter()
     }
 
-    /// The queue pair this completion belongs to.
+    /// The queue pair this completion belongs to. Of frames received it is the [flow tag](Self::flow_tag).
     #[inline(always)]
     pub fn qpn(&self) -> Qpn {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, sop_drop_qpn)))
     }
 
-    /// Whether this completion belongs to that queue pair.
+    /// The completion queue that lent it.
     #[inline(always)]
-    pub(crate) fn is_of(&self, qpn: QpnInCqe) -> bool {
+    pub fn cq(&self) -> CqId {
+        self.cq
+    }
+
+    /// Whether this completion is of that queue, by these bits of the origin.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, origin: Origin, bits: u64) -> bool {
         // In memory order: where the source is the queue's memory, no byte is swapped.
         let field = self.source.be32(offset_of!(Cqe64, sop_drop_qpn)).to_be();
-        (field ^ qpn.0) & Qpn::MAX.to_be() == 0
+        Origin::of(self.cq, field).is(origin, bits)
     }
 
     /// The mlx5 opcode of the send queue's WQE (requester only).
@@ -305,7 +300,7 @@ impl<'a> Cqe<'a> {
     /// ([`CqeFormat::Inline64`]) is not among them.
     #[inline(always)]
     pub fn copy(&self) -> CqeCopy<'a> {
-        CqeView::new(self.tail, self.source.copy())
+        CqeView::new(self.tail, self.cq, self.source.copy())
     }
 }
 

@@ -5,6 +5,7 @@ use core::ptr::NonNull;
 use static_assertions::const_assert_eq;
 
 use crate::arch::Packed;
+use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, WrId};
 
 /// What the queue remembers of one WQE until it completes, in private memory that the device cannot reach.
@@ -53,6 +54,9 @@ pub struct SqParts {
     pub dbrec: NonNull<u32>,
     /// The queue pair's number, 24 bits.
     pub qpn: Qpn,
+    /// The completion queue that requests complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
+    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    pub cq: CqId,
     /// The most bytes one request may carry inline (`ibv_qp_cap::max_inline_data` as granted).
     pub max_inline: u32,
     /// The most scatter/gather entries of one request (`ibv_qp_cap::max_send_sge` as granted).

@@ -19,7 +19,7 @@ use core::ptr::NonNull;
 use super::retire::{self, RetireError};
 use super::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::arch;
-use crate::cq::{CqeView, QpnInCqe, Side, Source};
+use crate::cq::{CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::types::{Qpn, WrId};
 use crate::wqe::Sge;
@@ -42,9 +42,14 @@ pub struct RqParts {
     pub stride: u32,
     /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned; the receive queue's is word 0.
     pub dbrec: NonNull<u32>,
-    /// The number that completions of this queue carry, 24 bits: the queue pair's; of a raw packet queue pair that of its
-    /// receive queue (`mlx5dv_qp::rqn`).
+    /// The queue's number, 24 bits: the queue pair's; of a raw packet queue pair that of its receive queue (`mlx5dv_qp::rqn`).
     pub qpn: Qpn,
+    /// The completion queue that receives complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
+    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    pub cq: CqId,
+    /// Completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`): 0, or what the rule says
+    /// by which the frame came. Then every receive that completes to `cq` is this queue's.
+    pub flow_tags: bool,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
     pub head: u16,
     /// Private memory of at least [`shadow_words`](Self::shadow_words) words; its contents do not matter.
@@ -82,8 +87,9 @@ pub struct RecvQueue {
     pub(super) tail: u32,
     /// Requests behind the tail that are done. Theirs are the only bits set.
     early: u32,
-    /// The number that its completions carry.
-    qpn: QpnInCqe,
+    /// Whose completions are this queue's, and the bits of it that count.
+    origin: Origin,
+    origin_bits: u64,
     /// Whether each WQE begins with its signature.
     pub(super) signed: bool,
 }
@@ -107,11 +113,12 @@ impl RecvQueue {
     /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device, touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
-    /// - completions of other queue pairs that had or have the same number are kept away, as for
-    ///   [`SendQueue::from_parts`](super::SendQueue::from_parts);
+    /// - it completes to the completion queue with the identity `cq`, and of that no completion of an earlier queue pair with the same
+    ///   number is left, as for [`SendQueue::from_parts`](super::SendQueue::from_parts);
+    /// - with `flow_tags`, no other receive completes to that completion queue, and none of an earlier queue is left there;
     /// - it was created without WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`).
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
-        let RqParts { buf, wqe_cnt, stride, dbrec, qpn, head, shadow } = parts;
+        let RqParts { buf, wqe_cnt, stride, dbrec, qpn, cq, flow_tags, head, shadow } = parts;
         if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
@@ -119,7 +126,8 @@ impl RecvQueue {
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
-        let qpn = QpnInCqe::new(qpn);
+        let origin = Origin::new(cq, qpn);
+        let origin_bits = if flow_tags { Origin::ANY_NUMBER } else { Origin::NUMBERED };
         // SAFETY: the caller promises the memory.
         unsafe { unmark_all(shadow, wqe_cnt) };
         let (window, limit, room) = (wqe_cnt, wqe_cnt, wqe_cnt);
@@ -135,7 +143,8 @@ impl RecvQueue {
             head,
             tail: head,
             early: 0,
-            qpn,
+            origin,
+            origin_bits,
             signed: false,
         })
     }
@@ -197,14 +206,14 @@ impl RecvQueue {
     ///
     /// # Errors
     ///
-    /// See [`RetireError`]; the queue is as before then. It is the completion of a send or of another queue pair, or the index
-    /// in it is not of an outstanding request: what the device writes is not trusted.
+    /// See [`RetireError`]; the queue is as before then. It is the completion of a send, of another queue pair, or of another
+    /// completion queue; or the index in it is not of an outstanding request: what the device writes is not trusted.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once more, its
         // index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
         retire::check_side(cqe, Side::Responder)?;
-        retire::check_qpn(cqe, self.qpn)?;
+        retire::check_origin(cqe, self.origin, self.origin_bits)?;
         // SAFETY: of a completion of this queue, as argued.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }
@@ -306,6 +315,12 @@ impl RecvQueue {
         self.set_limit();
     }
 
+    /// Whether a completion's origin is this queue's.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn takes<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        cqe.is_of(self.origin, self.origin_bits)
+    }
+
     /// Tells the device once more what is posted, after something else has stored to the record.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
@@ -327,7 +342,7 @@ impl RecvQueue {
 
     /// The number of the queue pair.
     pub(super) const fn qpn(&self) -> Qpn {
-        self.qpn.get()
+        self.origin.qpn()
     }
 
     /// The producer index, as the record has it.

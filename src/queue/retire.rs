@@ -1,7 +1,7 @@
 //! Whether a completion belongs to a request of a queue. Every queue checks that before it takes the request back.
 use core::fmt;
 
-use crate::cq::{CqeOpcode, CqeView, QpnInCqe, Side, Source};
+use crate::cq::{CqId, CqeOpcode, CqeView, Origin, Side, Source};
 use crate::types::Qpn;
 
 /// Why a completion does not belong to an outstanding request of the queue that you gave it to. The queue is unchanged.
@@ -21,6 +21,13 @@ pub enum RetireError {
         completion: Qpn,
         /// The queue's.
         queue: Qpn,
+    },
+    /// It comes from another completion queue than the one that the queue completes to.
+    WrongCompletionQueue {
+        /// The queue that lent it.
+        completion: CqId,
+        /// The queue's own.
+        queue: CqId,
     },
     /// The index is outside of what was posted and not yet retired.
     NotOutstanding {
@@ -61,8 +68,12 @@ impl RetireError {
     }
 
     #[cold]
-    fn wrong_queue_pair(completion: Qpn, queue: Qpn) -> Self {
-        Self::WrongQueuePair { completion, queue }
+    fn wrong_origin(completion: (CqId, Qpn), queue: Origin) -> Self {
+        let (cq, qpn) = completion;
+        if cq == queue.cq() {
+            return Self::WrongQueuePair { completion: qpn, queue: queue.qpn() };
+        }
+        Self::WrongCompletionQueue { completion: cq, queue: queue.cq() }
     }
 
     #[cold]
@@ -97,6 +108,15 @@ impl fmt::Display for RetireError {
                 completion.get(),
                 queue.get()
             ),
+            Self::WrongCompletionQueue { queue: CqId::NONE, .. } => {
+                f.write_str("completion given to a queue that completes to no completion queue of this crate")
+            }
+            Self::WrongCompletionQueue { completion, queue } => write!(
+                f,
+                "completion of completion queue {} given to a queue that completes to {}, as this process counts them",
+                completion.get(),
+                queue.get()
+            ),
             Self::NotOutstanding { wqe_counter, oldest, next } if oldest == next => {
                 write!(f, "completion of WQE {wqe_counter}, but nothing is outstanding")
             }
@@ -123,8 +143,15 @@ pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(),
     if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }
 }
 
-/// Whether a completion is of queue pair `queue`: a load and a comparison.
+/// Whether a completion is of the queue with this origin, in these bits: two loads and a comparison.
+///
+/// # Why nothing else passes for it
+///
+/// A view borrows the [completion queue](crate::CompletionQueue) that lent it, and has that queue's identity. Two queues of one number
+/// differ in the identity if their completion queues differ, on one device or on several. If these are one, the second queue was
+/// made after the first was gone. Its maker promised that nothing of the first was left then, neither in the ring
+/// ([`holds`](crate::CompletionQueue::holds)) nor lent: whoever makes it borrows the completion queue. The same holds for RESET.
 #[inline(always)]
-pub(super) fn check_qpn<S: Source>(cqe: &CqeView<S>, queue: QpnInCqe) -> Result<(), RetireError> {
-    if cqe.is_of(queue) { Ok(()) } else { Err(RetireError::wrong_queue_pair(cqe.qpn(), queue.get())) }
+pub(super) fn check_origin<S: Source>(cqe: &CqeView<S>, queue: Origin, bits: u64) -> Result<(), RetireError> {
+    if cqe.is_of(queue, bits) { Ok(()) } else { Err(RetireError::wrong_origin((cqe.cq(), cqe.qpn()), queue)) }
 }

@@ -9,7 +9,7 @@ use super::send_error::SqPartsError;
 use super::slot::{Index, Slot};
 use crate::arch;
 use crate::arch::copy::BlockCopy;
-use crate::cq::{CqeView, QpnInCqe, Side, Source};
+use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
@@ -54,8 +54,8 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(super) register: R,
     /// The number where the control segment's first word has it.
     control_qpn: u64,
-    /// The number where completions have it.
-    qpn: QpnInCqe,
+    /// Whose completions are this queue's.
+    origin: Origin,
     pub(super) limits: Limits,
     pub(super) blueflame: BlueFlameLimits,
     /// Index of the next WQEBB. See [`Index`].
@@ -88,13 +88,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - `register` belongs to the UAR that the queue pair was created with;
     /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
     /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next;
-    /// - no completion queue that is polled holds completions of an earlier queue pair with the same number
-    ///   ([`CompletionQueue::forget`](crate::CompletionQueue::forget)), nor is a completion of another device's queue pair with
-    ///   the same number ever given to [`retire`](Self::retire);
+    /// - its requests complete to the completion queue with the identity `cq`, if that is one;
+    /// - no completion of an earlier queue pair with the same number is left of that completion queue, neither in it
+    ///   ([`holds`](crate::CompletionQueue::holds), [`forget`](crate::CompletionQueue::forget)) nor lent by it;
     /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is [`Signed`](crate::transport::Signed), and
     ///   without otherwise.
     pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
-        let SqParts { ring, wqebbs, dbrec, qpn, max_inline, max_sge, signal_all, pi, shadow } = parts;
+        let SqParts { ring, wqebbs, dbrec, qpn, cq, max_inline, max_sge, signal_all, pi, shadow } = parts;
         if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
             return Err(SqPartsError::RingSize { wqebbs });
         }
@@ -119,7 +119,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the caller vouches for the record.
             db: unsafe { DoorbellRecord::send(dbrec) },
             control_qpn: CtrlSeg::qpn(qpn),
-            qpn: QpnInCqe::new(qpn),
+            origin: Origin::new(cq, qpn),
             limits,
             blueflame: BlueFlameLimits::new(BlueFlamePolicy::default(), register.size(), limits),
             register,
@@ -147,7 +147,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The queue pair's number.
     #[must_use]
     pub const fn qpn(&self) -> Qpn {
-        self.qpn.get()
+        self.origin.qpn()
     }
 
     /// What one request may carry.
@@ -192,22 +192,27 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Takes back the request that completed, successfully or not, and all before it.
     ///
     /// # Errors
-    /// See [`RetireError`]; the queue is as before then. It is the completion of a receive or of another queue pair, or the
-    /// index in it is not of an outstanding request: what the device writes is not trusted.
+    /// See [`RetireError`]; the queue is as before then. It is the completion of a receive, of another queue pair, or of another
+    /// completion queue; or the index in it is not of an outstanding request: what the device writes is not trusted.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
         // Why safe code cannot free a WQEBB that the device still owns:
-        // - The side and the number say that the device wrote the CQE for this queue. Of a queue pair that had the number
-        //   before, none is left (`from_parts`).
+        // - The side and the origin say that the device wrote the CQE for this queue (`check_origin`).
         // - The first time, everything up to the index is done.
         // - The second time, the index is at most a WQE (16 WQEBBs) before the oldest outstanding, which `retire_index`
         //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around, others
         //   must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows: the next one
         //   is lent when this view is gone.
         retire::check_side(cqe, Side::Requester)?;
-        retire::check_qpn(cqe, self.qpn)?;
+        retire::check_origin(cqe, self.origin, Origin::NUMBERED)?;
         // SAFETY: of a completion of this queue, as argued.
         unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Whether a completion's origin is this queue's.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn takes<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        cqe.is_of(self.origin, Origin::NUMBERED)
     }
 
     /// Takes back the request at `wqe_counter`, the index of its first WQEBB, and all before it.

@@ -80,6 +80,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// The queues take what libmlx5 would take (`max_send_wr`, `max_recv_wr`, as `ibv_query_qp` tells), and sends from RTS on: if
 /// somebody else connects it, call [`SendQueue::refresh`](Owned::refresh) then.
 ///
+/// Adopt its completion queues first ([`adopt_cq`](super::adopt_cq)): completions of one that is adopted later retire nothing of it.
+///
 /// # Errors
 /// If it is not libmlx5's, not of transport `T`, its parts are not what this crate can drive, or its register is in use by
 /// another queue of this crate.
@@ -89,6 +91,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 ///   nor moved to RESET.
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
 /// - Nobody posts to it in any other way from here on.
+/// - Its completion queues hold no completion of an earlier queue pair with the same number, and none is lent
+///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)).
 /// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T` is
 ///   [`Signed`](crate::transport::Signed), and without otherwise.
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,

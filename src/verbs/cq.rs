@@ -17,12 +17,13 @@ use super::taken::Taken;
 use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::arch::copy::BlockCopy;
-use crate::cq::compressed::{Packing, VerbsFormat};
-use crate::cq::{self, CompletionQueue, Compressed, CqParts, Cqe, PollMode, Standard};
+use crate::cq::compressed::VerbsFormat;
+use crate::cq::{CompletionQueue, Compressed, CqParts, PollMode, Standard};
 use crate::db::FlushMode;
-use crate::types::{CqCi, Cqn, Qpn};
+use crate::types::{CqCi, Cqn};
 
-/// Handle of a completion queue (`ibv_cq`): what queue pairs are made with. Cheap to clone.
+/// Handle of a completion queue (`ibv_cq`), for what is not polling. Cheap to clone. Queue pairs are made with the
+/// [queue itself](super::AnyCq).
 #[derive(Clone, Debug)]
 pub struct Cq {
     pub(crate) handle: Arc<CqHandle>,
@@ -39,10 +40,8 @@ pub(crate) struct CqHandle {
     /// Whether it is ours to destroy.
     adopted: bool,
     cqn: Cqn,
-    /// Where it lies, once there is a queue over it. Whoever makes queue pairs looks at the ring, and another thread may move it.
+    /// Where it lies, once there is a queue over it. Resizing moves it.
     lies: Mutex<Option<Lies>>,
-    /// How the device packs completions.
-    packing: Packing,
     /// That no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
@@ -71,8 +70,7 @@ pub(super) struct Moved {
     pub(super) result: Result<(), Error>,
 }
 
-// SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks, and for reading the ring, which is the
-// device's memory.
+// SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks; the parts are addresses.
 unsafe impl Send for CqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for CqHandle {}
@@ -105,13 +103,6 @@ impl Cq {
         Arc::ptr_eq(&self.handle, &other.handle)
     }
 
-    /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
-    pub(super) fn holds(&self, qpn: Qpn) -> bool {
-        let lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the ring is there as long as it is locked, and the queue over it has checked the parts.
-        lies.as_ref().is_some_and(|lies| unsafe { cq::holds(&lies.parts, self.handle.packing, qpn) })
-    }
-
     /// The context; `None` of a queue that was adopted.
     pub(super) fn context(&self) -> Option<&Arc<Context>> {
         self.handle.context.as_ref()
@@ -135,30 +126,6 @@ impl Cq {
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_cq {
         self.handle.raw.as_ptr()
-    }
-}
-
-/// A completion queue of this crate, polled in any mode: what [`QueuePair::reset`](super::QueuePair::reset) takes.
-pub trait AnyCq: Sealed {
-    /// The handle.
-    fn any_handle(&self) -> &Cq;
-
-    /// [`CompletionQueue::forget_with`].
-    fn forget_any(&mut self, qpn: Qpn, f: &mut dyn FnMut(Cqe<'_>)) -> usize;
-}
-
-/// Keeps [`AnyCq`] to this crate's queues.
-pub trait Sealed {}
-
-impl<M: PollMode> Sealed for OwnedCq<M> {}
-
-impl<M: PollMode> AnyCq for OwnedCq<M> {
-    fn any_handle(&self) -> &Cq {
-        self.handle()
-    }
-
-    fn forget_any(&mut self, qpn: Qpn, f: &mut dyn FnMut(Cqe<'_>)) -> usize {
-        self.forget_with(qpn, f)
     }
 }
 
@@ -212,8 +179,6 @@ pub trait CqMode: PollMode + SealedMode {
     /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
     #[doc(hidden)]
     const FORMAT: Option<u8>;
-    #[doc(hidden)]
-    const PACKING: Packing;
 
     #[doc(hidden)]
     fn over(queue: CompletionQueue) -> CompletionQueue<Self>
@@ -227,7 +192,6 @@ pub trait SealedMode {}
 impl SealedMode for Standard {}
 impl CqMode for Standard {
     const FORMAT: Option<u8> = None;
-    const PACKING: Packing = Packing::None;
 
     fn over(queue: CompletionQueue) -> CompletionQueue {
         queue
@@ -237,7 +201,6 @@ impl CqMode for Standard {
 impl<F: VerbsFormat> SealedMode for Compressed<F> {}
 impl<F: VerbsFormat> CqMode for Compressed<F> {
     const FORMAT: Option<u8> = Some(F::MLX5DV);
-    const PACKING: Packing = Packing::Basic;
 
     fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
         queue.compressed()
@@ -304,9 +267,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// # }
     /// ```
     ///
-    /// A queue that overruns after all is not put in error: the device writes over completions that nobody has polled. Call
-    /// [`publish`](CompletionQueue::publish) before another queue pair is made on such a queue: the builder looks for left-over
-    /// completions from the published index on.
+    /// A queue that overruns after all is not put in error: the device writes over completions that nobody has polled.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {
         self.plan.ignore_overrun = on;
@@ -388,7 +349,6 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             adopted: false,
             cqn: Cqn::truncate(0),
             lies: Mutex::new(None),
-            packing: M::PACKING,
             taken: None,
             _channel: self.plan.channel.map(|channel| Arc::clone(&channel.handle)),
             _thread_domain: self.plan.thread_domain.map(Arc::clone),
@@ -431,7 +391,6 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         adopted: true,
         cqn: Cqn::truncate(0),
         lies: Mutex::new(None),
-        packing: Packing::None,
         taken: None,
         _channel: None,
         _thread_domain: None,
@@ -465,6 +424,9 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+    if let Some(taken) = &handle.taken {
+        taken.identify(queue.id());
+    }
     handle.lies = Mutex::new(Some(Lies { parts, ring: None, unsure: Vec::new() }));
     event!(
         DEBUG,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::any_cq::{left_behind, whole};
 use super::error::{in_range, non_null, zero};
 use super::event::event;
 use super::foreign::Part;
@@ -13,9 +14,9 @@ use super::initiator::DYNAMIC;
 use super::leak::drop_or_leak;
 use super::parts::fits;
 use super::pd::PdHandle;
-use super::qp_builder::{TRIES, Unfit, left_behind};
+use super::qp_builder::{TRIES, Unfit};
 use super::states::zeroed_attr;
-use super::{Access, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
+use super::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
 use crate::types::{DcKey, Psn, Qpn};
 
 /// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its [key](Self::key) can send to
@@ -30,9 +31,9 @@ use crate::types::{DcKey, Psn, Qpn};
 ///     let pd = device.protection_domain()?;
 ///     let cq = device.completion_queue(64).build()?;
 ///     let srq = pd.shared_recv_queue(16, 1)?;
-///     let target = pd.target(cq.handle(), srq.handle()).build(path, DcKey(0x1234))?;
+///     let target = pd.target(&cq, srq.handle()).build(path, DcKey(0x1234))?;
 ///
-///     let mut initiator = pd.queue_pair::<transport::Dci>(cq.handle(), cq.handle()).inline(64).build()?;
+///     let mut initiator = pd.queue_pair::<transport::Dci>(&cq, &cq).inline(64).build()?;
 ///     initiator.activate(path)?;
 ///     // The peer has told its endpoint and its key.
 ///     let handle = pd.address(&path.route(&target.endpoint(path))?)?;
@@ -77,7 +78,7 @@ impl Drop for DctHandle {
 #[derive(Clone)]
 pub struct DctBuilder<'a> {
     pd: &'a ProtectionDomain,
-    cq: &'a Cq,
+    cq: &'a dyn AnyCq,
     srq: &'a Srq,
     scatter_to_cqe: bool,
 }
@@ -85,7 +86,7 @@ pub struct DctBuilder<'a> {
 impl ProtectionDomain {
     /// Begins a target of dynamic connections that takes receives from `srq` and completes them on `cq`.
     #[must_use]
-    pub fn target<'a>(&'a self, cq: &'a Cq, srq: &'a Srq) -> DctBuilder<'a> {
+    pub fn target<'a>(&'a self, cq: &'a dyn AnyCq, srq: &'a Srq) -> DctBuilder<'a> {
         DctBuilder { pd: self, cq, srq, scatter_to_cqe: false }
     }
 }
@@ -108,7 +109,8 @@ impl DctBuilder<'_> {
     /// [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
-        self.pd.handle.context.check("target", [self.cq as &dyn Part, self.srq])?;
+        let cq = whole(self.cq)?;
+        self.pd.handle.context.check("target", [cq as &dyn Part, self.srq])?;
         let device = self.pd.handle.context.attr();
         in_range("port", path.port.number.into(), 1..=device.ports.into())?;
         if path.gid_type().is_none() {
@@ -129,7 +131,7 @@ impl DctBuilder<'_> {
                 raw,
                 dctn,
                 key,
-                under: Some((self.cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle))),
+                under: Some((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle))),
             }),
         })
     }
@@ -139,7 +141,8 @@ impl DctBuilder<'_> {
         type Mask = sys::ibv_qp_attr_mask;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
-        (attr.send_cq, attr.recv_cq, attr.srq) = (self.cq.as_raw(), self.cq.as_raw(), self.srq.as_raw());
+        let cq = self.cq.any_handle().as_raw();
+        (attr.send_cq, attr.recv_cq, attr.srq) = (cq, cq, self.srq.as_raw());
         attr.qp_type = sys::ibv_qp_type::IBV_QPT_DRIVER;
         attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
         attr.pd = self.pd.as_raw();

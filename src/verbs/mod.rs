@@ -24,7 +24,7 @@
 //!     let device = Device::open_first()?;
 //!     let pd = device.protection_domain()?;
 //!     let mut cq = device.completion_queue(64).build()?;
-//!     let mut pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).receives(0).inline(64).build()?;
+//!     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives(0).inline(64).build()?;
 //!     let mut pool = Pool::new(&pd, 4096, Access::REMOTE_WRITE)?;
 //!     let inbox = pool.take(64)?;
 //!
@@ -70,6 +70,7 @@
 
 mod address;
 mod adopt;
+mod any_cq;
 mod area;
 mod async_event;
 mod buffer_pool;
@@ -120,11 +121,12 @@ mod xrcd;
 pub use crate::queue::Owned;
 pub use address::{AddressCache, AddressHandle};
 pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
+pub use any_cq::AnyCq;
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};
 pub use clock::{Clock, ClockError};
-pub use cq::{AnyCq, Cq, CqBuilder, CqMode, OwnedCq, adopt_cq};
+pub use cq::{Cq, CqBuilder, CqMode, OwnedCq, adopt_cq};
 pub use dct::{Dct, DctBuilder};
 pub use device::{Device, DeviceAttr, OpenOptions, device_names};
 pub use endpoint::Endpoint;

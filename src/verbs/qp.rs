@@ -15,6 +15,7 @@ use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
 use super::xrcd::XrcdHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
+use crate::cq::CqId;
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
 use crate::transport::{self, Transport};
@@ -80,6 +81,8 @@ pub(super) struct QpHandle {
     pub(super) qpn: Qpn,
     /// The number that completions of receives carry.
     pub(super) recv_qpn: Qpn,
+    /// The queue to which receives complete.
+    pub(super) recv_cq: CqId,
     pub(super) reliable: bool,
     pub(super) device: Arc<DeviceAttr>,
     /// What the send queue may have outstanding once it is ready to send.
@@ -189,8 +192,9 @@ impl Qp {
 /// - Nobody looks for queue pairs made otherwise, that are adopted or that libibverbs itself makes on such a completion queue: call
 ///   `forget` with their number before they post.
 ///
-/// Completions in the hands of the application are its own: one that was polled and not yet given to
-/// [`retire`](crate::SendQueue::retire) is not found by any of these.
+/// A completion that is lent borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](super::AnyCq)). Elsewhere one
+/// with the same number may be made: its queues refuse the completions of other completion queues
+/// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
     /// The handle, for what is not posting.

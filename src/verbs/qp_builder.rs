@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::any_cq::{left_behind, whole};
 use super::error::{in_range, non_null};
 use super::memory::COPIES;
 use super::pd::ParentDomain;
@@ -15,19 +16,19 @@ use super::qp::{Domain, Under, VerbsTransport};
 use super::qp_parts::{Made, OBJECT, Parts, QP_SIGNATURE, QpAttr};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
-use super::{Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
+use super::{AnyCq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::transport::{Receives, Streams};
-use crate::types::{DS_BYTES, Ds, Qpn, Wqebbs};
+use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::{Memcpy, SupportedOn};
 
 /// What a queue pair is to be like.
 #[derive(Clone)]
 pub struct QpBuilder<'a, T> {
     pd: &'a ProtectionDomain,
-    send_cq: &'a Cq,
-    recv_cq: &'a Cq,
+    send_cq: &'a dyn AnyCq,
+    recv_cq: &'a dyn AnyCq,
     srq: Option<&'a Srq>,
     cap: sys::ibv_qp_cap,
     scatter_to_cqe: bool,
@@ -44,7 +45,11 @@ impl ProtectionDomain {
     /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`. libmlx5 makes queue pairs whose
     /// WQEs are [`Signed`](crate::transport::Signed) where the environment variable `MLX5_QP_SIGNATURE` is set, and all of them then.
     #[must_use]
-    pub fn queue_pair<'a, T: VerbsTransport>(&'a self, send_cq: &'a Cq, recv_cq: &'a Cq) -> QpBuilder<'a, T> {
+    pub fn queue_pair<'a, T: VerbsTransport>(
+        &'a self,
+        send_cq: &'a dyn AnyCq,
+        recv_cq: &'a dyn AnyCq,
+    ) -> QpBuilder<'a, T> {
         QpBuilder {
             pd: self,
             send_cq,
@@ -221,7 +226,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     fn create(self, domain: Domain) -> Result<Made<T>, Error> {
         parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
         let context = &self.pd.handle.context;
-        context.check(OBJECT, [self.send_cq, self.recv_cq])?;
+        let (send_cq, recv_cq) = (whole(self.send_cq)?, whole(self.recv_cq)?);
+        context.check(OBJECT, [send_cq, recv_cq])?;
         if let Some(srq) = self.srq {
             context.check(OBJECT, [srq])?;
         }
@@ -236,9 +242,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         }
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
-        attr.send_cq = self.send_cq.as_raw();
+        attr.send_cq = send_cq.as_raw();
         // Of an initiator of dynamic connections verbs wants one, too.
-        attr.recv_cq = if T::RECEIVES || T::INITIATOR { self.recv_cq.as_raw() } else { core::ptr::null_mut() };
+        attr.recv_cq = if T::RECEIVES || T::INITIATOR { recv_cq.as_raw() } else { core::ptr::null_mut() };
         attr.srq = self.srq.map_or(core::ptr::null_mut(), Srq::as_raw);
         attr.cap = cap;
         if self.srq.is_some() {
@@ -297,8 +303,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         drop(unfit);
         let under = Under {
             domain,
-            _send_cq: self.send_cq.clone(),
-            _recv_cq: self.recv_cq.clone(),
+            _send_cq: send_cq.clone(),
+            _recv_cq: recv_cq.clone(),
             _srq: self.srq.cloned(),
             pd: Arc::clone(&self.pd.handle),
         };
@@ -341,16 +347,6 @@ impl<T: Streams> QpBuilder<'_, T> {
 
 /// Queue pairs that are made for one with a number of which nothing is left.
 pub(super) const TRIES: usize = 16;
-
-/// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
-/// completions of the new one.
-pub(super) fn left_behind(numbers: [Qpn; 2], cqs: [&Cq; 2]) -> Option<(Qpn, &Cq)> {
-    let [send_cq, recv_cq] = cqs;
-    // As a rule both are one, and need looking at once.
-    let numbers = &numbers[..if numbers[0] == numbers[1] { 1 } else { 2 }];
-    let cqs = &cqs[..if send_cq.is(recv_cq) { 1 } else { 2 }];
-    numbers.iter().find_map(|&qpn| Some((qpn, *cqs.iter().find(|cq| cq.holds(qpn))?)))
-}
 
 /// A queue pair that may not be used, destroyed when dropped.
 pub(super) struct Unfit(pub(super) NonNull<sys::ibv_qp>);

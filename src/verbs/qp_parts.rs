@@ -16,6 +16,7 @@ use super::register::{self, Claim};
 use super::state::QpState;
 use super::taken::Taken;
 use super::{DeviceAttr, Error, Owned, Qp, QueuePair, ffi};
+use crate::cq::CqId;
 use crate::db::{Register, RegisterParts};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts};
 use crate::types::{Qpn, SqPi, Wqebbs};
@@ -30,6 +31,8 @@ pub(super) struct Made<T> {
     handle: QpHandle,
     parts: Parts,
     attr: QpAttr,
+    /// The queue to which sends complete.
+    cq: CqId,
     /// How many receives may be posted at a time.
     receives: u32,
     has_rq: bool,
@@ -75,6 +78,7 @@ impl<T: VerbsTransport> Made<T> {
             adopted: under.is_none(),
             qpn: parts.qpn,
             recv_qpn: parts.recv_qpn,
+            recv_cq: CqId::NONE,
             reliable: T::RELIABLE,
             device,
             window: Wqebbs(0),
@@ -86,10 +90,14 @@ impl<T: VerbsTransport> Made<T> {
             _xrcd: None,
         };
         handle.taken = Some(Taken::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
-        // SAFETY: the caller vouches for the queue pair; written once.
-        let srq = unsafe { (*raw.as_ptr()).srq };
+        // SAFETY: the caller vouches for the queue pair; these are written once.
+        let (srq, send_cq, recv_cq) =
+            unsafe { ((*raw.as_ptr()).srq, (*raw.as_ptr()).send_cq, (*raw.as_ptr()).recv_cq) };
+        // A completion queue cannot go before the queue pair, so what is found there stays.
+        handle.recv_cq = Taken::cq(recv_cq.addr());
         let has_rq = srq.is_null() && parts.raw.rq.wqe_cnt != 0;
-        let mut made = Self { handle, parts, attr, receives: 0, has_rq, transport: PhantomData };
+        let cq = Taken::cq(send_cq.addr());
+        let mut made = Self { handle, parts, attr, cq, receives: 0, has_rq, transport: PhantomData };
         // What libmlx5 takes (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
         made.bound(Wqebbs(u16::try_from(attr.cap.max_send_wr).unwrap_or(u16::MAX)), attr.cap.max_recv_wr);
         Ok(made)
@@ -131,6 +139,7 @@ impl<T: VerbsTransport> Made<T> {
             wqebbs: raw.sq.wqe_cnt,
             dbrec,
             qpn: self.handle.qpn,
+            cq: self.cq,
             max_inline: self.attr.cap.max_inline_data,
             max_sge: self.attr.cap.max_send_sge,
             signal_all: self.attr.signal_all,
@@ -139,7 +148,9 @@ impl<T: VerbsTransport> Made<T> {
         };
         self.handle._sq_shadow = sq_shadow;
         // SAFETY: libmlx5 describes its own ring; ring, record and shadow live in the handle, which goes after the queue
-        // (`Owned`); nobody else posts, which is in the contract of adopting and what `Qp::as_raw` warns of.
+        // (`Owned`); nobody else posts, which is in the contract of adopting and what `Qp::as_raw` warns of. The identity is that of the
+        // queue over the completion queue of this queue pair. Nothing of an earlier queue pair is left of it: the builder has looked, and
+        // borrows it; for one that is adopted the caller vouches.
         let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         let under = self.handle.under.as_ref();
         sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
@@ -154,6 +165,8 @@ impl<T: VerbsTransport> Made<T> {
                 stride: raw.rq.stride,
                 dbrec,
                 qpn: self.handle.recv_qpn,
+                cq: self.handle.recv_cq,
+                flow_tags: false,
                 head: counters[ffi::MLX5_RCV_DBR],
                 shadow: shadow.start(),
             };

@@ -8,8 +8,9 @@ use core::mem::zeroed;
 
 use rdma_sys as sys;
 
+use super::any_cq::whole;
 use super::error::{in_range, zero};
-use super::{Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
+use super::{AnyCq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
 use crate::queue::{Owned, SendQueue, TagMatching, TagRecord};
 use crate::transport::Rc;
 use crate::types::Psn;
@@ -64,7 +65,7 @@ impl Device {
 impl ProtectionDomain {
     /// Begins a list of tagged buffers. All that is done with it completes on `cq`: operations on the list, and messages of the queue
     /// pairs that receive from its shared receive queue. `path` leads to the device itself: the command queue is connected to itself.
-    pub fn tag_matching<'a>(&'a self, cq: &'a Cq, path: &'a Path) -> TagMatchingBuilder<'a> {
+    pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq, path: &'a Path) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, cq, path, tags: 64, operations: None, receives: 128, max_sge: 1 }
     }
 }
@@ -74,7 +75,7 @@ impl ProtectionDomain {
 #[must_use = "nothing is made yet"]
 pub struct TagMatchingBuilder<'a> {
     pd: &'a ProtectionDomain,
-    cq: &'a Cq,
+    cq: &'a dyn AnyCq,
     path: &'a Path,
     tags: u32,
     operations: Option<u32>,
@@ -133,7 +134,7 @@ impl TagMatchingBuilder<'_> {
         in_range("tags of a list", tags.into(), 1..=most.into())?;
         let operations = self.operations.unwrap_or(self.wanted_operations().min(attr.max_operations));
         in_range("operations on a list of tags", operations.into(), 1..=attr.max_operations.into())?;
-        let shared = pd.tagged_shared_recv_queue(cq, receives, max_sge, tags)?;
+        let shared = pd.tagged_shared_recv_queue(whole(cq)?, receives, max_sge, tags)?;
         let pair = pd.queue_pair::<Rc>(cq, cq).sends(operations).send_sge(1).shared_recv_queue(shared.handle());
         let QueuePair { qp, mut sq, .. } = pair.build()?;
         let itself = qp.endpoint_with(path, Psn::random());

@@ -13,6 +13,7 @@ use super::parts::{Shadow, fits};
 use super::qp::{Domain, QpHandle, Under};
 use super::states::zeroed_attr;
 use super::{Cq, Endpoint, Error, Path, ProtectionDomain, Qp, Srq, ffi};
+use crate::cq::CqId;
 use crate::types::{Psn, Qpn, Wqebbs};
 
 const OBJECT: &str = "receiver of tagged messages";
@@ -56,6 +57,7 @@ impl ProtectionDomain {
             adopted: false,
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
+            recv_cq: CqId::NONE,
             reliable: true,
             device: Arc::clone(context.attr()),
             window: Wqebbs(0),

@@ -1,15 +1,16 @@
 //! Which objects this crate's queues drive, in this process: two queues over one ring would write over each other's entries.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Error;
+use crate::cq::CqId;
 
-/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate.
-static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate, and the identities of completion queues.
+static TAKEN: Mutex<BTreeMap<usize, CqId>> = Mutex::new(BTreeMap::new());
 
-fn taken() -> MutexGuard<'static, BTreeSet<usize>> {
-    // Nothing panics while it holds the lock, and the set is valid after every step.
+fn taken() -> MutexGuard<'static, BTreeMap<usize, CqId>> {
+    // Nothing panics while it holds the lock, and the map is valid after every step.
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -23,12 +24,27 @@ impl Taken {
     /// # Errors
     /// [`Error::Taken`].
     pub(crate) fn new(object: &'static str, number: u32, address: usize) -> Result<Self, Error> {
-        if taken().insert(address) { Ok(Self(address)) } else { Err(Error::Taken { object, number }) }
+        let mut taken = taken();
+        if taken.contains_key(&address) {
+            return Err(Error::Taken { object, number });
+        }
+        taken.insert(address, CqId::NONE);
+        Ok(Self(address))
+    }
+
+    /// The queue over the completion queue taken is this one.
+    pub(crate) fn identify(&self, cq: CqId) {
+        taken().insert(self.0, cq);
+    }
+
+    /// The identity of this crate's queue over the `ibv_cq` at `address`; [`CqId::NONE`] without one.
+    pub(crate) fn cq(address: usize) -> CqId {
+        taken().get(&address).copied().unwrap_or(CqId::NONE)
     }
 
     /// Whether the object at `address` has a queue of this crate.
     pub(crate) fn is(address: usize) -> bool {
-        taken().contains(&address)
+        taken().contains_key(&address)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rdma_sys as sys;
 
+use super::any_cq::whole;
 use super::event::event;
 use super::qp::VerbsTransport;
 use super::states::zeroed_attr;
@@ -43,7 +44,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// request per window ([`Moderation`](crate::queue::Moderation) does).
     ///
     /// # Errors
-    /// [`Error::MixedUp`], [`Error::WrongState`] in RESET, or a failed call.
+    /// [`Error::MixedUp`], also if the receive queue is elsewhere; [`Error::WrongState`] in RESET, or a failed call.
     pub fn drain(&mut self) -> Result<Drain<'_, T, R>, Error> {
         self.whole()?;
         self.qp.to_error()?;
@@ -60,10 +61,11 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// `cqs` are this crate's completion queues that the queue pair completes to, in whatever mode: one, or two.
     ///
     /// The device gives up requests in flight: the peer may have executed the last ones or not. To know, [`drain`](Self::drain)
-    /// first. Do not retire completions afterwards that you polled before.
+    /// first. A completion that is lent borrows its queue, so none is when this is called.
     ///
     /// # Errors
-    /// [`Error::CqNotGiven`], [`Error::MixedUp`], or a failed call; nothing has changed then.
+    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back); or a
+    /// failed call. Nothing has changed then.
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
@@ -75,14 +77,19 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
                 return Err(Error::CqNotGiven { which });
             }
         }
+        let is_ours = |cq: &&mut &mut dyn AnyCq| [send_cq, recv_cq].contains(&cq.any_handle().as_raw());
+        for cq in cqs.iter_mut().filter(is_ours) {
+            whole(*cq)?;
+        }
         self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
-        for cq in cqs.iter_mut().filter(|cq| [send_cq, recv_cq].contains(&cq.any_handle().as_raw())) {
+        for cq in cqs.iter_mut().filter(is_ours) {
             for number in self.numbers() {
-                cq.forget_any(number, &mut forgotten);
+                cq.forget_any(number.into(), &mut forgotten);
             }
         }
         event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
-        // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten, by libmlx5 where it polls.
+        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come from its completion
+        // queues, which are whole. There they are forgotten, and none is lent, as both are borrowed here. What libmlx5 polls it cleans.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.
@@ -96,15 +103,16 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         [self.qp.handle.qpn, self.qp.handle.recv_qpn]
     }
 
-    /// Checks that both queues belong to the handle: safe code can exchange the fields, and the queue in an
-    /// [`Owned`](super::Owned).
+    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange
+    /// the queue in an [`Owned`](super::Owned).
     fn whole(&self) -> Result<(), Error> {
         if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
         }
         match &self.rq {
-            Some(rq) if !rq.is_whole() || !rq.handle().is(&self.qp) => Err(Error::MixedUp { object: "receive queue" }),
-            _ => Ok(()),
+            Some(rq) if rq.is_whole() && rq.handle().is(&self.qp) => Ok(()),
+            None if self.qp.handle._rq_shadow.is_none() => Ok(()),
+            _ => Err(Error::MixedUp { object: "receive queue" }),
         }
     }
 }
@@ -137,15 +145,21 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
     /// # Errors
     /// [`RetireError`]: it completes nothing that is outstanding; nothing is retired then.
     pub fn take<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<Drained>, RetireError> {
-        if !self.pair.numbers().contains(&cqe.qpn()) {
+        let QueuePair { qp, sq, rq } = &mut *self.pair;
+        let is_ours = match (cqe.side(), &*rq) {
+            (Some(Side::Responder), Some(rq)) => rq.takes(cqe),
+            (Some(Side::Responder), None) => cqe.qpn() == qp.qpn() && cqe.cq() == qp.handle.recv_cq,
+            (Some(Side::Requester) | None, _) => sq.takes(cqe),
+        };
+        if !is_ours {
             return Ok(None);
         }
-        let drained = match (cqe.side(), &mut self.pair.rq) {
+        let drained = match (cqe.side(), rq) {
             (Some(Side::Responder), Some(rq)) => Drained::Receive(rq.retire(cqe)?),
             (Some(Side::Responder), None) => Drained::Shared,
             // No completion of a request at all is an error, too.
             (Some(Side::Requester) | None, _) => {
-                let done = self.pair.sq.retire(cqe)?;
+                let done = sq.retire(cqe)?;
                 if self.marker == Some(SqPi(cqe.wqe_counter())) {
                     Drained::Marker(done.freed)
                 } else {

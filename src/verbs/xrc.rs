@@ -21,6 +21,7 @@ use super::qp::QpHandle;
 use super::states::zeroed_attr;
 use super::xrcd::XrcDomain;
 use super::{Endpoint, Error, Path, Qp, VerbsTransport, ffi};
+use crate::cq::CqId;
 use crate::transport;
 use crate::types::{Psn, Qpn, Wqebbs};
 
@@ -62,6 +63,7 @@ impl XrcDomain {
             adopted: false,
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
+            recv_cq: CqId::NONE,
             reliable: true,
             device: Arc::clone(self.device().attr()),
             window: Wqebbs(0),

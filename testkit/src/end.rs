@@ -1,6 +1,6 @@
 //! One end of a connection: a queue pair and its completion queue.
 
-use blueflame::cq::{CompletionQueue, CqParts};
+use blueflame::cq::{CompletionQueue, CqId, CqParts};
 use blueflame::db::{ExclusiveRegister, Register, RegisterError, RegisterParts};
 use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
 use blueflame::transport::Ud;
@@ -83,13 +83,13 @@ impl<T: Service, R: Register> End<T, R> {
             None => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
         let parts = device.create_qp(QpOptions { recv, ..shape.qp_options::<T>(cq_parts.cqn) })?;
-        let sq = send_queue(device, &parts, shape, register(&parts)?)?;
+        let cq = completion_queue(device, &cq_parts)?;
+        let sq = send_queue(device, &parts, cq.id(), shape, register(&parts)?)?;
         let rq = match (srq, parts.rq) {
             (Some(srq), _) => Receives::Shared(shared_recv_queue(device, &srq)?),
-            (None, Some(ring)) => Receives::Own(recv_queue::<T>(device, &parts, &ring)?),
+            (None, Some(ring)) => Receives::Own(recv_queue::<T>(device, &parts, cq.id(), &ring)?),
             (None, None) => Receives::None,
         };
-        let cq = completion_queue(device, &cq_parts)?;
         Ok(Self { sq, rq, cq, device: device.clone(), parts: Parts(parts), cq_parts: Parts(cq_parts) })
     }
 
@@ -224,6 +224,7 @@ fn number<N>(number: Option<N>) -> N {
 pub(crate) fn send_queue<T: Service, R: Register>(
     device: &Device,
     qp: &QpParts,
+    cq: CqId,
     shape: &Shape,
     register: R,
 ) -> Result<Owned<SendQueue<T, R>, Handle>, Error> {
@@ -233,6 +234,7 @@ pub(crate) fn send_queue<T: Service, R: Register>(
         wqebbs: qp.sq.wqe_cnt,
         dbrec: qp.dbrec,
         qpn: number(Qpn::new(qp.qpn)),
+        cq,
         max_inline: shape.max_inline,
         max_sge: shape.max_sge,
         signal_all: shape.signal_all,
@@ -240,7 +242,7 @@ pub(crate) fn send_queue<T: Service, R: Register>(
         shadow: place,
     };
     // SAFETY: parts of a new queue pair that nobody else posts to; the handle keeps the device, which owns ring and record, and
-    // the shadow.
+    // the shadow. It completes to `cq`, of which the callers say that it has nothing of an earlier one with its number.
     unsafe {
         let mut queue = SendQueue::from_parts(parts, register)?;
         queue.set_blueflame_policy(shape.policy);
@@ -251,6 +253,7 @@ pub(crate) fn send_queue<T: Service, R: Register>(
 pub(crate) fn recv_queue<T: Service>(
     device: &Device,
     qp: &QpParts,
+    cq: CqId,
     ring: &embedded::Ring,
 ) -> Result<Owned<RecvQueue, Handle>, Error> {
     let (place, memory) = shadow(RqParts::shadow_words(ring.wqe_cnt));
@@ -260,6 +263,8 @@ pub(crate) fn recv_queue<T: Service>(
         stride: ring.stride,
         dbrec: qp.dbrec,
         qpn: number(Qpn::new(qp.qpn)),
+        cq,
+        flow_tags: false,
         head: 0,
         shadow: place,
     };

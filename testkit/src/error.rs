@@ -3,6 +3,7 @@
 use blueflame::cq::CqError;
 use blueflame::db::RegisterError;
 use blueflame::queue::{RecvPartsError, SqPartsError};
+use blueflame::types::Qpn;
 use softhca::wire::fault::FaultConfigError;
 use softhca::wire::in_process::AddressTaken;
 use thiserror::Error;
@@ -35,6 +36,12 @@ pub enum Error {
     /// The completion queue.
     #[error("completion queue: {0}")]
     CompletionQueue(#[from] CqError),
+    /// The completion queue is that of another end: they were exchanged.
+    #[error("the completion queue is that of another end")]
+    MixedUp,
+    /// Completions of an earlier queue pair with the number of the new one lie in the completion queue, and would pass for its own.
+    #[error("completions of an earlier queue pair with the number {:#x} were not polled: poll or forget them", .0.get())]
+    StaleCompletions(Qpn),
     /// The system has no thread for the device.
     #[error("no thread for the device: {0}")]
     Thread(std::io::Error),

@@ -58,7 +58,7 @@ impl<T: Service, R: Register> End<T, R> {
     /// the completion queue and of shared receives is not looked at.
     ///
     /// # Errors
-    /// As [`new`](End::new).
+    /// As [`new`](End::new); [`Error::MixedUp`], [`Error::StaleCompletions`].
     pub fn sibling(&self, shape: &Shape) -> Result<Sibling<T>, Error> {
         if let RegisterOptions::SharedWith(_) = shape.register {
             return Err(Error::SharedRegister);
@@ -70,14 +70,24 @@ impl<T: Service, R: Register> End<T, R> {
             _ => RecvOptions::Own { wqes: shape.recv_wqes, max_sge: shape.recv_sges },
         };
         let options = QpOptions { recv, ..shape.qp_options::<T>(self.cq_parts().cqn) };
+        // Safe code can exchange the queues of two ends.
+        if self.cq.ring_addr() != self.cq_parts().buf.addr().get() {
+            return Err(Error::MixedUp);
+        }
         let parts = device.create_qp(options)?;
+        // What an earlier one with its number has left would pass for its own. Nothing is lent: the queue is borrowed.
+        let qpn = Qpn::truncate(parts.qpn);
+        if self.cq.holds(qpn) {
+            device.destroy_qp(qpn)?;
+            return Err(Error::StaleCompletions(qpn));
+        }
         // SAFETY: as in `End::new`.
         let register = unsafe { ExclusiveRegister::from_parts(register(&parts)) }?;
         let rq = match parts.rq {
-            Some(ring) => Receives::Own(recv_queue::<T>(device, &parts, &ring)?),
+            Some(ring) => Receives::Own(recv_queue::<T>(device, &parts, self.cq.id(), &ring)?),
             None => Receives::None,
         };
-        let sq = send_queue(device, &parts, shape, register)?;
+        let sq = send_queue(device, &parts, self.cq.id(), shape, register)?;
         Ok(Sibling { sq, rq, device: device.clone(), parts: Parts(parts) })
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, OncePerCall, Prefetch, WcStatus};
 use blueflame::queue::{DeviceBuffer, OwningSendQueue};
-use blueflame::{Rkey, WrId, transport, wqe};
+use blueflame::{RetireError, Rkey, WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
 use softhca::embedded::{ConnectOptions, RegisterOptions};
@@ -246,4 +246,30 @@ fn siblings_complete_to_one_queue() -> Outcome {
     assert_eq!(window.to_vec(..6), b"answer");
     assert_eq!((a.complaints(), b.complaints()), (vec![], vec![]));
     Ok(())
+}
+
+/// Devices number their queue pairs each for itself: the numbers of the two ends are equal.
+#[test]
+fn a_completion_of_another_device_retires_nothing() {
+    let mut pair = connected_pair::<transport::Rc>().expect("a pair");
+    assert_eq!(pair.near.qpn(), pair.far.qpn(), "what the test stands on");
+    pair.near.sq.post(&wqe::nop().signaled(WrId(1))).expect("room");
+    pair.run_until_idle().expect("an end");
+    let held = pair.near.cq.poll().expect("a completion");
+    // Not done: the device takes no step.
+    pair.far.sq.post(&wqe::nop().signaled(WrId(2))).expect("room");
+    let (completion, queue) = (held.cq(), pair.far.cq.id());
+    assert_eq!(pair.far.sq.retire(&held), Err(RetireError::WrongCompletionQueue { completion, queue }));
+    assert_eq!(pair.near.sq.retire(&held).expect("its own").wr_id, WrId(1));
+}
+
+/// A further queue pair of an end is made for the end's own completion queue.
+#[test]
+fn a_sibling_on_an_exchanged_completion_queue_is_refused() {
+    let mut pair = connected_pair::<transport::Rc>().expect("a pair");
+    std::mem::swap(&mut *pair.near.cq, &mut *pair.far.cq);
+    let refused = pair.near.sibling(&Shape::default()).err();
+    assert!(matches!(refused, Some(blueflame_testkit::Error::MixedUp)), "{refused:?}");
+    std::mem::swap(&mut *pair.near.cq, &mut *pair.far.cq);
+    drop(pair.near.sibling(&Shape::default()).expect("its own"));
 }

@@ -7,7 +7,7 @@ use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport;
 use blueflame::types::{DcKey, DciStream, Qpn, Srqn, WrId};
-use blueflame::verbs::{AddressHandle, Cq, Dct, Error, LinkLayer, OwnedSrq, QueuePair, XrcTarget, ffi};
+use blueflame::verbs::{AddressHandle, Dct, Error, LinkLayer, OwnedCq, OwnedSrq, QueuePair, XrcTarget, ffi};
 use blueflame::wqe::{AddressVector, DcAddress};
 use blueflame_testkit::request::{Data, Kind, Target, Wr};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ impl Drop for RawTarget {
 }
 
 impl Targets {
-    pub(crate) fn new(fabric: &Fabric, geometry: &Geometry, their_cq: &PolledCq, our_cq: &Cq) -> Self {
+    pub(crate) fn new(fabric: &Fabric, geometry: &Geometry, their_cq: &PolledCq, our_cq: &OwnedCq) -> Self {
         let theirs = RawTarget::new(fabric, geometry, their_cq);
         let srq = fabric.pd.shared_recv_queue(geometry.receives, geometry.recv_sge).expect("an SRQ");
         let ours = fabric.pd.target(our_cq, srq.handle()).build(&fabric.path(), KEY).expect("a target");
@@ -172,7 +172,7 @@ macro_rules! initiators {
                 sends::request(fabric, true, max_sge, max_inline)
             }
 
-            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {
                 Some(Box::new(Targets::new(fabric, geometry, cqs.0, cqs.1)))
             }
 

@@ -62,7 +62,7 @@ impl Pair {
         connect_to_itself(&mut pair, fabric).expect("RTS");
         drop(pair);
         let ours = fabric.device.completion_queue(31).cqe_bytes(cqe_bytes).build().expect("a CQ");
-        let pair = fabric.pd.queue_pair::<Rc>(ours.handle(), ours.handle()).sends(SENDS).receives(0).inline(8);
+        let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).receives(0).inline(8);
         let QueuePair { qp, mut sq, .. } = pair.build().expect("a QP");
         let path = fabric.path();
         let itself = qp.endpoint_with(&path, Psn::truncate(5));
@@ -194,7 +194,7 @@ fn a_queue_that_moved_serves_new_queue_pairs() {
     let mut pair = Pair::new(&fabric, 64);
     pair.complete(&fabric, 3);
     pair.resize(200);
-    let other = fabric.pd.queue_pair::<Rc>(pair.ours.handle(), pair.ours.handle()).sends(4).receives(0).build();
+    let other = fabric.pd.queue_pair::<Rc>(&pair.ours, &pair.ours).sends(4).receives(0).build();
     drop(other.expect("a QP"));
     pair.poll(3);
     assert_eq!(pair.ours.poll_with(1, |_| ()), 0);

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
-use blueflame::cq::{ListOperation, TagCqe};
+use blueflame::cq::{CqId, ListOperation, TagCqe};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::transport::Rc;
@@ -329,6 +329,7 @@ impl Ours {
             wqebbs,
             dbrec: record.cast(),
             qpn: Qpn::truncate(theirs.qpn),
+            cq: CqId::NONE,
             max_inline: 0,
             max_sge: 1,
             signal_all: false,

@@ -7,9 +7,7 @@ use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, RetireError, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{
-    AddressHandle, Cq, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, adopt_qp, ffi,
-};
+use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, adopt_qp, ffi};
 use blueflame::{Remote, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
@@ -32,7 +30,7 @@ pub(crate) trait Link: VerbsTransport + Service {
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error>;
 
     /// Where requests of twins go that receive nothing themselves, whose completions go to these queues.
-    fn receiver(_fabric: &Fabric, _geometry: &Geometry, _cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+    fn receiver(_fabric: &Fabric, _geometry: &Geometry, _cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {
         None
     }
 
@@ -151,7 +149,7 @@ impl<T: Link> Twins<T> {
         );
         let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
         let (our_send_cq, our_recv_cq) = (cq(), cq());
-        let targets = T::receiver(fabric, geometry, (&recv_cq, our_recv_cq.handle()));
+        let targets = T::receiver(fabric, geometry, (&recv_cq, &our_recv_cq));
         let target = |n: usize| targets.as_ref().and_then(|targets| Some(&targets.xrc_targets()?[n]));
         let srq = core::ptr::null_mut();
         let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), srq, geometry);

@@ -6,7 +6,7 @@ use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport::{Signed, XrcInitiator};
 use blueflame::types::{Psn, Srqn, WrId};
-use blueflame::verbs::{Cq, Error, OwnedSrq, QueuePair, XrcDomain, XrcTarget, ffi};
+use blueflame::verbs::{Error, OwnedCq, OwnedSrq, QueuePair, XrcDomain, XrcTarget, ffi};
 use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
 use rdma_sys as sys;
@@ -106,10 +106,10 @@ macro_rules! initiators {
                 pair.sq.connect(&path, &here, &there)
             }
 
-            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &Cq)) -> Option<Box<dyn Receiver>> {
+            fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {
                 let domain = fabric.device.xrc_domain().expect("an XRC domain");
                 let (receives, sge) = (geometry.receives, geometry.recv_sge);
-                let our_srq = fabric.pd.xrc_shared_recv_queue(&domain, cqs.1, receives, sge).expect("an XRC SRQ");
+                let our_srq = fabric.pd.xrc_shared_recv_queue(&domain, cqs.1.handle(), receives, sge).expect("an XRC SRQ");
                 let targets = [(); 2].map(|()| domain.target().expect("a target"));
                 Some(Box::new(Far { targets, theirs: TheirSrq::new(fabric, &domain, geometry, cqs.0), our_srq }))
             }

@@ -15,7 +15,7 @@ hot_batch:
     stp x19, x1, [sp, #24]
     lsl x19, x4, #3
     dup v1.2d, x8
-    ldr w27, [x0, #76]
+    ldr w27, [x0, #80]
     mov x15, #134217728
     mov w17, #128
     mov x21, x3
@@ -34,14 +34,14 @@ hot_batch:
     str w2, [sp, #44]
     str q1, [sp, #48]
 L1:
-    ldr w8, [x20, #48]
+    ldr w8, [x20, #56]
     cmp w8, #8
     b.lo L3
-    ldr w8, [x20, #80]
+    ldr w8, [x20, #84]
     cmp w27, w8
     b.eq L12
     lsl w9, w27, #4
-    ldr w10, [x20, #88]
+    ldr w10, [x20, #92]
     mov v0.16b, v1.16b
     ldp x12, x13, [x20]
     ldr x8, [x20, #40]
@@ -118,8 +118,8 @@ L4:
 L5:
     ldr x19, [sp, #24]
     cbz x26, L9
-    ldr w1, [x20, #76]
-    str w27, [x20, #76]
+    ldr w1, [x20, #80]
+    str w27, [x20, #80]
     and w9, w27, #0xffff
     dmb oshst
     rev w9, w9
@@ -134,14 +134,14 @@ L5:
     b.ne L8
     and x8, x25, #0xfe
     cbz x8, L8
-    add x8, x20, #68
-    add x9, x20, #64
+    add x8, x20, #76
+    add x9, x20, #72
     tst x25, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #88]
+    ldr w8, [x20, #92]
     ldr x9, [x20]
     dsb st
     and w8, w8, w1, lsl #4
@@ -186,7 +186,7 @@ L11:
     mov x14, x10
     b L13
 L12:
-    ldr w8, [x20, #84]
+    ldr w8, [x20, #88]
     ldp x13, x12, [sp, #8]
     mov w10, #16
     ldr x14, [sp]
@@ -221,7 +221,7 @@ hot_batch_datagrams:
     mov w8, #2
     ldr q5, [x1]
     lsl x28, x3, #3
-    ldr w27, [x0, #76]
+    ldr w27, [x0, #80]
     mov x18, #167772160
     mov w22, #128
     mov x21, x2
@@ -245,10 +245,10 @@ hot_batch_datagrams:
     stp q2, q5, [sp, #16]
     stp q4, q3, [sp, #48]
 L1:
-    ldr w8, [x20, #48]
+    ldr w8, [x20, #56]
     cmp w8, #7
     b.ls L3
-    ldr w8, [x20, #80]
+    ldr w8, [x20, #84]
     sub w8, w8, w27
     and w9, w8, #0xffff
     cmp w9, #1
@@ -257,7 +257,7 @@ L1:
     ldr x8, [x20, #40]
     rev w9, w27
     mov v0.16b, v2.16b
-    ldr w10, [x20, #88]
+    ldr w10, [x20, #92]
     lsl w11, w27, #4
     ldp x13, x12, [x20]
     lsr w9, w9, #8
@@ -332,8 +332,8 @@ L4:
 L5:
     ldr x19, [sp, #8]
     cbz x25, L9
-    ldr w1, [x20, #76]
-    str w27, [x20, #76]
+    ldr w1, [x20, #80]
+    str w27, [x20, #80]
     and w9, w27, #0xffff
     dmb oshst
     rev w9, w9
@@ -348,14 +348,14 @@ L5:
     b.ne L8
     and x8, x24, #0xfe
     cbz x8, L8
-    add x8, x20, #68
-    add x9, x20, #64
+    add x8, x20, #76
+    add x9, x20, #72
     tst x24, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #88]
+    ldr w8, [x20, #92]
     ldr x9, [x20]
     dsb st
     and w8, w8, w1, lsl #4
@@ -399,9 +399,9 @@ L11:
     and x10, x8, #0xffffffffffffff00
     b L16
 L12:
-    ldrh w10, [x20, #84]
+    ldrh w10, [x20, #88]
     cbz w10, L13
-    ldr w9, [x20, #88]
+    ldr w9, [x20, #92]
     ldr x12, [sp, #8]
     lsr w9, w9, #4
     add w9, w9, #1
@@ -446,7 +446,7 @@ hot_batch_list:
     movi v0.2d, #0000000000000000
     ldr w9, [x2, #8]
     stur x10, [x11, #140]
-    ldr w20, [x0, #76]
+    ldr w20, [x0, #80]
     ldp w12, w10, [x2, #20]
     stur x14, [x11, #156]
     ldr w14, [sp, #40]
@@ -504,14 +504,14 @@ hot_batch_list:
     add x9, sp, #48
     tbnz w12, #31, L3
     tbnz w13, #31, L4
-    ldr w9, [x0, #80]
+    ldr w9, [x0, #84]
     sub w10, w9, w20
     and w9, w10, #0xffff
     cmp w9, #2
     b.ls L19
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     lsl w9, w20, #4
-    ldrb w10, [x0, #92]
+    ldrb w10, [x0, #96]
     ldr x14, [x0, #40]
     rev w15, w20
     mov x16, #620756992
@@ -591,7 +591,7 @@ hot_batch_list:
     mov w12, #3
     ldr d0, [sp, #248]
     fmov d1, x12
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     ldr x12, [x0, #8]
     mov v2.16b, v0.16b
     and w11, w11, w20, lsl #4
@@ -600,13 +600,13 @@ hot_batch_list:
     str q2, [x12, x11]
     add w11, w9, #16
     add w9, w9, #32
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     and w11, w11, #0xffff0
     ldr x13, [x0, #8]
     and w9, w9, #0xffff0
     and x11, x12, x11
     str q0, [x13, x11]
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     ldr x12, [x0, #8]
     and x9, x11, x9
     str q0, [x12, x9]
@@ -640,9 +640,9 @@ L6:
     mov x23, xzr
     mov w21, #1
 L7:
-    ldr w9, [x0, #52]
+    ldr w9, [x0, #60]
     cbz w9, L14
-    ldr w9, [x0, #80]
+    ldr w9, [x0, #84]
     cmp w20, w9
     b.eq L18
     rev w10, w4
@@ -651,7 +651,7 @@ L7:
     fmov s1, w10
     dup v0.2d, x9
     lsl w9, w20, #4
-    ldr w10, [x0, #88]
+    ldr w10, [x0, #92]
     ldr x11, [x0, #8]
     rev w13, w1
     mov v1.s[1], wzr
@@ -681,8 +681,8 @@ L8:
     mov x2, x9
     mov x19, x10
 L9:
-    ldr w1, [x0, #76]
-    str w20, [x0, #76]
+    ldr w1, [x0, #80]
+    str w20, [x0, #80]
     and w10, w20, #0xffff
     dmb oshst
     rev w10, w10
@@ -696,14 +696,14 @@ L9:
     b.ne L12
     and x9, x19, #0xfe
     cbz x9, L12
-    add x9, x0, #68
-    add x10, x0, #64
+    add x9, x0, #76
+    add x10, x0, #72
     tst x19, #0x100
     csel x9, x9, x10, eq
     ldr w9, [x9]
     cmp w9, #64
     b.lo L12
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     ldr x10, [x0]
     dsb st
     and w9, w9, w1, lsl #4
@@ -782,7 +782,7 @@ L17:
     stp x9, x10, [x8]
     b L24
 L18:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #16
     mov x11, xzr
     mov x13, xzr
@@ -792,10 +792,10 @@ L18:
     mov w9, #65536
     b L17
 L19:
-    ldr w12, [x0, #84]
+    ldr w12, [x0, #88]
     tst w12, #0xffff
     b.eq L20
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov x9, x0
     lsr w11, w11, #4
     add w11, w11, #1
@@ -841,7 +841,7 @@ hot_batch_rebind:
     str x21, [sp, #16]
     stp x20, x19, [sp, #32]
     mov x29, sp
-    ldp w10, w11, [x0, #76]
+    ldp w10, w11, [x0, #80]
     mov x19, x8
     sub w11, w11, w10
     and w12, w11, #0xffff
@@ -853,13 +853,13 @@ hot_batch_rebind:
     mov x13, #620756992
     movk x13, #2048, lsl #48
     lsr w15, w12, #8
-    ldr w5, [x0, #88]
+    ldr w5, [x0, #92]
     rev w12, w14
     orr x13, x8, x13
     lsl w8, w10, #4
     lsl x16, x12, #32
     ldp x12, x14, [x0]
-    ldrb w11, [x0, #92]
+    ldrb w11, [x0, #96]
     mov w9, w2
     orr x2, x13, x15
     and w13, w5, w8
@@ -897,7 +897,7 @@ hot_batch_rebind:
     csel w1, w11, w14, ne
     and w14, w13, #0xffff
     tbnz w15, #31, L4
-    ldr w11, [x0, #80]
+    ldr w11, [x0, #84]
     sub w11, w11, w13
     and w6, w11, #0xffff
     cmp w6, #2
@@ -977,7 +977,7 @@ hot_batch_rebind:
     stp xzr, xzr, [x12]
     add w12, w8, #48
     add w8, w8, #64
-    ldr w14, [x0, #88]
+    ldr w14, [x0, #92]
     ldp x16, x15, [x0]
     and w12, w12, w14
     and w8, w8, w14
@@ -991,8 +991,8 @@ hot_batch_rebind:
     ldr x2, [x16, x9]
     and w14, w8, #0xffff
 L1:
-    ldr w1, [x0, #76]
-    str w14, [x0, #76]
+    ldr w1, [x0, #80]
+    str w14, [x0, #80]
     rev w9, w14
     dmb oshst
     ldr x8, [x0, #16]
@@ -1020,9 +1020,9 @@ L2:
     ldp x29, x30, [sp], #48
     ret
 L3:
-    ldrh w9, [x0, #84]
+    ldrh w9, [x0, #88]
     cbz w9, L6
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #92]
     lsr w8, w8, #4
     add w8, w8, #1
     and w10, w8, #0xffff
@@ -1036,7 +1036,7 @@ L4:
     mov w10, #2147483647
     b L12
 L5:
-    ldr w8, [x0, #84]
+    ldr w8, [x0, #88]
     tst w8, #0xffff
     b.eq L7
     lsr w9, w5, #4
@@ -1098,7 +1098,7 @@ L13:
     ret
 
 hot_fire_at:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1110,7 +1110,7 @@ hot_fire_at:
     ldp d2, d3, [x1, #288]
     lsl w12, w9, #4
     orr x10, x11, x10
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     rev w11, w3
     mov v0.d[0], x10
     rev x10, x2
@@ -1123,7 +1123,7 @@ hot_fire_at:
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     mov v1.d[1], x11
     and x11, x13, x12
     rev w9, w9
@@ -1135,7 +1135,7 @@ hot_fire_at:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1158,7 +1158,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1169,7 +1169,7 @@ L2:
     ret
 
 hot_fire_datagram:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1180,7 +1180,7 @@ hot_fire_datagram:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -1190,7 +1190,7 @@ hot_fire_datagram:
     ldp q4, q1, [x1]
     and x10, x11, x10
     ldp x13, x12, [x0]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -1202,7 +1202,7 @@ hot_fire_datagram:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1228,7 +1228,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1239,7 +1239,7 @@ L2:
     ret
 
 hot_fire_datagram_full:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -1251,7 +1251,7 @@ hot_fire_datagram_full:
     lsr w10, w10, #8
     movi v4.2d, #0000000000000000
     ldr d7, [x2]
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     mov v2.16b, v5.16b
     orr x10, x11, x10
     lsl w11, w9, #4
@@ -1273,7 +1273,7 @@ hot_fire_datagram_full:
     add x14, x13, x14, lsl #2
     ubfiz x12, x11, #2, #32
     orr v4.16b, v6.16b, v4.16b
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     stp q0, q1, [x14]
     stp q2, q3, [x14, #32]
@@ -1282,7 +1282,7 @@ hot_fire_datagram_full:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -1313,9 +1313,9 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldrh w11, [x0, #84]
+    ldrh w11, [x0, #88]
     cbz w11, L3
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -1342,7 +1342,7 @@ L5:
     ret
 
 hot_fire_dynamic:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1353,7 +1353,7 @@ hot_fire_dynamic:
     ldr d3, [x2]
     ldp d4, d5, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -1367,7 +1367,7 @@ hot_fire_dynamic:
     ldp q2, q5, [x1, #32]
     add x11, x13, x10, lsl #2
     str q4, [x12, x10]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v3.16b, v5.16b, v3.16b
     stp q1, q2, [x11, #16]
@@ -1376,7 +1376,7 @@ hot_fire_dynamic:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1401,7 +1401,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1415,7 +1415,7 @@ hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
     b.le L2
-    ldp w9, w11, [x0, #76]
+    ldp w9, w11, [x0, #80]
     cmp w9, w11
     b.eq L3
     ldr w12, [x2, #12]
@@ -1430,7 +1430,7 @@ hot_fire_entry:
     lsl w13, w9, #4
     rev x10, x10
     mov v0.d[0], x11
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     fmov d2, x10
     rev x12, x12
     mov v4.d[1], v1.d[0]
@@ -1441,7 +1441,7 @@ hot_fire_entry:
     ldp x10, x12, [x0]
     orr v0.16b, v0.16b, v3.16b
     and w9, w9, #0xffff
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     add x10, x10, x11, lsl #2
     str q4, [x12, x11]
@@ -1450,7 +1450,7 @@ hot_fire_entry:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #76]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1479,7 +1479,7 @@ L2:
     mov x0, x2
     b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1490,7 +1490,7 @@ L3:
     ret
 
 hot_fire_one_fence:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1501,7 +1501,7 @@ hot_fire_one_fence:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -1511,7 +1511,7 @@ hot_fire_one_fence:
     ldp q4, q1, [x1]
     and x10, x11, x10
     ldp x13, x12, [x0]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -1523,7 +1523,7 @@ hot_fire_one_fence:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1546,7 +1546,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1557,7 +1557,7 @@ L2:
     ret
 
 hot_fire_send:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1568,7 +1568,7 @@ hot_fire_send:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
@@ -1582,13 +1582,13 @@ hot_fire_send:
     and w9, w9, #0xffff
     add x11, x12, x10, lsl #2
     str q3, [x13, x10]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     stp q0, q1, [x11]
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1615,7 +1615,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1626,7 +1626,7 @@ L2:
     ret
 
 hot_fire_signaled_if:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     movi v0.2d, #0000000000000000
@@ -1646,7 +1646,7 @@ hot_fire_signaled_if:
     ext v1.16b, v1.16b, v2.16b, #12
     ldr q2, [x1, #32]
     orr x10, x10, x11
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v3.d[0], x10
     lsl w10, w9, #4
     mov v5.d[0], x3
@@ -1662,12 +1662,12 @@ hot_fire_signaled_if:
     str q5, [x13, x10]
     stp q1, q2, [x11, #16]
     str q0, [x11]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1690,7 +1690,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1701,7 +1701,7 @@ L2:
     ret
 
 hot_fire_two_fences:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1712,7 +1712,7 @@ hot_fire_two_fences:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -1722,7 +1722,7 @@ hot_fire_two_fences:
     ldp q4, q1, [x1]
     and x10, x11, x10
     ldp x13, x12, [x0]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -1734,7 +1734,7 @@ hot_fire_two_fences:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1760,7 +1760,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1771,7 +1771,7 @@ L2:
     ret
 
 hot_fire_xrc_at:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -1786,7 +1786,7 @@ hot_fire_xrc_at:
     rev x11, x2
     lsl w13, w9, #4
     mov v0.d[0], x10
-    ldr w10, [x0, #88]
+    ldr w10, [x0, #92]
     add w9, w9, #1
     mov v4.d[1], v2.d[0]
     fmov d2, x11
@@ -1798,7 +1798,7 @@ hot_fire_xrc_at:
     ldp x11, x12, [x0]
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #48]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v3.16b, v3.16b, v5.16b
     add x11, x11, x10, lsl #2
@@ -1809,7 +1809,7 @@ hot_fire_xrc_at:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1834,7 +1834,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -1940,14 +1940,14 @@ L7:
     b L5
 
 hot_poll_and_retire:
-    sub sp, sp, #176
-    stp x29, x30, [sp, #80]
-    stp x28, x27, [sp, #96]
-    stp x26, x25, [sp, #112]
-    stp x24, x23, [sp, #128]
-    stp x22, x21, [sp, #144]
-    stp x20, x19, [sp, #160]
-    add x29, sp, #80
+    sub sp, sp, #192
+    stp x29, x30, [sp, #96]
+    stp x28, x27, [sp, #112]
+    stp x26, x25, [sp, #128]
+    stp x24, x23, [sp, #144]
+    stp x22, x21, [sp, #160]
+    stp x20, x19, [sp, #176]
+    add x29, sp, #96
     ldr x21, [x0]
     ldr w8, [x21, #60]
     ldr w20, [x0, #40]
@@ -1958,17 +1958,18 @@ hot_poll_and_retire:
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L10
-    ldp x24, x13, [x0, #24]
+    ldp x25, x14, [x0, #24]
     mov w9, #1
-    ldp w14, w15, [x1, #72]
-    ldp w26, w16, [x1, #84]
+    ldp w16, w17, [x1, #88]
+    ldp w27, w28, [x1, #80]
     ldr w22, [x0, #8]
     ldr x23, [x2]
-    mov w3, #207
-    ldr x17, [x1, #8]
-    ldr x18, [x0, #16]
-    ldr x25, [x0, #48]
-    ldr w27, [x1, #80]
+    mov w4, #207
+    ldr x13, [x0, #64]
+    ldr x15, [x1, #48]
+    ldr x18, [x1, #8]
+    ldr x3, [x0, #16]
+    ldr x26, [x0, #48]
 L1:
     dmb oshld
     and w10, w8, #0xff
@@ -1978,44 +1979,45 @@ L1:
     b.hs L6
 L2:
     ldr w9, [x21, #56]
-    eor w9, w9, w14
-    cmp w9, #256
+    orr x9, x13, x9
+    eor x9, x9, x15
+    cmp x9, #256
     b.hs L8
     lsr x10, x8, #16
-    sub w11, w27, w26
+    sub w11, w28, w16
     sub w9, w10, w11
-    sub w11, w15, w11
+    sub w11, w27, w11
     and w12, w9, #0xffff
     cmp w12, w11, uxth
     b.hs L4
-    and w10, w16, w10, lsl #4
-    add x10, x17, x10
+    and w10, w17, w10, lsl #4
+    add x10, x18, x10
     ldr x11, [x10, #8]
     cbz x11, L4
-    add w9, w9, w27
+    add w9, w9, w28
     and w12, w8, #0xff
-    ldr x28, [x10]
+    ldr x24, [x10]
     add w9, w9, w11
     cmp w12, #4
-    and w27, w9, #0xffff
-    str w27, [x1, #80]
+    and w28, w9, #0xffff
+    str w28, [x1, #84]
     b.lo L3
     ubfx w9, w8, #4, #4
     orr w9, w9, w8, lsl #4
-    and w9, w9, w3
+    and w9, w9, w4
     cmp w9, #5
     b.hs L9
 L3:
-    add x23, x23, x28
+    add x23, x23, x24
     str x23, [x2]
 L4:
-    cmp x21, x24
+    cmp x21, x25
     add w22, w22, #1
     b.eq L7
-    add x21, x21, x13
+    add x21, x21, x14
     rev w8, w22
     cmp x19, #16
-    str w8, [x25]
+    str w8, [x26]
     b.eq L11
 L5:
     ldr w8, [x21, #60]
@@ -2041,11 +2043,11 @@ L6:
 L7:
     eor w20, w20, #0x1
     and w22, w22, #0xffffff
-    mov x21, x18
+    mov x21, x3
     str w20, [x0, #40]
     rev w8, w22
     cmp x19, #16
-    str w8, [x25]
+    str w8, [x26]
     b.ne L5
     b L11
 L8:
@@ -2054,25 +2056,28 @@ L8:
 L9:
     ldrh w9, [x21, #54]
     ldr w10, [x21, #56]
+    str x3, [sp, #8]
     stp x1, x0, [x29, #-32]
     sub x0, x29, #16
     mov x1, x8
-    stp x13, x2, [sp, #32]
     rev16 w9, w9
     rev w3, w10
-    stp w15, w14, [sp, #24]
+    stur x2, [x29, #-40]
     mov w2, w9
-    str w16, [sp, #20]
-    stp x18, x17, [sp]
+    stp x14, x13, [sp, #40]
+    str x15, [sp, #32]
+    stp w17, w16, [sp, #24]
+    str x18, [sp, #16]
     bl <blueflame::cq::error::CqeError>::new
-    ldp x18, x17, [sp]
-    mov w3, #207
-    ldp w16, w15, [sp, #20]
-    ldp x13, x2, [sp, #32]
+    ldp x3, x18, [sp, #8]
+    mov w4, #207
+    ldp w17, w16, [sp, #24]
+    ldp x15, x14, [sp, #32]
     ldurb w8, [x29, #-16]
-    ldp x1, x0, [x29, #-32]
-    ldr w14, [sp, #28]
+    ldp x2, x1, [x29, #-40]
+    ldr x13, [sp, #48]
     cmp w8, #8
+    ldur x0, [x29, #-24]
     b.eq L3
     b L4
 L10:
@@ -2083,13 +2088,13 @@ L11:
     str w22, [x0, #8]
 L12:
     mov x0, x19
-    ldp x20, x19, [sp, #160]
-    ldp x22, x21, [sp, #144]
-    ldp x24, x23, [sp, #128]
-    ldp x26, x25, [sp, #112]
-    ldp x28, x27, [sp, #96]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #176
+    ldp x20, x19, [sp, #176]
+    ldp x22, x21, [sp, #160]
+    ldp x24, x23, [sp, #144]
+    ldp x26, x25, [sp, #128]
+    ldp x28, x27, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #192
     ret
 
 hot_poll_counter:
@@ -2945,18 +2950,18 @@ hot_post_after:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #80
-    ldp w9, w14, [x0, #76]
+    ldp w9, w14, [x0, #80]
     mov x19, x8
     cmp w9, w14
     b.eq L10
     ldr x10, [x0, #40]
     rev w8, w9
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     lsr w8, w8, #8
     ldp x13, x11, [x0]
     orr x15, x10, #0xf000000
     and w16, w12, w9, lsl #4
-    ldrb w17, [x0, #92]
+    ldrb w17, [x0, #96]
     orr x15, x15, #0x200000000000000
     adrp x18, .LCPI_0
     add w23, w9, #1
@@ -2971,7 +2976,7 @@ hot_post_after:
     rev x15, x15
     stp x21, x16, [x8]
     stp xzr, x15, [x8, #16]
-    ldr w8, [x0, #48]
+    ldr w8, [x0, #56]
     cmp w8, #7
     b.ls L6
     cmp w20, w14
@@ -3003,8 +3008,8 @@ hot_post_after:
     stp x11, x10, [x13, #16]
     stp x12, x14, [x13, #32]
 L1:
-    ldr w1, [x0, #76]
-    str w20, [x0, #76]
+    ldr w1, [x0, #80]
+    str w20, [x0, #80]
     rev w10, w20
     dmb oshst
     ldr x9, [x0, #16]
@@ -3017,14 +3022,14 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #68
-    add x9, x0, #64
+    add x8, x0, #76
+    add x9, x0, #72
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L4
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #92]
     ldr x9, [x0]
     dsb st
     and w8, w8, w1, lsl #4
@@ -3107,7 +3112,7 @@ L9:
     add sp, sp, #144
     ret
 L10:
-    ldr w8, [x0, #84]
+    ldr w8, [x0, #88]
     mov w9, #13
     mov w10, #16
     cmp w8, #0
@@ -3122,7 +3127,7 @@ L10:
     add sp, sp, #144
     ret
 L11:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w11, #16
     mov x8, xzr
     mov x10, xzr
@@ -3133,11 +3138,11 @@ L11:
     b L9
 
 hot_post_datagram:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
@@ -3151,7 +3156,7 @@ hot_post_datagram:
     dup v0.2d, x13
     orr x10, x10, x12
     mov w12, #1
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     ext v2.16b, v2.16b, v3.16b, #12
     dup v4.2d, x12
     orr x10, x10, x11
@@ -3170,7 +3175,7 @@ hot_post_datagram:
     str q4, [x14, x11]
     stp q0, q1, [x10]
     str q2, [x10, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -3186,10 +3191,10 @@ hot_post_datagram:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
@@ -3208,7 +3213,7 @@ L1:
     orr x10, x10, x11
     adrp x11, .LCPI_0
     lsl w13, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldr q2, [x11, :lo12:.LCPI_0]
     ldp x14, x15, [x0]
     mov v3.d[0], x10
@@ -3221,7 +3226,7 @@ L1:
     str q4, [x15, x12]
     stp q3, q1, [x11]
     str q0, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -3251,7 +3256,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -3269,9 +3274,9 @@ hot_post_datagram_entry:
     ldp d3, d5, [x1, #32]
     cmp w11, #1
     b.lt L2
-    ldr w10, [x0, #52]
+    ldr w10, [x0, #60]
     cbz w10, L2
-    ldp w10, w13, [x0, #76]
+    ldp w10, w13, [x0, #80]
     sub w13, w13, w10
     and w14, w13, #0xffff
     cmp w14, #1
@@ -3289,7 +3294,7 @@ hot_post_datagram_entry:
     dup v7.2d, x16
     orr x13, x13, x15
     orr x11, x13, x14
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     lsl w14, w10, #4
     ldp x15, x16, [x0]
     rev x12, x12
@@ -3315,12 +3320,12 @@ hot_post_datagram_entry:
     add w9, w10, #2
     and w9, w9, #0xffff
     str q4, [x15, x12]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #76]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -3369,9 +3374,9 @@ L2:
     add sp, sp, #112
     ret
 L3:
-    ldrh w10, [x0, #84]
+    ldrh w10, [x0, #88]
     cbz w10, L4
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
@@ -3398,12 +3403,12 @@ L6:
     ret
 
 hot_post_datagram_full:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     ldp q1, q2, [x1]
     ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -3419,7 +3424,7 @@ hot_post_datagram_full:
     mov w13, #134217728
     orr x10, x10, x12
     dup v0.2d, x13
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     orr x10, x10, x11
     lsl w11, w9, #4
     mov v5.d[0], x3
@@ -3445,12 +3450,12 @@ hot_post_datagram_full:
     stp q0, q1, [x16]
     str q6, [x14, x11]
     str q4, [x13, x12]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
     str w9, [x11]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -3496,9 +3501,9 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldrh w11, [x0, #84]
+    ldrh w11, [x0, #88]
     cbz w11, L4
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -3525,10 +3530,10 @@ L6:
     ret
 
 hot_post_doorbell_fence:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
@@ -3550,7 +3555,7 @@ hot_post_doorbell_fence:
     rev w13, w2
     mov v0.d[0], x10
     lsl w10, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
     ldp x15, x14, [x0]
     mov v1.d[1], x13
@@ -3564,7 +3569,7 @@ hot_post_doorbell_fence:
     str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -3580,10 +3585,10 @@ hot_post_doorbell_fence:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -3604,7 +3609,7 @@ L1:
     rev w14, w2
     orr x10, x10, x11
     lsl w11, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldp x15, x13, [x0]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
@@ -3618,7 +3623,7 @@ L1:
     str q2, [x13, x11]
     stp q0, q3, [x12]
     str q1, [x12, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -3649,7 +3654,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -3660,11 +3665,11 @@ L3:
     ret
 
 hot_post_dynamic:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     ldr x11, [x0, #40]
@@ -3687,7 +3692,7 @@ hot_post_dynamic:
     lsl w11, w9, #4
     mov v0.d[0], x10
     adrp x10, .LCPI_0
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldp x14, x13, [x0]
     ldr q4, [x10, :lo12:.LCPI_0]
     mov v5.d[0], x5
@@ -3700,7 +3705,7 @@ hot_post_dynamic:
     stp q1, q2, [x10, #16]
     str q0, [x10]
     str q3, [x10, #48]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -3716,10 +3721,10 @@ hot_post_dynamic:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     mov w10, #134217728
@@ -3739,7 +3744,7 @@ L1:
     ext v3.16b, v3.16b, v4.16b, #12
     lsl w14, w9, #4
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v2.d[0], x5
     ldp x15, x12, [x0]
     mov v5.d[1], x13
@@ -3754,7 +3759,7 @@ L1:
     orr v2.16b, v3.16b, v4.16b
     stp q0, q1, [x14]
     stp q5, q2, [x14, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -3786,7 +3791,7 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -3797,12 +3802,12 @@ L3:
     ret
 
 hot_post_dynamic_full:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     ldp q1, q2, [x1]
     ldp d3, d0, [x1, #32]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -3820,7 +3825,7 @@ hot_post_dynamic_full:
     orr x10, x10, #0x600000000000000
     ldr d7, [x4]
     rev x12, x2
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     lsl w14, w9, #4
     orr x10, x10, x11
     mov v5.d[0], x5
@@ -3847,12 +3852,12 @@ hot_post_dynamic_full:
     add x12, x15, x13, lsl #2
     str q6, [x11, x13]
     stp q4, q5, [x12]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
     str w9, [x11]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -3900,9 +3905,9 @@ L2:
     add sp, sp, #112
     ret
 L3:
-    ldrh w11, [x0, #84]
+    ldrh w11, [x0, #88]
     cbz w11, L4
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -3929,13 +3934,13 @@ L6:
     ret
 
 hot_post_dynamic_stream:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     ldp q1, q2, [x1]
     ldp d3, d0, [x1, #32]
     ldrh w10, [x1, #48]
     cmp w9, #7
     b.ls L2
-    ldp w9, w11, [x0, #76]
+    ldp w9, w11, [x0, #80]
     sub w11, w11, w9
     and w12, w11, #0xffff
     cmp w12, #1
@@ -3957,7 +3962,7 @@ hot_post_dynamic_stream:
     movi v6.2d, #0000000000000000
     fmov d0, x10
     rev x13, x2
-    ldr w15, [x0, #88]
+    ldr w15, [x0, #92]
     orr x11, x14, #0x8000000
     lsl w16, w9, #4
     mov v5.d[0], x5
@@ -3985,12 +3990,12 @@ hot_post_dynamic_stream:
     stp q2, q3, [x13, #32]
     str q6, [x11, x14]
     stp q4, q5, [x12]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
     str w9, [x11]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4044,9 +4049,9 @@ L2:
     add sp, sp, #128
     ret
 L3:
-    ldrh w10, [x0, #84]
+    ldrh w10, [x0, #88]
     cbz w10, L4
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -4077,9 +4082,9 @@ hot_post_entry:
     ldr x9, [x3]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #68]
     cbz w12, L1
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     ldr x13, [x0, #40]
@@ -4100,7 +4105,7 @@ hot_post_entry:
     rev w16, w2
     lsl w13, w12, #4
     mov v0.d[0], x11
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     ldp x15, x14, [x0]
     rev x9, x9
     mov v1.d[1], x16
@@ -4114,7 +4119,7 @@ hot_post_entry:
     stp q0, q1, [x9]
     str q2, [x9, #32]
     and w9, w10, #0xffff
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4130,9 +4135,9 @@ hot_post_entry:
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #60]
     cbz w12, L2
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     ldr x13, [x0, #40]
@@ -4153,7 +4158,7 @@ L1:
     mov v1.d[1], x16
     orr x11, x11, x14
     lsl w13, w12, #4
-    ldr w14, [x0, #88]
+    ldr w14, [x0, #92]
     ldp x16, x15, [x0]
     rev x9, x9
     mov v0.d[0], x11
@@ -4166,7 +4171,7 @@ L1:
     stp q0, q1, [x9]
     str q3, [x9, #32]
     and w9, w10, #0xffff
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4198,7 +4203,7 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -4213,9 +4218,9 @@ hot_post_frame:
     ldr x9, [x2]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #68]
     cbz w12, L1
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     ldr x13, [x0, #40]
@@ -4242,7 +4247,7 @@ hot_post_frame:
     mov v0.d[0], x13
     mov v1.d[1], x15
     lsl w11, w12, #4
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     ldp x15, x14, [x0]
     rev x9, x9
     mov v4.d[0], x3
@@ -4254,7 +4259,7 @@ hot_post_frame:
     str q4, [x14, x11]
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4270,9 +4275,9 @@ hot_post_frame:
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #60]
     cbz w12, L2
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     ldr x13, [x0, #40]
@@ -4298,7 +4303,7 @@ L1:
     dup v2.2d, x14
     mov v1.d[1], x15
     lsl w11, w12, #4
-    ldr w14, [x0, #88]
+    ldr w14, [x0, #92]
     ldp x16, x15, [x0]
     rev x9, x9
     mov v0.d[0], x13
@@ -4311,7 +4316,7 @@ L1:
     str q2, [x15, x11]
     stp q0, q1, [x10]
     stp q3, q4, [x10, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4343,7 +4348,7 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -4358,12 +4363,12 @@ hot_post_header:
     ldr x9, [x2]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #56]
+    ldr w12, [x0, #64]
     cmp w12, #8
     b.lo L1
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #68]
     cbz w12, L1
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -4387,7 +4392,7 @@ hot_post_header:
     mov v0.d[0], x13
     rev x9, x9
     lsl w10, w12, #4
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     mov v3.d[0], x3
     ldr q4, [x11, :lo12:.LCPI_0]
     ldp x15, x14, [x0]
@@ -4401,7 +4406,7 @@ hot_post_header:
     movi v3.2d, #0000000000000000
     stp q0, q1, [x10]
     str q2, [x10, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4417,12 +4422,12 @@ hot_post_header:
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #48]
+    ldr w12, [x0, #56]
     cmp w12, #8
     b.lo L2
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #60]
     cbz w12, L2
-    ldp w12, w13, [x0, #76]
+    ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
     movi v0.2d, #0000000000000000
@@ -4445,7 +4450,7 @@ L1:
     rev x9, x9
     orr x13, x13, x14
     lsl w10, w12, #4
-    ldr w14, [x0, #88]
+    ldr w14, [x0, #92]
     mov v3.d[0], x3
     ldp x16, x15, [x0]
     ldr q4, [x11, :lo12:.LCPI_0]
@@ -4459,7 +4464,7 @@ L1:
     and w9, w9, #0xffff
     str q2, [x10, #32]
     stp q1, q0, [x10]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4490,7 +4495,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -4501,7 +4506,7 @@ L3:
     ret
 
 hot_post_invalidate:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -4517,7 +4522,7 @@ hot_post_invalidate:
     mov w14, #2
     orr x10, x10, x11
     orr x12, x15, x13, lsl #32
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     fmov d0, x10
     lsl w13, w9, #4
     movi v3.2d, #0000000000000000
@@ -4545,12 +4550,12 @@ hot_post_invalidate:
     str q3, [x14, x11]
     stp q4, q5, [x12]
     stp q5, q5, [x12, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
     str w9, [x11]
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #76]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4581,9 +4586,9 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldrh w11, [x0, #84]
+    ldrh w11, [x0, #88]
     cbz w11, L3
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -4622,9 +4627,9 @@ hot_post_memcpy:
     sub w15, w12, #1
     cmp w15, w14
     b.hs L2
-    ldr w15, [x0, #60]
+    ldr w15, [x0, #68]
     cbz w15, L1
-    ldp w14, w15, [x0, #76]
+    ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
     lsl x13, x13, #32
@@ -4648,7 +4653,7 @@ hot_post_memcpy:
     fmov d3, x10
     orr x15, x15, x17
     lsl w10, w14, #4
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     ldp x13, x12, [x0]
     mov v0.d[0], x15
     mov v4.d[0], x4
@@ -4663,7 +4668,7 @@ hot_post_memcpy:
     add w9, w14, #1
     and w9, w9, #0xffff
     stp q2, q3, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4679,9 +4684,9 @@ hot_post_memcpy:
     strb w10, [x8]
     ret
 L1:
-    ldr w15, [x0, #52]
+    ldr w15, [x0, #60]
     cbz w15, L2
-    ldp w14, w15, [x0, #76]
+    ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
     lsl x13, x13, #32
@@ -4701,7 +4706,7 @@ L1:
     rev x9, x9
     mov v1.d[1], x10
     rev x10, x11
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     fmov d3, x10
     lsl w10, w14, #4
     orr x15, x15, x16
@@ -4720,7 +4725,7 @@ L1:
     stp q0, q1, [x9]
     stp q4, q3, [x9, #32]
     and w9, w10, #0xffff
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4753,7 +4758,7 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -4764,10 +4769,10 @@ L3:
     ret
 
 hot_post_one_fence:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
@@ -4789,7 +4794,7 @@ hot_post_one_fence:
     rev w13, w2
     mov v0.d[0], x10
     lsl w10, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
     ldp x15, x14, [x0]
     mov v1.d[1], x13
@@ -4803,7 +4808,7 @@ hot_post_one_fence:
     str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -4818,10 +4823,10 @@ hot_post_one_fence:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -4842,7 +4847,7 @@ L1:
     rev w14, w2
     orr x10, x10, x11
     lsl w11, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldp x15, x13, [x0]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
@@ -4856,7 +4861,7 @@ L1:
     str q2, [x13, x11]
     stp q0, q3, [x12]
     str q1, [x12, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -4886,7 +4891,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -4897,12 +4902,12 @@ L3:
     ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #44]
-    ldr w12, [x0, #32]
+    ldp w10, w9, [x0, #60]
+    ldr w12, [x0, #48]
     sub w9, w10, w9
     cmp w9, w12
     b.hs L1
-    ldr w12, [x0, #40]
+    ldr w12, [x0, #56]
     mov w11, #1
     lsl x9, x11, x12
     lsr x9, x9, #4
@@ -4940,7 +4945,7 @@ L4:
     cmp x15, #48
     b.hs L11
 L5:
-    ldr w12, [x0, #24]
+    ldr w12, [x0, #40]
     ldr x15, [x0]
     mov x14, xzr
     and w12, w12, w10
@@ -4966,7 +4971,7 @@ L7:
     str x18, [x17, #8]
     b L6
 L8:
-    ldr w11, [x0, #24]
+    ldr w11, [x0, #40]
     mov x14, xzr
     and w12, w11, w10
     ldr x11, [x0]
@@ -4983,7 +4988,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #44]
+    str w10, [x0, #60]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -5014,10 +5019,10 @@ L13:
     ret
 
 hot_post_send:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -5037,7 +5042,7 @@ hot_post_send:
     adrp x12, .LCPI_0
     orr x10, x10, x11
     ldr q2, [x12, :lo12:.LCPI_0]
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     mov v0.d[0], x10
     ldp x10, x11, [x0]
     mov v3.d[0], x2
@@ -5050,7 +5055,7 @@ hot_post_send:
     str q3, [x11, x12]
     movi v3.2d, #0000000000000000
     stp q0, q1, [x10]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -5066,10 +5071,10 @@ hot_post_send:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
@@ -5088,7 +5093,7 @@ L1:
     adrp x13, .LCPI_0
     lsl w12, w9, #4
     ldr q1, [x13, :lo12:.LCPI_0]
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     orr x10, x10, x11
     ldp x11, x14, [x0]
     mov v2.d[0], x10
@@ -5100,7 +5105,7 @@ L1:
     add x11, x11, x12, lsl #2
     str q3, [x14, x12]
     stp q2, q0, [x11]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -5129,7 +5134,7 @@ L2:
     add sp, sp, #48
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -5145,11 +5150,11 @@ hot_post_shared:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #96
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     mov x19, x8
     cmp w9, #7
     b.ls L4
-    ldp w8, w9, [x0, #68]
+    ldp w8, w9, [x0, #72]
     cmp w8, w9
     b.eq L11
     movi v0.2d, #0000000000000000
@@ -5171,7 +5176,7 @@ hot_post_shared:
     rev w12, w2
     mov v3.d[0], x9
     lsl w9, w8, #4
-    ldr w11, [x0, #80]
+    ldr w11, [x0, #84]
     ldr q1, [x10, :lo12:.LCPI_0]
     ldp x14, x13, [x0]
     mov v4.d[1], x12
@@ -5186,7 +5191,7 @@ hot_post_shared:
     stp q3, q4, [x10]
     str q0, [sp]
     str q0, [x10, #32]
-    str w8, [x0, #68]
+    str w8, [x0, #72]
     rev w8, w8
     dmb oshst
     ldr x9, [x0, #16]
@@ -5208,10 +5213,10 @@ L3:
     cbnz w8, L2
     b L1
 L4:
-    ldr w8, [x0, #40]
+    ldr w8, [x0, #48]
     cmp w8, #7
     b.ls L10
-    ldp w8, w9, [x0, #68]
+    ldp w8, w9, [x0, #72]
     cmp w8, w9
     b.eq L11
     movi v1.2d, #0000000000000000
@@ -5232,7 +5237,7 @@ L4:
     rev w13, w2
     orr x20, x9, x10
     lsl w9, w8, #4
-    ldr w10, [x0, #80]
+    ldr w10, [x0, #84]
     ldp x12, x11, [x0]
     ldr q4, [x14, :lo12:.LCPI_0]
     mov v0.d[0], x20
@@ -5246,7 +5251,7 @@ L4:
     str q2, [x11, x9]
     stp q0, q3, [x10]
     str q1, [x10, #32]
-    str w8, [x0, #68]
+    str w8, [x0, #72]
     rev w8, w8
     dmb oshst
     ldr x9, [x0, #16]
@@ -5318,7 +5323,7 @@ L10:
     add sp, sp, #144
     ret
 L11:
-    ldr w8, [x0, #76]
+    ldr w8, [x0, #80]
     mov w9, #13
     mov w10, #16
     cmp w8, #0
@@ -5333,10 +5338,10 @@ L11:
     ret
 
 hot_post_signed:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
@@ -5345,7 +5350,7 @@ hot_post_signed:
     ldr x11, [x0, #40]
     mov w15, #1
     dup v3.2d, x15
-    ldr w15, [x0, #88]
+    ldr w15, [x0, #92]
     orr x11, x11, #0x8000000
     ext v0.16b, v0.16b, v1.16b, #12
     ldr q1, [x10, :lo12:.LCPI_0]
@@ -5385,7 +5390,7 @@ hot_post_signed:
     movi v3.2d, #0000000000000000
     stp q1, q2, [x10, #16]
     str q0, [x10]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -5401,10 +5406,10 @@ hot_post_signed:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
@@ -5425,7 +5430,7 @@ L1:
     and x11, x10, #0xfffffffff7ffffff
     fmov d2, x10
     dup v0.2d, x15
-    ldr w15, [x0, #88]
+    ldr w15, [x0, #92]
     fmov x13, d1
     mov v0.d[0], x4
     eor x11, x11, x13
@@ -5452,7 +5457,7 @@ L1:
     add x11, x17, x14, lsl #2
     stp q3, q1, [x11, #16]
     str q2, [x11]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -5483,7 +5488,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -5497,12 +5502,12 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w10, [x0, #48]
+    ldr w10, [x0, #56]
     mov x19, x8
     cmp x4, x10
     b.hi L27
     mov x9, x1
-    ldr w1, [x0, #76]
+    ldr w1, [x0, #80]
     cbz x4, L4
     add x8, x4, #19
     cmp x4, #972
@@ -5510,14 +5515,14 @@ hot_post_slice:
     add x8, x8, #2
     b.hi L28
     add w10, w8, #3
-    ldr w11, [x0, #80]
+    ldr w11, [x0, #84]
     ubfx w10, w10, #2, #14
     sub w11, w11, w1
     cmp w10, w11, uxth
     b.hi L5
 L1:
     rev w12, w1
-    ldr w16, [x0, #88]
+    ldr w16, [x0, #92]
     lsl w11, w1, #4
     lsr w12, w12, #8
     ldr x13, [x0, #40]
@@ -5582,16 +5587,16 @@ L3:
 L4:
     mov w8, #2
     add w10, w8, #3
-    ldr w11, [x0, #80]
+    ldr w11, [x0, #84]
     ubfx w10, w10, #2, #14
     sub w11, w11, w1
     cmp w10, w11, uxth
     b.ls L1
 L5:
-    ldr w8, [x0, #84]
+    ldr w8, [x0, #88]
     tst w8, #0xffff
     b.eq L29
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w10, w8, uxth
     mov w14, #13
     mov w15, #15
@@ -5661,7 +5666,7 @@ L15:
     cbz w10, L18
 L16:
     fmov d0, x5
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     ldr x9, [x0, #8]
     cmp w10, #1
     and w14, w13, w1, lsl #4
@@ -5689,7 +5694,7 @@ L18:
     ldr x9, [x0]
     and w10, w10, #0xffff
     ldr x2, [x9, x12]
-    str w10, [x0, #76]
+    str w10, [x0, #80]
     rev w10, w10
     dmb oshst
     ldr x12, [x0, #16]
@@ -5700,10 +5705,10 @@ L18:
     and w10, w10, #0x1fc
     cmp w10, #4
     b.ne L19
-    ldr w10, [x0, #64]
+    ldr w10, [x0, #72]
     cmp w10, #63
     b.ls L19
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #92]
     dsb st
     ldr x10, [x0, #24]
     and w8, w8, w11
@@ -5807,9 +5812,9 @@ hot_post_tag:
     rev x10, x1
     orr x13, x13, x14
     tbnz w11, #31, L2
-    ldr w14, [x0, #60]
+    ldr w14, [x0, #68]
     cbz w14, L1
-    ldp w14, w15, [x0, #76]
+    ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -5822,7 +5827,7 @@ hot_post_tag:
     lsr w16, w16, #8
     rev w11, w11
     orr x15, x15, x17
-    ldrb w18, [x0, #92]
+    ldrb w18, [x0, #96]
     movi v2.2d, #0xffffffffffffffff
     mov v1.d[0], x13
     mov w13, #65536
@@ -5835,7 +5840,7 @@ hot_post_tag:
     dup v4.2d, x16
     rev x9, x9
     lsl w12, w14, #4
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     fmov d3, x11
     ldp x16, x15, [x0]
     csel x9, xzr, x9, eq
@@ -5850,7 +5855,7 @@ hot_post_tag:
     str q4, [x15, x10]
     stp q0, q1, [x11]
     stp q2, q3, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -5866,9 +5871,9 @@ hot_post_tag:
     strb w10, [x8]
     ret
 L1:
-    ldr w14, [x0, #52]
+    ldr w14, [x0, #60]
     cbz w14, L2
-    ldp w14, w15, [x0, #76]
+    ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
     ldr x15, [x0, #40]
@@ -5876,7 +5881,7 @@ L1:
     mov x17, #671088640
     movk x17, #1024, lsl #48
     lsr w16, w16, #8
-    ldrb w18, [x0, #92]
+    ldrb w18, [x0, #96]
     orr x15, x15, x17
     rev w12, w12
     cmp w11, #0
@@ -5898,7 +5903,7 @@ L1:
     ldp x18, x16, [x0]
     orr x11, x11, x12, lsl #32
     mov v0.d[0], x13
-    ldr w13, [x0, #88]
+    ldr w13, [x0, #92]
     mov v1.d[0], x10
     fmov d4, x11
     and x10, x13, x17
@@ -5909,7 +5914,7 @@ L1:
     stp q3, q0, [x12]
     and w9, w9, #0xffff
     stp q1, q4, [x12, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -5941,7 +5946,7 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -5952,10 +5957,10 @@ L3:
     ret
 
 hot_post_two_fences:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
@@ -5977,7 +5982,7 @@ hot_post_two_fences:
     rev w13, w2
     mov v0.d[0], x10
     lsl w10, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
     ldp x15, x14, [x0]
     mov v1.d[1], x13
@@ -5991,7 +5996,7 @@ hot_post_two_fences:
     str q4, [x14, x10]
     stp q0, q1, [x11]
     str q2, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -6007,10 +6012,10 @@ hot_post_two_fences:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -6031,7 +6036,7 @@ L1:
     rev w14, w2
     orr x10, x10, x11
     lsl w11, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ldp x15, x13, [x0]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
@@ -6045,7 +6050,7 @@ L1:
     str q2, [x13, x11]
     stp q0, q3, [x12]
     str q1, [x12, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -6076,7 +6081,7 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -6087,10 +6092,10 @@ L3:
     ret
 
 hot_post_xrc:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #7
     b.ls L1
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
@@ -6114,7 +6119,7 @@ hot_post_xrc:
     rev w15, w3
     mov v0.d[0], x10
     lsl w10, w9, #4
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     ldp x14, x13, [x0]
     ldr q5, [x12, :lo12:.LCPI_0]
     mov v2.d[1], x15
@@ -6127,7 +6132,7 @@ hot_post_xrc:
     str q4, [x13, x10]
     stp q0, q1, [x11]
     stp q2, q3, [x11, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #16]
@@ -6143,10 +6148,10 @@ hot_post_xrc:
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #56]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     ldr x10, [x0, #40]
@@ -6166,7 +6171,7 @@ L1:
     orr x10, x10, x11
     mov v0.s[0], w12
     lsl w11, w9, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     ext v3.16b, v3.16b, v4.16b, #12
     fmov d4, x13
     mov v2.d[0], x5
@@ -6184,7 +6189,7 @@ L1:
     orr v2.16b, v3.16b, v5.16b
     stp q1, q0, [x13]
     stp q4, q2, [x13, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     dmb oshst
     ldr x11, [x0, #16]
@@ -6216,7 +6221,7 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -6227,66 +6232,64 @@ L3:
     ret
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #44]
+    ldp w10, w9, [x0, #60]
     cmp w9, w10
     b.eq L1
     eor w10, w1, w9
-    ldr w11, [x0, #52]
+    ldr w11, [x0, #68]
     and w10, w10, #0xffff
     orr w10, w11, w10
     cbnz w10, L1
-    ldr w10, [x0, #24]
+    ldr w10, [x0, #40]
     ldr x11, [x0, #16]
-    str wzr, [x8]
     and w10, w10, w9
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
-    str w9, [x0, #48]
+    str w9, [x0, #64]
+    mov w9, #8
+    strb w9, [x8]
     str x10, [x8, #8]
     ret
 L1:
     b <blueflame::queue::recv::RecvQueue>::retire_any
 
 hot_retire_send:
-    ldp w9, w10, [x0, #80]
-    ldr w12, [x0, #76]
-    sub w10, w9, w10
-    sub w11, w1, w10
-    sub w14, w12, w10
-    and w13, w11, #0xffff
+    ldp w9, w10, [x0, #84]
+    ldr w11, [x0, #80]
+    sub w12, w9, w10
+    sub w10, w1, w12
+    sub w14, w11, w12
+    and w13, w10, #0xffff
     cmp w13, w14, uxth
     b.hs L1
-    ldr w10, [x0, #88]
+    ldr w11, [x0, #92]
     ldr x12, [x0, #8]
-    and w10, w10, w1, lsl #4
-    and w10, w10, #0xffff0
-    add x13, x12, x10
-    ldr x12, [x13, #8]
-    cbz x12, L2
-    add w11, w11, w12
-    ldr x13, [x13]
-    str wzr, [x8]
-    add w9, w11, w9
-    strh w11, [x8, #16]
+    and w11, w11, w1, lsl #4
+    and w11, w11, #0xffff0
+    add x12, x12, x11
+    ldr x11, [x12, #8]
+    cbz x11, L2
+    add w10, w10, w11
+    ldr x12, [x12]
+    add w9, w10, w9
+    strh w10, [x8, #16]
+    mov w10, #8
     and w9, w9, #0xffff
-    str x13, [x8, #8]
-    str w9, [x0, #80]
+    str x12, [x8, #8]
+    str w9, [x0, #84]
+    strb w10, [x8]
     ret
 L1:
-    mov w9, #2
-    strh w10, [x8, #8]
-    mov w10, #1
-    strh w1, [x8, #6]
-    strb w9, [x8, #4]
-    strh w12, [x8, #10]
-    str w10, [x8]
+    mov w9, #3
+    strh w1, [x8, #2]
+    strb w9, [x8]
+    strh w12, [x8, #4]
+    strh w11, [x8, #6]
     ret
 L2:
-    mov w9, #4
-    mov w10, #1
-    strh w1, [x8, #6]
-    strb w9, [x8, #4]
-    str w10, [x8]
+    mov w9, #5
+    strh w1, [x8, #2]
+    strb w9, [x8]
     ret
 
 hot_ring_staged:
@@ -6295,14 +6298,14 @@ hot_ring_staged:
     ldp w1, w9, [x8, #24]
     ldp x2, x3, [x8, #8]
     ldrb w10, [x8, #32]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     and w9, w9, #0xffff
     dmb oshst
     rev w9, w9
     ldr x8, [x0, #16]
     str w9, [x8]
     tbz w10, #0, L1
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #92]
     ldr x9, [x0]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
@@ -6324,14 +6327,14 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #68
-    add x9, x0, #64
+    add x8, x0, #76
+    add x9, x0, #72
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L2
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #92]
     ldr x9, [x0]
     dsb st
     and w8, w8, w1, lsl #4
@@ -6353,16 +6356,16 @@ hot_stage:
     str x21, [sp, #96]
     stp x20, x19, [sp, #112]
     add x29, sp, #80
-    ldr w9, [x0, #48]
-    ldr w19, [x0, #76]
+    ldr w9, [x0, #56]
+    ldr w19, [x0, #80]
     cmp w9, #8
     b.lo L2
-    ldr w9, [x0, #80]
+    ldr w9, [x0, #84]
     cmp w19, w9
     b.eq L6
     mov w9, #1
     lsl w11, w19, #4
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #92]
     dup v0.2d, x9
     ldp x14, x13, [x0]
     ldr x9, [x0, #40]
@@ -6387,7 +6390,7 @@ hot_stage:
     stp x11, x10, [x12, #16]
     add w11, w19, #1
     stp x13, x14, [x12, #32]
-    ldr w10, [x0, #64]
+    ldr w10, [x0, #72]
     stp x0, x9, [x8]
     mov w9, #259
     str x9, [x8, #16]
@@ -6439,8 +6442,8 @@ L4:
     b.eq L5
     cmp w12, #1
     b.ne L5
-    add x10, x20, #68
-    add x13, x20, #64
+    add x10, x20, #76
+    add x13, x20, #72
     tst x9, #0x100
     csel x10, x10, x13, eq
     ldr w10, [x10]
@@ -6454,7 +6457,7 @@ L5:
     str w19, [x8, #24]
     b L1
 L6:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -6465,7 +6468,7 @@ L6:
     b L3
 
 other_arm:
-    ldr w8, [x0, #64]
+    ldr w8, [x0, #72]
     ldr w9, [x0, #8]
     ubfiz w8, w8, #28, #2
     orr w9, w9, w1
@@ -6474,7 +6477,7 @@ other_arm:
     rev w10, w8
     str w10, [x9, #4]
     dsb st
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #76]
     orr x8, x9, x8, lsl #32
     ldr x9, [x0, #56]
     rev x8, x8
@@ -6483,7 +6486,7 @@ other_arm:
     ret
 
 other_fire_doorbell_fence:
-    ldp w9, w10, [x0, #76]
+    ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -6494,7 +6497,7 @@ other_fire_doorbell_fence:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #92]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -6504,7 +6507,7 @@ other_fire_doorbell_fence:
     ldp q4, q1, [x1]
     and x10, x11, x10
     ldp x13, x12, [x0]
-    str w9, [x0, #76]
+    str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -6516,7 +6519,7 @@ other_fire_doorbell_fence:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -6542,7 +6545,7 @@ L1:
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -6553,7 +6556,7 @@ L2:
     ret
 
 other_fire_thread_register:
-    ldp w9, w10, [x0, #68]
+    ldp w9, w10, [x0, #72]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -6564,7 +6567,7 @@ other_fire_thread_register:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #80]
+    ldr w11, [x0, #84]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -6574,7 +6577,7 @@ other_fire_thread_register:
     ldp q4, q1, [x1]
     and x10, x11, x10
     ldp x13, x12, [x0]
-    str w9, [x0, #68]
+    str w9, [x0, #72]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -6586,7 +6589,7 @@ other_fire_thread_register:
     dmb oshst
     ldr x10, [x0, #16]
     str w9, [x10]
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #64]
     cmp w9, #63
     b.ls L1
     ldr x9, [x0, #24]
@@ -6612,7 +6615,7 @@ L1:
     strb w9, [x8]
     ret
 L2:
-    ldr w9, [x0, #76]
+    ldr w9, [x0, #80]
     mov w10, #13
     mov w11, #16
     cmp w9, #0
@@ -7221,16 +7224,17 @@ L2:
     mov w8, w10
 L3:
     add w9, w8, w9
-    stp w8, wzr, [sp, #8]
+    stp w8, wzr, [sp, #16]
     and w21, w9, #0xffffff
-    strb wzr, [sp, #24]
-    stp w21, w20, [sp, #16]
-    str x19, [sp]
+    strb wzr, [sp, #28]
+    str w21, [sp, #24]
+    stp wzr, w20, [sp]
+    str x19, [sp, #8]
     cbz w8, L8
     mov w22, wzr
     mov w25, wzr
-    mov w24, wzr
     mov w26, wzr
+    mov w24, wzr
     sub w23, w8, #1
     b L6
 L4:
@@ -7273,8 +7277,8 @@ L6:
     bl <blueflame::cq::ring::Ring>::copy_cqe
     b L5
 L7:
-    strb w25, [sp, #24]
-    stp wzr, w22, [sp, #8]
+    strb w25, [sp, #28]
+    stp wzr, w22, [sp, #16]
 L8:
     mov x0, sp
     bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
@@ -7286,13 +7290,50 @@ L8:
     add sp, sp, #112
     ret
     mov x19, x0
-    strb w25, [sp, #24]
-    stp w23, w22, [sp, #8]
+    strb w25, [sp, #28]
+    stp w23, w22, [sp, #16]
     mov x0, sp
     bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
     mov x0, x19
     bl _Unwind_Resume
     bl core::panicking::panic_in_cleanup
+
+setup_holds:
+    ldr w8, [x0, #44]
+    cbz w8, L2
+    ldr w9, [x0, #8]
+    ldr x10, [x0, #16]
+    sub w12, w8, #1
+    ldr x11, [x0, #32]
+    mov w13, w8
+L1:
+    and w15, w9, #0xffffff
+    and w14, w15, w12
+    tst w15, w8
+    madd x14, x11, x14, x10
+    cset w15, ne
+    ldr w16, [x14, #60]
+    eor w15, w15, w16, lsr #24
+    lsr w16, w16, #25
+    orr w15, w16, w15, lsl #7
+    and w15, w15, #0xff
+    cmp w15, #119
+    b.hi L2
+    dmb oshld
+    ldr w14, [x14, #56]
+    and w14, w14, #0xffffff00
+    rev w14, w14
+    cmp w14, w1
+    b.eq L3
+    subs w13, w13, #1
+    add w9, w9, #1
+    b.ne L1
+L2:
+    mov w0, wzr
+    ret
+L3:
+    mov w0, #1
+    ret
 
 setup_with_mode:
     dsb st
@@ -7305,68 +7346,69 @@ core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Sta
     stp x22, x21, [sp, #48]
     stp x20, x19, [sp, #64]
     mov x29, sp
-    ldr w8, [x0, #8]
+    ldr w8, [x0, #16]
     mov x19, x0
     cbz w8, L4
-    ldp w20, w21, [x19, #12]
-    ldr x22, [x19]
-    ldr w23, [x19, #20]
-    sub w25, w8, #1
-    ldrb w24, [x19, #24]
-    mov w26, w20
+    ldp w23, w22, [x19, #20]
+    ldr x20, [x19, #8]
+    ldr w9, [x19]
+    ldrb w21, [x19, #28]
+    tbz w9, #0, L7
+    sub w24, w8, #1
+    mov w25, w23
     b L3
 L1:
     add w8, w8, #1
-    add w20, w26, #1
+    add w23, w25, #1
     and w8, w8, #0xffffff
-    str w20, [x19, #12]
-    mov w26, w20
-    cmp w8, w21
+    str w23, [x19, #20]
+    mov w25, w23
+    cmp w8, w22
     cset w8, eq
-    orr w24, w24, w8
-    and w8, w24, #0x1
-    strb w8, [x19, #24]
+    orr w21, w21, w8
+    and w8, w21, #0x1
+    strb w8, [x19, #28]
 L2:
-    sub w25, w25, #1
-    cmn w25, #1
+    sub w24, w24, #1
+    cmn w24, #1
     b.eq L5
 L3:
-    ldr w8, [x22, #8]
-    ldr w9, [x22, #44]
-    ldr x10, [x22, #32]
-    ldr x11, [x22, #16]
-    str w25, [x19, #8]
-    add w8, w25, w8
+    ldr w8, [x20, #8]
+    ldr w9, [x20, #44]
+    ldr x10, [x20, #32]
+    ldr x11, [x20, #16]
+    str w24, [x19, #16]
+    add w8, w24, w8
     sub w9, w9, #1
     and w1, w8, #0xffffff
     and w9, w9, w1
     madd x9, x10, x9, x11
-    ldr wzr, [x9, #60]
+    ldr w9, [x9, #60]
     dmb oshld
-    ldr w9, [x9, #56]
-    and w9, w9, #0xffffff00
-    rev w9, w9
-    cmp w9, w23
+    lsr w9, w9, #28
+    sub w10, w9, #1
+    cmp w10, #4
+    ccmp w9, #14, #4, hs
     b.eq L1
-    cbz w26, L2
-    ldr w8, [x22, #8]
-    add w9, w25, w26
-    add x0, x22, #16
-    add x2, x22, #16
+    cbz w25, L2
+    ldr w8, [x20, #8]
+    add w9, w24, w25
+    add x0, x20, #16
+    add x2, x20, #16
     add w8, w9, w8
     and w3, w8, #0xffffff
     bl <blueflame::cq::ring::Ring>::copy_cqe
     b L2
 L4:
-    ldr w20, [x19, #12]
+    ldr w23, [x19, #20]
 L5:
-    cbz w20, L6
-    ldr x8, [x19]
+    cbz w23, L6
+    ldr x8, [x19, #8]
     ldr w9, [x8, #8]
     ldr w10, [x8, #44]
     ldr x11, [x8, #32]
     ldr x13, [x8, #16]
-    add w9, w9, w20
+    add w9, w9, w23
     sub w12, w10, #1
     and w9, w9, #0xffffff
     and w12, w9, w12
@@ -7388,3 +7430,50 @@ L6:
     ldp x26, x25, [sp, #16]
     ldp x29, x30, [sp], #80
     ret
+L7:
+    ldr w24, [x19, #4]
+    sub w25, w8, #1
+    mov w26, w23
+    b L10
+L8:
+    add w8, w8, #1
+    add w23, w26, #1
+    and w8, w8, #0xffffff
+    mov w26, w23
+    str w23, [x19, #20]
+    cmp w8, w22
+    cset w8, eq
+    orr w21, w21, w8
+    and w8, w21, #0x1
+    strb w8, [x19, #28]
+L9:
+    sub w25, w25, #1
+    cmn w25, #1
+    b.eq L5
+L10:
+    ldr w8, [x20, #8]
+    ldr w9, [x20, #44]
+    ldr x10, [x20, #32]
+    ldr x11, [x20, #16]
+    str w25, [x19, #16]
+    add w8, w25, w8
+    sub w9, w9, #1
+    and w1, w8, #0xffffff
+    and w9, w9, w1
+    madd x9, x10, x9, x11
+    ldr wzr, [x9, #60]
+    dmb oshld
+    ldr w9, [x9, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w24
+    b.eq L8
+    cbz w26, L9
+    ldr w8, [x20, #8]
+    add w9, w25, w26
+    add x0, x20, #16
+    add x2, x20, #16
+    add w8, w9, w8
+    and w3, w8, #0xffffff
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    b L9

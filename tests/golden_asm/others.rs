@@ -67,6 +67,11 @@ pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
     cq.forget(qpn);
 }
 
+#[unsafe(no_mangle)]
+pub fn setup_holds(cq: &CompletionQueue, qpn: Qpn) -> bool {
+    cq.holds(qpn)
+}
+
 /// # Safety
 /// As [`CompletionQueue::carry_over`].
 #[unsafe(no_mangle)]

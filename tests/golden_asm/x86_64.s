@@ -18,7 +18,7 @@ hot_batch:
     shl r15, 3
     mov r9, rdx
     bswap r9
-    mov ebx, dword ptr [rsi + 76]
+    mov ebx, dword ptr [rsi + 80]
     mov r10d, ecx
     bswap r10d
     xor r8d, r8d
@@ -33,9 +33,9 @@ hot_batch:
     mov qword ptr [rsp + 40], r9
     mov qword ptr [rsp + 32], r10
 L1:
-    cmp dword ptr [r14 + 48], 8
+    cmp dword ptr [r14 + 56], 8
     jb L3
-    cmp ebx, dword ptr [r14 + 80]
+    cmp ebx, dword ptr [r14 + 84]
     je L12
     mov r13d, ebx
     bswap r13d
@@ -47,7 +47,7 @@ L1:
     mov edi, dword ptr [r12 + 4]
     mov r8d, ebx
     shl r8d, 4
-    and r8d, dword ptr [r14 + 88]
+    and r8d, dword ptr [r14 + 92]
     mov rsi, qword ptr [r14 + 8]
     movq xmm0, rbp
     shufps xmm0, xmm1, 228
@@ -127,8 +127,8 @@ L5:
     mov rax, qword ptr [rsp + 16]
     je L9
     mov r15, rax
-    mov esi, dword ptr [r14 + 76]
-    mov dword ptr [r14 + 76], ebx
+    mov esi, dword ptr [r14 + 80]
+    mov dword ptr [r14 + 80], ebx
     mov rax, qword ptr [r14 + 16]
     movzx ecx, bx
     bswap ecx
@@ -148,10 +148,10 @@ L5:
     xor eax, eax
     test r8d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 64], 64
+    cmp dword ptr [r14 + 4*rax + 72], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 88]
+    and esi, dword ptr [r14 + 92]
     mov rax, qword ptr [r14]
     sfence
     mov rcx, qword ptr [r14 + 24]
@@ -209,7 +209,7 @@ L11:
     jmp L13
 L12:
     xor eax, eax
-    cmp dword ptr [r14 + 84], 0
+    cmp dword ptr [r14 + 88], 0
     sete al
     lea rcx, [rax + 2*rax]
     add rcx, 13
@@ -246,7 +246,7 @@ hot_batch_datagrams:
     mov r14, rsi
     mov qword ptr [rsp], rbx
     shl r12, 3
-    mov ebp, dword ptr [rsi + 76]
+    mov ebp, dword ptr [rsi + 80]
     movups xmm2, xmmword ptr [rdx]
     movups xmm3, xmmword ptr [rdx + 16]
     movups xmm4, xmmword ptr [rdx + 32]
@@ -262,9 +262,9 @@ hot_batch_datagrams:
     movaps xmmword ptr [rsp + 48], xmm4
     movdqa xmmword ptr [rsp + 32], xmm5
 L1:
-    cmp dword ptr [r14 + 48], 7
+    cmp dword ptr [r14 + 56], 7
     jbe L3
-    mov ecx, dword ptr [r14 + 80]
+    mov ecx, dword ptr [r14 + 84]
     sub ecx, ebp
     cmp cx, 1
     jbe L11
@@ -280,7 +280,7 @@ L1:
     or rax, 134217856
     mov r10d, ebp
     shl r10d, 4
-    mov esi, dword ptr [r14 + 88]
+    mov esi, dword ptr [r14 + 92]
     mov edi, esi
     and edi, r10d
     mov r8, qword ptr [r14 + 8]
@@ -362,8 +362,8 @@ L5:
     test r11, r11
     mov rbx, qword ptr [rsp]
     je L8
-    mov esi, dword ptr [r14 + 76]
-    mov dword ptr [r14 + 76], ebp
+    mov esi, dword ptr [r14 + 80]
+    mov dword ptr [r14 + 80], ebp
     mov rax, qword ptr [r14 + 16]
     movzx edx, bp
     bswap edx
@@ -383,10 +383,10 @@ L5:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 64], 64
+    cmp dword ptr [r14 + 4*rax + 72], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 88]
+    and esi, dword ptr [r14 + 92]
     mov rax, qword ptr [r14]
     sfence
     mov rcx, qword ptr [r14 + 24]
@@ -440,10 +440,10 @@ L10:
     mov rbx, qword ptr [rsp]
     jmp L14
 L11:
-    movzx esi, word ptr [r14 + 84]
+    movzx esi, word ptr [r14 + 88]
     test si, si
     je L12
-    mov edx, dword ptr [r14 + 88]
+    mov edx, dword ptr [r14 + 92]
     shr edx, 4
     inc edx
     mov eax, 14
@@ -481,7 +481,7 @@ hot_batch_list:
     push rbx
     sub rsp, 280
     mov rax, rdi
-    mov r14d, dword ptr [rsi + 76]
+    mov r14d, dword ptr [rsi + 80]
     mov byte ptr [rsp + 75], 0
     mov word ptr [rsp + 73], 0
     pxor xmm0, xmm0
@@ -550,11 +550,11 @@ hot_batch_list:
     js L3
     test ecx, ecx
     js L4
-    mov edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
     sub edi, r14d
     cmp di, 2
     jbe L18
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     mov edi, r14d
     shl edi, 4
     mov r11d, ecx
@@ -563,7 +563,7 @@ hot_batch_list:
     lea ebx, [4*r11 + 64]
     and ebx, 4194240
     lea r11, [r10 + rbx]
-    movzx r15d, byte ptr [rsi + 92]
+    movzx r15d, byte ptr [rsi + 96]
     mov r12d, r14d
     bswap r12d
     shr r12d, 8
@@ -656,7 +656,7 @@ hot_batch_list:
     movdqu xmm0, xmmword ptr [rsp + 200]
     mov r10d, r14d
     shl r10d, 4
-    and r10d, dword ptr [rsi + 88]
+    and r10d, dword ptr [rsi + 92]
     and r10d, 1048560
     mov r11, qword ptr [rsi + 8]
     mov ebx, 3
@@ -665,12 +665,12 @@ hot_batch_list:
     punpcklqdq xmm0, xmm1
     movdqa xmmword ptr [r11 + r10], xmm0
     lea r10d, [rdi + 16]
-    and r10d, dword ptr [rsi + 88]
+    and r10d, dword ptr [rsi + 92]
     and r10d, 1048560
     mov r11, qword ptr [rsi + 8]
     movdqa xmmword ptr [r11 + r10], xmm2
     add edi, 32
-    and edi, dword ptr [rsi + 88]
+    and edi, dword ptr [rsi + 92]
     and edi, 1048560
     mov r10, qword ptr [rsi + 8]
     movdqa xmmword ptr [r10 + rdi], xmm2
@@ -706,9 +706,9 @@ L6:
     xor ebx, ebx
 L7:
     mov rcx, qword ptr [rsp + 336]
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L13
-    cmp r14d, dword ptr [rsi + 80]
+    cmp r14d, dword ptr [rsi + 84]
     je L17
     mov r10d, r14d
     bswap r10d
@@ -727,7 +727,7 @@ L7:
     punpcklqdq xmm1, xmm0
     mov edx, r14d
     shl edx, 4
-    and edx, dword ptr [rsi + 88]
+    and edx, dword ptr [rsi + 92]
     mov r9, qword ptr [rsi + 8]
     movq xmm0, rcx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
@@ -746,8 +746,8 @@ L8:
     mov rbx, rdi
     mov rcx, rdx
 L9:
-    mov edx, dword ptr [rsi + 76]
-    mov dword ptr [rsi + 76], r14d
+    mov edx, dword ptr [rsi + 80]
+    mov dword ptr [rsi + 80], r14d
     mov rdi, qword ptr [rsi + 16]
     movzx r8d, r14w
     bswap r8d
@@ -766,10 +766,10 @@ L9:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 64], 64
+    cmp dword ptr [rsi + 4*rdi + 72], 64
     jb L11
     shl edx, 4
-    and edx, dword ptr [rsi + 88]
+    and edx, dword ptr [rsi + 92]
     mov rcx, qword ptr [rsi]
     sfence
     mov rdi, qword ptr [rsi + 24]
@@ -866,7 +866,7 @@ L16:
     jmp L22
 L17:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea rsi, [rcx + 2*rcx]
     add rsi, 13
@@ -875,10 +875,10 @@ L17:
     xor r8d, r8d
     jmp L16
 L18:
-    movzx r10d, word ptr [rsi + 84]
+    movzx r10d, word ptr [rsi + 88]
     test r10w, r10w
     je L19
-    mov r11d, dword ptr [rsi + 88]
+    mov r11d, dword ptr [rsi + 92]
     shr r11d, 4
     inc r11d
     mov ecx, 14
@@ -924,14 +924,14 @@ hot_batch_rebind:
     sub rsp, 40
     mov rax, rdx
     mov rbx, rdi
-    mov r15d, dword ptr [rsi + 76]
-    mov edx, dword ptr [rsi + 80]
+    mov r15d, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 84]
     sub edx, r15d
     cmp dx, 1
     jbe L5
     mov qword ptr [rsp + 8], rbx
     mov r13d, dword ptr [rax + 4]
-    movzx edi, byte ptr [rsi + 92]
+    movzx edi, byte ptr [rsi + 96]
     mov r10d, r15d
     bswap r10d
     shr r10d, 8
@@ -942,7 +942,7 @@ hot_batch_rebind:
     shl rdi, 27
     shl r13, 32
     or rdi, r13
-    mov ebp, dword ptr [rsi + 88]
+    mov ebp, dword ptr [rsi + 92]
     mov r10d, r15d
     shl r10d, 4
     mov ebx, ebp
@@ -980,7 +980,7 @@ hot_batch_rebind:
     cmovne ebx, eax
     test r15d, r15d
     js L6
-    mov eax, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 84]
     sub eax, r14d
     cmp ax, 2
     jbe L7
@@ -1065,7 +1065,7 @@ hot_batch_rebind:
     movdqu xmmword ptr [rdi], xmm0
     movq xmm0, qword ptr [rsp + 16]
     shl r14d, 4
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     and r14d, ecx
     and r14d, 1048560
     mov edx, 3
@@ -1091,8 +1091,8 @@ hot_batch_rebind:
     xor edi, edi
     mov rbx, qword ptr [rsp + 8]
 L1:
-    mov eax, dword ptr [rsi + 76]
-    mov dword ptr [rsi + 76], r12d
+    mov eax, dword ptr [rsi + 80]
+    mov dword ptr [rsi + 80], r12d
     mov r8, qword ptr [rsi + 16]
     bswap r12d
     mov dword ptr [r8], r12d
@@ -1122,10 +1122,10 @@ L4:
     pop rbp
     ret
 L5:
-    movzx edi, word ptr [rsi + 84]
+    movzx edi, word ptr [rsi + 88]
     test di, di
     je L8
-    mov eax, dword ptr [rsi + 88]
+    mov eax, dword ptr [rsi + 92]
     shr eax, 4
     inc eax
     mov cl, 14
@@ -1145,7 +1145,7 @@ L6:
     mov rbx, qword ptr [rsp + 8]
     jmp L12
 L7:
-    movzx edi, word ptr [rsi + 84]
+    movzx edi, word ptr [rsi + 88]
     test di, di
     je L10
     shr ebp, 4
@@ -1194,8 +1194,8 @@ L13:
 
 hot_fire_at:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     bswap rcx
     bswap r8d
@@ -1216,18 +1216,18 @@ hot_fire_at:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1250,7 +1250,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1260,8 +1260,8 @@ L2:
 
 hot_fire_datagram:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -1278,18 +1278,18 @@ hot_fire_datagram:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1314,7 +1314,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1324,8 +1324,8 @@ L2:
 
 hot_fire_datagram_full:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    mov r8d, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    mov r8d, dword ptr [rsi + 84]
     sub r8d, edi
     cmp r8w, 1
     jbe L2
@@ -1346,7 +1346,7 @@ hot_fire_datagram_full:
     por xmm4, xmmword ptr [rdx + 64]
     mov ecx, edi
     shl ecx, 4
-    mov edx, dword ptr [rsi + 88]
+    mov edx, dword ptr [rsi + 92]
     mov r10d, edx
     and r10d, ecx
     movdqa xmmword ptr [r9 + r10], xmm5
@@ -1362,11 +1362,11 @@ hot_fire_datagram_full:
     movdqa xmmword ptr [r8 + 4*rcx], xmm4
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 127
+    cmp dword ptr [rsi + 72], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1394,10 +1394,10 @@ L1:
     mov byte ptr [rax], 17
     ret
 L2:
-    movzx edi, word ptr [rsi + 84]
+    movzx edi, word ptr [rsi + 88]
     test di, di
     je L3
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov dl, 14
@@ -1422,8 +1422,8 @@ L4:
 
 hot_fire_dynamic:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -1441,7 +1441,7 @@ hot_fire_dynamic:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm4
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
@@ -1449,11 +1449,11 @@ hot_fire_dynamic:
     movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1477,7 +1477,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1489,8 +1489,8 @@ hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
     jle L3
-    mov eax, dword ptr [rsi + 76]
-    cmp eax, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 80]
+    cmp eax, dword ptr [rsi + 84]
     je L4
     mov r9d, eax
     bswap r9d
@@ -1513,18 +1513,18 @@ hot_fire_entry:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, eax
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 76], eax
+    mov dword ptr [rsi + 80], eax
     mov rcx, qword ptr [rsi + 16]
     bswap eax
     mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 68], 63
+    cmp dword ptr [rsi + 76], 63
     jbe L1
     sfence
     mov rax, qword ptr [rsi + 24]
@@ -1556,7 +1556,7 @@ L3:
     ret
 L4:
     xor eax, eax
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete al
     lea eax, [rax + 2*rax]
     add eax, 13
@@ -1567,8 +1567,8 @@ L4:
 
 hot_fire_one_fence:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -1585,18 +1585,18 @@ hot_fire_one_fence:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1619,7 +1619,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1629,8 +1629,8 @@ L2:
 
 hot_fire_send:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -1646,17 +1646,17 @@ hot_fire_send:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm2
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1681,7 +1681,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1691,8 +1691,8 @@ L2:
 
 hot_fire_signaled_if:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r10d, edi
     bswap r10d
@@ -1715,18 +1715,18 @@ hot_fire_signaled_if:
     shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movapd xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1749,7 +1749,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1759,8 +1759,8 @@ L2:
 
 hot_fire_two_fences:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -1777,18 +1777,18 @@ hot_fire_two_fences:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1813,7 +1813,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1823,8 +1823,8 @@ L2:
 
 hot_fire_xrc_at:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     bswap rcx
     bswap r8d
@@ -1846,7 +1846,7 @@ hot_fire_xrc_at:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm4
     movdqa xmmword ptr [rcx + 4*r8], xmm1
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
@@ -1854,11 +1854,11 @@ hot_fire_xrc_at:
     movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -1882,7 +1882,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -1983,12 +1983,12 @@ hot_poll_and_retire:
     push r13
     push r12
     push rbx
-    sub rsp, 104
+    sub rsp, 120
     mov r14, qword ptr [rdi]
     mov ecx, dword ptr [r14 + 60]
     mov eax, dword ptr [rdi + 40]
     bswap ecx
-    mov dword ptr [rsp], eax
+    mov dword ptr [rsp + 4], eax
     xor ecx, eax
     mov eax, ecx
     ror al
@@ -1996,24 +1996,26 @@ hot_poll_and_retire:
     ja L10
     mov r15d, dword ptr [rdi + 8]
     mov r12, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 64]
+    mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
-    mov eax, dword ptr [rsi + 72]
-    mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 84]
-    mov dword ptr [rsp + 8], eax
-    mov eax, dword ptr [rsi + 76]
-    mov dword ptr [rsp + 4], eax
-    mov eax, dword ptr [rsi + 88]
-    mov qword ptr [rsp + 56], rax
     mov r13, qword ptr [rsi + 8]
+    mov rax, qword ptr [rsi + 48]
+    mov qword ptr [rsp + 72], rax
+    mov eax, dword ptr [rsi + 88]
+    mov dword ptr [rsp + 12], eax
+    mov eax, dword ptr [rsi + 80]
+    mov dword ptr [rsp + 8], eax
+    mov eax, dword ptr [rsi + 92]
+    mov qword ptr [rsp + 56], rax
     mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 96], rax
     mov rax, qword ptr [rdi + 16]
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
-    mov qword ptr [rsp + 72], rax
-    mov ebx, dword ptr [rsi + 80]
+    mov qword ptr [rsp + 88], rax
+    mov ebx, dword ptr [rsi + 84]
     mov r8d, 1
 L1:
     mov rax, r8
@@ -2021,17 +2023,18 @@ L1:
     jae L6
 L2:
     mov r8d, dword ptr [r14 + 56]
-    xor r8d, dword ptr [rsp + 12]
-    cmp r8d, 256
+    or r8, qword ptr [rsp + 80]
+    xor r8, qword ptr [rsp + 72]
+    cmp r8, 256
     jae L8
     mov r9d, ecx
     mov r8d, r9d
     shr r8d, 16
     mov r11d, ebx
-    sub r11d, dword ptr [rsp + 8]
+    sub r11d, dword ptr [rsp + 12]
     mov r10d, r8d
     sub r10d, r11d
-    mov ebp, dword ptr [rsp + 4]
+    mov ebp, dword ptr [rsp + 8]
     sub ebp, r11d
     cmp r10w, bp
     jae L4
@@ -2044,7 +2047,7 @@ L2:
     add r10d, r11d
     mov rbp, qword ptr [r13 + r8]
     movzx ebx, r10w
-    mov dword ptr [rsi + 80], ebx
+    mov dword ptr [rsi + 84], ebx
     cmp cl, 4
     jb L3
     and cl, -4
@@ -2056,19 +2059,19 @@ L3:
     mov qword ptr [rdx], r12
 L4:
     inc r15d
-    cmp r14, qword ptr [rsp + 80]
+    cmp r14, qword ptr [rsp + 96]
     je L7
     add r14, qword ptr [rsp + 64]
 L5:
     mov ecx, r15d
     bswap ecx
-    mov r8, qword ptr [rsp + 72]
+    mov r8, qword ptr [rsp + 88]
     mov dword ptr [r8], ecx
     cmp rax, 16
     je L11
     mov ecx, dword ptr [r14 + 60]
     bswap ecx
-    xor ecx, dword ptr [rsp]
+    xor ecx, dword ptr [rsp + 4]
     mov r9d, ecx
     ror r9b
     lea r8, [rax + 1]
@@ -2092,9 +2095,9 @@ L6:
     jmp L4
 L7:
     and r15d, 16777215
-    mov ecx, dword ptr [rsp]
+    mov ecx, dword ptr [rsp + 4]
     xor ecx, 1
-    mov dword ptr [rsp], ecx
+    mov dword ptr [rsp + 4], ecx
     mov dword ptr [rdi + 40], ecx
     mov r14, qword ptr [rsp + 48]
     jmp L5
@@ -2107,7 +2110,7 @@ L9:
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi
-    lea rdi, [rsp + 88]
+    lea rdi, [rsp + 104]
     mov qword ptr [rsp + 32], rsi
     mov rsi, r9
     mov qword ptr [rsp + 24], rdx
@@ -2118,7 +2121,7 @@ L9:
     mov rsi, qword ptr [rsp + 32]
     mov rdx, qword ptr [rsp + 24]
     mov rdi, qword ptr [rsp + 40]
-    cmp byte ptr [rsp + 88], 8
+    cmp byte ptr [rsp + 104], 8
     je L3
     jmp L4
 L10:
@@ -2128,7 +2131,7 @@ L11:
     mov qword ptr [rdi], r14
     mov dword ptr [rdi + 8], r15d
 L12:
-    add rsp, 104
+    add rsp, 120
     pop rbx
     pop r12
     pop r13
@@ -3001,8 +3004,8 @@ hot_post_after:
     push rbx
     sub rsp, 88
     mov r14, rdi
-    mov edi, dword ptr [rsi + 76]
-    mov ebx, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    mov ebx, dword ptr [rsi + 84]
     cmp edi, ebx
     je L11
     mov eax, edx
@@ -3010,7 +3013,7 @@ hot_post_after:
     mov r10, qword ptr [rsp + 144]
     mov r11, qword ptr [rsi + 8]
     mov rdx, qword ptr [rsi + 40]
-    movzx r15d, byte ptr [rsi + 92]
+    movzx r15d, byte ptr [rsi + 96]
     mov r14d, edi
     bswap r14d
     shr r14d, 8
@@ -3018,7 +3021,7 @@ hot_post_after:
     or r12, rdx
     or r12, r14
     shl r15, 27
-    mov r14d, dword ptr [rsi + 88]
+    mov r14d, dword ptr [rsi + 92]
     mov ebp, edi
     shl ebp, 4
     and ebp, r14d
@@ -3035,7 +3038,7 @@ hot_post_after:
     mov qword ptr [r13 + 4*rbp + 24], rcx
     lea r15d, [rdi + 1]
     movzx ebp, r15w
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L7
     cmp ebp, ebx
     je L12
@@ -3069,8 +3072,8 @@ hot_post_after:
 L1:
     mov r14, qword ptr [rsp]
 L2:
-    mov eax, dword ptr [rsi + 76]
-    mov dword ptr [rsi + 76], ebp
+    mov eax, dword ptr [rsi + 80]
+    mov dword ptr [rsi + 80], ebp
     mov r8, qword ptr [rsi + 16]
     bswap ebp
     mov dword ptr [r8], ebp
@@ -3088,10 +3091,10 @@ L2:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 64], 64
+    cmp dword ptr [rsi + 4*rdi + 72], 64
     jb L4
     shl eax, 4
-    and eax, dword ptr [rsi + 88]
+    and eax, dword ptr [rsi + 92]
     mov rcx, qword ptr [rsi]
     sfence
     mov rdx, qword ptr [rsi + 24]
@@ -3192,7 +3195,7 @@ L10:
     jmp L6
 L11:
     xor eax, eax
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete al
     lea eax, [rax + 2*rax]
     add eax, 13
@@ -3201,7 +3204,7 @@ L11:
     jmp L6
 L12:
     xor eax, eax
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete al
     lea rax, [rax + 2*rax]
     add rax, 13
@@ -3214,10 +3217,10 @@ L12:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edx, dword ptr [rsi + 76]
-    cmp edx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    cmp edx, dword ptr [rsi + 84]
     je L3
     mov edi, edx
     bswap edi
@@ -3232,7 +3235,7 @@ hot_post_datagram:
     por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdi, qword ptr [rsi + 8]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -3243,7 +3246,7 @@ hot_post_datagram:
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3260,10 +3263,10 @@ hot_post_datagram:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edx, dword ptr [rsi + 76]
-    cmp edx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    cmp edx, dword ptr [rsi + 84]
     je L3
     mov r9d, edx
     bswap r9d
@@ -3275,7 +3278,7 @@ L1:
     shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
     mov r9d, edx
     shl r9d, 4
-    and r9d, dword ptr [rsi + 88]
+    and r9d, dword ptr [rsi + 92]
     mov r10, qword ptr [rsi + 8]
     movq xmm2, r8
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
@@ -3289,7 +3292,7 @@ L1:
     movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3319,7 +3322,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -3337,10 +3340,10 @@ hot_post_datagram_entry:
     mov r10d, dword ptr [rcx + 12]
     test r9, r9
     jle L2
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L2
-    mov ecx, dword ptr [rsi + 76]
-    mov edx, dword ptr [rsi + 80]
+    mov ecx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 84]
     sub edx, ecx
     cmp dx, 1
     jbe L3
@@ -3361,7 +3364,7 @@ hot_post_datagram_entry:
     punpcklqdq xmm4, xmm5
     mov edi, ecx
     shl edi, 4
-    mov r9d, dword ptr [rsi + 88]
+    mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, edi
     mov r11, qword ptr [rsi + 8]
@@ -3383,11 +3386,11 @@ hot_post_datagram_entry:
     movdqa xmmword ptr [r8 + 4*rdi], xmm4
     add ecx, 2
     movzx ecx, cx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdi, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 68], 127
+    cmp dword ptr [rsi + 76], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -3435,10 +3438,10 @@ L2:
     pop rbx
     ret
 L3:
-    movzx edi, word ptr [rsi + 84]
+    movzx edi, word ptr [rsi + 88]
     test di, di
     je L4
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov sil, 14
@@ -3466,10 +3469,10 @@ hot_post_datagram_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edx, dword ptr [rsi + 76]
-    mov edi, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
     sub edi, edx
     cmp di, 1
     jbe L3
@@ -3486,7 +3489,7 @@ hot_post_datagram_full:
     por xmm3, xmmword ptr [rip + .LCPI_1]
     mov ecx, edx
     shl ecx, 4
-    mov r9d, dword ptr [rsi + 88]
+    mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, ecx
     mov r11, qword ptr [rsi + 8]
@@ -3508,11 +3511,11 @@ hot_post_datagram_full:
     movdqa xmmword ptr [r8 + 4*rcx], xmm3
     add edx, 2
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 127
+    cmp dword ptr [rsi + 72], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -3558,10 +3561,10 @@ L2:
     pop rbx
     ret
 L3:
-    movzx r8d, word ptr [rsi + 84]
+    movzx r8d, word ptr [rsi + 88]
     test r8w, r8w
     je L4
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov dl, 14
@@ -3586,10 +3589,10 @@ L5:
 
 hot_post_doorbell_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r10d, edi
     bswap r10d
@@ -3609,7 +3612,7 @@ hot_post_doorbell_fence:
     por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -3620,7 +3623,7 @@ hot_post_doorbell_fence:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3636,10 +3639,10 @@ hot_post_doorbell_fence:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r11d, edi
     bswap r11d
@@ -3656,7 +3659,7 @@ L1:
     punpcklqdq xmm2, xmm1
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
@@ -3670,7 +3673,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3701,7 +3704,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -3715,10 +3718,10 @@ hot_post_dynamic:
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edx, dword ptr [rsi + 76]
-    cmp edx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    cmp edx, dword ptr [rsi + 84]
     je L4
     mov r10d, edx
     bswap r10d
@@ -3738,7 +3741,7 @@ hot_post_dynamic:
     por xmm3, xmmword ptr [rip + .LCPI_2]
     mov ecx, edx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov r8, qword ptr [rsi + 8]
     movq xmm4, rdi
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -3750,7 +3753,7 @@ hot_post_dynamic:
     movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3763,10 +3766,10 @@ hot_post_dynamic:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L3
-    mov edx, dword ptr [rsi + 76]
-    cmp edx, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    cmp edx, dword ptr [rsi + 84]
     je L4
     mov r11d, edx
     bswap r11d
@@ -3783,7 +3786,7 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, edx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov r8, qword ptr [rsi + 8]
     movq xmm2, rdi
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
@@ -3798,7 +3801,7 @@ L1:
     movdqa xmmword ptr [rdi + 4*rcx + 48], xmm4
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -3831,7 +3834,7 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -3849,10 +3852,10 @@ hot_post_dynamic_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L3
-    mov edx, dword ptr [rsi + 76]
-    mov edi, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
     sub edi, edx
     cmp di, 1
     jbe L4
@@ -3874,7 +3877,7 @@ hot_post_dynamic_full:
     por xmm5, xmmword ptr [rip + .LCPI_1]
     mov ecx, edx
     shl ecx, 4
-    mov r8d, dword ptr [rsi + 88]
+    mov r8d, dword ptr [rsi + 92]
     mov r9d, r8d
     and r9d, ecx
     mov r11, qword ptr [rsi + 8]
@@ -3897,11 +3900,11 @@ hot_post_dynamic_full:
     movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
     add edx, 2
     movzx ecx, dx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 127
+    cmp dword ptr [rsi + 72], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -3947,10 +3950,10 @@ L3:
     pop rbx
     ret
 L4:
-    movzx r8d, word ptr [rsi + 84]
+    movzx r8d, word ptr [rsi + 88]
     test r8w, r8w
     je L5
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov dl, 14
@@ -3984,10 +3987,10 @@ hot_post_dynamic_stream:
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
     movzx r11d, word ptr [rdx + 48]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L3
-    mov edi, dword ptr [rsi + 76]
-    mov edx, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    mov edx, dword ptr [rsi + 84]
     sub edx, edi
     cmp dx, 1
     jbe L4
@@ -4012,7 +4015,7 @@ hot_post_dynamic_stream:
     por xmm5, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    mov r8d, dword ptr [rsi + 88]
+    mov r8d, dword ptr [rsi + 92]
     mov r9d, r8d
     and r9d, ecx
     mov r11, qword ptr [rsi + 8]
@@ -4035,11 +4038,11 @@ hot_post_dynamic_stream:
     movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdi, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 64], 127
+    cmp dword ptr [rsi + 72], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -4092,10 +4095,10 @@ L3:
     pop rbx
     ret
 L4:
-    movzx edi, word ptr [rsi + 84]
+    movzx edi, word ptr [rsi + 88]
     test di, di
     je L5
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov sil, 14
@@ -4130,10 +4133,10 @@ hot_post_entry:
     mov r8d, dword ptr [r8 + 12]
     test r10, r10
     jle L3
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 68], 0
     je L1
-    mov r11d, dword ptr [rsi + 76]
-    cmp r11d, dword ptr [rsi + 80]
+    mov r11d, dword ptr [rsi + 80]
+    cmp r11d, dword ptr [rsi + 84]
     je L4
     mov ebx, r11d
     bswap ebx
@@ -4157,7 +4160,7 @@ hot_post_entry:
     punpcklqdq xmm2, xmm3
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -4168,7 +4171,7 @@ hot_post_entry:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4182,10 +4185,10 @@ hot_post_entry:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L3
-    mov r11d, dword ptr [rsi + 76]
-    cmp r11d, dword ptr [rsi + 80]
+    mov r11d, dword ptr [rsi + 80]
+    cmp r11d, dword ptr [rsi + 84]
     je L4
     mov r14d, r11d
     bswap r14d
@@ -4209,7 +4212,7 @@ L1:
     punpcklqdq xmm1, xmm3
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -4220,7 +4223,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4256,7 +4259,7 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -4277,10 +4280,10 @@ hot_post_frame:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 68], 0
     je L1
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov r11d, r10d
     bswap r11d
@@ -4306,7 +4309,7 @@ hot_post_frame:
     punpcklqdq xmm3, xmm4
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -4318,7 +4321,7 @@ hot_post_frame:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4331,10 +4334,10 @@ hot_post_frame:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L3
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov ebx, r10d
     bswap ebx
@@ -4360,7 +4363,7 @@ L1:
     punpcklqdq xmm3, xmm4
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -4372,7 +4375,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4408,7 +4411,7 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -4428,12 +4431,12 @@ hot_post_header:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 56], 8
+    cmp dword ptr [rsi + 64], 8
     jb L1
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 68], 0
     je L1
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov r11d, r10d
     bswap r11d
@@ -4455,7 +4458,7 @@ hot_post_header:
     punpcklqdq xmm2, xmm3
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
@@ -4466,7 +4469,7 @@ hot_post_header:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4480,12 +4483,12 @@ hot_post_header:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 48], 8
+    cmp dword ptr [rsi + 56], 8
     jb L3
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L3
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov ebx, r10d
     bswap ebx
@@ -4507,7 +4510,7 @@ L1:
     punpcklqdq xmm2, xmm3
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
@@ -4518,7 +4521,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4551,7 +4554,7 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -4563,8 +4566,8 @@ L4:
 
 hot_post_invalidate:
     mov rax, rdi
-    mov r8d, dword ptr [rsi + 76]
-    mov edi, dword ptr [rsi + 80]
+    mov r8d, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
     sub edi, r8d
     cmp di, 1
     jbe L2
@@ -4580,7 +4583,7 @@ hot_post_invalidate:
     por xmm0, xmmword ptr [rip + .LCPI_0]
     mov edx, r8d
     shl edx, 4
-    mov r9d, dword ptr [rsi + 88]
+    mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, edx
     mov r11, qword ptr [rsi + 8]
@@ -4608,11 +4611,11 @@ hot_post_invalidate:
     movdqa xmmword ptr [rcx + 4*rdx + 48], xmm1
     add r8d, 2
     movzx ecx, r8w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 68], 127
+    cmp dword ptr [rsi + 76], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -4641,10 +4644,10 @@ L1:
     mov byte ptr [rax], 17
     ret
 L2:
-    movzx r8d, word ptr [rsi + 84]
+    movzx r8d, word ptr [rsi + 88]
     test r8w, r8w
     je L3
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov dl, 14
@@ -4688,10 +4691,10 @@ hot_post_memcpy:
     lea ebp, [rcx - 1]
     cmp ebp, ebx
     jae L4
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 68], 0
     je L1
-    mov ebx, dword ptr [rsi + 76]
-    cmp ebx, dword ptr [rsi + 80]
+    mov ebx, dword ptr [rsi + 80]
+    cmp ebx, dword ptr [rsi + 84]
     je L5
     mov r14d, ebx
     bswap r14d
@@ -4719,7 +4722,7 @@ hot_post_memcpy:
     punpcklqdq xmm2, xmm4
     mov ecx, ebx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -4731,7 +4734,7 @@ hot_post_memcpy:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
     inc ebx
     movzx ecx, bx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4744,10 +4747,10 @@ hot_post_memcpy:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L4
-    mov ebx, dword ptr [rsi + 76]
-    cmp ebx, dword ptr [rsi + 80]
+    mov ebx, dword ptr [rsi + 80]
+    cmp ebx, dword ptr [rsi + 84]
     je L5
     mov r15d, ebx
     bswap r15d
@@ -4772,7 +4775,7 @@ L1:
     punpcklqdq xmm4, xmm3
     mov ecx, ebx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -4787,7 +4790,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
     inc ebx
     movzx ecx, bx
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4827,7 +4830,7 @@ L4:
     jmp L3
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -4837,10 +4840,10 @@ L5:
 
 hot_post_one_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r10d, edi
     bswap r10d
@@ -4859,7 +4862,7 @@ hot_post_one_fence:
     por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     punpcklqdq xmm1, xmm3
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -4871,7 +4874,7 @@ hot_post_one_fence:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4887,10 +4890,10 @@ hot_post_one_fence:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r11d, edi
     bswap r11d
@@ -4906,7 +4909,7 @@ L1:
     movq xmm2, rdx
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     punpcklqdq xmm2, xmm1
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
@@ -4921,7 +4924,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -4951,7 +4954,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -4968,13 +4971,13 @@ hot_post_receive:
     push rbx
     mov r9, rcx
     mov rax, rdi
-    mov r11d, dword ptr [rsi + 32]
-    mov edi, dword ptr [rsi + 44]
+    mov r11d, dword ptr [rsi + 48]
+    mov edi, dword ptr [rsi + 60]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 48]
+    sub ecx, dword ptr [rsi + 64]
     cmp ecx, r11d
     jae L1
-    mov ecx, dword ptr [rsi + 40]
+    mov ecx, dword ptr [rsi + 56]
     and ecx, 63
     mov r10d, 1
     shl r10, cl
@@ -5011,7 +5014,7 @@ L5:
     add r14, 16
     cmp rbx, r14
     jne L5
-    mov r9d, dword ptr [rsi + 24]
+    mov r9d, dword ptr [rsi + 40]
     and r9d, edi
     mov r11, r9
     shl r11, cl
@@ -5040,7 +5043,7 @@ L7:
     inc rcx
     jmp L6
 L8:
-    mov r9d, dword ptr [rsi + 24]
+    mov r9d, dword ptr [rsi + 40]
     and r9d, edi
     mov r11, r9
     shl r11, cl
@@ -5057,7 +5060,7 @@ L10:
     mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 44], edi
+    mov dword ptr [rsi + 60], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
@@ -5070,10 +5073,10 @@ L11:
 
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r8d, edi
     bswap r8d
@@ -5088,7 +5091,7 @@ hot_post_send:
     por xmm1, xmmword ptr [rip + .LCPI_2]
     mov edx, edi
     shl edx, 4
-    and edx, dword ptr [rsi + 88]
+    and edx, dword ptr [rsi + 92]
     movq xmm2, rcx
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     mov rcx, qword ptr [rsi + 8]
@@ -5098,7 +5101,7 @@ hot_post_send:
     movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -5115,10 +5118,10 @@ hot_post_send:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r9d, edi
     bswap r9d
@@ -5130,7 +5133,7 @@ L1:
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     mov r9d, edi
     shl r9d, 4
-    and r9d, dword ptr [rsi + 88]
+    and r9d, dword ptr [rsi + 92]
     movq xmm1, rcx
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     mov rcx, qword ptr [rsi + 8]
@@ -5143,7 +5146,7 @@ L1:
     movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -5172,7 +5175,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -5184,10 +5187,10 @@ hot_post_shared:
     push r14
     push rbx
     sub rsp, 56
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L4
-    mov eax, dword ptr [rsi + 68]
-    cmp eax, dword ptr [rsi + 72]
+    mov eax, dword ptr [rsi + 72]
+    cmp eax, dword ptr [rsi + 76]
     je L13
     mov r11d, eax
     bswap r11d
@@ -5203,7 +5206,7 @@ hot_post_shared:
     or r11, 134217856
     mov ebx, eax
     shl ebx, 4
-    and ebx, dword ptr [rsi + 80]
+    and ebx, dword ptr [rsi + 84]
     mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
@@ -5217,7 +5220,7 @@ hot_post_shared:
     mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 68], eax
+    mov dword ptr [rsi + 72], eax
     mov r9, qword ptr [rsi + 16]
     bswap eax
     mov dword ptr [r9], eax
@@ -5236,10 +5239,10 @@ L3:
     jne L2
     jmp L1
 L4:
-    cmp dword ptr [rsi + 40], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L12
-    mov eax, dword ptr [rsi + 68]
-    cmp eax, dword ptr [rsi + 72]
+    mov eax, dword ptr [rsi + 72]
+    cmp eax, dword ptr [rsi + 76]
     je L13
     mov r11d, eax
     bswap r11d
@@ -5253,7 +5256,7 @@ L4:
     mov r8d, dword ptr [r8 + 4]
     mov ebx, eax
     shl ebx, 4
-    and ebx, dword ptr [rsi + 80]
+    and ebx, dword ptr [rsi + 84]
     mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
@@ -5269,7 +5272,7 @@ L4:
     mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 68], eax
+    mov dword ptr [rsi + 72], eax
     mov rcx, qword ptr [rsi + 16]
     bswap eax
     mov dword ptr [rcx], eax
@@ -5333,7 +5336,7 @@ L12:
     jmp L11
 L13:
     xor eax, eax
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     sete al
     lea eax, [rax + 2*rax]
     add eax, 13
@@ -5343,10 +5346,10 @@ L13:
 
 hot_post_signed:
     mov rax, rdi
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r11d, edi
     bswap r11d
@@ -5385,7 +5388,7 @@ hot_post_signed:
     punpcklqdq xmm2, xmm3
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -5396,7 +5399,7 @@ hot_post_signed:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -5413,10 +5416,10 @@ hot_post_signed:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r11d, edi
     bswap r11d
@@ -5456,7 +5459,7 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm2, r9
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
@@ -5467,7 +5470,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -5498,7 +5501,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -5516,10 +5519,10 @@ hot_post_slice:
     sub rsp, 24
     mov rbx, r9
     mov rbp, rdi
-    mov r10d, dword ptr [rsi + 48]
+    mov r10d, dword ptr [rsi + 56]
     cmp r9, r10
     ja L39
-    mov eax, dword ptr [rsi + 76]
+    mov eax, dword ptr [rsi + 80]
     test rbx, rbx
     je L1
     lea rdi, [rbx + 19]
@@ -5537,11 +5540,11 @@ L2:
     lea r9d, [rdi + 3]
     movzx r14d, r9w
     shr r14d, 2
-    mov r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 84]
     sub r10d, eax
     cmp r14w, r10w
     ja L40
-    mov r13d, dword ptr [rsi + 88]
+    mov r13d, dword ptr [rsi + 92]
     mov r10d, eax
     shl r10d, 4
     mov r11d, r13d
@@ -5730,7 +5733,7 @@ L21:
     test r14w, r14w
     je L26
 L22:
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm0, qword ptr [rsp + 80]
     mov r8d, eax
@@ -5801,7 +5804,7 @@ L26:
     shr r8d, 2
     add r8d, eax
     movzx r8d, r8w
-    mov dword ptr [rsi + 76], r8d
+    mov dword ptr [rsi + 80], r8d
     mov r9, qword ptr [rsi + 16]
     bswap r8d
     mov dword ptr [r9], r8d
@@ -5812,9 +5815,9 @@ L26:
     and r8d, -4
     cmp r8w, 4
     jne L27
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L27
-    and r10d, dword ptr [rsi + 88]
+    and r10d, dword ptr [rsi + 92]
     sfence
     mov rax, qword ptr [rsi + 24]
     movq xmm0, qword ptr [rcx + 4*r10]
@@ -5902,10 +5905,10 @@ L39:
     mov eax, 3
     jmp L43
 L40:
-    movzx edx, word ptr [rsi + 84]
+    movzx edx, word ptr [rsi + 88]
     test dx, dx
     je L41
-    mov ecx, dword ptr [rsi + 88]
+    mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov eax, 14
@@ -5948,12 +5951,12 @@ hot_post_tag:
     or rcx, 49168
     test edi, edi
     js L4
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 68], 0
     je L1
-    mov r11d, dword ptr [rsi + 76]
-    cmp r11d, dword ptr [rsi + 80]
+    mov r11d, dword ptr [rsi + 80]
+    cmp r11d, dword ptr [rsi + 84]
     je L5
-    movzx ebx, byte ptr [rsi + 92]
+    movzx ebx, byte ptr [rsi + 96]
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
@@ -5982,7 +5985,7 @@ hot_post_tag:
     punpcklqdq xmm3, xmm4
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -5994,7 +5997,7 @@ hot_post_tag:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6007,16 +6010,16 @@ hot_post_tag:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 60], 0
     je L4
-    mov r11d, dword ptr [rsi + 76]
-    cmp r11d, dword ptr [rsi + 80]
+    mov r11d, dword ptr [rsi + 80]
+    cmp r11d, dword ptr [rsi + 84]
     je L5
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
     or r14, qword ptr [rsi + 40]
-    movzx ebp, byte ptr [rsi + 92]
+    movzx ebp, byte ptr [rsi + 96]
     movabs rbx, 288230376822800384
     or rbx, r14
     movq xmm0, rbx
@@ -6028,7 +6031,7 @@ L1:
     shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -6053,7 +6056,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm1
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6091,7 +6094,7 @@ L4:
     jmp L3
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -6101,10 +6104,10 @@ L5:
 
 hot_post_two_fences:
     mov rax, rdi
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r10d, edi
     bswap r10d
@@ -6124,7 +6127,7 @@ hot_post_two_fences:
     por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -6135,7 +6138,7 @@ hot_post_two_fences:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6152,10 +6155,10 @@ hot_post_two_fences:
     mov byte ptr [rax], 17
     ret
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L2
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L3
     mov r11d, edi
     bswap r11d
@@ -6172,7 +6175,7 @@ L1:
     punpcklqdq xmm2, xmm1
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
@@ -6186,7 +6189,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6217,7 +6220,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -6230,10 +6233,10 @@ hot_post_xrc:
     sub rsp, 64
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 64], 7
     jbe L1
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov r11d, r10d
     bswap r11d
@@ -6255,7 +6258,7 @@ hot_post_xrc:
     por xmm3, xmmword ptr [rip + .LCPI_2]
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm4, rdi
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -6267,7 +6270,7 @@ hot_post_xrc:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6280,10 +6283,10 @@ hot_post_xrc:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 56], 7
     jbe L3
-    mov r10d, dword ptr [rsi + 76]
-    cmp r10d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 80]
+    cmp r10d, dword ptr [rsi + 84]
     je L4
     mov ebx, r10d
     bswap ebx
@@ -6302,7 +6305,7 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 88]
+    and ecx, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 8]
     movq xmm2, rdi
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
@@ -6317,7 +6320,7 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm4
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
@@ -6350,7 +6353,7 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -6361,22 +6364,22 @@ L4:
     ret
 
 hot_retire_receive:
-    mov eax, dword ptr [rsi + 48]
-    cmp eax, dword ptr [rsi + 44]
+    mov eax, dword ptr [rsi + 64]
+    cmp eax, dword ptr [rsi + 60]
     je L1
     mov ecx, edx
     xor ecx, eax
     movzx ecx, cx
-    or ecx, dword ptr [rsi + 52]
+    or ecx, dword ptr [rsi + 68]
     jne L1
     mov rcx, qword ptr [rsi + 16]
-    mov edx, dword ptr [rsi + 24]
+    mov edx, dword ptr [rsi + 40]
     and edx, eax
     mov rcx, qword ptr [rcx + 8*rdx]
     inc eax
-    mov dword ptr [rsi + 48], eax
+    mov dword ptr [rsi + 64], eax
     mov qword ptr [rdi + 8], rcx
-    mov dword ptr [rdi], 0
+    mov byte ptr [rdi], 8
     mov rax, rdi
     ret
 L1:
@@ -6390,10 +6393,10 @@ L1:
 hot_retire_send:
     mov rax, rdi
     mov ecx, edx
-    mov r8d, dword ptr [rsi + 76]
-    mov edi, dword ptr [rsi + 80]
+    mov r8d, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
     mov r9d, edi
-    sub r9d, dword ptr [rsi + 84]
+    sub r9d, dword ptr [rsi + 88]
     sub edx, r9d
     mov r10d, r8d
     sub r10d, r9d
@@ -6401,7 +6404,7 @@ hot_retire_send:
     jae L1
     movzx r8d, cx
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     mov r10, qword ptr [rsi + 8]
     mov r9, qword ptr [r10 + r8 + 8]
     test r9, r9
@@ -6411,25 +6414,20 @@ hot_retire_send:
     mov r8d, edx
     add edx, edi
     movzx edx, dx
-    mov dword ptr [rsi + 80], edx
+    mov dword ptr [rsi + 84], edx
     mov qword ptr [rax + 8], rcx
     mov word ptr [rax + 16], r8w
-    xor ecx, ecx
-    mov dword ptr [rax], ecx
+    mov byte ptr [rax], 8
     ret
 L1:
-    mov byte ptr [rax + 4], 2
-    mov word ptr [rax + 6], cx
-    mov word ptr [rax + 8], r9w
-    mov word ptr [rax + 10], r8w
-    mov ecx, 1
-    mov dword ptr [rax], ecx
+    mov byte ptr [rax], 3
+    mov word ptr [rax + 2], cx
+    mov word ptr [rax + 4], r9w
+    mov word ptr [rax + 6], r8w
     ret
 L2:
-    mov byte ptr [rax + 4], 4
-    mov word ptr [rax + 6], cx
-    mov ecx, 1
-    mov dword ptr [rax], ecx
+    mov byte ptr [rax], 5
+    mov word ptr [rax + 2], cx
     ret
 
 hot_ring_staged:
@@ -6440,14 +6438,14 @@ hot_ring_staged:
     mov r8d, dword ptr [rax + 28]
     mov rcx, qword ptr [rax + 16]
     cmp byte ptr [rax + 32], 0
-    mov dword ptr [rdi + 76], r8d
+    mov dword ptr [rdi + 80], r8d
     mov rax, qword ptr [rdi + 16]
     movzx r8d, r8w
     bswap r8d
     mov dword ptr [rax], r8d
     je L1
     shl esi, 4
-    and esi, dword ptr [rdi + 88]
+    and esi, dword ptr [rdi + 92]
     mov rax, qword ptr [rdi]
     movaps xmm0, xmmword ptr [rax + 4*rsi]
     movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
@@ -6474,10 +6472,10 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 64], 64
+    cmp dword ptr [rdi + 4*rax + 72], 64
     jb L2
     shl esi, 4
-    and esi, dword ptr [rdi + 88]
+    and esi, dword ptr [rdi + 92]
     mov rax, qword ptr [rdi]
     sfence
     mov rcx, qword ptr [rdi + 24]
@@ -6510,10 +6508,10 @@ hot_stage:
     push rbx
     sub rsp, 80
     mov rax, rdi
-    mov ebx, dword ptr [rsi + 76]
-    cmp dword ptr [rsi + 48], 8
+    mov ebx, dword ptr [rsi + 80]
+    cmp dword ptr [rsi + 56], 8
     jb L2
-    cmp ebx, dword ptr [rsi + 80]
+    cmp ebx, dword ptr [rsi + 84]
     je L6
     mov r10d, ebx
     bswap r10d
@@ -6527,7 +6525,7 @@ hot_stage:
     mov r8d, dword ptr [r8 + 4]
     mov r11d, ebx
     shl r11d, 4
-    and r11d, dword ptr [rsi + 88]
+    and r11d, dword ptr [rsi + 92]
     mov r14, qword ptr [rsi + 8]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
@@ -6541,7 +6539,7 @@ hot_stage:
     or r10, 134217856
     mov qword ptr [r9 + 4*r11 + 32], r10
     mov qword ptr [r9 + 4*r11 + 40], r8
-    cmp dword ptr [rsi + 64], 64
+    cmp dword ptr [rsi + 72], 64
     setae r8b
     lea ecx, [rbx + 1]
     movzx ecx, cx
@@ -6596,7 +6594,7 @@ L4:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [r14 + 4*rdi + 64], 64
+    cmp dword ptr [r14 + 4*rdi + 72], 64
     setae r8b
 L5:
     movzx esi, si
@@ -6610,7 +6608,7 @@ L5:
     jmp L1
 L6:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx + 13]
     mov byte ptr [rax], cl
@@ -6619,7 +6617,7 @@ L6:
     jmp L1
 
 other_arm:
-    mov eax, dword ptr [rdi + 64]
+    mov eax, dword ptr [rdi + 72]
     and eax, 3
     shl eax, 28
     or esi, dword ptr [rdi + 8]
@@ -6630,7 +6628,7 @@ other_arm:
     mov dword ptr [rax + 4], ecx
     sfence
     shl rsi, 32
-    mov eax, dword ptr [rdi + 68]
+    mov eax, dword ptr [rdi + 76]
     or rax, rsi
     mov rcx, qword ptr [rdi + 56]
     bswap rax
@@ -6640,8 +6638,8 @@ other_arm:
 
 other_fire_doorbell_fence:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 76]
-    cmp edi, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 80]
+    cmp edi, dword ptr [rsi + 84]
     je L2
     mov r8d, edi
     bswap r8d
@@ -6658,18 +6656,18 @@ other_fire_doorbell_fence:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 88]
+    and r8d, dword ptr [rsi + 92]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 76], ecx
+    mov dword ptr [rsi + 80], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 72], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi + 24]
@@ -6693,7 +6691,7 @@ L1:
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 84], 0
+    cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -6703,8 +6701,8 @@ L2:
 
 other_fire_thread_register:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 68]
-    cmp edi, dword ptr [rsi + 72]
+    mov edi, dword ptr [rsi + 72]
+    cmp edi, dword ptr [rsi + 76]
     je L3
     mov r8d, edi
     bswap r8d
@@ -6721,18 +6719,18 @@ other_fire_thread_register:
     mov rdx, qword ptr [rsi + 8]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 80]
+    and r8d, dword ptr [rsi + 84]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 68], ecx
+    mov dword ptr [rsi + 72], ecx
     mov rdx, qword ptr [rsi + 16]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 56], 63
+    cmp dword ptr [rsi + 64], 63
     jbe L1
     mov rcx, qword ptr [rsi + 24]
     mov rdx, qword ptr [rcx]
@@ -6760,7 +6758,7 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 13
@@ -7424,20 +7422,21 @@ L3:
 L4:
     add ebx, r13d
     and ebx, 16777215
-    mov dword ptr [rsp + 16], r13d
-    mov dword ptr [rsp + 20], 0
-    mov dword ptr [rsp + 24], ebx
-    mov byte ptr [rsp + 32], 0
-    mov dword ptr [rsp + 28], r12d
-    mov qword ptr [rsp + 8], r14
+    mov dword ptr [rsp + 24], r13d
+    mov dword ptr [rsp + 28], 0
+    mov dword ptr [rsp + 32], ebx
+    mov byte ptr [rsp + 36], 0
+    mov dword ptr [rsp + 8], 0
+    mov dword ptr [rsp + 12], r12d
+    mov qword ptr [rsp + 16], r14
     test r13d, r13d
     je L10
     dec r13d
     mov dword ptr [rsp + 4], 0
     mov r8d, -256
     mov dword ptr [rsp], 0
-    xor ebp, ebp
     xor r15d, r15d
+    xor ebp, ebp
     jmp L7
 L5:
     add eax, r13d
@@ -7484,11 +7483,11 @@ L8:
     xor r15d, r15d
     jmp L6
 L9:
-    mov dword ptr [rsp + 16], 0
+    mov dword ptr [rsp + 24], 0
     mov eax, dword ptr [rsp]
-    mov byte ptr [rsp + 32], al
+    mov byte ptr [rsp + 36], al
     mov eax, dword ptr [rsp + 4]
-    mov dword ptr [rsp + 20], eax
+    mov dword ptr [rsp + 28], eax
 L10:
     lea rdi, [rsp + 8]
     call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
@@ -7501,16 +7500,64 @@ L10:
     pop rbp
     ret
     mov rbx, rax
-    mov dword ptr [rsp + 16], r13d
+    mov dword ptr [rsp + 24], r13d
     mov eax, dword ptr [rsp]
-    mov byte ptr [rsp + 32], al
+    mov byte ptr [rsp + 36], al
     mov eax, dword ptr [rsp + 4]
-    mov dword ptr [rsp + 20], eax
+    mov dword ptr [rsp + 28], eax
     lea rdi, [rsp + 8]
     call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>
     mov rdi, rbx
     call _Unwind_Resume@PLT
     call qword ptr [rip + core::panicking::panic_in_cleanup@GOTPCREL]
+
+setup_holds:
+    mov ecx, dword ptr [rdi + 44]
+    xor eax, eax
+    test ecx, ecx
+    je L5
+    push rbp
+    push r14
+    push rbx
+    mov edx, dword ptr [rdi + 8]
+    mov r8, qword ptr [rdi + 16]
+    mov rdi, qword ptr [rdi + 32]
+    lea r9d, [rcx - 1]
+    mov r10d, -256
+L1:
+    lea ebx, [rdx + rax]
+    and ebx, 16777215
+    mov r11d, ebx
+    and r11d, r9d
+    imul r11, rdi
+    mov ebp, dword ptr [r8 + r11 + 60]
+    xor r14d, r14d
+    test ebx, ecx
+    setne r14b
+    shr ebp, 24
+    xor ebp, r14d
+    ror bpl
+    cmp bpl, 119
+    ja L2
+    mov r11d, dword ptr [r8 + r11 + 56]
+    and r11d, r10d
+    bswap r11d
+    cmp r11d, esi
+    je L3
+    inc eax
+    cmp ecx, eax
+    jne L1
+L2:
+    xor eax, eax
+    jmp L4
+L3:
+    mov al, 1
+L4:
+    pop rbx
+    pop r14
+    pop rbp
+L5:
+    ret
 
 setup_with_mode:
     mov rdx, rsi
@@ -7525,39 +7572,128 @@ core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Sta
     push r13
     push r12
     push rbx
-    push rax
+    sub rsp, 24
     mov rbx, rdi
-    mov r15d, dword ptr [rdi + 8]
+    mov r15d, dword ptr [rdi + 16]
     test r15d, r15d
     je L5
-    mov r12, qword ptr [rbx]
-    mov r13d, dword ptr [rbx + 20]
-    mov eax, dword ptr [rbx + 16]
-    mov dword ptr [rsp + 4], eax
-    mov ebp, dword ptr [rbx + 12]
-    movzx r14d, byte ptr [rbx + 24]
+    mov r12, qword ptr [rbx + 8]
+    mov eax, dword ptr [rbx]
+    mov r8d, dword ptr [rbx + 24]
+    movzx r14d, byte ptr [rbx + 28]
+    mov r9d, dword ptr [rbx + 20]
+    test al, 1
+    mov dword ptr [rsp + 12], r8d
+    je L8
     dec r15d
-    mov r8d, -256
-    mov dword ptr [rsp], ebp
+    mov r13d, r9d
     jmp L3
 L1:
     add eax, r15d
     inc eax
     and eax, 16777215
-    cmp eax, dword ptr [rsp + 4]
+    cmp eax, r8d
     sete al
     or al, r14b
     and al, 1
-    mov byte ptr [rbx + 24], al
-    inc ebp
-    mov dword ptr [rbx + 12], ebp
-    mov dword ptr [rsp], ebp
+    mov byte ptr [rbx + 28], al
+    inc r13d
+    mov dword ptr [rbx + 20], r13d
+    mov r9d, r13d
     mov r14d, eax
 L2:
     add r15d, -1
     jae L6
 L3:
-    mov dword ptr [rbx + 8], r15d
+    mov dword ptr [rbx + 16], r15d
+    mov eax, dword ptr [r12 + 8]
+    lea esi, [r15 + rax]
+    and esi, 16777215
+    mov rcx, qword ptr [r12 + 16]
+    mov edx, dword ptr [r12 + 44]
+    dec edx
+    and edx, esi
+    imul rdx, qword ptr [r12 + 32]
+    mov ecx, dword ptr [rcx + rdx + 60]
+    shr ecx, 28
+    lea edx, [rcx - 1]
+    cmp edx, 4
+    jb L1
+    cmp ecx, 14
+    je L1
+    test r13d, r13d
+    je L4
+    mov ecx, dword ptr [r12 + 8]
+    add ecx, r13d
+    add ecx, r15d
+    and ecx, 16777215
+    lea rdi, [r12 + 16]
+    mov rdx, rdi
+    mov ebp, r9d
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    mov r9d, ebp
+    mov r8d, dword ptr [rsp + 12]
+    jmp L2
+L4:
+    xor r13d, r13d
+    jmp L2
+L5:
+    mov r9d, dword ptr [rbx + 20]
+L6:
+    test r9d, r9d
+    je L7
+    mov rax, qword ptr [rbx + 8]
+    add r9d, dword ptr [rax + 8]
+    and r9d, 16777215
+    mov ecx, dword ptr [rax + 44]
+    xor edx, edx
+    test r9d, ecx
+    setne dl
+    mov dword ptr [rax + 40], edx
+    dec ecx
+    and ecx, r9d
+    imul rcx, qword ptr [rax + 32]
+    add rcx, qword ptr [rax + 16]
+    mov qword ptr [rax], rcx
+    mov dword ptr [rax + 8], r9d
+    mov ecx, dword ptr [rax + 8]
+    mov rax, qword ptr [rax + 48]
+    bswap ecx
+    mov dword ptr [rax], ecx
+L7:
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov r10d, dword ptr [rbx + 4]
+    dec r15d
+    mov r11d, -256
+    mov ebp, r9d
+    mov qword ptr [rsp + 16], rbx
+    jmp L11
+L9:
+    add eax, r15d
+    inc eax
+    and eax, 16777215
+    cmp eax, r8d
+    sete al
+    or al, r14b
+    and al, 1
+    mov byte ptr [rbx + 28], al
+    inc ebp
+    mov dword ptr [rbx + 20], ebp
+    mov r9d, ebp
+    mov r14d, eax
+L10:
+    add r15d, -1
+    jae L6
+L11:
+    mov dword ptr [rbx + 16], r15d
     mov eax, dword ptr [r12 + 8]
     lea esi, [r15 + rax]
     and esi, 16777215
@@ -7568,55 +7704,29 @@ L3:
     imul rdx, qword ptr [r12 + 32]
     mov edi, dword ptr [rcx + rdx + 60]
     mov ecx, dword ptr [rcx + rdx + 56]
-    and ecx, r8d
+    and ecx, r11d
     bswap ecx
-    cmp ecx, r13d
-    je L1
+    cmp ecx, r10d
+    je L9
     test ebp, ebp
-    je L4
+    je L12
     mov ecx, dword ptr [r12 + 8]
     add ecx, ebp
     add ecx, r15d
     and ecx, 16777215
     lea rdi, [r12 + 16]
     mov rdx, rdi
+    mov r13d, r9d
+    mov ebx, r14d
+    mov r14d, r10d
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
-    mov r8d, -256
-    jmp L2
-L4:
+    mov r11d, -256
+    mov r10d, r14d
+    mov r14d, ebx
+    mov rbx, qword ptr [rsp + 16]
+    mov r9d, r13d
+    mov r8d, dword ptr [rsp + 12]
+    jmp L10
+L12:
     xor ebp, ebp
-    jmp L2
-L5:
-    mov eax, dword ptr [rbx + 12]
-    mov dword ptr [rsp], eax
-L6:
-    mov esi, dword ptr [rsp]
-    test esi, esi
-    je L7
-    mov rax, qword ptr [rbx]
-    add esi, dword ptr [rax + 8]
-    and esi, 16777215
-    mov ecx, dword ptr [rax + 44]
-    xor edx, edx
-    test esi, ecx
-    setne dl
-    mov dword ptr [rax + 40], edx
-    dec ecx
-    and ecx, esi
-    imul rcx, qword ptr [rax + 32]
-    add rcx, qword ptr [rax + 16]
-    mov qword ptr [rax], rcx
-    mov dword ptr [rax + 8], esi
-    mov ecx, dword ptr [rax + 8]
-    mov rax, qword ptr [rax + 48]
-    bswap ecx
-    mov dword ptr [rax], ecx
-L7:
-    add rsp, 8
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
+    jmp L10

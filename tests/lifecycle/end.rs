@@ -38,7 +38,7 @@ impl<T: VerbsTransport + transport::Receives> End<T> {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
         // As large as is told before the queue pair is made, and not larger.
         let cq = device.completion_queue(2 * DEPTH + 1).build().expect("a completion queue");
-        let builder = pd.queue_pair(cq.handle(), cq.handle()).sends(DEPTH).receives(DEPTH);
+        let builder = pd.queue_pair(&cq, &cq).sends(DEPTH).receives(DEPTH);
         assert_eq!((builder.send_completions(), builder.recv_completions()), (DEPTH + 1, DEPTH));
         let pair = builder.build().expect("a queue pair");
         let mut pool = Pool::new(pd, 1 << 12, Access::ALL).expect("a pool");

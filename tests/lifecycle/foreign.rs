@@ -75,7 +75,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     // A thread domain of one handle of the domain, a queue pair of another: they are one domain.
     // SAFETY: as above.
     let thread = unsafe { adopt_pd(foreign.pd) }.expect("adopt").thread_domain().expect("a thread domain");
-    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).inline(32);
+    let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).inline(32);
     let mut pair = builder.shared_recv_queue(srq.handle()).build_in(&thread).expect("a queue pair");
     let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint(&path);

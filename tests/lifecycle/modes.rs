@@ -11,7 +11,7 @@ use crate::end::{device, wait_for};
 
 /// A queue pair connected to itself that completes on `cq`.
 fn itself<M: PollMode>(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq<M>) -> QueuePair<transport::Rc> {
-    let mut pair = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).build().expect("a queue pair");
+    let mut pair = pd.queue_pair(cq, cq).sends(16).receives(16).build().expect("a queue pair");
     let path = device.path(1, None).expect("a path");
     let endpoint = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");

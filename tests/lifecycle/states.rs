@@ -38,7 +38,7 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
-    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(1).inline(200);
+    let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(1).inline(200);
     // Control segment, remote address, and 204 bytes inline: 15 units of 16 bytes.
     assert_eq!(builder.send_completions(), 4 + 1);
     let mut pair = builder.build().expect("a queue pair");

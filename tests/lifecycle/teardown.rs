@@ -165,8 +165,7 @@ fn a_reset_forgets_what_was_not_polled() {
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     for round in 0..5_u64 {
         // Another queue pair completes to the same queue, and loses nothing.
-        let mut other =
-            pd.queue_pair::<transport::Rc>(a.cq.handle(), a.cq.handle()).sends(2).build().expect("a queue pair");
+        let mut other = pd.queue_pair::<transport::Rc>(&a.cq, &a.cq).sends(2).build().expect("a queue pair");
         let path = device.path(1, None).expect("a path");
         let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
@@ -259,7 +258,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let handle = srq.handle().clone();
-    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).shared_recv_queue(&handle);
+    let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(&handle);
     assert_eq!(builder.recv_completions(), 0, "they are counted once for all its queue pairs");
     let mut b = builder.build().expect("a queue pair");
     let path = device.path(1, None).expect("a path");

@@ -1,6 +1,7 @@
 //! The receive queue of a queue pair.
 
 use blueflame::Sge;
+use blueflame::cq::CqId;
 use blueflame::queue::{RecvError, RecvPartsError, RecvQueue, RetireError, RqParts};
 use blueflame::types::{Qpn, WrId};
 use proptest::prelude::*;
@@ -14,6 +15,8 @@ fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
         stride: memory.stride as u32,
         dbrec: memory.record(),
         qpn: Qpn::truncate(QPN),
+        cq: CqId::NONE,
+        flow_tags: false,
         head,
         shadow: memory.shadow(),
     };
@@ -52,6 +55,8 @@ fn golden_bytes_of_a_signed_receive_wqe() {
         stride: 64,
         dbrec: memory.record(),
         qpn: Qpn::truncate(QPN),
+        cq: CqId::NONE,
+        flow_tags: false,
         head: 0x0201,
         shadow: memory.shadow(),
     };
@@ -215,6 +220,8 @@ fn parts_that_cannot_be_are_refused() {
         stride: 64,
         dbrec: memory.record(),
         qpn: Qpn::truncate(QPN),
+        cq: CqId::NONE,
+        flow_tags: false,
         head: 0,
         shadow: memory.shadow(),
     };

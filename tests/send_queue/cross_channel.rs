@@ -6,6 +6,7 @@
 
 use std::num::NonZeroU32;
 
+use blueflame::cq::CqId;
 use blueflame::db::Managed;
 use blueflame::queue::{RecvQueue, RqParts, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket, Rc};
@@ -62,6 +63,8 @@ fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
             stride: 16,
             dbrec: start.add(128).cast(),
             qpn: Qpn::truncate(QPN),
+            cq: CqId::NONE,
+            flow_tags: false,
             head: 0xfffe,
             shadow: start.add(192).cast(),
         };

@@ -2,6 +2,7 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{SendQueue, SqParts, WqeRecord};
 use blueflame::transport::Transport;
@@ -70,6 +71,7 @@ impl Rig {
             wqebbs,
             dbrec: self.dbrec.cast(),
             qpn: Qpn::new(QPN).expect("24 bits"),
+            cq: CqId::NONE,
             max_inline,
             max_sge,
             signal_all,

@@ -96,10 +96,10 @@ fn each_mode_of_polling_can_be_resized() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).ignore_overrun(true).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(16).receives(0).inline(64).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let peer = device.completion_queue(64).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(peer.handle(), peer.handle()).sends(16).receives(0).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&peer, &peer).sends(16).receives(0).build().expect("a QP");
     let mut b = End::new(&pd, peer, pair);
     connect(&device, &mut a.sq, &mut b.sq);
     let End { cq, mut sq, .. } = a;
@@ -130,7 +130,7 @@ fn events_wait_for_completions_or_a_time() {
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
     let cq = device.completion_queue(64).channel(&channel).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).sends(16).receives(0).inline(64).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let mut b = crate::end::end::<Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);

@@ -88,11 +88,7 @@ fn sizes_are_checked_before_the_call() {
     let error = device.completion_queue(1).cqe_bytes(32).build().expect_err("no such CQE");
     assert_eq!(error, Error::CqeBytes { bytes: 32 });
     let cq = device.completion_queue(4).build().expect("a CQ");
-    let error = pd
-        .queue_pair::<transport::Rc>(cq.handle(), cq.handle())
-        .sends(attr.max_qp_wr + 1)
-        .build()
-        .expect_err("too many");
+    let error = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(attr.max_qp_wr + 1).build().expect_err("too many");
     assert!(matches!(error, Error::OutOfRange { what: "requests of a send queue", .. }), "{error}");
     let error = pd.shared_recv_queue(attr.max_srq_wr + 1, 1).expect_err("too many");
     assert!(matches!(error, Error::OutOfRange { .. }), "{error}");

@@ -85,7 +85,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
 
 pub(crate) fn end<T: VerbsTransport + Receives>(device: &Device, pd: &ProtectionDomain) -> End<T> {
     let cq = device.completion_queue(64).build().expect("a completion queue");
-    let pair = pd.queue_pair(cq.handle(), cq.handle()).sends(16).receives(16).inline(64).build().expect("a queue pair");
+    let pair = pd.queue_pair(&cq, &cq).sends(16).receives(16).inline(64).build().expect("a queue pair");
     End::new(pd, cq, pair)
 }
 

@@ -55,7 +55,7 @@ fn what_a_queue_pair_uses_that_cannot_be_destroyed_stays() {
     let pd = device.protection_domain().expect("a PD");
     let cq = on_own_pages(&device);
     let ring = cq.ring_addr();
-    let pair = pd.queue_pair::<Rc>(cq.handle(), cq.handle()).build().expect("a queue pair");
+    let pair = pd.queue_pair::<Rc>(&cq, &cq).build().expect("a queue pair");
     refuse_next_command();
     drop(pair);
     drop(cq);
@@ -68,7 +68,7 @@ fn what_a_target_uses_that_cannot_be_destroyed_stays() {
     let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
     let (cq, srq) = (on_own_pages(&device), pd.shared_recv_queue(8, 1).expect("an SRQ"));
     let ring = cq.ring_addr();
-    let target = pd.target(cq.handle(), srq.handle()).build(&path, DcKey(1)).expect("a target");
+    let target = pd.target(&cq, srq.handle()).build(&path, DcKey(1)).expect("a target");
     refuse_next_command();
     drop(target);
     drop((srq, cq));

@@ -76,7 +76,7 @@ impl CopyVisitor for CopiedMessages {
         let pd = device.protection_domain().expect("a PD");
         let [mut a, mut b] = [(), ()].map(|()| {
             let cq = device.completion_queue(64).build().expect("a completion queue");
-            let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).sends(16).receives(16).inline(200);
+            let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives(16).inline(200);
             let pair = builder.build_with::<OneFence, _>(copy).expect("a queue pair");
             End::new(&pd, cq, pair)
         });
@@ -109,8 +109,7 @@ fn large_cqes_and_several_gather_entries() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(10).cqe_bytes(128).build().expect("a CQ of 128-byte CQEs");
-    let pair =
-        pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).send_sge(4).recv_sge(2).build().expect("a queue pair");
+    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).send_sge(4).recv_sge(2).build().expect("a queue pair");
     let mut a = End::new(&pd, cq, pair);
     let mut b = end::<transport::Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);
@@ -137,7 +136,7 @@ fn two_queue_pairs_share_a_receive_queue() {
     }
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let build = |cq: &OwnedCq| {
-        let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle());
+        let builder = pd.queue_pair::<transport::Rc>(cq, cq);
         builder.shared_recv_queue(&srq_handle).build().expect("a queue pair")
     };
     let (mut x, mut y) = (build(&cq), build(&cq));
@@ -171,7 +170,7 @@ fn events_wake_a_sleeper() {
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
     let cq = device.completion_queue(16).channel(&channel).tag(0xfeed).build().expect("a CQ");
-    let pair = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).build().expect("a queue pair");
+    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("a queue pair");
     let mut b = End::new(&pd, cq, pair);
     let mut a = end::<transport::Rc>(&device, &pd);
     connect(&device, &mut a.sq, &mut b.sq);

@@ -48,14 +48,14 @@ fn every_queue_pair_has_its_own_register() {
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
     let pairs: Vec<QueuePair<transport::Rc>> =
-        (0..24).map(|_| pd.queue_pair(cq.handle(), cq.handle()).build().expect("a queue pair")).collect();
+        (0..24).map(|_| pd.queue_pair(&cq, &cq).build().expect("a queue pair")).collect();
     let mut numbers: Vec<u32> = pairs.iter().map(|pair| pair.qp.qpn().get()).collect();
     numbers.sort_unstable();
     numbers.dedup();
     // Had two the same register, building the second would have failed.
     assert_eq!(numbers.len(), 24);
     drop(pairs);
-    let again: QueuePair<transport::Rc> = pd.queue_pair(cq.handle(), cq.handle()).build().expect("registers come back");
+    let again: QueuePair<transport::Rc> = pd.queue_pair(&cq, &cq).build().expect("registers come back");
     drop(again);
 }
 
@@ -68,7 +68,7 @@ fn queues_on_shared_registers_work_from_two_threads() {
             scope.spawn(|| {
                 let build = || {
                     let cq = device.completion_queue(64).build().expect("a CQ");
-                    let builder = pd.queue_pair::<transport::Rc>(cq.handle(), cq.handle()).inline(64);
+                    let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).inline(64);
                     // SAFETY: nothing here posts by libibverbs.
                     let pair = unsafe { builder.build_shared() }.expect("a queue pair");
                     End::new(&pd, cq, pair)

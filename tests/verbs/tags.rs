@@ -36,7 +36,7 @@ impl Line {
         let path = device.path(1, None).expect("a path");
         let (cq, send_cq) =
             (device.completion_queue(256).build().expect("a CQ"), device.completion_queue(64).build().expect("a CQ"));
-        let builder = pd.tag_matching(cq.handle(), &path).tags(TAGS).receives(16);
+        let builder = pd.tag_matching(&cq, &path).tags(TAGS).receives(16);
         assert_eq!(builder.completions(), 2 * TAGS + 2 + 2 * TAGS + 16);
         if device.tag_matching().expect("asked").is_none() {
             assert!(matches!(builder.build(), Err(Error::Unsupported { what: "tag matching" })));
@@ -53,7 +53,7 @@ impl Line {
         let list = builder.build().expect("a list");
         assert_eq!((list.capacity(), list.is_empty()), (TAGS as u16, true));
         let shared = list.shared_receives().handle();
-        let pair = pd.queue_pair::<Rc>(send_cq.handle(), cq.handle()).shared_recv_queue(shared).inline(64);
+        let pair = pd.queue_pair::<Rc>(&send_cq, &cq).shared_recv_queue(shared).inline(64);
         let mut pair = pair.build().expect("a queue pair");
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(7));
         pair.qp.to_init(&path).expect("INIT");
@@ -317,7 +317,7 @@ fn the_device_fetches_a_rendezvous() {
     let path = line._device.path(1, None).expect("a path");
     let receiver = line._pd.tag_receiver(line.cq.handle(), line.list.shared_receives().handle()).expect("a receiver");
     let mut recv_cq = line._device.completion_queue(16).build().expect("a CQ");
-    let sender = line._pd.queue_pair::<Rc>(line.send_cq.handle(), recv_cq.handle()).receives(4).inline(64);
+    let sender = line._pd.queue_pair::<Rc>(&line.send_cq, &recv_cq).receives(4).inline(64);
     let QueuePair { qp, sq, rq } = sender.build().expect("a queue pair");
     let mut rq = rq.expect("it receives");
     line.pair = QueuePair { qp, sq, rq: None };
@@ -358,7 +358,7 @@ fn the_device_fetches_a_rendezvous() {
 #[test]
 fn sizes_that_the_device_does_not_have_are_refused() {
     let Some(line) = Line::new() else { return };
-    let (pd, cq) = (&line._pd, line.cq.handle());
+    let (pd, cq) = (&line._pd, &line.cq);
     let path = line._device.path(1, None).expect("a path");
     let TagAttr { max_tags, max_operations, rendezvous, max_rendezvous_bytes } =
         line._device.tag_matching().expect("asked").expect("it has it");

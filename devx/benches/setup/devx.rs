@@ -40,14 +40,14 @@ impl Devx {
     /// A queue pair with a register of its own, connected with itself.
     pub(crate) fn of_its_own(&self, shape: Shape, path: &Path) -> QueuePair<transport::Rc> {
         let uar = Uar::new(&self.context).expect("a register");
-        let builder = self.pd.queue_pair(&self.rings, self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        let builder = self.pd.queue_pair(&self.rings, &self.cq, &self.cq).sends(shape.sends);
         let builder = builder.receives(shape.receives).inline(shape.inline);
         connect(builder.build_on(uar).expect("a queue pair"), path)
     }
 
     /// One of those of a thread.
     pub(crate) fn of_one_thread(&self, shape: Shape, path: &Path) -> QueuePair<transport::Rc, Rc<ThreadRegister>> {
-        let builder = self.pd.queue_pair(&self.rings, self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        let builder = self.pd.queue_pair(&self.rings, &self.cq, &self.cq).sends(shape.sends);
         let builder = builder.receives(shape.receives).inline(shape.inline);
         connect(builder.build_in(&self.uar).expect("a queue pair"), path)
     }

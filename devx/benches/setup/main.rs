@@ -70,12 +70,12 @@ impl Rig {
     }
 
     fn ours(&self, shape: Shape) -> QueuePair<transport::Rc> {
-        let builder = self.pd.queue_pair(self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        let builder = self.pd.queue_pair(&self.cq, &self.cq).sends(shape.sends);
         self.connect(builder.receives(shape.receives).inline(shape.inline).build().expect("a queue pair"))
     }
 
     fn ours_of_one_thread(&self, shape: Shape) -> QueuePair<transport::Rc, Rc<ThreadRegister>> {
-        let builder = self.pd.queue_pair(self.cq.handle(), self.cq.handle()).sends(shape.sends);
+        let builder = self.pd.queue_pair(&self.cq, &self.cq).sends(shape.sends);
         let builder = builder.receives(shape.receives).inline(shape.inline);
         self.connect(builder.build_in(&self.domain).expect("a queue pair"))
     }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
-use blueflame::cq::{self, CompletionQueue, Compressed, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
+use blueflame::cq::{CompletionQueue, Compressed, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
 use blueflame::queue::Owned;
-use blueflame::types::{CqCi, Cqn, Qpn};
+use blueflame::types::{CqCi, Cqn};
 
 use super::uar::DoorbellPage;
 use crate::ask::{at_least, has};
@@ -19,7 +19,7 @@ use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
 use crate::under::Under;
 
-/// Handle of a completion queue: what queue pairs are made with. Cheap to clone.
+/// Handle of a completion queue, for what is not polling. Cheap to clone. Queues are made with the [queue itself](super::AnyCq).
 #[derive(Clone, Debug)]
 pub struct Cq {
     handle: Arc<Handle>,
@@ -28,7 +28,7 @@ pub struct Cq {
 /// A completion queue of this crate.
 pub type OwnedCq<M = Standard> = Owned<CompletionQueue<M>, Cq>;
 
-const OBJECT: &str = "completion queue";
+pub(super) const OBJECT: &str = "completion queue";
 
 /// The largest `cqc.cq_period`, in microseconds.
 const MAX_PERIOD: u16 = 0xfff;
@@ -52,9 +52,8 @@ const MAX_CQES: u64 = 1 << 23;
 struct Handle {
     object: Object,
     cqn: Cqn,
-    /// The object keeps it, too.
+    /// Resizing moves it. The object keeps it, too.
     lies: Arc<Mutex<Lies>>,
-    packing: Packing,
 }
 
 /// Where a completion queue lies. Whoever makes queue pairs looks at the ring, and another thread may move it.
@@ -66,7 +65,7 @@ struct Lies {
     unsure: Vec<Space>,
 }
 
-// SAFETY: the parts are addresses; the ring is read, and is the device's memory.
+// SAFETY: the parts are addresses.
 unsafe impl Send for Lies {}
 // SAFETY: as above.
 unsafe impl Sync for Lies {}
@@ -184,13 +183,6 @@ impl Cq {
 
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.handle, &other.handle)
-    }
-
-    /// Whether completions of queue pair `qpn` lie in it that nobody has polled.
-    pub(super) fn holds(&self, qpn: Qpn) -> bool {
-        let lies = self.lies();
-        // SAFETY: the ring is there as long as it is locked, and the queue over it has checked the parts.
-        unsafe { cq::holds(&lies.parts, self.handle.packing, qpn) }
     }
 }
 
@@ -358,7 +350,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         };
         let lies = Arc::new(Mutex::new(Lies { parts, ring, unsure: Vec::new() }));
         let (object, out) = context.make(&inbox, (Arc::clone(&lies), record, self.page.clone()))?;
-        let handle = Handle { object, cqn: out.cqn(), lies, packing: self.packed.packing };
+        let handle = Handle { object, cqn: out.cqn(), lies };
         let parts = CqParts { cqn: out.cqn(), ..parts };
         handle.lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
         // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.

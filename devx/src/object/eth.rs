@@ -8,7 +8,7 @@ use blueflame::queue::{Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord}
 use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, RawPacket};
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
-use super::cq::Cq;
+use super::any_cq::{AnyCq, make_fresh, whole};
 use super::pd::Pd;
 use super::shadow::Shadow;
 use super::tis::Tis;
@@ -16,8 +16,8 @@ use super::uar::Uar;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
-    CreateRqIn, CreateSqIn, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc, Rqn, Sqc,
-    Sqn, Wq, WqType,
+    CreateRqIn, CreateRqOut, CreateSqIn, CreateSqOut, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn,
+    QueueState, Rqc, Rqn, Sqc, Sqn, Wq, WqType,
 };
 use crate::context::Object;
 use crate::error::Error;
@@ -87,11 +87,12 @@ impl Pd {
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
-        cq: &Cq,
+        cq: &dyn AnyCq,
         tis: &Tis,
         uar: Uar,
         wqebbs: u32,
     ) -> Result<OwnedSq<M>, Error> {
+        let completions = whole(cq)?;
         in_range("WQEBBs of a send queue", wqebbs, 1..=1 << 15)?;
         let wqebbs = wqebbs.next_power_of_two();
         let context = self.context();
@@ -105,14 +106,15 @@ impl Pd {
         sqc.set_min_wqe_inline_mode(M::MODE)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
-            .set_cqn(cq.cqn())
+            .set_cqn(completions.cqn())
             .set_tis_lst_sz(1)
             .set_tis_num_0(tis.tisn());
         place(sqc.wq_mut(), self, &ring, &record, wqebbs, WQEBB_BYTES as u32);
         sqc.wq_mut().set_uar_page(uar.page().id());
         let (start, dbrec) = (ring.start(), record.start());
-        let under = (ring, record, uar.page().clone(), tis.clone(), cq.clone(), self.clone());
-        let (object, out) = context.make(&inbox, under)?;
+        let under = (ring, record, uar.page().clone(), tis.clone(), completions.clone(), self.clone());
+        let number = |out: &CreateSqOut| Qpn::truncate(out.sqn().get());
+        let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], ("send queue", number))?;
         let mut ready = ModifySqIn::new();
         ready.set_sqn(out.sqn()).set_sq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -124,6 +126,7 @@ impl Pd {
             wqebbs,
             dbrec,
             qpn: Qpn::truncate(out.sqn().get()),
+            cq: cq.any_id(),
             max_inline: MAX_INLINE,
             max_sge: MAX_SGE,
             signal_all: false,
@@ -137,7 +140,7 @@ impl Pd {
         let handle = SqHandle { object, sqn: out.sqn(), _shadow: shadow };
         let bad = |why: String| Error::Parts { object: "send queue", why };
         // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and both go after
-        // the queue.
+        // the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and the completion queue is borrowed.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
         queue.set_window(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
@@ -149,7 +152,8 @@ impl Pd {
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue).
-    pub fn recv_queue(&self, rings: &ThreadRings, cq: &Cq, receives: u32, sge: u32) -> Result<OwnedRq, Error> {
+    pub fn recv_queue(&self, rings: &ThreadRings, cq: &dyn AnyCq, receives: u32, sge: u32) -> Result<OwnedRq, Error> {
+        let completions = whole(cq)?;
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
         let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
@@ -161,10 +165,12 @@ impl Pd {
         let record = rings.record()?;
         let mut inbox = CreateRqIn::new();
         let rqc = inbox.ctx_mut();
-        rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(cq.cqn());
+        rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(completions.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
         let (start, dbrec) = (ring.start(), record.start());
-        let (object, out) = context.make(&inbox, (ring, record, cq.clone(), self.clone()))?;
+        let under = (ring, record, completions.clone(), self.clone());
+        let number = |out: &CreateRqOut| Qpn::truncate(out.rqn().get());
+        let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], ("receive queue", number))?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -177,6 +183,8 @@ impl Pd {
             stride,
             dbrec,
             qpn: Qpn::truncate(out.rqn().get()),
+            cq: cq.any_id(),
+            flow_tags: false,
             head: 0,
             shadow: shadow.start(),
         };

@@ -2,6 +2,7 @@
 //! are dropped in.
 
 mod address;
+mod any_cq;
 mod cq;
 mod dct;
 mod encryption;
@@ -25,6 +26,7 @@ mod tis;
 mod uar;
 mod xrq;
 
+pub use any_cq::AnyCq;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
 pub use encryption::{Dek, EncryptingKey, XtsKey};

@@ -4,7 +4,7 @@ use blueflame::queue::{Owned, SendQueue, TagMatching, TagRecord};
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
 
-use super::cq::Cq;
+use super::any_cq::{AnyCq, whole};
 use super::pd::Pd;
 use super::qp::{Qp, QueuePair};
 use super::shared::SharedReceives;
@@ -29,7 +29,12 @@ impl Pd {
     /// Begins a list of tagged buffers, whose rings and records lie in `rings`. All that is done with it completes on `cq`: operations
     /// on the list, and messages of queue pairs that receive from it. `path` leads to the device itself: the command queue is connected
     /// to itself.
-    pub fn tag_matching<'a>(&'a self, rings: &'a ThreadRings, cq: &'a Cq, path: &'a Path) -> TagMatchingBuilder<'a> {
+    pub fn tag_matching<'a>(
+        &'a self,
+        rings: &'a ThreadRings,
+        cq: &'a dyn AnyCq,
+        path: &'a Path,
+    ) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, rings, cq, path, tags: 64, operations: None, receives: 128, sge: 1 }
     }
 }
@@ -40,7 +45,7 @@ impl Pd {
 pub struct TagMatchingBuilder<'a> {
     pd: &'a Pd,
     rings: &'a ThreadRings,
-    cq: &'a Cq,
+    cq: &'a dyn AnyCq,
     path: &'a Path,
     tags: u32,
     operations: Option<u32>,
@@ -87,7 +92,7 @@ impl TagMatchingBuilder<'_> {
         let log_list = tags.ilog2() + 1;
         at_least("cmd_hca_cap.log_tag_matching_list_sz", general.log_tag_matching_list_sz(), log_list)?;
         let rendezvous = general.rndv_offload_rc();
-        let xrq = pd.xrq((rings, cq), (receives, sge), |xrqc| {
+        let xrq = pd.xrq((rings, whole(cq)?), (receives, sge), |xrqc| {
             xrqc.set_topology(TAG_MATCHING).set_offload(if rendezvous { RENDEZVOUS } else { 0 });
             xrqc.tag_matching_topology_context_mut().set_log_matching_list_sz(log_list as u8);
         })?;

@@ -90,8 +90,8 @@ impl DoorbellPage {
 /// # use blueflame::transport;
 /// # use blueflame_devx::Error;
 /// # use blueflame_devx::memory::ThreadRings;
-/// # use blueflame_devx::object::{Cq, Pd, Uar};
-/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &Cq, uar: Uar) -> Result<(), Error> {
+/// # use blueflame_devx::object::{OwnedCq, Pd, Uar};
+/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &OwnedCq, uar: Uar) -> Result<(), Error> {
 /// let first = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_on(uar)?;
 /// let second = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_on(uar)?; // moved
 /// # Ok(())
@@ -186,8 +186,8 @@ impl Uar {
 /// # use blueflame::transport;
 /// # use blueflame_devx::Error;
 /// # use blueflame_devx::memory::ThreadRings;
-/// # use blueflame_devx::object::{Cq, Pd, ThreadUar};
-/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &Cq, uar: &ThreadUar) -> Result<(), Error> {
+/// # use blueflame_devx::object::{OwnedCq, Pd, ThreadUar};
+/// # fn f(pd: &Pd, rings: &ThreadRings, cq: &OwnedCq, uar: &ThreadUar) -> Result<(), Error> {
 /// let pair = pd.queue_pair::<transport::Rc>(rings, cq, cq).build_in(uar)?;
 /// std::thread::spawn(move || drop(pair)); // not `Send`
 /// # Ok(())

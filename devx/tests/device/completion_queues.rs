@@ -75,7 +75,7 @@ fn cqes_of_128_bytes_lie_at_their_multiples_whatever_lies_before() {
     let mut kept = Vec::new();
     let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
     for round in 0..4 {
-        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
         let odd = builder.sends(1).receives(0).build().expect("a queue pair");
         let other = ground.rings.completion_queue(uar.page(), 2).cqe_bytes(128).build();
         let other = other.unwrap_or_else(|error| panic!("round {round}: {error}"));
@@ -95,7 +95,7 @@ fn two_queues_never_poll_one_ring() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
-    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
     let _odd = builder.sends(1).receives(0).build().expect("a queue pair");
     let resized = Cq::resize(&mut cq, &ground.rings, 8);
     // Its last CQE may end 64 bytes before.
@@ -134,7 +134,7 @@ fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     }
     let mut cq = cq.expect("a completion queue");
     let parts = cq.handle().parts();
-    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
     let mut pair = builder.sends(16).receives(16).inline(64).build_on(uar).expect("a queue pair");
     let mut peer = End::<transport::Rc>::new(&ground);
     let (here, there) = (pair.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));

@@ -15,7 +15,7 @@ fn memory_is_copied_by_who_was_made_for_it() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, cq.handle(), cq.handle()).memcpy(true);
+    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).memcpy(true);
     let built = builder.sends(16).receives(16).build_on(uar);
     let max_bytes = match ground.context.max_memcpy() {
         Ok(bytes) => bytes,

@@ -22,7 +22,7 @@ impl Master {
     fn new(ground: &Ground, is_one: bool) -> Self {
         let uar = Uar::new(&ground.context).expect("a register");
         let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-        let builder = ground.pd.queue_pair::<Rc>(&ground.rings, cq.handle(), cq.handle()).sends(16).receives(0);
+        let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).receives(0);
         let builder = if is_one { builder.cross_channel() } else { builder };
         let mut pair = builder.build_on(uar).expect("a queue pair");
         let own = pair.qp.endpoint(&ground.path);
@@ -40,7 +40,7 @@ fn a_message_starts_another_queue() {
     let mut peer = End::<Rc>::new(&ground);
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, cq.handle(), cq.handle()).sends(16).receives(0).inline(64);
+    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).receives(0).inline(64);
     let mut slave = builder.build_managed().expect("the device has it");
     assert!(slave.qp.query().expect("QUERY_QP").cd_slave_send());
     let (at_slave, at_peer) = (slave.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));

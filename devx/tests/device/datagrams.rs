@@ -107,7 +107,7 @@ fn datagrams_arrive() {
     let mut cqs = [(); 2].map(|()| completion_queue(&ground));
     let [a, b] = cqs.each_ref().map(|cq| {
         let uar = Uar::new(&ground.context).expect("a register");
-        let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, cq.handle(), cq.handle());
+        let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, cq, cq);
         let raw = builder.sends(16).receives(16).inline(8).build_on(uar).expect("a queue pair");
         raw.qp.start_datagrams(&ground.path, Q_KEY).expect("RTS");
         raw
@@ -140,7 +140,7 @@ fn an_initiator_sends_to_two_targets() {
     let shared = SharedReceives::from(srq.handle());
     let targets = [0, 1].map(|n| ground.pd.dct(receives.handle(), &shared, &ground.path, KEY + n).expect("a target"));
     let uar = Uar::new(&ground.context).expect("a register");
-    let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, sends.handle(), sends.handle());
+    let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, &sends, &sends);
     let initiator = builder.sends(16).receives(0).inline(8).build_on(uar).expect("an initiator");
     initiator.qp.start_initiator(&ground.path).expect("RTS");
     let memory = buffer(&ground);

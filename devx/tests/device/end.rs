@@ -48,7 +48,7 @@ impl<T: DevxTransport> End<T> {
     pub(crate) fn built(ground: &Ground, options: impl FnOnce(QpBuilder<'_, T>) -> QpBuilder<'_, T>) -> Self {
         let uar = Uar::new(&ground.context).expect("a register");
         let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-        let builder = ground.pd.queue_pair::<T>(&ground.rings, cq.handle(), cq.handle());
+        let builder = ground.pd.queue_pair::<T>(&ground.rings, &cq, &cq);
         let pair = options(builder.sends(16).receives(16).inline(64)).build_on(uar).expect("a queue pair");
         Self::over(ground, pair, cq)
     }

@@ -85,7 +85,7 @@ fn capabilities_are_checked_before_anything_is_sent() {
         assert_eq!(error, Err(Error::Capability { name: "cmd_hca_cap.log_max_cq_sz", needed, found }));
     }
     let cq = ground.rings.completion_queue(uar.page(), 1).build().expect("a completion queue");
-    let error = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle()).inline(961).build();
+    let error = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).inline(961).build();
     let Err(Error::OutOfRange { what, value: 961, .. }) = error else { panic!("{error:?}") };
     assert_eq!(what, "bytes inline");
 }

@@ -75,7 +75,7 @@ impl Things {
 impl Frames {
     fn new(ground: &Ground, cq: &OwnedCq) -> Result<Self, Error> {
         let domain = TransportDomain::new(&ground.context)?;
-        let rq = ground.pd.recv_queue(&ground.rings, cq.handle(), 16, 1)?;
+        let rq = ground.pd.recv_queue(&ground.rings, cq, 16, 1)?;
         let rqt = Rqt::new(&[rq.handle().clone(), rq.handle().clone()])?;
         let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4)?;
         Ok(Self {
@@ -109,24 +109,24 @@ const ALL: &[Line] = &[
     ("queue pair, send completions", |here, there| pair(here, here, there, here).map(drop)),
     ("queue pair, receive completions", |here, there| pair(here, here, here, there).map(drop)),
     ("queue pair, shared receives", |here, there| {
-        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, here.cq.handle());
+        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, &here.cq);
         pd.queue_pair::<Rc>(rings, cq, cq).shared_receives(&there.shared).build().map(drop)
     }),
     ("queue pair, its register", |here, there| {
-        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, here.cq.handle());
+        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, &here.cq);
         pd.queue_pair::<Rc>(rings, cq, cq).build_on(Uar::new(&there.context)?).map(drop)
     }),
     ("queue pair, a thread's register", |here, there| {
-        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, here.cq.handle());
+        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, &here.cq);
         pd.queue_pair::<Rc>(rings, cq, cq).build_in(&there.uar).map(drop)
     }),
     ("queue pair, a shared register", |here, there| {
-        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, here.cq.handle());
+        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, &here.cq);
         let shared = SharedUar::over(Uar::new(&there.context)?)?;
         pd.queue_pair::<Rc>(rings, cq, cq).build_shared(&shared).map(drop)
     }),
     ("raw queue pair, its register", |here, there| {
-        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, here.cq.handle());
+        let (pd, rings, cq) = (&here.ground.pd, &here.ground.rings, &here.cq);
         pd.raw_queue_pair(ServiceType::UD, rings, cq, cq).build_on(Uar::new(&there.context)?).map(drop)
     }),
     ("shared receive queue, rings", |here, there| {
@@ -139,11 +139,11 @@ const ALL: &[Line] = &[
         here.ground.pd.extended_recv_queue(&here.ground.rings, there.cq.handle(), 15, 1).map(drop)
     }),
     ("tag matching, rings", |here, there| {
-        let (ground, cq) = (&here.ground, here.cq.handle());
+        let (ground, cq) = (&here.ground, &here.cq);
         ground.pd.tag_matching(&there.ground.rings, cq, &ground.path).build().map(drop)
     }),
     ("tag matching, completions", |here, there| {
-        let (ground, cq) = (&here.ground, there.cq.handle());
+        let (ground, cq) = (&here.ground, &there.cq);
         ground.pd.tag_matching(&ground.rings, cq, &ground.path).build().map(drop)
     }),
     ("target, completions", |here, there| {
@@ -175,28 +175,26 @@ const OF_FRAMES: &[Line] = &[
     ("send queue, rings", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&there.ground.rings, here.cq.handle(), &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<InlineL2>(&there.ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, completions", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, there.cq.handle(), &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<InlineL2>(&ground.rings, &there.cq, &here.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, interface", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, here.cq.handle(), &there.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<InlineL2>(&ground.rings, &here.cq, &there.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, register", |here, there| {
         let uar = Uar::new(&there.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, here.cq.handle(), &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<InlineL2>(&ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
     }),
-    ("receive queue, rings", |here, there| {
-        here.ground.pd.recv_queue(&there.ground.rings, here.cq.handle(), 16, 1).map(drop)
-    }),
+    ("receive queue, rings", |here, there| here.ground.pd.recv_queue(&there.ground.rings, &here.cq, 16, 1).map(drop)),
     ("receive queue, completions", |here, there| {
-        here.ground.pd.recv_queue(&here.ground.rings, there.cq.handle(), 16, 1).map(drop)
+        here.ground.pd.recv_queue(&here.ground.rings, &there.cq, 16, 1).map(drop)
     }),
     ("table of queues", |here, there| {
         Rqt::new(&[here.frames().rq.handle().clone(), there.frames().rq.handle().clone()]).map(drop)
@@ -215,8 +213,7 @@ const OF_FRAMES: &[Line] = &[
 ];
 
 fn pair(here: &Things, rings: &Things, sends: &Things, receives: &Things) -> Result<(), Error> {
-    let builder =
-        here.ground.pd.queue_pair::<Rc>(&rings.ground.rings, sends.cq.handle(), receives.cq.handle()).receives(4);
+    let builder = here.ground.pd.queue_pair::<Rc>(&rings.ground.rings, &sends.cq, &receives.cq).receives(4);
     builder.build().map(drop)
 }
 

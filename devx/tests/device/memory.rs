@@ -115,7 +115,7 @@ fn thousands_of_queues_are_one_registration() {
     let before = rings.in_use();
     let pairs: Vec<_> = (0..200)
         .map(|_| {
-            let builder = pd.queue_pair::<transport::Rc>(&thread, cq.handle(), cq.handle());
+            let builder = pd.queue_pair::<transport::Rc>(&thread, &cq, &cq);
             builder.sends(16).receives(16).build_in(&uar).expect("a queue pair")
         })
         .collect();

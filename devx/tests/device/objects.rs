@@ -21,7 +21,7 @@ fn a_datagram_queue_pair_goes_to_rts() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, &cq, &cq);
     let raw = builder.sends(16).receives(16).build_on(uar).expect("a queue pair");
     raw.qp.start_datagrams(&ground.path, 0x1111_1111).expect("RTS");
     let context = raw.qp.query().expect("QUERY_QP");
@@ -46,7 +46,7 @@ fn an_initiator_and_a_target_are_made() {
     let dct = made.expect("a target");
     let context = dct.query().expect("QUERY_DCT");
     assert_eq!((context.dc_access_key(), context.cqn()), (0x5566, cq.cqn()));
-    let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, &cq, &cq);
     let raw = builder.sends(16).receives(0).build_on(uar).expect("an initiator");
     raw.qp.start_initiator(&ground.path).expect("RTS");
     assert_eq!(raw.qp.state().expect("QUERY_QP"), QpcState::RTS);
@@ -61,7 +61,7 @@ fn a_queue_pair_takes_receives_from_a_shared_queue() {
     let srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a shared receive queue");
     assert_eq!(srq.capacity(), 31);
     let shared = SharedReceives::from(srq.handle());
-    let builder = ground.pd.queue_pair::<blueflame::transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.queue_pair::<blueflame::transport::Rc>(&ground.rings, &cq, &cq);
     let pair = builder.shared_receives(&shared).build_on(uar).expect("a queue pair");
     assert!(pair.rq.is_none());
     let context = pair.qp.query().expect("QUERY_QP");
@@ -87,7 +87,7 @@ fn frames_leave_by_a_send_queue() {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     let mut cq = cq;
-    let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, cq.handle(), &tis, uar, 16).expect("a send queue");
+    let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     assert_eq!(sq.handle().query().expect("QUERY_SQ").state(), QueueState::RDY);
     let frame: [u8; 64] = std::array::from_fn(|n| n as u8);
     let headers: &[u8; 18] = frame.first_chunk().expect("64 bytes");
@@ -108,7 +108,7 @@ fn rules_send_to_queues_and_count() {
     let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let queues = [(); 2].map(|()| ground.pd.recv_queue(&ground.rings, cq.handle(), 16, 1).expect("a receive queue"));
+    let queues = [(); 2].map(|()| ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue"));
     assert_eq!(queues[0].handle().query().expect("QUERY_RQ").state(), QueueState::RDY);
     let rqt = Rqt::new(&[queues[0].handle().clone(), queues[1].handle().clone()]).expect("CREATE_RQT");
     let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };

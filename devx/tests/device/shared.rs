@@ -28,7 +28,7 @@ impl Receivers {
     fn new(ground: &Ground, cq: OwnedCq, shared: &SharedReceives) -> Self {
         let pairs = [(); 2].map(|()| {
             let uar = Uar::new(&ground.context).expect("a register");
-            let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+            let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
             builder.shared_receives(shared).build_on(uar).expect("a queue pair")
         });
         let mut pool = Pool::new(&ground.verbs_pd, 4096, Access::ALL).expect("memory");

@@ -25,7 +25,7 @@ fn domain(ground: &Ground) -> TransportDomain {
 fn queues<const N: usize>(ground: &Ground) -> (OwnedCq, [OwnedRq; N]) {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let queue = |()| ground.pd.recv_queue(&ground.rings, cq.handle(), 16, 1).expect("a receive queue");
+    let queue = |()| ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue");
     let queues = [(); N].map(queue);
     (cq, queues)
 }

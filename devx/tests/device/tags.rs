@@ -30,7 +30,7 @@ fn messages_are_compared_with_a_list() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 128).build().expect("a completion queue");
-    let builder = ground.pd.tag_matching(&ground.rings, cq.handle(), &ground.path).tags(5).receives(8);
+    let builder = ground.pd.tag_matching(&ground.rings, &cq, &ground.path).tags(5).receives(8);
     let general = ground.context.general().expect("capabilities");
     if !general.tag_matching() {
         let made = builder.build();
@@ -50,7 +50,7 @@ fn messages_are_compared_with_a_list() {
     let memory = Pool::new(&ground.verbs_pd, 4096, Access::ALL).expect("memory").take(4096).expect("all of it");
     let shared = SharedReceives::from(list.shared_receives().handle());
     let receiver_uar = Uar::new(&ground.context).expect("a register");
-    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, cq.handle(), cq.handle());
+    let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
     let mut receiver = builder.shared_receives(&shared).build_on(receiver_uar).expect("a queue pair");
     let mut peer = End::<transport::Rc>::new(&ground);
     let (here, there) = (receiver.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));

@@ -30,9 +30,7 @@ const IN_RINGS: &[Made] = &[
         Cq::resize(&mut cq, &on.rings, 64)?;
         Ok(Box::new(cq))
     }),
-    ("queue pair", |on| {
-        Ok(Box::new(on.pd.queue_pair::<transport::Rc>(&on.rings, on.cq.handle(), on.cq.handle()).build()?))
-    }),
+    ("queue pair", |on| Ok(Box::new(on.pd.queue_pair::<transport::Rc>(&on.rings, &on.cq, &on.cq).build()?))),
     ("shared receive queue", |on| Ok(Box::new(on.pd.shared_recv_queue(&on.rings, 15, 1)?))),
     ("extended receive queue", |on| Ok(Box::new(on.pd.extended_recv_queue(&on.rings, on.cq.handle(), 15, 1)?))),
 ];

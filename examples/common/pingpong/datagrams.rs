@@ -37,7 +37,7 @@ impl Datagrams {
             return Err(format!("a datagram of this port has {longest} bytes at most: choose another --size").into());
         }
         let completed = EventCq::new(&pd.device(), options)?;
-        let cq = completed.cq.handle();
+        let cq = &completed.cq;
         // With an address of 48 bytes, a request takes two WQEBBs.
         let mut pair = pd.queue_pair::<Ud>(cq, cq).sends(2 * SENDS).receives(options.rx_depth).build()?;
         pair.activate(path, QKEY)?;

@@ -34,7 +34,7 @@ impl Dynamic {
     /// A device without dynamic connections, or a failed call.
     pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
         let completed = EventCq::new(&pd.device(), options)?;
-        let cq = completed.cq.handle();
+        let cq = &completed.cq;
         let srq = pd.shared_recv_queue(options.rx_depth, 1)?;
         let target = pd.target(cq, srq.handle()).build(path, KEY)?;
         // With an address of 48 bytes, a request takes two WQEBBs.

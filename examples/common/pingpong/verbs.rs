@@ -28,7 +28,7 @@ impl Verbs {
     /// A failed call.
     pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
         let completed = EventCq::new(&pd.device(), options)?;
-        let cq = completed.cq.handle();
+        let cq = &completed.cq;
         let pair = pd.queue_pair(cq, cq).sends(SENDS).receives(options.rx_depth).build()?;
         let QueuePair { qp, sq, rq } = pair;
         qp.to_init(path)?;

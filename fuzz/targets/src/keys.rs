@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport;
@@ -331,6 +332,7 @@ pub(super) fn post_all<E>(
         wqebbs,
         dbrec: record.ptr().cast(),
         qpn,
+        cq: CqId::NONE,
         max_inline: 0,
         // Of what is posted here, DUMP alone has entries of the queue's.
         max_sge: if input.service & 0x20 != 0 { input.max_sge.into() } else { 0 },

@@ -114,6 +114,17 @@ pub fn run(input: &Input) {
     let mut lab = unsafe {
         let parts = RegisterParts { reg: register.ptr(), size: 256 };
         let register = ExclusiveRegister::from_parts(parts).expect("a register");
+        let cq = CompletionQueue::from_parts(CqParts {
+            buf: areas[3].ptr(),
+            cqe_cnt: cqes,
+            cqe_size,
+            dbrec: record(4),
+            cq_uar: uar.ptr(),
+            cqn: Cqn::truncate(7),
+            ci: CqCi::truncate(input.ci),
+        })
+        .expect("a completion queue");
+        let id = cq.id();
         Lab {
             sq: SendQueue::from_parts(
                 SqParts {
@@ -121,6 +132,7 @@ pub fn run(input: &Input) {
                     wqebbs: sends,
                     dbrec: record(0),
                     qpn: Qpn::truncate(QPN),
+                    cq: id,
                     max_inline: 256,
                     max_sge: 16,
                     signal_all: false,
@@ -136,6 +148,8 @@ pub fn run(input: &Input) {
                 stride: 32,
                 dbrec: record(0),
                 qpn: Qpn::truncate(QPN),
+                cq: id,
+                flow_tags: false,
                 head: input.head,
                 shadow: NonNull::from(&mut recv_shadow[..]).cast(),
             })
@@ -152,16 +166,7 @@ pub fn run(input: &Input) {
                 shadow: NonNull::from(&mut shared_shadow[..]).cast(),
             })
             .expect("a shared receive queue"),
-            cq: CompletionQueue::from_parts(CqParts {
-                buf: areas[3].ptr(),
-                cqe_cnt: cqes,
-                cqe_size,
-                dbrec: record(4),
-                cq_uar: uar.ptr(),
-                cqn: Cqn::truncate(7),
-                ci: CqCi::truncate(input.ci),
-            })
-            .expect("a completion queue"),
+            cq,
             areas: areas.into(),
             sent: VecDeque::new(),
             received: VecDeque::new(),

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 
 use blueflame::Sge;
+use blueflame::cq::CqId;
 use blueflame::db::Managed;
 use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport;
@@ -55,6 +56,7 @@ impl Request {
                     wqebbs: 1,
                     dbrec: record.ptr().cast(),
                     qpn,
+                    cq: CqId::NONE,
                     max_inline: 0,
                     max_sge: 0,
                     signal_all: false,

@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
 use blueflame::transport::{self, InlineNone};
@@ -187,6 +188,7 @@ fn post<T: Service>(input: &Input) {
         wqebbs,
         dbrec: record.ptr().cast(),
         qpn,
+        cq: CqId::NONE,
         max_inline: input.max_inline.into(),
         max_sge: input.max_sge.into(),
         signal_all: input.signal_all,

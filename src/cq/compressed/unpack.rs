@@ -4,7 +4,7 @@ use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::layout::Layout;
+use super::layout::{Layout, Packing};
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use crate::cq::layout::{CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
@@ -16,6 +16,9 @@ pub trait Sealed {}
 
 /// What a queue must remember to unpack completions, by how it is polled: `()` where each CQE is one completion.
 pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
+    /// How completions lie in the ring.
+    #[doc(hidden)]
+    const PACKING: Packing;
     /// Whether there is anything to unpack.
     const PACKED: bool;
 
@@ -70,6 +73,7 @@ pub struct Found {
 
 impl Sealed for () {}
 impl Unpack for () {
+    const PACKING: Packing = Packing::None;
     const PACKED: bool = false;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
@@ -246,6 +250,7 @@ const PACKED: OpOwn = OpOwn(2 << 4 | 3 << 2);
 
 impl<F: MiniFormat, L: Layout> Sealed for Unpacked<F, L> {}
 impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
+    const PACKING: Packing = L::PACKING;
     const PACKED: bool = true;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {

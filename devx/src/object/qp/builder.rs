@@ -10,7 +10,7 @@ use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::types::Wqebbs;
 use blueflame::wqe::{Memcpy, SupportedOn};
 
-use super::super::cq::Cq;
+use super::super::any_cq::AnyCq;
 use super::super::pd::Pd;
 use super::super::shared::SharedReceives;
 use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar};
@@ -34,8 +34,8 @@ impl Pd {
     pub fn queue_pair<'a, T: DevxTransport>(
         &'a self,
         rings: &'a ThreadRings,
-        send_cq: &'a Cq,
-        recv_cq: &'a Cq,
+        send_cq: &'a dyn AnyCq,
+        recv_cq: &'a dyn AnyCq,
     ) -> QpBuilder<'a, T> {
         QpBuilder {
             plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, T::SERVICE) },
@@ -203,7 +203,8 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         let bad = |object| move |error: &dyn core::fmt::Display| Error::Parts { object, why: error.to_string() };
         let Made { qp, sq, rq } = self.plan.make(page)?;
         // SAFETY: the device was told of this ring and record; they, and the shadow, live in the handle, which goes after the queue
-        // (`Owned`); the register is in the page that the queue pair was made with; nobody else posts.
+        // (`Owned`); the register is in the page that the queue pair was made with; nobody else posts. Nothing is left of an earlier
+        // queue pair with its number: `make` has looked, and the plan borrows the completion queues.
         let mut sq =
             unsafe { SendQueue::<T, R>::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         sq.set_window(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;

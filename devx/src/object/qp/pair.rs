@@ -1,8 +1,11 @@
 //! A queue pair with its queues.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
-use blueflame::cq::{CompletionQueue, Cqe, PollMode};
+#[cfg(doc)]
+use blueflame::cq::CompletionQueue;
+use blueflame::cq::Cqe;
 use blueflame::db::{ExclusiveRegister, Register};
 use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::transport::Transport;
@@ -10,7 +13,7 @@ use blueflame::types::{Psn, Wqebbs};
 use blueflame::verbs::handshake::{self, HandshakeError, Peer};
 use blueflame::verbs::{Endpoint, Gid, Path};
 
-use super::super::cq::Cq;
+use super::super::any_cq::{AnyCq, whole};
 use super::handle::Qp;
 use crate::cmd::QpcState;
 use crate::error::Error;
@@ -108,28 +111,31 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     }
 
     /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, and the tags of outstanding requests are
-    /// lost. Completions that nobody has polled are removed from the completion queues; `forgotten` sees each of them first.
+    /// lost. Completions that nobody has polled are removed from the completion queues; `forgotten` sees each of them first. One that is
+    /// lent borrows its queue, so none is when this is called.
     ///
-    /// `cqs` are the completion queues that the queue pair completes to: one, or two.
+    /// `cqs` are the completion queues that the queue pair completes to, in whatever mode: one, or two.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's; [`Error::Command`].
-    pub fn reset<M: PollMode>(
-        &mut self,
-        cqs: &mut [&mut Owned<CompletionQueue<M>, Cq>],
-        mut forgotten: impl FnMut(Cqe<'_>),
-    ) -> Result<(), Error> {
+    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put it back);
+    /// [`Error::Command`].
+    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
-        for needed in [&self.qp.handle.send_cq, &self.qp.handle.recv_cq] {
-            if !cqs.iter().any(|cq| cq.handle().is(needed)) {
-                return Err(Error::Foreign { object: "completion queue that was given", of: "queue pair" });
-            }
+        let handle = Arc::clone(&self.qp.handle);
+        let ours = [&handle.send_cq, &handle.recv_cq];
+        let is_ours = |cq: &&mut &mut dyn AnyCq| ours.iter().any(|ours| cq.any_handle().is(ours));
+        if !ours.iter().all(|ours| cqs.iter().any(|cq| cq.any_handle().is(ours))) {
+            return Err(Error::Foreign { object: "completion queue that was given", of: "queue pair" });
+        }
+        for cq in cqs.iter_mut().filter(is_ours) {
+            whole(*cq)?;
         }
         self.qp.to_reset()?;
-        for cq in cqs.iter_mut() {
-            cq.forget_with(self.qp.qpn(), &mut forgotten);
+        for cq in cqs.iter_mut().filter(is_ours) {
+            cq.forget_any(handle.qpn.into(), &mut forgotten);
         }
-        // SAFETY: in RESET, and the queues are this queue pair's; its completions are forgotten.
+        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come from its completion
+        // queues, which are whole. There they are forgotten, and none is lent, as both are borrowed here.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.
@@ -138,11 +144,15 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// Checks that both queues belong to the handle: safe code can exchange the fields, and the queue in an [`Owned`].
+    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange
+    /// the queue in an [`Owned`].
     fn whole(&self) -> Result<(), Error> {
         let handle = &self.qp.handle;
         let sq = self.sq.handle().is(&self.qp) && self.sq.ring_addr() == handle.sq_ring;
-        let rq = self.rq.as_ref().is_none_or(|rq| rq.handle().is(&self.qp) && rq.ring_addr() == handle.rq_ring);
+        let rq = match &self.rq {
+            Some(rq) => rq.handle().is(&self.qp) && rq.ring_addr() == handle.rq_ring,
+            None => handle._rq_shadow.is_none(),
+        };
         if sq && rq { Ok(()) } else { Err(Error::Foreign { object: "send or receive queue", of: "queue pair" }) }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blueflame::queue::{RqParts, SqParts};
 use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
-use super::super::cq::Cq;
+use super::super::any_cq::{AnyCq, make_fresh, whole};
 use super::super::pd::Pd;
 use super::super::shadow::Shadow;
 use super::super::shared::SharedReceives;
@@ -18,15 +18,14 @@ use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
-use crate::under::Under;
 
 /// What a queue pair is to be like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan<'a> {
     pub(super) pd: &'a Pd,
     pub(super) rings: &'a ThreadRings,
-    pub(super) send_cq: &'a Cq,
-    pub(super) recv_cq: &'a Cq,
+    pub(super) send_cq: &'a dyn AnyCq,
+    pub(super) recv_cq: &'a dyn AnyCq,
     pub(super) shared: Option<&'a SharedReceives>,
     pub(super) service: ServiceType,
     pub(super) sends: u32,
@@ -56,9 +55,6 @@ const OBJECT: &str = "queue pair";
 
 /// The user index of queues that nobody has given one: what Linux gives its own (`MLX5_IB_DEFAULT_UIDX`).
 const NO_USER_INDEX: u32 = 0xff_ffff;
-
-/// Queue pairs that are made for one with a number of which nothing is left.
-const TRIES: usize = 16;
 
 /// DS of the remote address, and of an address vector.
 const REMOTE_DS: usize = 1;
@@ -93,8 +89,8 @@ impl<'a> Plan<'a> {
     pub(super) fn new(
         pd: &'a Pd,
         rings: &'a ThreadRings,
-        send_cq: &'a Cq,
-        recv_cq: &'a Cq,
+        send_cq: &'a dyn AnyCq,
+        recv_cq: &'a dyn AnyCq,
         service: ServiceType,
     ) -> Self {
         Self {
@@ -187,14 +183,16 @@ impl<'a> Plan<'a> {
 
     /// Makes the queue pair, with the doorbell register of `page`.
     pub(super) fn make(&self, page: &DoorbellPage) -> Result<Made, Error> {
+        let cqs = (whole(self.send_cq)?.clone(), whole(self.recv_cq)?.clone());
         let shape = self.shape()?;
         let ring = self.rings.ring(shape.bytes(), WQEBB_BYTES)?;
         let record = self.rings.record()?;
         let inbox = self.inbox(&shape, &ring, &record, page);
         let (start, dbrec) = (ring.start(), record.start());
-        let cqs = (self.send_cq.clone(), self.recv_cq.clone());
         let under = Arc::new((ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
-        let (object, out) = self.create(&inbox, &under)?;
+        let number = |out: &CreateQpOut| out.qpn();
+        let cqs = [self.send_cq, self.recv_cq];
+        let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, (OBJECT, number))?;
         Ok(self.finish(object, out.qpn(), &shape, (start, dbrec)))
     }
 
@@ -208,8 +206,8 @@ impl<'a> Plan<'a> {
             .set_pd(self.pd.pdn())
             .set_uar_page(page.id())
             .set_user_index(self.user_index)
-            .set_cqn_snd(self.send_cq.cqn())
-            .set_cqn_rcv(self.recv_cq.cqn())
+            .set_cqn_snd(self.send_cq.any_handle().cqn())
+            .set_cqn_rcv(self.recv_cq.any_handle().cqn())
             .set_log_sq_size(shape.wqebbs.trailing_zeros() as u8)
             .set_wq_signature(self.signed)
             .set_cd_master(self.master)
@@ -230,29 +228,6 @@ impl<'a> Plan<'a> {
         inbox
     }
 
-    /// Makes queue pairs until one has a number of which no completions are left in the completion queues: they would pass for its own.
-    fn create(&self, inbox: &CreateQpIn, under: &Arc<impl Under>) -> Result<(Object, CreateQpOut), Error> {
-        let cqs = [self.send_cq, self.recv_cq];
-        // As a rule both are one, and need looking at once.
-        let cqs = &cqs[..if cqs[0].is(cqs[1]) { 1 } else { 2 }];
-        let mut unfit = Vec::new();
-        loop {
-            let (object, out) = self.pd.context().make(inbox, Arc::clone(under))?;
-            let Some(cq) = cqs.iter().find(|cq| cq.holds(out.qpn())) else {
-                return Ok((object, out));
-            };
-            unfit.push(object);
-            if unfit.len() == TRIES {
-                let why = format!(
-                    "completions of an earlier one with its number {:#x} lie unpolled in completion queue {:#x}",
-                    out.qpn().get(),
-                    cq.cqn().get()
-                );
-                return Err(Error::Parts { object: OBJECT, why });
-            }
-        }
-    }
-
     fn finish(&self, object: Object, qpn: Qpn, shape: &Shape, (ring, dbrec): (NonNull<u8>, NonNull<u32>)) -> Made {
         let room = shape.largest.0 as usize * WQEBB_BYTES - (1 + self.operand_ds()) * DS_BYTES;
         let sq_shadow = Shadow::new(shape.wqebbs);
@@ -262,6 +237,7 @@ impl<'a> Plan<'a> {
             wqebbs: shape.wqebbs,
             dbrec,
             qpn,
+            cq: self.send_cq.any_id(),
             max_inline: room.saturating_sub(size_of::<u32>()) as u32,
             max_sge: (room / DS_BYTES) as u32,
             signal_all: false,
@@ -275,6 +251,8 @@ impl<'a> Plan<'a> {
             stride: shape.stride,
             dbrec,
             qpn,
+            cq: self.recv_cq.any_id(),
+            flow_tags: false,
             head: 0,
             shadow: shadow.start(),
         });
@@ -289,8 +267,8 @@ impl<'a> Plan<'a> {
             rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),
             _sq_shadow: sq_shadow,
             _rq_shadow: rq_shadow,
-            send_cq: self.send_cq.clone(),
-            recv_cq: self.recv_cq.clone(),
+            send_cq: self.send_cq.any_handle().clone(),
+            recv_cq: self.recv_cq.any_handle().clone(),
         };
         Made { qp: Qp { handle: Arc::new(handle) }, sq, rq }
     }

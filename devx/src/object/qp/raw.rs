@@ -3,7 +3,7 @@
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RqParts, SqParts};
 
-use super::super::cq::Cq;
+use super::super::any_cq::AnyCq;
 use super::super::pd::Pd;
 use super::super::shared::SharedReceives;
 use super::super::uar::Uar;
@@ -38,8 +38,8 @@ impl Pd {
         &'a self,
         service: ServiceType,
         rings: &'a ThreadRings,
-        send_cq: &'a Cq,
-        recv_cq: &'a Cq,
+        send_cq: &'a dyn AnyCq,
+        recv_cq: &'a dyn AnyCq,
     ) -> RawQpBuilder<'a> {
         RawQpBuilder(Plan::new(self, rings, send_cq, recv_cq, service))
     }

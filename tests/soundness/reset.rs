@@ -1,0 +1,63 @@
+//! RESET with queues of others, or without all of the pair's own.
+
+use std::mem;
+
+use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
+use blueflame::verbs::Error;
+use blueflame::{WrId, wqe};
+
+use crate::end::{Completions, Host, nop, text};
+
+#[test]
+fn a_receive_queue_in_other_hands_is_missed() {
+    let mut host = Host::new("mlx5_0");
+    let mut completions = Completions::new(&host);
+    let mut pair = host.connected(&completions.cq);
+    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    rq.post(host.buffer("")).expect("room");
+    completions.after(|| pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room"));
+    let mut first = None;
+    while first.is_none() {
+        completions.cq.poll_with(2, |cqe| first = rq.retire(&cqe).ok().or(first.take()));
+    }
+    let mut first = first.expect("a message");
+    assert_eq!(text(&first), "first");
+    first.write(0, b"mine again\0");
+
+    let error = pair.reset(&mut [&mut completions.cq], |_| ()).err();
+    if error.is_none() {
+        // The device begins anew at index 0, where the old request still is: posting another one has it executed.
+        host.connect(&mut pair);
+        rq.post(host.buffer("")).expect("room");
+        completions.after(|| pair.sq.post(&wqe::send().inline(b"second").signaled(WrId(2))).expect("room"));
+    }
+    assert_eq!(text(&first), "mine again", "a message has overwritten a buffer that was handed back");
+    assert_eq!(error, Some(Error::MixedUp { object: "receive queue" }));
+    assert_eq!(pair.drain().err(), Some(Error::MixedUp { object: "receive queue" }));
+    // Once it is back, all is well.
+    pair.rq = Some(rq.into_inner());
+    pair.reset(&mut [&mut completions.cq], |_| ()).expect("RESET");
+}
+
+#[test]
+fn exchanged_completion_queues_are_refused() {
+    let mut host = Host::new("mlx5_0");
+    let (mut a, mut b) = (Completions::new(&host), Completions::new(&host));
+    let mut pair = host.connected(&a.cq);
+    a.after(|| nop(&mut pair, 1));
+    mem::swap(&mut *a.cq, &mut *b.cq);
+    let error = pair.reset(&mut [&mut a.cq], |_| ()).err();
+    mem::swap(&mut *a.cq, &mut *b.cq);
+    if error.is_none() {
+        host.connect(&mut pair);
+        let mut sq = OwningSendQueue::new(pair.sq).expect("nothing is posted");
+        // No receive is posted, so it waits.
+        sq.gather(wqe::send(), host.buffer("as posted"), 64).expect("room");
+        let stale = a.cq.poll().expect("a completion of the connection before");
+        assert!(sq.retire(&stale).is_err(), "a completion of the connection before has handed a buffer back");
+        return;
+    }
+    assert_eq!(error, Some(Error::MixedUp { object: "completion queue" }));
+    pair.reset(&mut [&mut a.cq], |_| ()).expect("RESET");
+    assert!(a.cq.poll().is_none(), "nothing is left");
+}
