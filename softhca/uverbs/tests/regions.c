@@ -85,6 +85,21 @@ static void registered_anew(struct ibv_mr *plain)
 	munmap(other, 8 * PAGE);
 }
 
+/* Memory that goes right after it was sent, while the device has had nothing to do for long: the packet is first. */
+static void gone_right_after_the_post(struct ibv_mr *plain)
+{
+	char *at = pages(1);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at, PAGE, 0));
+	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = 64, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = (uintptr_t)memory, .rkey = plain->rkey } };
+	memset(at, 'g', PAGE);
+	usleep(100000);
+	EXPECT(ibv_post_send(qp, &wr, &bad) == 0 && ibv_dereg_mr(mr) == 0);
+	munmap(at, PAGE);
+	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS && memory[0] == 'g' && memory[63] == 'g');
+}
+
 static void on_demand(struct ibv_mr *plain)
 {
 	struct ibv_device_attr_ex attr;
@@ -299,6 +314,7 @@ int main(int argc, char **argv)
 	struct ibv_mr *plain = NEED(ibv_reg_mr(pd, memory, sizeof(memory), RIGHTS));
 	registered_anew(plain);
 	of_no_bytes(plain, 0);
+	gone_right_after_the_post(plain);
 	/* What not each device and kernel has. */
 	if (argc == 1 || strcmp(argv[1], "pinned") != 0) {
 		on_demand(plain);

@@ -5,6 +5,8 @@
  */
 #include "prelude.h"
 
+#include <unistd.h>
+
 #define RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 static struct ibv_cq *cq;
@@ -235,6 +237,16 @@ static void without_rights(void)
 	EXPECT(!ibv_alloc_mw(pd, 3) && errno == EINVAL);
 }
 
+/* A window that goes right after it was bound, while the device has had nothing to do for long: the bind is first. */
+static void gone_right_after_the_bind(void)
+{
+	struct ibv_mw *mw = NEED(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED, .bind_info = piece(memory, 64, RIGHTS) };
+	usleep(100000);
+	EXPECT(ibv_bind_mw(peer, mw, &bind) == 0 && ibv_dealloc_mw(mw) == 0);
+	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS);
+}
+
 int main(void)
 {
 	start();
@@ -249,6 +261,7 @@ int main(void)
 	not_the_peers_to_invalidate();
 	by_the_other_calls();
 	without_rights();
+	gone_right_after_the_bind();
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0 && ibv_destroy_qp(qp_of_other) == 0 && ibv_destroy_qp(other) == 0);
 	EXPECT(ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0);
 	return finish();

@@ -28,7 +28,7 @@ impl Hca {
             SYNDROME.set(output, ARRANGED);
             return status;
         }
-        let mut core = self.core.lock();
+        let mut core = self.after_doorbells();
         let core = &mut *core;
         let status = core.firmware.execute(&mut core.device, input, output);
         // What the command has raised is said before anybody hears that it is done.
@@ -60,7 +60,7 @@ impl Hca {
         number: u32,
         destroy: impl FnOnce(&mut Device) -> Result<(), Error>,
     ) -> Result<(), Errno> {
-        let mut core = self.core.lock();
+        let mut core = self.after_doorbells();
         destroy(&mut core.device).map_err(|error| refused(&error))?;
         core.firmware.forget_owner(kind, number);
         Ok(())

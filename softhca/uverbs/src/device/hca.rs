@@ -13,7 +13,7 @@ use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
 use crate::process::{Errno, lock};
 use crate::strict::{self, Trapped};
-use parking_lot::Mutex as DeviceMutex;
+use parking_lot::{Mutex as DeviceMutex, MutexGuard as DeviceMutexGuard};
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
 use softhca::context::Path;
 use softhca::device::Device;
@@ -167,7 +167,23 @@ impl Hca {
 
     /// Has the device do something that it can refuse.
     pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
-        command(&mut self.core.lock().device).map_err(|error| refused(&error))
+        command(&mut self.after_doorbells().device).map_err(|error| refused(&error))
+    }
+
+    /// The device as a command finds it: with the work begun that doorbells before the command have asked for.
+    ///
+    /// Stores to a NIC's registers arrive in order, doorbells before a command's (`cmd_work_handler` in Linux'
+    /// `mlx5/core/cmd.c` rings it). The NIC begins a request in a microsecond or two, and firmware takes many for a command. So
+    /// programs deregister memory right after they have posted an unsignalled SEND of it. The device's thread may sleep for
+    /// longer than that.
+    pub(super) fn after_doorbells(&self) -> DeviceMutexGuard<'_, Stepped> {
+        let mut core = self.core.lock();
+        // A sink begins nothing before it is stepped.
+        if self.has_thread() {
+            let now = core.clock.now();
+            core.step(now);
+        }
+        core
     }
 
     /// From now on, `pages` show the device's clock, as long as anybody else has them.
