@@ -22,8 +22,6 @@ impl Failure {
 
     /// The send WQE is malformed.
     pub(crate) const BAD_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x20);
-    /// READ or atomic on a QP whose `max_rd_atomic` is 0.
-    pub(crate) const NO_RD_ATOMIC: Self = Self::new(Syndrome::LocalQpOp, 0x21);
     /// The address of a datagram names a source GID that the port does not have.
     pub(crate) const BAD_ADDRESS: Self = Self::new(Syndrome::LocalQpOp, 0x22);
     /// The receive WQE is malformed.

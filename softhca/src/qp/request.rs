@@ -77,8 +77,6 @@ impl Request {
             Some(Failure::BAD_WQE)
         } else if len > longest_message(&wqe.op, qp) || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
             Some(Failure::MESSAGE_LENGTH)
-        } else if is_answered(&wqe.op) && qp.attr.max_rd_atomic.unwrap_or(0) == 0 {
-            Some(Failure::NO_RD_ATOMIC)
         } else {
             None
         };

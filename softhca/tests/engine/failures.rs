@@ -117,13 +117,6 @@ fn bad_signature() {
 }
 
 #[test]
-fn read_without_depth() {
-    let mut lab = Lab::new(Options { max_rd_atomic: 0, ..Options::default() });
-    let bad = Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 8, lab.a.key);
-    fails(&mut lab, &bad, 0x02);
-}
-
-#[test]
 fn remote_access_by_key_range_and_right() {
     for kind in 0..4 {
         let mut lab = Lab::new(Options::default());
