@@ -61,6 +61,8 @@ fn what_is_no_capability_is_refused() {
     let sqn = refused(&mut a, &mail, "create_sq_out", &variants);
 
     let (mail, _) = a.rq_mail(&cq, false);
+    // Behind this field is a key for the direct placement of packets. It means nothing in an RQ without that.
+    let mail = mail.put("ctx.hairpin_peer_vhca", &[0, 0, 0, 0, 0x18, 0x42]);
     let variants = [
         ("ctx.rlky", 1),
         ("ctx.delay_drop_en", 1),

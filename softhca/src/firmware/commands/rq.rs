@@ -26,6 +26,7 @@ layout! {
         RMPN: 0x88, 24;
         HAIRPIN_PEER_SQ: 0xa8, 24;
         HAIRPIN_PEER_VHCA: 0xd0, 16;
+        DPP_MKEY: 0xe0, 32;
     } parts {
         WQ: 0x180, wq;
     }
@@ -95,7 +96,8 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x90b, "QUERY_RQ", &query_rq_in::LAYOUT, &query_rq_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no RQ has here.
+/// What the capabilities say that no RQ has here. `DPP_MKEY` means nothing in an RQ that does not place packets directly (its
+/// `mem_rq_type` says so), as none here: mellanox-hpc/ibverbs-tests (`tests/devx/mlx5_ifc.h`) has the field, and sets it in others.
 const ABSENT: [(Field, &str); 8] = [
     (rqc::RLKY, "reserved keys"),
     (rqc::DELAY_DROP_EN, "delays of drops"),
