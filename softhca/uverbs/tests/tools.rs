@@ -6,6 +6,7 @@ mod frames;
 mod launcher;
 mod pair;
 mod rdma_cm;
+mod rdma_core;
 mod signals;
 mod strict;
 mod vfio;
@@ -248,59 +249,6 @@ fn perftest_over_dynamic_connections() {
     perftest(&[], 100, DYNAMIC);
     perftest(&["--link", "ethernet"], 50, &DYNAMIC[..2]);
     perftest(LOSSY, 50, DYNAMIC);
-}
-
-/// rdma-core's own tests of that name, as Debian's python3-pyverbs has them, on devices with these options: so many pass, and none
-/// fails.
-fn rdma_cores_own(tests: &str, devices: &[&[&str]], passing: usize) {
-    let directory = tempfile::tempdir().expect("a directory for the tests");
-    let script = format!(
-        "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
-        export MLX5_CRYPTO_TEST_INFO='{1}/tests/mlx5_crypto_test.json'
-        exec /usr/bin/python3 '{0}/tests/run_tests.py' -v --dev mlx5_0 tests.{tests}",
-        directory.path().display(),
-        env!("CARGO_MANIFEST_DIR"),
-    );
-    for options in devices {
-        let (code, output) = launch(options, &["sh", "-c", &script], Duration::from_secs(60));
-        // The device's warnings come between.
-        let passed = output.lines().filter(|line| *line == "ok" || line.ends_with("... ok")).count();
-        assert!(code == Some(0) && passed >= passing, "{output}");
-    }
-}
-
-/// Two of them skip themselves, as they ask for what the device does not have: on-demand paging for DC, and the queue pairs of
-/// address handles. Two are of one stream, and three of many.
-#[test]
-fn rdma_cores_own_tests_of_dynamic_connections_pass() {
-    rdma_cores_own("test_mlx5_dc", &[&["--link", "infiniband"], &["--link", "ethernet"]], 5);
-}
-
-/// Lists, interleaved ones, invalidation, and signatures.
-#[test]
-fn rdma_cores_own_tests_of_memory_keys_pass() {
-    rdma_cores_own("test_mlx5_mkey", &[&["--link", "infiniband"], &["--link", "ethernet"]], 9);
-}
-
-/// One data unit by the one generation, several by the other. What is expected was encrypted by OpenSSL. Tests of wrapped keys skip
-/// themselves.
-#[test]
-fn rdma_cores_own_tests_of_encryption_pass() {
-    rdma_cores_own("test_mlx5_crypto", &[&["--generation", "connectx6dx"]], 1);
-    rdma_cores_own("test_mlx5_crypto", &[&["--generation", "connectx7"]], 2);
-}
-
-/// By queues that need no leave to copy, and by those that do.
-#[test]
-fn rdma_cores_own_tests_of_memcpy_pass() {
-    let generations: [&[&str]; 2] = [&["--generation", "connectx6dx"], &["--generation", "connectx7"]];
-    rdma_cores_own("test_mlx5_dma_memcpy", &generations, 4);
-}
-
-/// On Ethernet libmlx5 makes no such queues: Linux refuses the address that it gives the queue pair for operations on tags.
-#[test]
-fn rdma_cores_own_tests_of_tag_matching_pass() {
-    rdma_cores_own("test_tag_matching", &[&["--strict"], &["--generation", "connectx7"]], 4);
 }
 
 #[test]

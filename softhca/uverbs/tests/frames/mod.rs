@@ -25,20 +25,6 @@ fn flows_and_hashes_say_who_receives() {
     assert!(!output.contains("not so"), "{output}");
 }
 
-/// rdma-core's own tests, as Debian's python3-pyverbs has them.
-#[test]
-fn rdma_cores_own_tests_pass() {
-    let directory = tempfile::tempdir().expect("a directory for the tests");
-    let script = format!(
-        "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
-        exec /usr/bin/python3 '{0}/tests/run_tests.py' -v --dev mlx5_0 tests.test_flow tests.test_rss_traffic",
-        directory.path().display()
-    );
-    let (code, output) = launch(&ETHERNET, &["sh", "-c", &script], PATIENCE);
-    assert_eq!(code, Some(0), "{output}");
-    assert!(output.contains("Ran 6 tests") && !output.contains("skipped"), "{output}");
-}
-
 /// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it receives.
 #[test]
 fn perftest_with_frames() {

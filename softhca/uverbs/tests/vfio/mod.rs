@@ -2,6 +2,7 @@
 
 use crate::compiled;
 use crate::launch;
+use crate::rdma_core;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,13 +53,10 @@ fn rdma_cores_driver_drives_the_function() {
 #[test]
 fn rdma_cores_own_tests_pass() {
     let directory = tempfile::tempdir().expect("a directory for the tests");
-    let script = format!(
-        "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
-        cable=$SOFTHCA_FABRIC/mlx5_1-1.down
-        [ \"$1\" = test_mlx5vfio_async_event ] && touch \"$cable\" && {{ sleep 4; rm \"$cable\"; }} &
-        /usr/bin/python3 '{0}/tests/run_tests.py' -v --pci-dev ca00:02:00.0 tests.test_mlx5_vfio.Mlx5VfioTrafficTest.\"$1\"",
-        directory.path().display()
-    );
+    let pull = r#"cable=$SOFTHCA_FABRIC/mlx5_1-1.down
+        [ "$1" = test_mlx5vfio_async_event ] && touch "$cable" && { sleep 4; rm "$cable"; } &
+        run_tests --pci-dev ca00:02:00.0 tests.test_mlx5_vfio.Mlx5VfioTrafficTest."$1""#;
+    let script = rdma_core::script(directory.path(), pull);
     for test in ["test_mlx5vfio_rc_qp_send_imm_traffic", "test_mlx5vfio_async_event"] {
         let (code, output) = launch(&["--vfio", "1"], &["sh", "-c", &script, "sh", test], PATIENCE);
         assert_eq!(code, Some(0), "{output}");
