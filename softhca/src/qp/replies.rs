@@ -63,6 +63,8 @@ pub(super) enum Verdict {
     Again(AethSyndrome),
     /// The request with this PSN is refused; nothing follows.
     Refuse(NakCode, Psn),
+    /// As [`Self::Ack`]; nothing follows.
+    Silence,
 }
 
 /// Answers and verdict.
@@ -121,7 +123,7 @@ impl Replies {
 
     /// Sets the last word. A refusal stands.
     pub(super) fn conclude(&mut self, verdict: Verdict) {
-        if !matches!(self.verdict, Some(Verdict::Refuse(..))) {
+        if !matches!(self.verdict, Some(Verdict::Refuse(..) | Verdict::Silence)) {
             self.verdict = Some(verdict);
         }
     }
@@ -215,14 +217,14 @@ impl Answer {
 
 fn conclude(qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn, verdict: Verdict) -> Sent {
     let (syndrome, psn) = match verdict {
-        Verdict::Ack => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous()),
+        Verdict::Ack | Verdict::Silence => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous()),
         Verdict::Again(syndrome) => (syndrome, expected),
         Verdict::Refuse(code, psn) => (AethSyndrome::Nak(code), psn),
     };
     if let Ok(packet) = acknowledgement(qp, syndrome, msn, psn) {
         qp.send_to_peer(resources, packet);
     }
-    if matches!(verdict, Verdict::Refuse(..)) { Sent::Refusal } else { Sent::Some }
+    if matches!(verdict, Verdict::Refuse(..) | Verdict::Silence) { Sent::Refusal } else { Sent::Some }
 }
 
 /// A packet that acknowledges, or does not.

@@ -25,6 +25,8 @@ enum Refusal {
     Wrong(NakCode),
     /// The request is wrong for the receive WQE at hand, which fails with it.
     WrongReceive(NakCode, Failure),
+    /// The request is wrong for the receive WQE at hand, which fails with it, and the peer is told nothing.
+    Silent(Failure),
 }
 
 const INVALID: Refusal = Refusal::Wrong(NakCode::INVALID_REQUEST);
@@ -161,6 +163,11 @@ impl Responder {
             Refusal::WrongReceive(code, failure) => {
                 receives.fail(qp, resources, failure);
                 self.nak(qp, resources, code, psn);
+            }
+            Refusal::Silent(failure) => {
+                receives.fail(qp, resources, failure);
+                self.refused = true;
+                self.replies.conclude(Verdict::Silence);
             }
         }
     }
@@ -319,9 +326,7 @@ impl Responder {
             .check_end(qp, resources, end)
             .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
         if let Some(key) = packet.headers.ieth {
-            resources
-                .invalidate(by, key.0)
-                .map_err(|_| Refusal::WrongReceive(NakCode::REMOTE_ACCESS, Failure::BAD_INVALIDATE))?;
+            resources.invalidate(by, key.0).map_err(|_| Refusal::Silent(Failure::BAD_INVALIDATE))?;
         }
         self.complete_receive(qp, receives, resources, packet, end as u32);
         Ok(())

@@ -224,12 +224,15 @@ fn receive_buffer_without_protection_or_sense() {
     }
 }
 
+/// The responder sends no NAK (IBTA vol. 1, 9.9.6.3, class J; Linux `rxe_resp.c`, `RESPST_ERR_INVALIDATE_RKEY`).
 #[test]
 fn invalidating_a_key_that_is_not_there() {
     let mut lab = Lab::new(Options::default());
     lab.b.post_recv(&[(lab.b.data, 64)]);
-    fails(&mut lab, &Wr::send().inline(b"x").invalidating(0x1234), 0x13);
-    assert_eq!(lab.b.poll_recv()[0].syndrome, 0x12);
+    fails(&mut lab, &Wr::send().inline(b"x").invalidating(0x1234), 0x15);
+    let done = lab.b.poll_recv();
+    assert_eq!((done.len(), done[0].syndrome, lab.b.state()), (1, 0x12, QpState::Err));
+    assert!(lab.b.events.is_empty(), "the CQE tells");
 }
 
 #[test]
