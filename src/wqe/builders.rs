@@ -60,8 +60,9 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
 /// from when this is done, peers do there what `rights` say by the window's new key. That is `new`, which differs from the key before
 /// in the lowest byte (`ibv_inc_rkey`); `verbs::MemoryWindow` keeps count.
 ///
-/// The next request must not begin before: give it [`Fence::Small`](super::Fence::Small) at least, as libmlx5 does
-/// (`providers/mlx5/qp.c`, `next_fence`). Posting it is for the calls whose caller vouches for memory.
+/// The next request must not begin before this one is done. Give it [`Fence::Small`](super::Fence::Small) at least: libmlx5 does so by
+/// itself (rdma-core `providers/mlx5/qp.c`, `fm_cache`), and a queue of this crate does not. Posting a binding is for the calls whose
+/// caller vouches for memory.
 ///
 /// ```
 /// # use blueflame::{Lkey, PostError, Qpn, Rkey, SendQueue, Sge, WrId, transport};
@@ -93,14 +94,14 @@ pub const fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRi
 }
 
 /// Invalidates a memory window of type 2: its peer has no access by `rkey` any more, and the window can be bound again. The queue
-/// pair must be the one that has bound it. The next request needs a fence, as after [`bind_window`].
+/// pair must be the one that has bound it. Give the next request [`Fence::Small`](super::Fence::Small), as after [`bind_window`].
 #[inline]
 pub const fn local_invalidate(rkey: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::new(rkey), Empty)
 }
 
 /// Binds a memory window of type 1 to nothing: nobody has access by `rkey` any more. It has the key `new` then, as with
-/// [`bind_window`], and so the next request needs a fence.
+/// [`bind_window`]. Give the next request [`Fence::Small`](super::Fence::Small), as there.
 #[inline]
 pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::unbind(rkey, new), Empty)
@@ -111,8 +112,8 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 /// is valid from when this is done. `verbs::IndirectKey` has both numbers.
 ///
 /// Addresses by the key count from 0. This side's requests name it as any region's key, peers' too. [`local_invalidate`] takes all
-/// access by it back. The next request must not begin before this one is done, as with [`bind_window`]; posting it is for the calls whose
-/// caller vouches for memory.
+/// access by it back. Give the next request [`Fence::Small`](super::Fence::Small), as after [`bind_window`]. Posting it is for the calls
+/// whose caller vouches for memory.
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
