@@ -2,6 +2,7 @@
 //!
 //! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
 
+mod owners;
 mod pci_function;
 mod seeds;
 
@@ -10,7 +11,9 @@ use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame_fuzz_targets::encode::Encode;
-use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, mini_cqe, queue_ops, wqe_build};
+use blueflame_fuzz_targets::{
+    cqe_parse, decode, device_fetch, devx_outbox, firmware, mini_cqe, ownership, queue_ops, wqe_build,
+};
 
 /// Compares the seeds of a target with its files, reads them back, and runs the target on them.
 fn check<I: Encode + for<'a> Arbitrary<'a> + PartialEq + std::fmt::Debug>(
@@ -59,6 +62,11 @@ fn wqe_build() {
 #[test]
 fn queue_ops() {
     check("queue_ops", &seeds::queue_ops(), queue_ops::run);
+}
+
+#[test]
+fn ownership() {
+    check("ownership", &owners::seeds(), ownership::run);
 }
 
 #[test]

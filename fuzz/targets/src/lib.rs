@@ -17,6 +17,8 @@ pub mod ledger;
 pub mod memory;
 pub mod mini_cqe;
 pub mod network;
+pub mod ownership;
+pub mod page;
 pub mod pci_function;
 pub mod queue_ops;
 mod tags;

@@ -1,0 +1,451 @@
+//! The program: its operations, and the checks after each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use arbitrary::Arbitrary;
+use blueflame::cq::{CompletionQueue, CqeView, Source};
+use blueflame::queue::{OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
+use blueflame::transport::Rc;
+use blueflame::verbs::{AnyCq, Buffer, Cq, Owned, PoolBuffer, Qp, QueuePair};
+use blueflame::wqe;
+use blueflame_fuzz_targets::ownership::parts::{Part, Queue, exchange, mend, swap_held};
+use blueflame_fuzz_targets::ownership::{Label, Owners, Use, WORDS};
+
+use crate::host::{Host, fill, words, words_of_window};
+
+pub(crate) const PLACES: usize = 4;
+/// Buffers of each host.
+const PAGES: usize = 12;
+
+/// One operation. Each number is taken modulo the count of its objects.
+#[derive(Clone, Debug, Arbitrary)]
+pub(crate) enum Op {
+    /// A new completion queue; the one before is held, or dropped.
+    Cq { at: u8, host: u8, hold: bool },
+    /// A new queue pair, with the completion queues of any places; the one before is held, or dropped.
+    Build { at: u8, host: u8, sends: u8, recvs: u8, hold: bool },
+    /// The error state: everything completes.
+    Fail { at: u8 },
+    /// Messages from buffers.
+    Send { at: u8, words: u8, count: u8 },
+    /// A WRITE of a buffer to a window, or a READ.
+    Access { at: u8, words: u8, write: bool },
+    /// Receives.
+    Receive { at: u8, count: u8 },
+    /// The devices have time.
+    Wait,
+    /// Polls, and offers what came to all queues, beginning with one.
+    Poll { cq: u8, first: u8 },
+    /// Holds a completion while the next things happen, and offers it then.
+    Hold { cq: u8, meanwhile: u8, first: u8 },
+    /// Exchanges handles, send queues, receive queues or completion queues.
+    Swap { what: u8, a: u8, b: u8 },
+    /// Exchanges what their holders hold.
+    SwapHeld { what: u8, a: u8, b: u8 },
+    /// RESET of a queue pair put together of the parts at three places (none, if the last number is beyond them), with some of the
+    /// completion queues. If it succeeds, it is connected again.
+    Reset { qp: u8, sends: u8, recvs: u8, cqs: u8 },
+    /// RESET of the queue pair at one place, and another size of its completion queue.
+    Renew { at: u8, cqs: u8, resize: bool },
+    /// Drops one.
+    Drop { what: u8, at: u8 },
+}
+
+type Sends = OwningSendQueue<Owned<SendQueue<Rc>, Qp>, PoolBuffer>;
+type Recvs = OwningRecvQueue<Owned<RecvQueue, Qp>, PoolBuffer>;
+type Completions = Part<Owned<CompletionQueue, Cq>>;
+
+#[derive(Default)]
+struct Place {
+    qp: Option<(Qp, Label)>,
+    sends: Option<Part<Sends>>,
+    recvs: Option<Part<Recvs>>,
+    cq: Option<Completions>,
+}
+
+/// A queue pair that was made: its host and its completion queues.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    host: usize,
+    sends: Label,
+    recvs: Label,
+}
+
+pub(crate) struct Lab<'a> {
+    hosts: &'a [Host; PLACES],
+    windows: [Buffer; PLACES],
+    places: [Place; PLACES],
+    /// The program's.
+    pages: Vec<PoolBuffer>,
+    owners: Owners,
+    labels: u32,
+    made: BTreeMap<Label, Made>,
+    /// The hosts of completion queues.
+    cqs: BTreeMap<Label, usize>,
+    /// Queue pairs and completion queues of which buffers or completions were given up.
+    lost: BTreeSet<Label>,
+    /// Parts out of use.
+    old_sends: Vec<Part<Owned<SendQueue<Rc>, Qp>>>,
+    old_recvs: Vec<Part<Owned<RecvQueue, Qp>>>,
+    old_cqs: Vec<Completions>,
+}
+
+impl<'a> Lab<'a> {
+    pub(crate) fn new(hosts: &'a [Host; PLACES]) -> Self {
+        let mut owners = Owners::default();
+        let windows = hosts.each_ref().map(|host| host.window(owners.window()));
+        let pages = (0..PLACES * PAGES).map(|n| {
+            let mut page = hosts[n % PLACES].page();
+            fill(owners.mine(page.addr()), &mut page);
+            page
+        });
+        let pages = pages.collect();
+        Self {
+            hosts,
+            windows,
+            places: Default::default(),
+            pages,
+            owners,
+            labels: 0,
+            made: BTreeMap::new(),
+            cqs: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            old_sends: Vec::new(),
+            old_recvs: Vec::new(),
+            old_cqs: Vec::new(),
+        }
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels)
+    }
+
+    pub(crate) fn run(&mut self, ops: &[Op]) {
+        let mut rest = ops;
+        while let Some((op, tail)) = rest.split_first() {
+            rest = match op {
+                Op::Hold { cq, meanwhile, first } => {
+                    let (inner, after) = tail.split_at(tail.len().min(usize::from(meanwhile % 8)));
+                    self.hold(place(*cq), inner, *first);
+                    after
+                }
+                _ => {
+                    self.step(op);
+                    tail
+                }
+            };
+            self.check();
+        }
+    }
+
+    pub(crate) fn step(&mut self, op: &Op) {
+        match *op {
+            Op::Cq { at, host, hold } => {
+                self.remove(3, place(at), hold);
+                let label = self.label();
+                self.cqs.insert(label, place(host));
+                self.places[place(at)].cq = Some(Part::new(self.hosts[place(host)].cq(), label));
+            }
+            Op::Build { at, host, sends, recvs, hold } => {
+                (0..3).for_each(|what| self.remove(what, place(at), hold));
+                self.build(place(at), place(host), [place(sends), place(recvs)]);
+            }
+            Op::Fail { at } => {
+                if let Some((qp, _)) = &self.places[place(at)].qp {
+                    qp.to_error().expect("ERR, from any state");
+                }
+            }
+            Op::Send { at, words, count } => {
+                (0..=count % 4).for_each(|_| self.post(place(at), Use::Send(usize::from(words) % (WORDS + 1))));
+            }
+            Op::Access { at, words, write } => {
+                let words = usize::from(words) % (WORDS + 1);
+                self.post(place(at), if write { Use::Write(words) } else { Use::Read(words) });
+            }
+            Op::Receive { at, count } => (0..=count % 4).for_each(|_| self.receive(place(at))),
+            Op::Wait => sleep(Duration::from_micros(500)),
+            Op::Poll { cq, first } => self.poll(place(cq), first),
+            Op::Swap { what, a, b } => {
+                let Ok([a, b]) = self.places.get_disjoint_mut([place(a), place(b)]) else { return };
+                match what % 4 {
+                    0 => std::mem::swap(&mut a.qp, &mut b.qp),
+                    1 => std::mem::swap(&mut a.sends, &mut b.sends),
+                    2 => std::mem::swap(&mut a.recvs, &mut b.recvs),
+                    _ => std::mem::swap(&mut a.cq, &mut b.cq),
+                }
+            }
+            Op::SwapHeld { what, a, b } => self.swap_held(what, place(a), place(b)),
+            Op::Reset { qp, sends, recvs, cqs } => {
+                let recvs = Some(usize::from(recvs) % (PLACES + 1)).filter(|&at| at < PLACES);
+                self.reset(place(qp), place(sends), recvs, cqs);
+            }
+            Op::Renew { at, cqs, resize } => {
+                let at = place(at);
+                self.reset(at, at, Some(at), cqs | 1 << at);
+                if let (true, Some(cq)) = (resize, &mut self.places[at].cq) {
+                    let resized = cq.value.resize(120 + 100 * u32::from(cqs % 3));
+                    assert_eq!(
+                        resized.is_ok(),
+                        cq.is_whole(),
+                        "{resized:?}: holder {:?}, held {:?}",
+                        cq.holder,
+                        cq.held
+                    );
+                }
+            }
+            Op::Drop { what, at } => self.remove(what, place(at), false),
+            Op::Hold { .. } => unreachable!("`run` does it"),
+        }
+    }
+
+    fn build(&mut self, at: usize, host: usize, cqs: [usize; 2]) {
+        let [Some(sends), Some(recvs)] = cqs.map(|at| self.places[at].cq.as_ref()) else { return };
+        let own = [sends, recvs].iter().all(|cq| cq.is_whole() && self.cqs[&cq.held] == host);
+        let built = self.hosts[host].pair(&sends.value, &recvs.value);
+        // Of each number that is free, an unpolled completion may be left: then none is made.
+        let Ok(mut pair) = built else { return };
+        assert!(own, "a queue pair was made with a completion queue of another open, or with an exchanged one");
+        let made = Made { host, sends: sends.held, recvs: recvs.held };
+        self.hosts[host].connect(&mut pair);
+        let label = self.label();
+        self.made.insert(label, made);
+        let place = &mut self.places[at];
+        place.qp = Some((pair.qp, label));
+        place.sends = Some(Part::new(Sends::new(pair.sq).ok().expect("nothing is posted"), label));
+        let rq = pair.rq.expect("a receive queue");
+        place.recvs = Some(Part::new(Recvs::new(rq).ok().expect("nothing is posted"), label));
+    }
+
+    fn post(&mut self, at: usize, with: Use) {
+        let (Some(sends), Some(mut page)) = (&mut self.places[at].sends, self.pages.pop()) else { return };
+        let remote = self.windows[self.made[&sends.held].host].remote();
+        fill(self.owners.lend(page.addr(), sends.held, with), &mut page);
+        let posted = match with {
+            Use::Send(words) => sends.value.gather(wqe::send(), page, words as u32 * 8),
+            Use::Write(words) => sends.value.gather(wqe::write(remote), page, words as u32 * 8),
+            Use::Read(words) => sends.value.read(wqe::read(remote), page, words as u32 * 8),
+            Use::Receive => unreachable!("no request"),
+        };
+        if let Err(refused) = posted {
+            let label = sends.held;
+            self.refused(refused, label);
+        }
+    }
+
+    fn receive(&mut self, at: usize) {
+        let (Some(recvs), Some(mut page)) = (&mut self.places[at].recvs, self.pages.pop()) else { return };
+        fill(self.owners.lend(page.addr(), recvs.held, Use::Receive), &mut page);
+        if let Err(refused) = recvs.value.post(page) {
+            let label = recvs.held;
+            self.refused(refused, label);
+        }
+    }
+
+    fn refused<E>(&mut self, refused: Refused<E, PoolBuffer>, by: Label) {
+        let mut page = refused.buffer;
+        fill(self.owners.refused(page.addr(), by), &mut page);
+        self.pages.push(page);
+    }
+
+    fn poll(&mut self, at: usize, first: u8) {
+        let Some(mut cq) = self.places[at].cq.take() else { return };
+        cq.value.poll_with(usize::MAX, |cqe| self.offer(&cqe, cq.held, first));
+        self.places[at].cq = Some(cq);
+    }
+
+    fn hold(&mut self, at: usize, meanwhile: &[Op], first: u8) {
+        let Some(mut cq) = self.places[at].cq.take() else { return self.run(meanwhile) };
+        let held = cq.value.poll();
+        self.run(meanwhile);
+        if let Some(cqe) = held {
+            self.offer(&cqe, cq.held, first);
+        }
+        // Its place may have another by now.
+        match &mut self.places[at].cq {
+            Some(_) => {
+                self.lost.insert(cq.held);
+                self.old_cqs.push(cq);
+            }
+            none => *none = Some(cq),
+        }
+    }
+
+    /// Offers a completion of that completion queue to all queues, twice. Only a queue that completes there may take it, and once.
+    fn offer<S: Source>(&mut self, cqe: &CqeView<S>, of: Label, first: u8) {
+        let success = cqe.check().is_ok().then_some(cqe.byte_len() as usize);
+        let mut taken = 0;
+        for n in 0..4 * PLACES {
+            let which = (usize::from(first) + n) % (2 * PLACES);
+            let place = &mut self.places[which / 2];
+            let (back, by, to) = match (which % 2, &mut place.sends, &mut place.recvs) {
+                (0, Some(sends), _) => (sends.value.retire(cqe), sends.held, self.made[&sends.held].sends),
+                (1, _, Some(recvs)) => (recvs.value.retire(cqe).map(Some), recvs.held, self.made[&recvs.held].recvs),
+                _ => continue,
+            };
+            let Ok(page) = back else { continue };
+            let mut page = page.expect("each request has a buffer");
+            let words = words(&page);
+            fill(self.owners.back(page.addr(), by, words, success), &mut page);
+            self.pages.push(page);
+            assert_eq!(to, of, "a queue took a completion of another's completion queue");
+            taken += 1;
+        }
+        assert!(taken <= 1, "a completion was taken {taken} times");
+    }
+
+    fn reset(&mut self, qp: usize, sends: usize, recvs: Option<usize>, cqs: u8) {
+        let Some((handle, label)) = self.places[qp].qp.clone() else { return };
+        let Some(sq) = self.places[sends].sends.take() else { return };
+        let rq = recvs.and_then(|at| self.places[at].recvs.take());
+        let made = self.made[&label];
+        let own = sq.is_whole() && sq.held == label && rq.as_ref().is_some_and(|rq| rq.is_whole() && rq.held == label);
+        let chosen: Vec<usize> = (0..PLACES).filter(|at| cqs >> at & 1 == 1 && self.places[*at].cq.is_some()).collect();
+        let given = [made.sends, made.recvs].iter().all(|label| {
+            let cqs = chosen.iter().filter_map(|&at| self.places[at].cq.as_ref());
+            cqs.filter(|cq| cq.is_whole()).any(|cq| cq.held == *label)
+        });
+        let (sq, rq) = (sq.map(Queue::into_holder), rq.map(|rq| rq.map(Queue::into_holder)));
+        let (sq_labels, rq_labels) = (sq.labels(), rq.as_ref().map(Part::labels));
+        let mut pair = QueuePair { qp: handle, sq: sq.value, rq: rq.map(|rq| rq.value) };
+        let mut given_cqs: Vec<&mut dyn AnyCq> = Vec::new();
+        for (at, place) in self.places.iter_mut().enumerate() {
+            if let (true, Some(cq)) = (chosen.contains(&at), &mut place.cq) {
+                given_cqs.push(&mut cq.value);
+            }
+        }
+        let reset = pair.reset(&mut given_cqs, |_| ());
+        if reset.is_ok() {
+            assert!(own, "RESET with queues of others, or without its own");
+            assert!(given, "RESET without the completion queues, whole, that it completes to");
+            // The device has given up its requests.
+            self.lost.insert(label);
+            self.hosts[made.host].connect(&mut pair);
+        }
+        let sq = Part::labelled(pair.sq, sq_labels);
+        match Sends::new(sq.value) {
+            Ok(queue) => self.places[sends].sends = Some(Part::labelled(queue, sq_labels)),
+            Err(holder) => {
+                self.lost.insert(sq_labels.1);
+                self.old_sends.push(Part::labelled(holder, sq_labels));
+            }
+        }
+        if let (Some(rq), Some(labels), Some(at)) = (pair.rq, rq_labels, recvs) {
+            match Recvs::new(rq) {
+                Ok(queue) => self.places[at].recvs = Some(Part::labelled(queue, labels)),
+                Err(holder) => {
+                    self.lost.insert(labels.1);
+                    self.old_recvs.push(Part::labelled(holder, labels));
+                }
+            }
+        }
+    }
+
+    fn swap_held(&mut self, what: u8, a: usize, b: usize) {
+        fn both<V>(a: &mut Option<V>, b: &mut Option<V>) -> Option<(V, V)> {
+            if a.is_some() && b.is_some() { a.take().zip(b.take()) } else { None }
+        }
+        let Ok([a, b]) = self.places.get_disjoint_mut([a, b]) else { return };
+        match what % 3 {
+            0 => {
+                if let Some((x, y)) = both(&mut a.sends, &mut b.sends) {
+                    let before = self.old_sends.len();
+                    [a.sends, b.sends] = exchange(x, y, &mut self.old_sends);
+                    self.lost.extend(self.old_sends[before..].iter().map(|part| part.held));
+                }
+            }
+            1 => {
+                if let Some((x, y)) = both(&mut a.recvs, &mut b.recvs) {
+                    let before = self.old_recvs.len();
+                    [a.recvs, b.recvs] = exchange(x, y, &mut self.old_recvs);
+                    self.lost.extend(self.old_recvs[before..].iter().map(|part| part.held));
+                }
+            }
+            _ => {
+                if let (Some(a), Some(b)) = (&mut a.cq, &mut b.cq) {
+                    swap_held(a, b);
+                }
+            }
+        }
+    }
+
+    /// Takes one of the parts out of its place: to hold it, or to drop it. One that holds another's is held, since dropping it leaks.
+    fn remove(&mut self, what: u8, at: usize, hold: bool) {
+        let place = &mut self.places[at];
+        match what % 4 {
+            0 => place.qp = None,
+            1 => {
+                if let Some(part) = place.sends.take() {
+                    self.lost.insert(part.held);
+                    if hold || !part.is_whole() {
+                        self.old_sends.push(part.map(Queue::into_holder));
+                    }
+                }
+            }
+            2 => {
+                if let Some(part) = place.recvs.take() {
+                    self.lost.insert(part.held);
+                    if hold || !part.is_whole() {
+                        self.old_recvs.push(part.map(Queue::into_holder));
+                    }
+                }
+            }
+            _ => {
+                if let Some(part) = place.cq.take() {
+                    self.lost.insert(part.held);
+                    if hold || !part.is_whole() {
+                        self.old_cqs.push(part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nothing of the program's has changed.
+    fn check(&self) {
+        for page in &self.pages {
+            self.owners.check(page.addr(), words(page));
+        }
+    }
+
+    /// All queue pairs fail, so every buffer comes back whose queue and completion queue are still there.
+    pub(crate) fn end(&mut self) {
+        self.check();
+        (0..PLACES as u8).for_each(|at| self.step(&Op::Fail { at }));
+        let left = |lab: &Self| {
+            let there = |label: &Label| {
+                let cq = |label| lab.places.iter().any(|place| place.cq.as_ref().is_some_and(|cq| cq.held == label));
+                let failed = lab.places.iter().any(|place| place.qp.as_ref().is_some_and(|(_, at)| at == label));
+                failed && cq(lab.made[label].sends) && cq(lab.made[label].recvs)
+            };
+            let whole = lab.made.keys().filter(|label| !lab.lost.contains(label) && there(label));
+            whole.map(|label| lab.owners.lent_to(*label)).sum::<usize>()
+        };
+        let begin = Instant::now();
+        loop {
+            (0..PLACES).for_each(|at| self.poll(at, at as u8));
+            match left(self) {
+                0 => break,
+                left => assert!(begin.elapsed() < Duration::from_secs(10), "{left} buffers did not come back"),
+            }
+            sleep(Duration::from_micros(200));
+        }
+        self.check();
+        for window in &self.windows {
+            self.owners.check_window(words_of_window(window));
+        }
+        // So that everything is dropped whole, and nothing leaks.
+        for at in 0..PLACES {
+            (0..4).for_each(|what| self.remove(what, at, true));
+        }
+        mend(&mut self.old_sends, Sends::swap);
+        mend(&mut self.old_recvs, Recvs::swap);
+        mend(&mut self.old_cqs, |a, b| std::mem::swap(&mut **a, &mut **b));
+    }
+}
+
+fn place(n: u8) -> usize {
+    usize::from(n) % PLACES
+}
