@@ -73,7 +73,8 @@ impl Service {
 
     /// Takes a receive back and posts it again; the command in it, if there is one.
     pub(crate) fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<[u8; Command::BYTES]>, Failure> {
-        let tag = self.srq.retire(cqe)?;
+        // SAFETY: all connections receive from this queue, and each completion is polled once.
+        let tag = unsafe { self.srq.retire(cqe) }?;
         let buffer = &self.receives[tag.0 as usize];
         let mut bytes = [0; Command::BYTES];
         buffer.read(0, &mut bytes);

@@ -7,6 +7,9 @@
 /// are as in rdma-core (`util/mmio.c`, `pthread_mmio_write64_be`). Its lock is not ours: on a 32-bit CPU, do not ring one
 /// register through this crate and through libmlx5 from two threads.
 ///
+/// On a 32-bit CPU, do not post or arm in a signal handler: if the signal has interrupted a doorbell of the same thread, the
+/// handler waits for the lock for ever.
+///
 /// It orders nothing else: bracket it with [`mmio_wc_start`](super::mmio_wc_start) and
 /// [`mmio_flush_writes`](super::mmio_flush_writes).
 ///

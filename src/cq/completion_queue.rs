@@ -137,8 +137,7 @@ impl CompletionQueue {
 }
 
 impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
-    /// The same queue, whose device packs completions, by format `F` and layout `L`, as it was made: right after it was made.
-    /// If it was made otherwise, what is lent has wrong values.
+    /// The same queue, whose device packs completions, by format `F` and layout `L`.
     ///
     /// ```
     /// use blueflame::CompletionQueue;
@@ -146,7 +145,8 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// use blueflame::cq::compressed::{Basic, Checksum};
     ///
     /// fn of_frames(cq: CompletionQueue) -> CompletionQueue<Compressed<Checksum>> {
-    ///     cq.compressed::<Checksum, Basic>()
+    ///     // SAFETY: (for its caller to see to) the device packs completions so, and none has been polled.
+    ///     unsafe { cq.compressed::<Checksum, Basic>() }
     /// }
     /// ```
     ///
@@ -161,8 +161,12 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///     cq.with_mode()
     /// }
     /// ```
+    ///
+    /// # Safety
+    /// The queue was made so, and nothing has been polled yet. With another format, completions have wrong indices: retiring one gives
+    /// back the memory of requests that the device still executes.
     #[must_use]
-    pub fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
+    pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
         let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
         let packing = Unpacked::new(&RingAt { ring: &ring, next });
         CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }

@@ -12,7 +12,7 @@ use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 ///
 /// Every queue on the register must use the same value: by reference, or by `Arc` with feature `std`. Ringing spins
 /// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or
-/// block.
+/// block. A signal handler must not ring it: if the signal has interrupted a doorbell of the same thread, the handler spins for ever.
 #[derive(Debug)]
 pub struct SharedRegister<C: BlockCopy = DefaultSharedCopy> {
     locked: AtomicBool,

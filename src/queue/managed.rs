@@ -18,17 +18,22 @@ impl<T: Transport> SendQueue<T, Managed> {
     ///
     /// fn tell(slave: &mut SendQueue<transport::Rc, Managed>, master: &mut SendQueue<transport::Rc>) -> Result<(), PostError> {
     ///     slave.post(&wqe::send().inline(b"when I am told to").signaled(WrId(1)))?;
-    ///     master.post(&slave.enable())
+    ///     // SAFETY: the master is of the same device, and the request is posted at once.
+    ///     master.post(&unsafe { slave.enable() })
     /// }
     /// ```
     /// ```compile_fail,E0599
     /// # use blueflame::{SendQueue, transport};
     /// fn enable(sq: &SendQueue<transport::Rc>) {
-    ///     let _ = sq.enable();
+    ///     let _ = unsafe { sq.enable() };
     /// }
     /// ```
+    ///
+    /// # Safety
+    /// You post the request to a queue of the same device, and before 2^15 more WQEBBs are posted here. It names an index modulo 2^16:
+    /// posted later, or to another device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
-    pub fn enable(&self) -> Request<SendEnable> {
+    pub unsafe fn enable(&self) -> Request<SendEnable> {
         enable_sends(self.qpn(), self.pi())
     }
 }
@@ -37,8 +42,12 @@ impl RecvQueue {
     /// A request for a send queue, by which the device receives into what has been posted here up to now (RCV_EN): for queue pairs
     /// that were made so (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of `blueflame-devx`), which receive into nothing
     /// else. Of others it completes with an error.
+    ///
+    /// # Safety
+    /// You post the request to a queue of the same device, and before 2^15 more receives are posted here. It names an index modulo 2^16:
+    /// posted later, or to another device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
-    pub fn enable(&self) -> Request<RecvEnable> {
+    pub unsafe fn enable(&self) -> Request<RecvEnable> {
         enable_receives(self.qpn(), self.head())
     }
 }

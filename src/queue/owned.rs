@@ -90,9 +90,13 @@ impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
 
 impl<M: PollMode<Packing = ()>, H> Owned<CompletionQueue<M>, H> {
     /// [`CompletionQueue::compressed`].
+    ///
+    /// # Safety
+    /// As there.
     #[must_use]
-    pub fn compressed<F: MiniFormat, L: Layout>(self) -> Owned<CompletionQueue<Compressed<F, L, M>>, H> {
-        self.map(CompletionQueue::compressed, CompletionQueue::ring_addr)
+    pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> Owned<CompletionQueue<Compressed<F, L, M>>, H> {
+        // SAFETY: the caller's promise.
+        self.map(|queue| unsafe { queue.compressed() }, CompletionQueue::ring_addr)
     }
 }
 

@@ -63,6 +63,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
     /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
     /// into), until the request has completed.
+    ///
+    /// The effect of some requests outlasts their completion: what [`bind_window`](crate::wqe::bind_window) and
+    /// [`configure_key`](crate::wqe::configure_key) put behind a key stays the device's and the peers' until the key is taken back or its
+    /// memory deregistered. Their documentation says what you vouch for.
     #[inline(always)]
     pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
         // SAFETY: the caller's.

@@ -176,9 +176,6 @@ impl SharedRecvQueue {
     /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed; one
     /// that is aborted and [posted again](Self::repost) has not completed):
     /// until then it stays registered, and nobody reads, writes, frees or reuses it.
-    ///
-    /// [`retire`](Self::retire) was given completions only of queue pairs that receive from this queue, each once: else the
-    /// device may still be reading the WQE that this one overwrites.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -200,12 +197,17 @@ impl SharedRecvQueue {
     /// # Errors
     ///
     /// [`RetireError::WrongSide`] for completions of sends, [`RetireError::NotPosted`] if no such WQE is posted; nothing
-    /// changes then. It cannot check that the completion is of this shared receive queue: only CQEs of version 0 say that. See
-    /// [`post`](Self::post).
+    /// changes then.
+    ///
+    /// # Safety
+    ///
+    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue cannot check that: only CQEs
+    /// of version 0 name their shared receive queue. A foreign completion would free a WQE that the device may still read, and hand
+    /// back a buffer that the device may still write.
     #[inline]
-    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+    pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         retire::check_side(cqe, Side::Responder)?;
-        // SAFETY: that the completion is of this queue is what callers of `post` vouch for.
+        // SAFETY: the caller's promise.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }
 
@@ -251,15 +253,20 @@ impl SharedRecvQueue {
     ///
     /// [`RetireError::NotAborted`] if the receive ended in another way, [`RetireError::NotPosted`] if no such WQE is posted;
     /// nothing changes then.
+    ///
+    /// # Safety
+    ///
+    /// As [`retire`](Self::retire): a foreign completion would post the buffers of a receive that is still posted once more. Those
+    /// buffers are the device's until the new receive completes.
     #[cold]
-    pub fn repost<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+    pub unsafe fn repost<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         let wqe_counter = cqe.wqe_counter();
         match cqe.check() {
             Err(CqeError::Aborted(error)) if error.side == Side::Responder => {}
             _ => return Err(RetireError::NotAborted { wqe_counter }),
         }
         // The list had a free WQE before, its tail at least: the head is not the one that is linked behind it now.
-        // SAFETY: that the completion is of this queue is what callers of `post` vouch for.
+        // SAFETY: the caller's promise.
         let wr_id = unsafe { self.retire_index(wqe_counter)? };
         let head = self.head;
         let entries = (1 << self.shift) - size_of::<NextSeg>();

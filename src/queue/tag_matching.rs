@@ -117,8 +117,7 @@ pub enum TagEvent {
 ///     S: Holds<Queue = SharedRecvQueue>,
 ///     C: Holds<Queue = SendQueue<transport::Rc>>,
 /// {
-///     // SAFETY: the page stays registered, and nobody else's, until a completion gives it back; this queue's completions, and no others, go to
-///     // the list.
+///     // SAFETY: the page stays registered, and nobody else's, until a completion gives it back.
 ///     unsafe { list.append(tag, u64::MAX, page, WrId(tag)) }.map(drop)
 /// }
 ///
@@ -129,7 +128,8 @@ pub enum TagEvent {
 /// {
 ///     let mut done = None;
 ///     cq.poll_with(1, |cqe| {
-///         if let Ok(TagEvent::Matched { wr_id, complete: true, .. }) = list.complete(&cqe) {
+///         // SAFETY: nothing else completes on this queue, and each completion is polled once.
+///         if let Ok(TagEvent::Matched { wr_id, complete: true, .. }) = unsafe { list.complete(&cqe) } {
 ///             done = Some(wr_id);
 ///         }
 ///     });
@@ -186,9 +186,6 @@ where
     /// # Safety
     /// The device may write to the memory of `buffer` until [`TagEvent::Matched`] says that it is complete, or [`TagEvent::Removed`] that
     /// it is removed: until then it stays registered, and nobody reads, writes, frees or reuses it.
-    ///
-    /// [`complete`](Self::complete) was given completions of this list's command queue, and of queue pairs that receive from its shared
-    /// receive queue, each once, and no others.
     #[inline]
     pub unsafe fn append(&mut self, tag: u64, mask: u64, buffer: Sge, wr_id: WrId) -> Result<TagIndex, TagError> {
         let Some((entry, next)) = self.entries.next() else {
@@ -286,8 +283,12 @@ where
     /// # Errors
     /// [`TagCompletionError`]; the list is as before then. What the device writes is not trusted: entries and operations are those that
     /// were posted.
+    ///
+    /// # Safety
+    /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue, and was not given
+    /// before. A foreign one would hand back a buffer that the device may still write.
     #[inline]
-    pub fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+    pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
         match cqe.tag_matching() {
             Some(TagCqe::Match(found)) => self.matched(found, cqe.byte_len()),
             Some(TagCqe::Canceled(entry)) => {
@@ -295,14 +296,18 @@ where
                 Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagCompletionError::NotListed { entry })?, entry })
             }
             Some(TagCqe::Unexpected) => {
-                let event = TagEvent::Unexpected { wr_id: self.retire(cqe)?, bytes: cqe.byte_len() };
+                // SAFETY: the caller's promise; likewise below.
+                let event = TagEvent::Unexpected { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() };
                 self.seen = self.seen.wrapping_add(1);
                 Ok(event)
             }
-            Some(TagCqe::NoTag) => Ok(TagEvent::NoTag { wr_id: self.retire(cqe)?, bytes: cqe.byte_len() }),
-            Some(TagCqe::List { operation, phase }) => self.done(operation, phase),
+            // SAFETY: as above.
+            Some(TagCqe::NoTag) => Ok(TagEvent::NoTag { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() }),
+            // SAFETY: as above.
+            Some(TagCqe::List { operation, phase }) => unsafe { self.done(operation, phase) },
             Some(TagCqe::Unknown(number)) => Err(TagCompletionError::UnknownOperation(number)),
-            None => self.other(cqe),
+            // SAFETY: as above.
+            None => unsafe { self.other(cqe) },
         }
     }
 
@@ -314,12 +319,19 @@ where
     }
 
     /// Puts a buffer of the shared receive queue back.
-    fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagCompletionError> {
-        Ok(self.receives.queue_mut().retire(cqe)?)
+    ///
+    /// # Safety
+    /// As [`complete`](Self::complete).
+    unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagCompletionError> {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.receives.queue_mut().retire(cqe) }?)
     }
 
     /// An operation on the list is done: the oldest one.
-    fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagCompletionError> {
+    ///
+    /// # Safety
+    /// A completion of the command queue, as [`complete`](Self::complete) asks for, says so.
+    unsafe fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagCompletionError> {
         let not_posted = TagCompletionError::NotPosted { operation: name(told) };
         let (index, WrId(posted)) = self.commands.queue().oldest_request().ok_or(not_posted)?;
         let entry = TagIndex(posted as u16);
@@ -335,15 +347,16 @@ where
             (SYNC, ListOperation::Sync) => TagEvent::Synced { in_step: phase == posted as u16 },
             _ => return Err(not_posted),
         };
-        // SAFETY: the device says that the oldest request is done; that completions are this list's is what callers of `append` vouch
-        // for, and without an append there is nothing that a WQE could name.
+        // SAFETY: the device says that the oldest request is done, by a completion that the caller vouches for.
         let retired = unsafe { self.commands.queue_mut().retire_index(index.0) };
         retired.map_err(|_| not_posted)?;
         Ok(event)
     }
 
+    /// # Safety
+    /// As [`complete`](Self::complete).
     #[cold]
-    fn other<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+    unsafe fn other<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
         let opcode = cqe.opcode();
         match cqe.check() {
             Err(CqeError::Completion(error)) if error.side == Side::Requester => {
@@ -351,7 +364,8 @@ where
                 Err(if is_ours { TagCompletionError::Command(error) } else { TagCompletionError::NotOfTags { opcode } })
             }
             Err(error @ (CqeError::Completion(_) | CqeError::Aborted(_))) if opcode == CqeOpcode::RespErr => {
-                Ok(TagEvent::Failed { wr_id: self.retire(cqe)?, error })
+                // SAFETY: the caller's promise.
+                Ok(TagEvent::Failed { wr_id: unsafe { self.retire(cqe)? }, error })
             }
             _ => Err(TagCompletionError::NotOfTags { opcode }),
         }

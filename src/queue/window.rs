@@ -63,7 +63,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///   pair goes to the error state.
     /// - With a window of zero every request is refused by [`PostError::NotReadyToSend`]. For as long as the queue pair is not in
     ///   RTS, a doorbell must not be rung (libmlx5 refuses such requests: rdma-core `providers/mlx5/verbs.c`,
-    ///   `set_qp_operational_state`). The queues of `verbs` are opened by the call that moves them to RTS.
+    ///   `set_qp_operational_state`). The queues of `verbs` are opened by the call that moves them to RTS. This call does not look at the
+    ///   state: a queue that you open earlier takes requests, which the device may ignore, or fail with the queue pair.
     ///
     /// # Errors
     /// A window larger than the ring, or smaller than what is outstanding.

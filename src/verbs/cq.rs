@@ -180,8 +180,10 @@ pub trait CqMode: PollMode + SealedMode {
     #[doc(hidden)]
     const FORMAT: Option<u8>;
 
+    /// # Safety
+    /// The queue was made with these, and nothing has been polled yet.
     #[doc(hidden)]
-    fn over(queue: CompletionQueue) -> CompletionQueue<Self>
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self>
     where
         Self: Sized;
 }
@@ -193,7 +195,7 @@ impl SealedMode for Standard {}
 impl CqMode for Standard {
     const FORMAT: Option<u8> = None;
 
-    fn over(queue: CompletionQueue) -> CompletionQueue {
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
         queue
     }
 }
@@ -202,8 +204,9 @@ impl<F: VerbsFormat> SealedMode for Compressed<F> {}
 impl<F: VerbsFormat> CqMode for Compressed<F> {
     const FORMAT: Option<u8> = Some(F::MLX5DV);
 
-    fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
-        queue.compressed()
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { queue.compressed() }
     }
 }
 
@@ -354,8 +357,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             _thread_domain: self.plan.thread_domain.map(Arc::clone),
             context: Some(Arc::clone(context)),
         };
-        // SAFETY: just made, by libmlx5; the queue goes before the handle (`Owned`).
-        let queue = M::over(unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?);
+        // SAFETY: just made, by libmlx5, with the format of `M`; the queue goes before the handle (`Owned`).
+        let queue = unsafe { M::over(queue_over(&mut handle, CqCi::truncate(0))?) };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use super::any_cq::{left_behind, whole};
-use super::error::{in_range, non_null, zero};
+use super::error::{has_port, non_null, zero};
 use super::event::event;
 use super::foreign::Part;
 use super::initiator::DYNAMIC;
@@ -105,14 +105,14 @@ impl DctBuilder<'_> {
     /// to memory ([`Path::access`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::OutOfRange`], [`Error::PathWithoutGid`],
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::NoPort`], [`Error::OutOfRange`], [`Error::PathWithoutGid`],
     /// [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
         let cq = whole(self.cq)?;
         self.pd.handle.context.check("target", [cq as &dyn Part, self.srq])?;
         let device = self.pd.handle.context.attr();
-        in_range("port", path.port.number.into(), 1..=device.ports.into())?;
+        has_port(path.port.number, device.ports)?;
         if path.gid_type().is_none() {
             return Err(Error::PathWithoutGid { port: path.port.number });
         }

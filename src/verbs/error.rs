@@ -48,6 +48,13 @@ pub enum Error {
         /// The foreign object that the call was given.
         part: &'static str,
     },
+    /// The device has no such port.
+    NoPort {
+        /// The port asked for.
+        port: u8,
+        /// How many ports the device has; the first is 1.
+        ports: u8,
+    },
     /// A number is out of range.
     OutOfRange {
         /// What the number is.
@@ -290,8 +297,12 @@ impl fmt::Display for Error {
             Self::ForeignDomain { object, part } => {
                 write!(f, "the {part} given for the {object} is of another protection domain")
             }
+            Self::NoPort { port, ports } => {
+                write!(f, "port {port} does not exist: this device has {ports}, counted from 1")
+            }
             Self::OutOfRange { what, value, min, max } => {
-                write!(f, "{what} is {value}, but must be {min} to {max}")
+                write!(f, "{what}: {value} asked for, ")?;
+                if min == max { write!(f, "only {min} possible") } else { write!(f, "{min} to {max} possible") }
             }
             Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
                 write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: those of 64 it may")
@@ -434,9 +445,27 @@ pub(crate) fn in_range(what: &'static str, value: u64, range: core::ops::RangeIn
     }
 }
 
+/// Whether a device of so many ports has this one.
+pub(crate) fn has_port(port: u8, ports: u8) -> Result<(), Error> {
+    if (1..=ports).contains(&port) { Ok(()) } else { Err(Error::NoPort { port, ports }) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_said_as_one_would() {
+        let text = |error: Error| error.to_string();
+        assert_eq!(has_port(1, 1), Ok(()));
+        let error = has_port(2, 1).expect_err("one port");
+        assert_eq!(text(error), "port 2 does not exist: this device has 1, counted from 1");
+        assert_eq!(has_port(0, 2), Err(Error::NoPort { port: 0, ports: 2 }));
+        let error = in_range("bytes inline", 5000, 0..=828).expect_err("too many");
+        assert_eq!(text(error), "bytes inline: 5000 asked for, 0 to 828 possible");
+        let error = in_range("offset in device memory modulo 4", 2, 0..=0).expect_err("not a word");
+        assert_eq!(text(error), "offset in device memory modulo 4: 2 asked for, only 0 possible");
+    }
 
     #[test]
     fn return_values_become_error_numbers() {

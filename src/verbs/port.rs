@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 
 use rdma_sys as sys;
 
-use super::error::{in_range, zero};
+use super::error::{has_port, zero};
 use super::link::{LinkLayer, PortState};
 use super::{Device, Error, ffi};
 
@@ -221,9 +221,9 @@ impl Device {
     /// A port's state.
     ///
     /// # Errors
-    /// A port the device does not have, or a failed call.
+    /// [`Error::NoPort`], or a failed call.
     pub fn port(&self, number: u8) -> Result<Port, Error> {
-        in_range("port", number.into(), 1..=self.attr().ports.into())?;
+        has_port(number, self.attr().ports)?;
         // SAFETY: the context is open.
         let attr = unsafe { query(self.context.raw(), number) }?;
         let mtu = |raw| Mtu::from_raw(raw).unwrap_or(Mtu::B256);

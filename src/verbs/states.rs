@@ -2,7 +2,7 @@
 
 use rdma_sys as sys;
 
-use super::error::{in_range, zero};
+use super::error::{has_port, zero};
 use super::event::event;
 use super::port::port_state;
 use super::qp_parts::OBJECT;
@@ -119,7 +119,7 @@ impl Qp {
     /// Refuses a port that the device does not have: libmlx5 takes its number for an index before anybody checks it
     /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
     pub(super) fn check_port(&self, number: u8) -> Result<(), Error> {
-        in_range("port", number.into(), 1..=self.device_attr().ports.into())
+        has_port(number, self.device_attr().ports)
     }
 
     /// Moves to the state of `attr`.

@@ -24,7 +24,9 @@ impl Receives {
     /// As [`RecvQueue::post`]. Where there is no queue, it is full.
     ///
     /// # Safety
-    /// As [`RecvQueue::post`]: the memory stays registered, and nobody uses it, until the receive has completed.
+    /// As [`RecvQueue::post`]: the memory stays registered, and nobody uses it, until the receive has completed. As long as something
+    /// is posted to a shared queue, [`retire`](Self::retire) is given completions of queue pairs that receive from there alone, and
+    /// each once.
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -44,7 +46,8 @@ impl Receives {
         match self {
             Self::None => Err(nothing(cqe.wqe_counter())),
             Self::Own(queue) => queue.retire(cqe),
-            Self::Shared(queue) => queue.retire(cqe),
+            // SAFETY: whoever has posted something vouches for it; nothing else can be retired.
+            Self::Shared(queue) => unsafe { queue.retire(cqe) },
         }
     }
 

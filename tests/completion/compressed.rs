@@ -214,7 +214,8 @@ impl Packer {
     }
 
     fn queue<F: MiniFormat, L: Layout>(&mut self) -> CompletionQueue<Compressed<F, L>> {
-        self.device.queue::<blueflame::cq::Standard>().compressed()
+        // SAFETY: the test writes completions of this format.
+        unsafe { self.device.queue::<blueflame::cq::Standard>().compressed() }
     }
 
     /// Polls at most `max`, and compares.
@@ -251,7 +252,8 @@ fn completion(n: u32) -> Completion {
 #[test]
 fn basic_as_linux_reads_it() {
     let mut device = Device::new(16, 64, 0);
-    let mut cq = device.queue::<blueflame::cq::Standard>().compressed::<Checksum, Basic>();
+    // SAFETY: the test writes completions of this format.
+    let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Checksum, Basic>() };
     let mut title = [0; 64];
     title[16] = 0x44;
     title[20..22].copy_from_slice(&[0xee, 0xee]);
@@ -303,7 +305,8 @@ fn enhanced_as_linux_and_ucx_read_it() {
 fn formats_as_dpdk_reads_them() {
     fn second<F: MiniFormat>() -> (u32, Option<u32>, u16, u8, u32, u16) {
         let mut device = Device::new(4, 64, 0);
-        let mut cq = device.queue::<blueflame::cq::Standard>().compressed::<F, Basic>();
+        // SAFETY: the test writes completions of this format.
+        let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<F, Basic>() };
         device.cqe(0).fill(0);
         device.cqe(0)[16] = 0x44;
         device.cqe(0)[29] = 0x14;
@@ -330,7 +333,8 @@ fn formats_as_dpdk_reads_them() {
 #[test]
 fn the_first_byte_has_the_headers() {
     let mut device = Device::new(4, 64, 0);
-    let mut cq = device.queue::<blueflame::cq::Standard>().compressed::<Headers, Basic>();
+    // SAFETY: the test writes completions of this format.
+    let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Headers, Basic>() };
     device.cqe(0).fill(0);
     device.cqe(0)[47] = 2;
     device.cqe(0)[61..].copy_from_slice(&[0x40, 0, 0x2c]);
@@ -513,7 +517,8 @@ fn what_cannot_be_unpacked_is_an_error_for_each_completion_lost() {
         [(0, 0x2c, 1), (1, 0x2c, 1), (9, 0x2c, 1), (u32::MAX, 0x2c, 1), (3, 0xec, 3), (3, 0x6c, 3)]
     {
         let mut device = Device::new(8, 64, 0);
-        let mut cq = device.queue::<blueflame::cq::Standard>().compressed::<Hash, Basic>();
+        // SAFETY: the test writes completions of this format.
+        let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Hash, Basic>() };
         device.complete(op_own, |cqe| put32(cqe, 44, count));
         let mut found = Vec::new();
         cq.poll_with(100, |cqe| found.push((cqe.check(), cqe.byte_len())));

@@ -175,7 +175,7 @@ fn paths_say_what_is_wrong_with_port_and_index() {
     assert_eq!(chosen.sgid, Some(gids[0]));
     for number in [0, attr.ports + 1] {
         let error = device.path(number, None).expect_err("no such port");
-        assert!(matches!(error, Error::OutOfRange { what: "port", .. }), "{error}");
+        assert!(matches!(error, Error::NoPort { .. }), "{error}");
     }
     if let Ok(beyond) = u8::try_from(port.gid_tbl_len) {
         let max = u64::from(beyond) - 1;

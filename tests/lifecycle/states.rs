@@ -112,8 +112,7 @@ fn the_device_is_asked_only_about_ports_that_it_has() {
     for number in [0, device.attr().ports + 1, 255] {
         let mut path = good.clone();
         path.port.number = number;
-        let max = device.attr().ports.into();
-        let error = Error::OutOfRange { what: "port", value: number.into(), min: 1, max };
+        let error = Error::NoPort { port: number, ports: device.attr().ports };
         assert_eq!(a.pair.qp.to_init(&path), Err(error.clone()));
         assert_eq!(a.pair.sq.connect(&path, &itself, &itself), Err(error));
     }

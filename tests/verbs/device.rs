@@ -35,7 +35,7 @@ fn ports_and_gids_are_described() {
     assert!(gids.contains(&device.default_gid(&port).expect("a GID")));
     for number in [0, attr.ports + 1] {
         let error = device.port(number).expect_err("no such port");
-        assert_eq!(error, Error::OutOfRange { what: "port", value: number.into(), min: 1, max: attr.ports.into() });
+        assert_eq!(error, Error::NoPort { port: number, ports: attr.ports });
     }
 }
 

@@ -211,8 +211,10 @@ pub struct CqBuilder<'a, M = Standard> {
 
 /// A mode that queues can be made in.
 pub trait CqMode: PollMode + Sealed {
+    /// # Safety
+    /// The queue was made in this mode, and nothing has been polled yet.
     #[doc(hidden)]
-    fn over(queue: CompletionQueue) -> CompletionQueue<Self>
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self>
     where
         Self: Sized;
 }
@@ -222,15 +224,16 @@ pub trait Sealed {}
 
 impl Sealed for Standard {}
 impl CqMode for Standard {
-    fn over(queue: CompletionQueue) -> CompletionQueue {
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
         queue
     }
 }
 
 impl<F: MiniFormat, L: Layout> Sealed for Compressed<F, L> {}
 impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
-    fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
-        queue.compressed()
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { queue.compressed() }
     }
 }
 
@@ -356,7 +359,8 @@ impl<M: CqMode> CqBuilder<'_, M> {
         // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        let queue = M::over(queue);
+        // SAFETY: the command has asked for the packing of `M`.
+        let queue = unsafe { M::over(queue) };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }

@@ -57,7 +57,8 @@ fn a_message_starts_another_queue() {
         slave.sq.post(&wqe::write(place.at(8)).inline(&(!round).to_ne_bytes()).signaled(WrId(round))).expect("room");
         let mut batch = master.pair.sq.batch();
         batch.push(&wqe::wait_for_completion(receiver.cq.cqn(), receiver.cq.consumer_index())).expect("room");
-        batch.push(&slave.sq.enable().signaled(WrId(round))).expect("room");
+        // SAFETY: of the same device, and posted at once.
+        batch.push(&unsafe { slave.sq.enable() }.signaled(WrId(round))).expect("room");
         batch.ring_doorbell();
         assert_eq!(master.cq.poll_with(1, |_| ()), 0);
         assert_ne!(peer.bytes(16)[..8], round.wrapping_sub(u64::from(round == 0)).to_ne_bytes());
@@ -100,7 +101,8 @@ fn receives_wait_until_they_are_enabled() {
     for _ in 0..1000 {
         assert_eq!(receiver.cq.poll_with(1, |_| ()), 0, "not yet");
     }
-    let enable = receiver.pair.rq.as_ref().expect("made with one").enable();
+    // SAFETY: of the same device, and posted at once.
+    let enable = unsafe { receiver.pair.rq.as_ref().expect("made with one").enable() };
     master.pair.sq.post(&enable).expect("room");
     assert_eq!(receiver.completion(), (Side::Responder, WrId(1), 9));
     assert_eq!(sender.completion().1, WrId(2));

@@ -35,10 +35,14 @@ impl Receives<'_> {
     ///
     /// # Errors
     /// It was not posted.
-    pub fn retire<S: Source>(self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+    ///
+    /// # Safety
+    /// As [`SharedRecvQueue::retire`]; the queue pair's own queue looks itself.
+    pub unsafe fn retire<S: Source>(self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         match self {
             Self::Own(queue) => queue.retire(cqe),
-            Self::Shared(queue) => queue.retire(cqe),
+            // SAFETY: the caller's promise.
+            Self::Shared(queue) => unsafe { queue.retire(cqe) },
         }
     }
 }

@@ -55,7 +55,7 @@ fn poll<F: MiniFormat, L: Layout>(input: &Input) {
         ci: CqCi::truncate(0),
     };
     // SAFETY: the arenas outlive the queue; nobody else uses them; the ring does not change, so nothing overruns.
-    let mut cq = unsafe { CompletionQueue::from_parts(parts) }.expect("parts of a queue").compressed::<F, L>();
+    let mut cq = unsafe { CompletionQueue::from_parts(parts).expect("parts of a queue").compressed::<F, L>() };
     for (i, bytes) in input.cqes.iter().enumerate().take(ring.len() / 64) {
         ring.scribble(i * 64, bytes);
     }

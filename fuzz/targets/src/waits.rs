@@ -66,7 +66,8 @@ impl Request {
                 // SAFETY: its memory outlives the queue, and nothing else uses it.
                 let slave =
                     unsafe { SendQueue::<transport::Rc, Managed>::from_parts(parts, Managed) }.expect("a queue");
-                let done = sq.post(&slave.enable().signaled_if(signaled, tag));
+                // SAFETY: no device acts on what is posted.
+                let done = sq.post(&unsafe { slave.enable() }.signaled_if(signaled, tag));
                 (done, (SendOp::EnableSends(Enable { qpn: qpn.get(), index }), nothing, signaled))
             }
             _ => {
