@@ -1,6 +1,6 @@
 //! Targets of dynamic connections.
 
-use blueflame::verbs::{Access, Path};
+use blueflame::verbs::{Access, GidType, LinkLayer, Path};
 
 use super::cq::Cq;
 use super::pd::Pd;
@@ -47,6 +47,14 @@ impl Pd {
             .set_my_addr_index(path.sgid.map_or(0, |entry| entry.index))
             .set_hop_limit(path.hop_limit)
             .set_tclass(path.traffic_class);
+        // As UCX (`src/uct/ib/mlx5/dc/dc_mlx5_devx.c`, `uct_dc_mlx5_iface_devx_create_dct`): old firmware takes the traffic class for RoCE
+        // v2, too. The priority is Linux' (`drivers/infiniband/hw/mlx5/qp.c`, `mlx5_ib_modify_dct`).
+        if path.port.link_layer == LinkLayer::Ethernet {
+            target.set_eth_prio(path.service_level & 7);
+        }
+        if path.gid_type() == Some(GidType::RoceV2) {
+            target.set_dscp(path.traffic_class >> 2);
+        }
         if general.atomic() && allows(Access::REMOTE_ATOMIC) {
             target.set_rae(true).set_atomic_mode(context.atomic_mode()?);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use blueflame::transport::InlineL2;
 use blueflame::types::WrId;
+use blueflame::verbs::LinkLayer;
 use blueflame::wqe;
 use blueflame_devx::cmd::{FlowMeterAsoObj, FlowTableType, FteMatchParam, QpcState, QueueState, RqType, ServiceType};
 use blueflame_devx::mailbox::Structure;
@@ -26,6 +27,7 @@ fn a_datagram_queue_pair_goes_to_rts() {
     raw.qp.start_datagrams(&ground.path, 0x1111_1111).expect("RTS");
     let context = raw.qp.query().expect("QUERY_QP");
     assert_eq!((context.state(), context.st(), context.q_key()), (QpcState::RTS, ServiceType::UD, 0x1111_1111));
+    assert_eq!(context.log_msg_max(), 12, "of 4096 bytes, as Linux has it");
     assert_eq!((raw.sq.wqebbs, raw.rq.map(|rq| rq.wqe_cnt)), (16, Some(16)));
     assert!(matches!(raw.qp.start_initiator(&ground.path), Err(Error::Foreign { .. })));
 }
@@ -38,7 +40,9 @@ fn an_initiator_and_a_target_are_made() {
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     let srq = ground.verbs_pd.shared_recv_queue(16, 1).expect("a shared receive queue of verbs");
     let shared = SharedReceives::of_verbs(&ground.context, srq.handle()).expect("of this device");
-    let made = ground.pd.dct(cq.handle(), &shared, &ground.path, 0x5566);
+    let mut path = ground.path.clone();
+    (path.service_level, path.traffic_class) = (3, 0x68);
+    let made = ground.pd.dct(cq.handle(), &shared, &path, 0x5566);
     if !general.dct() {
         assert!(matches!(made, Err(Error::Capability { name: "cmd_hca_cap.dct", .. })), "{made:?}");
         return;
@@ -46,10 +50,17 @@ fn an_initiator_and_a_target_are_made() {
     let dct = made.expect("a target");
     let context = dct.query().expect("QUERY_DCT");
     assert_eq!((context.dc_access_key(), context.cqn()), (0x5566, cq.cqn()));
+    // RoCE v2 has the class as DSCP. Priorities of Ethernet and service levels of InfiniBand have fields of their own.
+    let ethernet = path.port.link_layer == LinkLayer::Ethernet;
+    let (priority, dscp) = if ethernet { (3, 0x68 >> 2) } else { (0, 0) };
+    assert_eq!((context.tclass(), context.eth_prio(), context.dscp()), (0x68, priority, dscp));
     let builder = ground.pd.raw_queue_pair(ServiceType::DCI, &ground.rings, &cq, &cq);
     let raw = builder.sends(16).receives(0).build_on(uar).expect("an initiator");
-    raw.qp.start_initiator(&ground.path).expect("RTS");
-    assert_eq!(raw.qp.state().expect("QUERY_QP"), QpcState::RTS);
+    raw.qp.start_initiator(&path).expect("RTS");
+    let context = raw.qp.query().expect("QUERY_QP");
+    assert_eq!((context.state(), context.rae()), (QpcState::RTS, general.atomic()));
+    let way = context.primary_address_path();
+    assert_eq!((way.eth_prio(), way.sl()), if ethernet { (3, 0) } else { (0, 3) });
     assert_eq!(raw.rq.map(|rq| rq.wqe_cnt), None);
 }
 

@@ -1,14 +1,17 @@
 //! State changes of the services that are not connected: UD, and initiators of dynamic connections.
 
 use blueflame::types::Psn;
-use blueflame::verbs::Path;
+use blueflame::verbs::{LinkLayer, Path};
 
 use super::handle::Qp;
-use super::states::{LOG_ACK_REQ_FREQ, log_of};
+use super::states::{LOG_ACK_REQ_FREQ, log_of, optional};
 use crate::cmd::{
     Init2rtrQpIn, PathMigration, PathMtu, QpcState, Rst2initQpIn, Rtr2rtsQpIn, ServiceType, Sqerr2rtsQpIn,
 };
 use crate::error::Error;
+
+/// log2 of the bytes of the longest datagram (Linux `drivers/infiniband/hw/mlx5/qp.c`, `__mlx5_ib_modify_qp`).
+const LOG_MAX_DATAGRAM: u8 = 12;
 
 impl Qp {
     /// RESET to RTS of a datagram queue pair, which takes packets with this Q_Key. Its queues may be posted to from here on.
@@ -26,9 +29,8 @@ impl Qp {
 
         let mut inbox = Init2rtrQpIn::new();
         inbox.set_qpn(self.qpn());
-        // What Linux sets for all datagrams: a message is a packet.
-        let log_msg_max = self.object().context().general()?.log_max_msg();
-        inbox.qpc_mut().set_mtu(PathMtu::BYTES_4096).set_log_msg_max(log_msg_max);
+        // A message is a packet.
+        inbox.qpc_mut().set_mtu(PathMtu::BYTES_4096).set_log_msg_max(LOG_MAX_DATAGRAM);
         self.transition(&inbox, QpcState::RTR)?;
 
         let mut inbox = Rtr2rtsQpIn::new();
@@ -58,8 +60,15 @@ impl Qp {
             .set_pm_state(PathMigration::MIGRATED)
             .set_mtu(PathMtu(path.mtu as u8))
             .set_log_msg_max(general.log_max_msg());
+        // As UCX (`src/uct/ib/mlx5/dc/dc_mlx5_devx.c`, `uct_dc_mlx5_iface_devx_dci_connect`).
+        let way = qpc.primary_address_path_mut();
+        match path.port.link_layer {
+            LinkLayer::Ethernet => way.set_eth_prio(path.service_level & 7),
+            LinkLayer::InfiniBand => way.set_sl(path.service_level),
+        };
         if general.atomic() {
-            qpc.set_atomic_mode(self.object().context().atomic_mode()?);
+            qpc.set_atomic_mode(self.object().context().atomic_mode()?).set_rae(true);
+            inbox.set_opt_param_mask(optional::RAE);
         }
         self.transition(&inbox, QpcState::RTR)?;
 

@@ -16,9 +16,9 @@ use crate::mailbox::{Inbox, List, Modifies, Structure};
 
 /// Parts of a context that a transition may change but need not (`opt_param_mask`; Linux `include/linux/mlx5/qp.h`,
 /// `enum mlx5_qp_optpar`).
-mod optional {
+pub(super) mod optional {
     pub(super) const RRE: u32 = 1 << 1;
-    pub(super) const RAE: u32 = 1 << 2;
+    pub(in super::super) const RAE: u32 = 1 << 2;
     pub(super) const RWE: u32 = 1 << 3;
     pub(super) const PKEY_INDEX: u32 = 1 << 4;
     pub(super) const PRI_PORT: u32 = 1 << 16;

@@ -1,6 +1,7 @@
 //! Targets of dynamic connections.
 
 use super::atomic_mode;
+use crate::config::GidType;
 use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -118,7 +119,8 @@ const SCATTER_64: u64 = 2;
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_dct_in::DCT_CONTEXT_ENTRY);
-    let context = context(view)?;
+    let mut context = context(view)?;
+    context.traffic_class = traffic_class(call, view, &context);
     for (kind, number) in [(Object::Pd, context.pd), (Object::Cq, context.cqn), (Object::Srq, context.srqn)] {
         call.check_use(kind, number)?;
     }
@@ -131,7 +133,17 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the device acts on.
+/// The traffic class of answers. RoCE v2 has an IP header, whose DSCP and ECN the context has apart (UCX
+/// `src/uct/ib/mlx5/dc/dc_mlx5_devx.c`, `uct_dc_mlx5_iface_devx_create_dct`).
+fn traffic_class(call: &Call<'_>, view: View<'_>, context: &DctContext) -> u8 {
+    let port = usize::from(context.port).checked_sub(1).and_then(|index| call.device.config().ports.get(index));
+    match port.and_then(|port| port.gid(context.sgid_index)).map(|gid| gid.kind) {
+        Some(GidType::RoceV2) => (view.get(dctc::DSCP) << 2 | view.get(dctc::ECN)) as u8,
+        _ => view.get(dctc::TCLASS) as u8,
+    }
+}
+
+/// What the device acts on, but for the traffic class.
 fn context(view: View<'_>) -> Result<DctContext, Refusal> {
     let state = view.get(dctc::STATE);
     if state != 0 {
@@ -161,7 +173,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
         port: view.get(dctc::PORT) as u8,
         pkey_index: view.get(dctc::PKEY_INDEX) as u16,
         sgid_index: view.get(dctc::MY_ADDR_INDEX) as u8,
-        traffic_class: view.get(dctc::TCLASS) as u8,
+        traffic_class: 0,
         flow_label: view.get32(dctc::FLOW_LABEL),
         hop_limit: view.get(dctc::HOP_LIMIT) as u8,
         min_rnr_timer: view.get(dctc::MIN_RNR_NAK) as u8,

@@ -200,6 +200,10 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
         RST2INIT => {
             &[qpc::PM_STATE, qpc::COUNTER_SET_ID, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
         }
+        // Of what connects by itself there are no rights to change.
+        INIT2RTR if mask & optional::RAE != 0 => {
+            &[qpc::MTU, qpc::LOG_MSG_MAX, qpc::RAE, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
+        }
         INIT2RTR => &[qpc::MTU, qpc::LOG_MSG_MAX, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE],
         RTR2RTS => &[qpc::LOG_ACK_REQ_FREQ],
         _ if mask & optional::COUNTER_SET_ID != 0 => &[qpc::COUNTER_SET_ID],
