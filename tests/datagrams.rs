@@ -218,7 +218,7 @@ fn paths_that_cannot_be_are_refused() {
     assert!(matches!(path.route(&nobody), Err(Error::PeerWithoutAddress { .. })));
 }
 
-/// A queue pair whose timestamps are the time, on devices that have it: that of `softhca-run --real-time`, for one.
+/// A queue pair whose timestamps are the time, on devices that have it: that of `softhca-run --clock both`, for one.
 #[test]
 fn timestamps_are_the_time() {
     let device = device();

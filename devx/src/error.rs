@@ -122,6 +122,11 @@ impl CommandError {
             (Status::OK, libc::EPERM | libc::EACCES) => {
                 "the context was not opened for DevX, or the command needs a privilege (CAP_NET_RAW, CAP_SYS_RAWIO)"
             }
+            // The kernel asks for the privilege once (Linux `drivers/infiniband/hw/mlx5/devx.c`, `mlx5_ib_devx_create`).
+            (Status::BAD_PARAM_ERR, _) if matches!(self.opcode, Opcode::CREATE_SQ | Opcode::CREATE_TIS) => {
+                "a field has a value that is reserved, or goes beyond a capability; or the process had no CAP_NET_RAW when it opened \
+                 the context: what it gets later does not count"
+            }
             (Status::OK, libc::EOPNOTSUPP | libc::ENOSYS | libc::EPROTONOSUPPORT) => {
                 "this kernel or libmlx5 has no DevX, or not this part of it"
             }
@@ -148,3 +153,20 @@ impl core::fmt::Display for CommandError {
 }
 
 impl core::error::Error for CommandError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_privilege_is_a_parameter_of_frame_queues() {
+        let hint =
+            |opcode, status, errno| CommandError { opcode, status, syndrome: 0, errno }.hint().unwrap_or_default();
+        for opcode in [Opcode::CREATE_SQ, Opcode::CREATE_TIS] {
+            let hint = hint(opcode, Status::BAD_PARAM_ERR, libc::EREMOTEIO);
+            assert!(hint.contains("CAP_NET_RAW when it opened the context"), "{hint}");
+        }
+        assert_eq!(Some(hint(Opcode::CREATE_CQ, Status::BAD_PARAM_ERR, libc::EREMOTEIO)), Status::BAD_PARAM_ERR.hint());
+        assert!(hint(Opcode::CREATE_SQ, Status::OK, libc::EPERM).contains("CAP_NET_RAW"));
+    }
+}

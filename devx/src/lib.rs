@@ -131,6 +131,8 @@ pub mod memory;
 #[cfg(feature = "device")]
 pub mod object;
 #[cfg(feature = "device")]
+mod timestamps;
+#[cfg(feature = "device")]
 mod told;
 #[cfg(feature = "device")]
 mod under;

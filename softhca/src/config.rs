@@ -205,6 +205,8 @@ pub struct DeviceConfig {
     /// What time it was when the clock of [`crate::device::Device::step`] was 0, since 1970: so queues can have the time in their
     /// timestamps (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx and later). `None`: they have that clock alone.
     pub real_time: Option<Duration>,
+    /// Queues have the time in their timestamps and nothing else, if they can have it: `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`.
+    pub real_time_only: bool,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
     /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
     /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
@@ -229,8 +231,15 @@ impl DeviceConfig {
             srq_faults: SrqFaults::default(),
             umr_registers: true,
             real_time: None,
+            real_time_only: false,
             sink: false,
         }
+    }
+
+    /// Whether queues can have the clock that runs freely in their timestamps.
+    #[must_use]
+    pub fn has_free_running(&self) -> bool {
+        !(self.real_time_only && self.has_real_time())
     }
 
     /// Whether queues can have the time in their timestamps. Of QPs a capability of RoCE says so, which InfiniBand ports have not.

@@ -2,7 +2,7 @@
 
 use blueflame::types::{Cqn, Psn, Qpn, Srqn};
 
-use super::{Opcode, Pdn, Status, UarPage, UmemId, Xrcdn};
+use super::{Opcode, Pdn, Status, TimestampFormat, UarPage, UmemId, Xrcdn};
 use crate::mailbox::{commands, names, structures};
 
 names! {
@@ -119,7 +119,7 @@ structures! {
         log_rq_stride: 0x4d, 3, u8;
         no_sq: 0x50, 1, bool;
         log_sq_size: 0x51, 4, u8;
-        ts_format: 0x58, 2, u8;
+        ts_format: 0x58, 2, TimestampFormat;
         data_in_order: 0x5a, 1, bool;
         rlky: 0x5b, 1, bool;
         ulp_stateless_offload_mode: 0x5c, 4, u8;

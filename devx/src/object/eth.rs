@@ -22,6 +22,7 @@ use crate::cmd::{
 use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
+use crate::timestamps;
 
 /// What a frame needs inline, as contexts say it.
 pub trait DevxInlineMode: InlineMode {
@@ -106,6 +107,7 @@ impl Pd {
         sqc.set_min_wqe_inline_mode(M::MODE)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
+            .set_ts_format(timestamps::format(general.sq_ts_format()))
             .set_cqn(completions.cqn())
             .set_tis_lst_sz(1)
             .set_tis_num_0(tis.tisn());
@@ -165,7 +167,11 @@ impl Pd {
         let record = rings.record()?;
         let mut inbox = CreateRqIn::new();
         let rqc = inbox.ctx_mut();
-        rqc.set_vsd(true).set_flush_in_error_en(true).set_state(QueueState::RST).set_cqn(completions.cqn());
+        rqc.set_vsd(true)
+            .set_flush_in_error_en(true)
+            .set_state(QueueState::RST)
+            .set_ts_format(timestamps::format(general.rq_ts_format()))
+            .set_cqn(completions.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
         let (start, dbrec) = (ring.start(), record.start());
         let under = (ring, record, completions.clone(), self.clone());

@@ -26,4 +26,5 @@ mod signatures;
 mod states;
 mod steering;
 mod tags;
+mod timestamps;
 mod wqe_signatures;

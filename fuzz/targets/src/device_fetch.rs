@@ -179,6 +179,7 @@ impl Lab {
             srq_faults: SrqFaults::default(),
             umr_registers: true,
             real_time: None,
+            real_time_only: false,
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");

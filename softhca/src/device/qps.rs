@@ -28,6 +28,9 @@ impl Device {
         if context.timestamps == TimestampFormat::RealTime && !self.config.has_real_time() {
             return Err(Error::Unsupported("real time in timestamps"));
         }
+        if context.timestamps == TimestampFormat::FreeRunning && !self.config.has_free_running() {
+            return Err(Error::Unsupported("timestamps of a clock that runs freely"));
+        }
         if context.streams.is_some() && context.transport != Transport::Dc {
             return Err(Error::Unsupported("streams of a QP that is no DCI"));
         }

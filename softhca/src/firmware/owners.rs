@@ -48,7 +48,7 @@ impl Owners {
     pub(super) fn check_cap(&self, uid: Uid, cap: u32) -> Result<(), Refusal> {
         match self.users.get(&uid) {
             Some(caps) if caps & cap != cap => {
-                Err(Refusal::new(Status::BadOperation, format!("user {} was not given {cap:#x}", uid.0)))
+                Err(Refusal::parameter(format!("user {} was not given {cap:#x}", uid.0)))
             }
             _ => Ok(()),
         }

@@ -3,6 +3,7 @@
 use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
 use crate::node::{BUFFER, Node, RDY, RST, op, pair, run};
+use softhca::config::{DeviceConfig, PortConfig};
 use softhca::firmware::Status;
 use softhca::wire::in_process::Fabric;
 use std::time::Duration;
@@ -92,9 +93,12 @@ fn rules_choose_frames_and_cqes_say_all_of_them() {
 #[test]
 fn timestamps_are_what_the_queue_asked_for() {
     let since_1970 = Duration::new(1_700_000_000, 600_000_000);
-    for format in [0, 1, 2] {
+    // The default is the device's clock.
+    for (format, has_time, is_time) in
+        [(0, true, false), (1, true, true), (2, true, true), (0, false, false), (1, false, false)]
+    {
         let fabric = Fabric::new();
-        let [mut a, mut b] = [1, 2].map(|number| Node::at(&fabric, number, Some(since_1970)));
+        let [mut a, mut b] = [1, 2].map(|number| Node::at(&fabric, number, has_time.then_some(since_1970)));
         let (mut a_cq, mut b_cq, tis) = (a.cq(), b.cq(), a.tis());
         let (mail, mut sq) = a.sq_mail(&a_cq, Some(tis));
         assert_eq!(a.bare(&mail.clone().set("ctx.ts_format", 3)), Err(Status::BadParameter));
@@ -113,11 +117,46 @@ fn timestamps_are_what_the_queue_asked_for() {
         let cqes = [a.poll(&mut a_cq).expect("sent"), b.poll(&mut b_cq).expect("received")];
         for (cqe, span) in cqes.into_iter().zip(before.into_iter().zip(after)) {
             let stamp = u64::from_be_bytes(cqe[48..56].try_into().unwrap());
-            let time = match format {
-                2 => Duration::new(stamp >> 32, stamp as u32) - since_1970,
-                _ => Duration::from_nanos(stamp),
+            let time = match is_time {
+                true => Duration::new(stamp >> 32, stamp as u32) - since_1970,
+                false => Duration::from_nanos(stamp),
             };
             assert!((span.0..=span.1).contains(&time), "format {format}: {stamp:#x} is {time:?}, not in {span:?}");
+        }
+    }
+}
+
+/// A device that has the time alone refuses 0, which drivers that know no formats leave there; one without it refuses 2.
+#[test]
+fn timestamps_of_a_clock_that_the_device_has_not_are_refused() {
+    let config = |real_time: Option<Duration>, real_time_only| DeviceConfig {
+        real_time,
+        real_time_only,
+        ..DeviceConfig::with_port(PortConfig::ethernet(1))
+    };
+    let time = Some(Duration::from_secs(1_700_000_000));
+    for (config, capability, fits) in [
+        (config(None, false), 0, [true, true, false, false]),
+        (config(time, true), 1, [false, true, true, false]),
+        (config(time, false), 2, [true, true, true, false]),
+    ] {
+        let fabric = Fabric::new();
+        let mut node = Node::of(&fabric, 1, config);
+        let query = Mail::command("query_hca_cap_in", op::QUERY_HCA_CAP).set("op_mod", 1);
+        let general = node.command(&query, "query_hca_cap_out", 0x1000 - 0x10).unwrap();
+        // `sq_ts_format` and `rq_ts_format`.
+        assert_eq!(general.bytes[0x10 + 0x440 / 8] >> 4, capability << 2 | capability);
+        let (cq, tis) = (node.cq(), node.tis());
+        for (format, fits) in (0..).zip(fits) {
+            let (mail, _) = node.sq_mail(&cq, Some(tis));
+            assert_eq!(node.bare(&mail.set("ctx.ts_format", format)).is_ok(), fits, "{format} of an SQ");
+            let (mail, _) = node.rq_mail(&cq, false);
+            let mut answer = [0; 16];
+            let mail = mail.set("ctx.ts_format", format);
+            let status = node.firmware.execute(&mut node.device, &mail.bytes, &mut answer);
+            assert_eq!(status == Status::Ok, fits, "{format} of an RQ");
+            // Seen on a NIC without the time (NVIDIA/daqiri, issue 283).
+            assert!(fits || answer[4..8] == [0, 0x43, 0xd9, 0x8f], "{format}: {answer:x?}");
         }
     }
 }

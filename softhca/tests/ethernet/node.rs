@@ -69,6 +69,7 @@ pub(crate) mod op {
     pub(crate) const DEALLOC_FLOW_COUNTER: u64 = 0x93a;
     pub(crate) const QUERY_FLOW_COUNTER: u64 = 0x93b;
     pub(crate) const MODIFY_FLOW_TABLE: u64 = 0x93c;
+    pub(crate) const QUERY_HCA_CAP: u64 = 0x100;
     pub(crate) const CREATE_UMEM: u64 = 0xa08;
 }
 
@@ -123,16 +124,15 @@ impl Node {
 
     /// One whose clock was 0 at `real_time`, since 1970, if it knows.
     pub(crate) fn at(fabric: &Fabric, number: u16, real_time: Option<Duration>) -> Self {
+        Self::of(fabric, number, DeviceConfig { real_time, ..DeviceConfig::with_port(PortConfig::ethernet(number)) })
+    }
+
+    /// One with this configuration, of which the first port counts.
+    pub(crate) fn of(fabric: &Fabric, number: u16, config: DeviceConfig) -> Self {
         let memory = Arena::new(MEMORY);
-        let port = PortConfig::ethernet(number);
+        let port = config.ports[0].clone();
         let first = 0x1000 * u32::from(number);
-        let config = DeviceConfig {
-            qpn_first: first,
-            qpn_count: 0x1000,
-            doorbells: DoorbellSource::Records,
-            real_time,
-            ..DeviceConfig::with_port(port.clone())
-        };
+        let config = DeviceConfig { qpn_first: first, qpn_count: 0x1000, doorbells: DoorbellSource::Records, ..config };
         let wire = fabric.attach(Address { lids: vec![], gids: port.gids, qpns: first..first + 0x1000 }).unwrap();
         let mut device = Device::new(config, Box::new(memory.clone()), Box::new(wire)).unwrap();
         let (uar, pd) = (device.alloc_uar().unwrap(), device.alloc_pd().unwrap());

@@ -76,6 +76,7 @@ impl Endpoint {
             srq_faults: SrqFaults::default(),
             umr_registers: options.umr_registers,
             real_time: None,
+            real_time_only: false,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

@@ -187,7 +187,8 @@ impl<'a> Plan<'a> {
         let shape = self.shape()?;
         let ring = self.rings.ring(shape.bytes(), WQEBB_BYTES)?;
         let record = self.rings.record()?;
-        let inbox = self.inbox(&shape, &ring, &record, page);
+        let mut inbox = self.inbox(&shape, &ring, &record, page);
+        inbox.qpc_mut().set_ts_format(self.pd.context().qp_timestamps()?);
         let (start, dbrec) = (ring.start(), record.start());
         let under = Arc::new((ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
         let number = |out: &CreateQpOut| out.qpn();

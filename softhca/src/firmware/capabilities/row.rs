@@ -80,10 +80,14 @@ pub(super) fn log2(count: u32) -> u64 {
     count.max(1).ilog2().into()
 }
 
-/// Which timestamps queues can have: those of a clock that runs freely (0), or also the time
-/// (`MLX5_TIMESTAMP_FORMAT_CAP_FREE_RUNNING_AND_REAL_TIME`).
+/// Which timestamps queues can have: those of a clock that runs freely (0), the time (1), or both (2)
+/// (`MLX5_TIMESTAMP_FORMAT_CAP_*`).
 pub(super) fn timestamps(config: &DeviceConfig) -> u64 {
-    if config.has_real_time() { 2 } else { 0 }
+    match (config.has_free_running(), config.has_real_time()) {
+        (_, false) => 0,
+        (false, true) => 1,
+        (true, true) => 2,
+    }
 }
 
 /// All ports are RoCE's.

@@ -143,7 +143,7 @@ fn users_are_given_what_there_is() {
         sq[3] = uid.0 as u8;
         ethernet.execute(&sq, 16).map(drop)
     });
-    assert_eq!(status[0], Err(Status::BadOperation));
+    assert_eq!(status[0], Err(Status::BadParameter));
     assert!(status[1].is_err() && status[1] != status[0], "{status:?}");
 }
 

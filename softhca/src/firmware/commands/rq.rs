@@ -116,11 +116,15 @@ const RECORD_BYTES: u64 = 4;
 const MODIFY_VSD: u64 = 1 << 1;
 const MODIFY_COUNTER: u64 = 1 << 3;
 
+/// Firmware's syndrome for timestamps that the device does not have, seen for the time (NVIDIA/daqiri, issue 283).
+const OTHER_CLOCK: u32 = 0x43_d98f;
+
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_rq_in::CTX);
     check_absent(view, &ABSENT)?;
     check_created(view.get(rqc::STATE))?;
-    let timestamps = timestamp_format(call, view.get(rqc::TS_FORMAT))?;
+    let timestamps = timestamp_format(call, view.get(rqc::TS_FORMAT));
+    let timestamps = timestamps.map_err(|refusal| Refusal { known_syndrome: Some(OTHER_CLOCK), ..refusal })?;
     let queue = view.part(rqc::WQ);
     check_no_slave(queue)?;
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);

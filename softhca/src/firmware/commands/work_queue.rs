@@ -120,12 +120,19 @@ pub(super) fn check_created(bits: u64) -> Result<(), Refusal> {
     }
 }
 
-/// What timestamps are by two bits of a queue's context (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default, which is the same
-/// here, or the time, if the device has it.
+/// What timestamps are by two bits of a queue's context (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default, or the time. By
+/// default they are of the device's clock, the time if it has that.
+///
+/// A device of the time alone refuses 0, which older drivers leave there (DPDK, commit d61381ad46d0); one without refuses 2
+/// (NVIDIA/daqiri, issue 283).
 pub(super) fn timestamp_format(call: &Call<'_>, bits: u64) -> Result<TimestampFormat, Refusal> {
+    let config = call.device.config();
     match bits {
-        0 | 1 => Ok(TimestampFormat::FreeRunning),
-        2 if call.device.config().has_real_time() => Ok(TimestampFormat::RealTime),
+        0 if config.has_free_running() => Ok(TimestampFormat::FreeRunning),
+        1 if !config.has_real_time() => Ok(TimestampFormat::FreeRunning),
+        1 => Ok(TimestampFormat::RealTime),
+        2 if config.has_real_time() => Ok(TimestampFormat::RealTime),
+        0 => Err(Refusal::parameter("ts_format 0 (free running): not a capability of this device")),
         2 => Err(Refusal::parameter("ts_format 2 (real time): not a capability of this device")),
         other => Err(Refusal::parameter(format!("ts_format {other}: 0 (free running), 1 (default) or 2 (real time)"))),
     }

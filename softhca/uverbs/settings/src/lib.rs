@@ -1,11 +1,13 @@
 //! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
 //! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
 
+mod clock;
 mod generation;
 mod local_address;
 mod mishaps;
 mod port;
 
+pub use clock::Clock;
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::Mishaps;
@@ -136,8 +138,8 @@ pub struct Settings {
     pub static_uars: bool,
     /// Registers are not write-combining, as in many virtual machines: all of a context's queues share one.
     pub no_write_combining: bool,
-    /// Queues of Ethernet ports may have the time in their timestamps.
-    pub real_time: bool,
+    /// What queues of Ethernet ports can have in their timestamps.
+    pub clock: Clock,
     /// A new queue pair gets the lowest number that is free, hence that of one just destroyed.
     pub reuse_qpn: bool,
     /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device thread.
@@ -178,7 +180,7 @@ const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
-const REAL_TIME: &str = "SOFTHCA_REAL_TIME";
+const CLOCK: &str = "SOFTHCA_CLOCK";
 const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
@@ -204,7 +206,7 @@ impl Settings {
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
-            (REAL_TIME, u8::from(self.real_time).to_string()),
+            (CLOCK, self.clock.name().to_owned()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
             (LOG, self.log.clone()),
@@ -283,6 +285,10 @@ impl Settings {
                 None => return Err(BadSetting { name: MEMLOCK, value, expected: "linux, everybody or nobody" }),
             },
         };
+        let clock = var(CLOCK).unwrap_or_else(|| Clock::FreeRunning.name().to_owned());
+        let Some(clock) = Clock::ALL.into_iter().find(|known| known.name() == clock) else {
+            return Err(BadSetting { name: CLOCK, value: clock, expected: "free-running, real-time or both" });
+        };
         let Some(fabric) = variable(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
@@ -299,7 +305,7 @@ impl Settings {
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
             no_write_combining: switch(NO_WRITE_COMBINING),
-            real_time: switch(REAL_TIME),
+            clock,
             reuse_qpn: switch(REUSE_QPN),
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
@@ -392,7 +398,7 @@ mod tests {
             strict: true,
             static_uars: false,
             no_write_combining: true,
-            real_time: true,
+            clock: Clock::RealTime,
             reuse_qpn: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),
@@ -417,7 +423,8 @@ mod tests {
         for link in [Link::Infiniband, Link::Ethernet] {
             let headers = InlineHeaders::ALL.map(|inline_headers| Settings { inline_headers, ..settings(link) });
             let generations = Generation::ALL.map(|generation| Settings { generation, ..settings(link) });
-            for settings in headers.into_iter().chain(generations) {
+            let clocks = Clock::ALL.map(|clock| Settings { clock, ..settings(link) });
+            for settings in headers.into_iter().chain(generations).chain(clocks) {
                 let env: HashMap<_, _> = settings.to_env().into_iter().collect();
                 assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
             }

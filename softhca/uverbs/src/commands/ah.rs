@@ -93,7 +93,7 @@ mod tests {
             strict: false,
             static_uars: false,
             no_write_combining: false,
-            real_time: false,
+            clock: softhca_settings::Clock::FreeRunning,
             reuse_qpn: false,
             sink: false,
             faults: None,

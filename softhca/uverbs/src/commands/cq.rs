@@ -29,6 +29,8 @@ pub(crate) struct Cq {
     pub(crate) cqe_bytes: u32,
     /// The program wants the time in timestamps.
     real_time: bool,
+    /// It asks for timestamps.
+    timestamps: bool,
     completions: Arc<Source>,
     errors: Arc<Source>,
     ring: Mutex<Pinned>,
@@ -54,10 +56,14 @@ impl context::Object for Cq {
 impl Cq {
     /// What timestamps of queues that complete here are (mlx5_ib `qp.c`, `get_ts_format`).
     pub(super) fn timestamps(&self, hca: &Hca) -> Result<TimestampFormat, Errno> {
-        match self.real_time {
-            false => Ok(TimestampFormat::FreeRunning),
-            true if hca.capabilities().real_time => Ok(TimestampFormat::RealTime),
-            true => Err(Errno::EOPNOTSUPP),
+        let has = hca.capabilities();
+        match (self.real_time, self.timestamps) {
+            (true, _) if has.real_time => Ok(TimestampFormat::RealTime),
+            (true, _) => Err(Errno::EOPNOTSUPP),
+            (false, _) if has.free_running => Ok(TimestampFormat::FreeRunning),
+            (false, true) => Err(Errno::EOPNOTSUPP),
+            // The default of a device that has the time alone.
+            (false, false) => Ok(TimestampFormat::RealTime),
         }
     }
 
@@ -126,6 +132,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         number,
         cqe_bytes: driver.cqe_size,
         real_time: driver.flags & CQ_FLAG_REAL_TIME != 0,
+        timestamps: flags & FLAG_TIMESTAMP != 0,
         completions,
         errors,
         ring: Mutex::new(ring),

@@ -32,6 +32,7 @@ const VHCA_TUNNEL_COMMANDS: Field = field(0x780, 64);
 const QP_TS_FORMAT: Field = field(0x1e, 2);
 /// `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`, `..._FREE_RUNNING_AND_REAL_TIME`.
 const WITH_REAL_TIME: [u64; 2] = [1, 2];
+const WITH_FREE_RUNNING: [u64; 2] = [0, 2];
 
 /// Which events programs may ask for, a bit each (`device_event_cap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub(crate) struct Capabilities {
     pub(crate) vhca_tunnel: bool,
     /// Queues of all kinds can have the time in their timestamps.
     pub(crate) real_time: bool,
+    /// They can have the clock that runs freely there.
+    pub(crate) free_running: bool,
     /// How much of everything it has.
     pub(crate) attributes: Attributes,
     /// What it does for Ethernet frames.
@@ -89,6 +92,7 @@ impl Capabilities {
                 apu: false,
                 vhca_tunnel: false,
                 real_time: false,
+                free_running: true,
                 attributes,
                 frames,
                 events: None,
@@ -96,7 +100,8 @@ impl Capabilities {
         };
         let formats = [SQ_TS_FORMAT, RQ_TS_FORMAT].map(|field| field.get(&general));
         let of_qps = query(ROCE).map_or(0, |roce| QP_TS_FORMAT.get(&roce));
-        let real_time = formats.into_iter().chain([of_qps]).all(|format| WITH_REAL_TIME.contains(&format));
+        let all = |some: [u64; 2]| formats.into_iter().chain([of_qps]).all(|format| some.contains(&format));
+        let (real_time, free_running) = (all(WITH_REAL_TIME), all(WITH_FREE_RUNNING));
         let masks = |bytes: Vec<u8>| {
             let word = |index: usize| field(index * 64, 64).get(&bytes);
             EventMasks { affiliated: [0, 1, 2, 3].map(word), unaffiliated: [4, 5, 6, 7].map(word) }
@@ -107,6 +112,7 @@ impl Capabilities {
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
             real_time,
+            free_running,
             attributes: Attributes::of(&general),
             frames: FrameAttributes::of(&general, query(ETHERNET_OFFLOADS).as_deref(), query(FLOW_TABLE).as_deref()),
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },

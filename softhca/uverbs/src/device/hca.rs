@@ -391,7 +391,8 @@ pub(crate) fn device_config(
         limits: Limits::default(),
         srq_faults: network.srq_faults,
         umr_registers: true,
-        real_time: settings.real_time.then_some(zero),
+        real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
+        real_time_only: settings.clock == softhca_settings::Clock::RealTime,
         sink: settings.sink,
     }
 }

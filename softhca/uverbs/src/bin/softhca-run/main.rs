@@ -8,7 +8,9 @@ mod sysfs;
 use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
-use softhca_settings::{DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings};
+use softhca_settings::{
+    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings,
+};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -86,10 +88,9 @@ struct Options {
     #[arg(long)]
     no_write_combining: bool,
 
-    /// Let queues of Ethernet ports have the time in their timestamps, as a ConnectX-6 Dx and later whose firmware is set up for it
-    /// (REAL_TIME_CLOCK_ENABLE)
-    #[arg(long)]
-    real_time: bool,
+    /// What queues of Ethernet ports can have in their timestamps
+    #[arg(long, value_enum, default_value_t = Clock::FreeRunning)]
+    clock: Clock,
 
     /// Give a new queue pair the lowest number that is free, hence that of one just destroyed
     #[arg(long)]
@@ -219,7 +220,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         strict: options.strict,
         static_uars: options.static_uars,
         no_write_combining: options.no_write_combining,
-        real_time: options.real_time,
+        clock: options.clock,
         reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
