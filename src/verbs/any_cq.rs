@@ -78,7 +78,7 @@ impl<M: PollMode> AnyCq for OwnedCq<M> {
 
 /// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
 /// completions of the new one.
-pub(super) fn left_behind<'a>(numbers: [Qpn; 2], cqs: [&'a dyn AnyCq; 2]) -> Option<(Qpn, &'a Cq)> {
+pub(super) fn left_behind(numbers: [Qpn; 2], cqs: [&dyn AnyCq; 2]) -> Option<(Qpn, &Cq)> {
     let [send_cq, recv_cq] = cqs;
     // As a rule both are one, and need looking at once.
     let numbers = &numbers[..if numbers[0] == numbers[1] { 1 } else { 2 }];

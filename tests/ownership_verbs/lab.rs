@@ -214,9 +214,9 @@ impl<'a> Lab<'a> {
         self.made.insert(label, made);
         let place = &mut self.places[at];
         place.qp = Some((pair.qp, label));
-        place.sends = Some(Part::new(Sends::new(pair.sq).ok().expect("nothing is posted"), label));
+        place.sends = Some(Part::new(Sends::new(pair.sq).expect("nothing is posted"), label));
         let rq = pair.rq.expect("a receive queue");
-        place.recvs = Some(Part::new(Recvs::new(rq).ok().expect("nothing is posted"), label));
+        place.recvs = Some(Part::new(Recvs::new(rq).expect("nothing is posted"), label));
     }
 
     fn post(&mut self, at: usize, with: Use) {
