@@ -383,7 +383,7 @@ fn what_cannot_be_is_refused() {
     let mut nowhere = path.clone();
     nowhere.port.number = device.attr().ports + 1;
     let refused = pd.target(&cq, srq.handle()).build(&nowhere, KEY).expect_err("no such port");
-    assert_eq!(refused, out_of_range("port", u64::from(nowhere.port.number), 1, device.attr().ports.into()));
+    assert_eq!(refused, Error::NoPort { port: nowhere.port.number, ports: device.attr().ports });
     // Streams are as many as the device has, which may be none.
     let streams = |log| pd.queue_pair::<DciStreams>(&cq, &cq).streams(log, 0).build().map(drop);
     match device.attr().max_log_dci_streams {

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(bench.call(user, |call| call.record(Some(read_only), 0xffc, 8)), Err(Status::BadParameter));
         assert_eq!(bench.call(other, |call| call.ring(place(read_only, false))), Err(Status::BadResource));
         assert_eq!(bench.call(user, |call| call.ring(place(read_only + 1, false))), Err(Status::BadResource));
-        let wraps = Placement { umem: Some((read_only, u64::MAX & !0xfff)), written: false, ..ring(64) };
+        let wraps = Placement { umem: Some((read_only, !0xfff)), written: false, ..ring(64) };
         assert_eq!(bench.call(user, |call| call.ring(wraps)), Err(Status::BadParameter));
     }
 
