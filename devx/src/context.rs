@@ -1,6 +1,7 @@
 //! A device opened for DevX, and commands to its firmware.
 
 use core::ffi::{c_int, c_void};
+use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use std::collections::HashMap;
@@ -15,7 +16,6 @@ use crate::error::{CommandError, Error};
 use crate::ffi;
 use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
 use crate::told::Told;
-use crate::under::Under;
 
 /// A device whose firmware takes commands. Cheap to clone; open as long as something made from it lives.
 #[derive(Clone, Debug)]
@@ -377,6 +377,22 @@ impl Drop for Object {
     fn drop(&mut self) {
         // A failure leaks all under it.
         let _ = self.end();
+    }
+}
+
+/// What an object stands on. [`Context::make`] checks it before it sends the command, and the object keeps it: an input that is kept
+/// cannot be left unchecked.
+pub(crate) trait Under: Send + Sync + 'static {
+    /// Refuses an object of another open device than `context`: its number is another object's here, or nothing's.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`].
+    fn check(&self, context: &Context) -> Result<(), Error>;
+}
+
+impl fmt::Debug for dyn Under {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ask::has;
 use crate::cmd::{AccessRegisterIn, AccessRegisterOut, RegisterAccess, RegisterId, RegisterMtutc, TimeStampMode};
 use crate::context::Context;
 use crate::error::Error;
-use crate::mailbox::List;
+use crate::mailbox::{List, Structure};
 
 /// Thousands of ticks a second of a clock that counts nanoseconds.
 const GIGAHERTZ: u32 = 1_000_000;
@@ -50,7 +50,9 @@ impl Context {
     fn time_stamp_mode(&self) -> Option<TimeStampMode> {
         let mut inbox = AccessRegisterIn::new();
         inbox.set_op_mod(RegisterAccess::READ).set_register_id(RegisterId::MTUTC);
-        let answer: List<AccessRegisterOut, RegisterMtutc> = self.execute_into(&inbox, List::zeroed(1)).ok()?;
+        let mut answer = List::<AccessRegisterOut, RegisterMtutc>::zeroed(1);
+        // SAFETY: it reads a register, which changes nothing and names no memory.
+        unsafe { self.execute_raw(inbox.as_bytes(), answer.as_bytes_mut()) }.ok()?;
         answer.iter().next().map(|register| register.time_stamp_mode())
     }
 }

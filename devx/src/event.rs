@@ -5,12 +5,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use blueflame::verbs::CallError;
 
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::ffi;
 use crate::mailbox::names;
 use crate::memory::last;
-use crate::under::Under;
 
 names! {
     /// What happened (`MLX5_EVENT_TYPE_*` of Linux' `include/linux/mlx5/device.h`).

@@ -6,12 +6,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use blueflame::verbs::CallError;
 
-use crate::context::{Context, Object, checked, failure};
+use crate::context::{Context, Object, Under, checked, failure};
 use crate::error::Error;
 use crate::ffi;
 use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
 use crate::memory::last;
-use crate::under::Under;
 
 /// Where answers arrive to questions that nobody waits for. To wait for one with others, poll its descriptor ([`AsFd`]).
 #[derive(Debug)]

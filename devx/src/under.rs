@@ -1,25 +1,14 @@
 //! What objects stand on: the objects and the memory whose numbers their commands named. It is of the same open device, and stays as long
 //! as the device has the object.
 
-use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, Umem};
 use crate::object::{
     Cq, DoorbellPage, FlowCounter, FlowGroup, FlowTable, Mkey, Pd, Rq, Rqt, SharedReceives, Tir, Tis, TransportDomain,
 };
-
-/// What an object stands on. [`Context::make`] checks it before it sends the command, and the object keeps it: an input that is kept
-/// cannot be left unchecked.
-pub(crate) trait Under: Send + Sync + 'static {
-    /// Refuses an object of another open device than `context`: its number is another object's here, or nothing's.
-    ///
-    /// # Errors
-    /// [`Error::ForeignDevice`].
-    fn check(&self, context: &Context) -> Result<(), Error>;
-}
 
 /// One line for each type: its name in errors, and its context.
 macro_rules! under {
@@ -98,10 +87,4 @@ tuples! {
     (A, B, C, D, E);
     (A, B, C, D, E, F);
     (A, B, C, D, E, F, G);
-}
-
-impl fmt::Debug for dyn Under {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("..")
-    }
 }

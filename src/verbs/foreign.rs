@@ -6,11 +6,8 @@
 
 use rdma_sys as sys;
 
+use super::Error;
 use super::device::Context;
-use super::pd::PdHandle;
-use super::thread_domain::ThreadDomainHandle;
-use super::xrcd::XrcdHandle;
-use super::{CompletionChannel, Cq, DeviceMemory, Error, ProtectionDomain, Qp, Srq};
 
 /// An object of an open device that a call takes to make or use another one.
 pub(super) trait Part {
@@ -19,53 +16,6 @@ pub(super) trait Part {
 
     /// Its context.
     fn context(&self) -> *mut sys::ibv_context;
-}
-
-/// Objects whose structure of libibverbs says which context they are of: those that were adopted do, too.
-macro_rules! parts {
-    ($($part:ty, $name:literal;)*) => { $(
-        impl Part for $part {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn context(&self) -> *mut sys::ibv_context {
-                // SAFETY: alive as long as `self`; written once, when it was made.
-                unsafe { (*self.as_raw()).context }
-            }
-        }
-    )* };
-}
-
-parts! {
-    Cq, "completion queue";
-    Srq, "shared receive queue";
-    Qp, "queue pair";
-    CompletionChannel, "completion channel";
-    ProtectionDomain, "protection domain";
-}
-
-/// Objects of which this crate knows the context.
-macro_rules! kept {
-    ($($part:ty, $name:literal, $context:expr;)*) => { $(
-        impl Part for $part {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn context(&self) -> *mut sys::ibv_context {
-                let of: fn(&Self) -> &Context = $context;
-                of(self).raw()
-            }
-        }
-    )* };
-}
-
-kept! {
-    ThreadDomainHandle, "thread domain", |domain| &domain.pd().context;
-    XrcdHandle, "XRC domain", |domain| domain.context();
-    DeviceMemory, "device memory", |memory| memory.context();
-    PdHandle, "buffer", |pd| &pd.context;
 }
 
 impl Context {

@@ -76,6 +76,7 @@ mod async_event;
 mod buffer_pool;
 mod channel;
 mod clock;
+mod contexts;
 mod cq;
 mod cq_change;
 mod data_order;

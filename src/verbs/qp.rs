@@ -9,7 +9,6 @@ use super::event::event;
 use super::leak::drop_or_leak;
 use super::parts::Shadow;
 use super::pd::{ParentDomain, PdHandle};
-use super::qp_parts::OBJECT;
 use super::register::Claim;
 use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
@@ -20,6 +19,8 @@ use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
 use crate::transport::{self, Transport};
 use crate::types::{Qpn, Wqebbs};
+
+pub(super) const OBJECT: &str = "queue pair";
 
 /// A transport as verbs names it.
 pub trait VerbsTransport: Transport {

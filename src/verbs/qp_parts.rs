@@ -11,7 +11,7 @@ use super::device::{is_mlx5, query};
 use super::error::zero;
 use super::event::event;
 use super::parts::{self, Shadow, fits, part};
-use super::qp::{Domain, QpHandle, Under, VerbsTransport};
+use super::qp::{Domain, OBJECT, QpHandle, Under, VerbsTransport};
 use super::register::{self, Claim};
 use super::state::QpState;
 use super::taken::Taken;
@@ -20,8 +20,6 @@ use crate::cq::CqId;
 use crate::db::{Register, RegisterParts};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts};
 use crate::types::{Qpn, SqPi, Wqebbs};
-
-pub(super) const OBJECT: &str = "queue pair";
 
 /// The environment variable by which libmlx5 is told to sign the WQEs of queue pairs.
 pub(super) const QP_SIGNATURE: &CStr = c"MLX5_QP_SIGNATURE";

@@ -5,7 +5,7 @@ use rdma_sys as sys;
 use super::error::{has_port, zero};
 use super::event::event;
 use super::port::port_state;
-use super::qp_parts::OBJECT;
+use super::qp::OBJECT;
 use super::state::QpState;
 use super::{Access, Endpoint, Error, Owned, Path, PortState, Qp};
 use crate::db::Register;

@@ -71,16 +71,16 @@ impl ClockReading {
     ///
     /// It asks for no completion unless you say so, and has the mode
     /// [`OnFirstError`](super::CompletionMode::OnFirstError). Give this mode to unsignalled frames behind it, too. With
-    /// [`OnError`](super::CompletionMode::OnError) a send queue of WAIT and SEND can stall (DPDK `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`; daqiri, pull requests
-    /// 272 and 275).
+    /// [`OnError`](super::CompletionMode::OnError) a send queue of WAIT and SEND can stall (DPDK
+    /// `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`; daqiri, pull requests 272 and 275).
     ///
     /// ```
     /// use blueflame::wqe::{self, ClockReading, CompletionMode};
-    /// use blueflame::{PostError, SendQueue, WrId, transport};
+    /// use blueflame::{SendQueue, WrId, transport};
     ///
     /// /// Sends two frames when the clock is at `time`.
     /// fn send_at(
-    ///     sq: &mut SendQueue<transport::RawPacket>,
+    ///     sq: &mut SendQueue<transport::RawPacket<transport::InlineNone>>,
     ///     now: ClockReading,
     ///     time: u64,
     ///     frames: [&[u8; 60]; 2],

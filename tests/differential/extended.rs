@@ -370,7 +370,7 @@ fn any_fields_of_frames() {
 /// Queues whose timestamps are the time: libmlx5 tells them as they are, seconds and nanoseconds, whatever they are.
 #[test]
 fn any_real_time() {
-    if !alone_as("extended::any_real_time", ("SOFTHCA_REAL_TIME", "1")) {
+    if !alone_as("extended::any_real_time", ("SOFTHCA_CLOCK", "both")) {
         return;
     }
     type Frames = transport::RawPacket<InlineNone>;

@@ -27,7 +27,7 @@ fn a_completion_is_taken_by_its_own_queue_once() {
         near.sq.post(&wqe::send().signaled(WrId(8))).expect("room");
         far.sq.post(&wqe::send().signaled(WrId(9))).expect("room");
     }
-    let (near_qpn, far_qpn) = (near.qpn(), far.qpn());
+    let (near_cq, far_cq) = (near.cq.id(), far.cq.id());
     let (Receives::Own(near_rq), Receives::Own(far_rq)) = (&mut near.rq, &mut far.rq) else { panic!("no queue") };
 
     let sent = near.cq.poll().expect("a completion");
@@ -36,14 +36,17 @@ fn a_completion_is_taken_by_its_own_queue_once() {
     assert_eq!(near_rq.retire(&sent), Err(wrong_side));
     assert_eq!(
         far.sq.retire(&sent),
-        Err(RetireError::WrongQueuePair { completion: near_qpn, queue: far_qpn }),
+        Err(RetireError::WrongCompletionQueue { completion: near_cq, queue: far_cq }),
         "of the same index"
     );
 
     let received = far.cq.poll().expect("a message");
     let wrong_side = RetireError::WrongSide { opcode: CqeOpcode::RespSend, queue: Side::Requester };
     assert_eq!(far.sq.retire(&received), Err(wrong_side), "of the same queue pair and index");
-    assert_eq!(near_rq.retire(&received), Err(RetireError::WrongQueuePair { completion: far_qpn, queue: near_qpn }));
+    assert_eq!(
+        near_rq.retire(&received),
+        Err(RetireError::WrongCompletionQueue { completion: far_cq, queue: near_cq })
+    );
     assert_eq!((near.sq.free(), far.sq.free()), (near_free, far_free), "nothing came back");
     assert_eq!((near_rq.posted(), far_rq.posted()), (4, 4));
 

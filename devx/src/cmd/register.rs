@@ -31,7 +31,7 @@ structures! {
 }
 
 commands! {
-    AccessRegisterIn => AccessRegisterOut, ACCESS_REGISTER_USER, Executes;
+    AccessRegisterIn => AccessRegisterOut, ACCESS_REGISTER_USER, Controls;
 }
 
 names! {

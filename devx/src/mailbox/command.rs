@@ -95,6 +95,9 @@ pub trait Modifies: Command {}
 /// A command that asks an object: `mlx5dv_devx_obj_query` sends it.
 pub trait Queries: Command {}
 
+/// A command that may change the whole device: `Context::execute_raw` alone sends it, which is `unsafe`.
+pub trait Controls: Command {}
+
 /// How a command is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
@@ -106,6 +109,8 @@ pub enum How {
     Modifies,
     /// As one that [`Queries`].
     Queries,
+    /// As one that [`Controls`].
+    Controls,
 }
 
 /// A command, as data.

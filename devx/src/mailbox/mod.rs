@@ -28,7 +28,7 @@ mod list;
 mod structure;
 mod value;
 
-pub use command::{Command, CommandInfo, Creates, Executes, How, Inbox, Modifies, Outbox, Queries};
+pub use command::{Command, CommandInfo, Controls, Creates, Executes, How, Inbox, Modifies, Outbox, Queries};
 pub(crate) use command::{commands, sealed};
 pub use describe::{Bytes, Description, Field, Part};
 pub use list::{Element, List};

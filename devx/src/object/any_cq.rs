@@ -11,10 +11,9 @@ use blueflame::queue::Owned;
 use blueflame::types::Qpn;
 
 use super::cq::{Cq, OBJECT, OwnedCq};
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{Command, Creates, Inbox};
-use crate::under::Under;
 
 /// A completion queue of this crate, polled in any mode: what queues are made with, and what
 /// [`QueuePair::reset`](super::QueuePair::reset) takes.

@@ -13,11 +13,10 @@ use super::uar::DoorbellPage;
 use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
-use crate::under::Under;
 
 /// Handle of a completion queue, for what is not polling. Cheap to clone. Queues are made with the [queue itself](super::AnyCq).
 #[derive(Clone, Debug)]

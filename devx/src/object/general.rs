@@ -6,10 +6,9 @@ use crate::cmd::{
     CreateGeneralObjectIn, EncryptionKeyObj, FlowMeterAsoObj, GeneralObjOutCmdHdr, MatchDefiner, ModifyGeneralObjectIn,
     ModifyHeaderArg, ObjectType, QueryGeneralObjectIn, ReservedQpn,
 };
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
-use crate::under::Under;
 
 /// The body of a kind of general object, behind the header that all have.
 ///

@@ -8,10 +8,9 @@ use super::shadow::Shadow;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{Wq, WqType};
-use crate::context::Context;
+use crate::context::{Context, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
-use crate::under::Under;
 
 /// Bytes of the link that each WQE begins with, and of a scatter entry.
 const SEGMENT: u32 = 16;

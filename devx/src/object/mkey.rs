@@ -11,11 +11,10 @@ use super::pd::Pd;
 use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut, Klm, Mkc, QueryMkeyIn};
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{Inbox, List};
 use crate::memory::Umem;
-use crate::under::Under;
 
 /// A memory key. Cheap to clone; destroyed with the last clone, and with the last key made of pieces of it.
 #[derive(Clone, Debug)]

@@ -9,10 +9,9 @@ use crate::check::in_range;
 use crate::cmd::{
     DestFormatStruct, DestinationType, FlowContext, FlowCounterList, FteMatchParam, QueryFteIn, QueryFteOut, SetFteIn,
 };
-use crate::context::{Context, Object};
+use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{Element, List, Structure};
-use crate::under::Under;
 
 /// Where a rule sends packets.
 #[derive(Clone, Copy, Debug)]

@@ -10,10 +10,9 @@ use crate::cmd::{
     CreateRqtIn, CreateTirIn, ModifyRqtIn, ModifyTirIn, QueryRqtIn, QueryRqtOut, QueryTirIn, RqNum, Rqn, Rqtn,
     RxHashFunction, TirDispatch, Tirc, Tirn,
 };
-use crate::context::Object;
+use crate::context::{Object, Under};
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
-use crate::under::Under;
 
 /// A table of receive queues, over which packets are spread. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -32,7 +32,7 @@ pub(crate) enum UmrFault {
         /// Its state.
         free: bool,
     },
-    /// The key is bound to no QP, and must be to this one: a window of type 1, or a free one of type 2 (IBTA vol. 1, o10-37.2.26).
+    /// The window of type 2 is bound to no QP, and must be to this one (IBTA vol. 1, o10-37.2.26).
     #[error("key {0:#x} is bound to no QP")]
     Unbound(u32),
     /// The key is to be bound to another QP than this.
@@ -109,7 +109,10 @@ impl Resources {
         }
         match mkey.qpn {
             Some(bound) if umr.must_be_of_qp && bound != qpn => return Err(KeyFault::WrongQp { key, bound }.into()),
-            None if umr.must_be_of_qp => return Err(UmrFault::Unbound(key)),
+            // Only windows of type 2 can be invalidated by peers (Linux `drivers/infiniband/hw/mlx5/mr.c`, `mlx5_ib_alloc_mw`). A key
+            // made for lists is of no QP, and is invalidated by the same request (rdma-core `tests/test_mlx5_mkey.py`). So is a window of
+            // type 1, whose context is alike.
+            None if umr.must_be_of_qp && mkey.remote_invalidate => return Err(UmrFault::Unbound(key)),
             _ => {}
         }
         if let Some(Some(qpn)) = umr.change.qpn.filter(|&new| new.is_some_and(|new| new != qpn)) {

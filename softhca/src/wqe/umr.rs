@@ -24,7 +24,7 @@ mod control {
 
 /// `flags` of the UMR control segment (`MLX5_UMR_*`).
 mod flag {
-    /// It fails unless the key is bound to this QP.
+    /// It fails if the key is bound to another QP, or is a window of type 2 and bound to none.
     pub(super) const CHECK_QPN: u8 = 1 << 3;
     pub(super) const OFFSET: u8 = 1 << 4;
     /// It fails unless the key is free.
@@ -125,7 +125,7 @@ pub struct Umr {
     pub key: u32,
     /// The key must be free, or must not be: otherwise nothing changes.
     pub must_be_free: Option<bool>,
-    /// The key must be bound to the QP that asks.
+    /// The key must not be bound to another QP than the one that asks, and a window of type 2 must be bound to that one.
     pub must_be_of_qp: bool,
     /// What changes of its context.
     pub change: KeyChange,

@@ -1,0 +1,57 @@
+//! The context of each object that a call takes: what [`foreign`](super::foreign) compares.
+
+use rdma_sys as sys;
+
+use super::device::Context;
+use super::foreign::Part;
+use super::pd::PdHandle;
+use super::thread_domain::ThreadDomainHandle;
+use super::xrcd::XrcdHandle;
+use super::{CompletionChannel, Cq, DeviceMemory, ProtectionDomain, Qp, Srq};
+
+/// Objects whose structure of libibverbs says which context they are of: those that were adopted do, too.
+macro_rules! parts {
+    ($($part:ty, $name:literal;)*) => { $(
+        impl Part for $part {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn context(&self) -> *mut sys::ibv_context {
+                // SAFETY: alive as long as `self`; written once, when it was made.
+                unsafe { (*self.as_raw()).context }
+            }
+        }
+    )* };
+}
+
+parts! {
+    Cq, "completion queue";
+    Srq, "shared receive queue";
+    Qp, "queue pair";
+    CompletionChannel, "completion channel";
+    ProtectionDomain, "protection domain";
+}
+
+/// Objects of which this crate knows the context.
+macro_rules! kept {
+    ($($part:ty, $name:literal, $context:expr;)*) => { $(
+        impl Part for $part {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn context(&self) -> *mut sys::ibv_context {
+                let of: fn(&Self) -> &Context = $context;
+                of(self).raw()
+            }
+        }
+    )* };
+}
+
+kept! {
+    ThreadDomainHandle, "thread domain", |domain| &domain.pd().context;
+    XrcdHandle, "XRC domain", |domain| domain.context();
+    DeviceMemory, "device memory", |memory| memory.context();
+    PdHandle, "buffer", |pd| &pd.context;
+}
