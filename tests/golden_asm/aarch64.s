@@ -2955,26 +2955,29 @@ hot_post_after:
     cmp w9, w14
     b.eq L10
     ldr x10, [x0, #40]
-    rev w8, w9
-    ldr w12, [x0, #92]
-    lsr w8, w8, #8
-    ldp x13, x11, [x0]
-    orr x15, x10, #0xf000000
-    and w16, w12, w9, lsl #4
-    ldrb w17, [x0, #96]
-    orr x15, x15, #0x200000000000000
-    adrp x18, .LCPI_0
+    rev w12, w9
+    ldr w11, [x0, #92]
+    ldrb w8, [x0, #96]
+    lsr w16, w12, #8
+    adrp x15, .LCPI_0
+    ldp x13, x12, [x0]
+    orr x17, x10, #0xf000000
+    and w18, w11, w9, lsl #4
+    cmp w8, #0
+    orr x8, x17, #0x200000000000000
+    mov w17, w1
+    ldr q0, [x15, :lo12:.LCPI_0]
+    mov w15, #67108864
+    orr x21, x8, x16
+    add x8, x13, w18, uxtw #2
+    mov w16, #134217728
+    orr x17, x17, x2, lsl #32
+    csel x15, x16, x15, ne
+    str q0, [x12, w18, uxtw]
+    stp x21, x15, [x8]
     add w23, w9, #1
-    orr x21, x15, x8
-    mov w15, w1
-    ldr q0, [x18, :lo12:.LCPI_0]
-    orr x15, x15, x2, lsl #32
-    add x8, x13, w16, uxtw #2
-    str q0, [x11, w16, uxtw]
-    lsl x16, x17, #27
+    rev x15, x17
     and w20, w23, #0xffff
-    rev x15, x15
-    stp x21, x16, [x8]
     stp xzr, x15, [x8, #16]
     ldr w8, [x0, #56]
     cmp w8, #7
@@ -2990,14 +2993,14 @@ hot_post_after:
     orr x10, x10, #0x300000000000000
     add w9, w9, #2
     mov w8, wzr
-    and x12, x12, x14
+    and x11, x11, x14
     orr x2, x10, x15
     mov w10, #134217728
     mov v0.d[0], x6
-    add x13, x13, x12, lsl #2
+    add x13, x13, x11, lsl #2
     and w20, w9, #0xffff
     ldp w16, w14, [x5]
-    str q0, [x11, x12]
+    str q0, [x12, x11]
     mov w12, #128
     rev x11, x3
     movk w12, #2048, lsl #16

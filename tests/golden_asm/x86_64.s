@@ -3020,7 +3020,8 @@ hot_post_after:
     movabs r12, 144115188327514112
     or r12, rdx
     or r12, r14
-    shl r15, 27
+    shl r15d, 26
+    add r15, 67108864
     mov r14d, dword ptr [rsi + 92]
     mov ebp, edi
     shl ebp, 4
