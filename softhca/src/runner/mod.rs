@@ -3,7 +3,7 @@
 //!
 //! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then: the longer
 //! it has had nothing to do, the longer it sleeps, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands
-//! over, and [`Runner::wake`] end the sleep at once. Before it sleeps, the thread looks again for a while ([`spin`]).
+//! over, and [`Runner::wake`] end the sleep at once. Before it sleeps, the thread looks again for a while (`spin`).
 
 mod spin;
 
