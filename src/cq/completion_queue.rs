@@ -400,7 +400,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.ring.addr()
     }
 
-    /// The queue's identity: what the queues that complete here are [given](crate::SqParts::cq).
+    /// The queue's identity: what the queues that complete here are [given](crate::queue::SqParts::cq).
     #[must_use]
     pub const fn id(&self) -> CqId {
         self.id

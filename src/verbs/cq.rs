@@ -277,7 +277,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// Timestamps are the time, in seconds and nanoseconds ([`real_time_nanoseconds`](cq::real_time_nanoseconds)), not cycles of a
+    /// Timestamps are the time, in seconds and nanoseconds ([`real_time_nanoseconds`](crate::cq::real_time_nanoseconds)), not cycles of a
     /// clock that runs freely ([`Clock`](super::Clock)). The queues of a queue pair must agree. Off by default.
     #[must_use]
     pub fn real_time(mut self, on: bool) -> Self {
