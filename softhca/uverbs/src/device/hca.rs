@@ -406,6 +406,7 @@ pub(crate) fn device_config(
         umr_registers: true,
         real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
         real_time_only: settings.clock == softhca_settings::Clock::RealTime,
+        inline_headers: settings.inline_headers.into(),
         sink: settings.sink,
     }
 }
