@@ -27,7 +27,8 @@ use crate::types::Qpn;
 /// }
 /// ```
 ///
-/// Completions of raw packets that arrive may carry another number than those of sends (`verbs::Qp::recv_qpn`).
+/// Completions of raw packets that arrive carry flow tags, so they are not found by number: their queue pair is the only receiver of its
+/// completion queue ([`Receiver`](crate::cq::Receiver)).
 ///
 /// # Why by number, and not by the user index
 ///

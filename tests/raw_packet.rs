@@ -3,14 +3,20 @@
 //! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`; the software one will do: `./run test` runs it under
 //! `softhca-run --link ethernet --inline-headers l2`.
 
+use std::any::Any;
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{CqeCopy, CqeError, WcStatus};
+use blueflame::cq::{CqeCopy, CqeError, ReceiverError, Side, WcStatus, Whose};
 use blueflame::queue::RetireError;
 use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineTcpUdp};
-use blueflame::types::WrId;
-use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
+use blueflame::types::{DcKey, WrId};
+use blueflame::verbs::{
+    Access, Buffer, Device, Drained, Error, OwnedCq, Pool, Port, ProtectionDomain, QpState, QueuePair, adopt_qp_shared,
+    ffi,
+};
 use blueflame::wqe::{self, SupportedOn};
+use rdma_sys as sys;
 
 fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
@@ -88,6 +94,375 @@ fn receives_posted_early_are_kept() {
         let rq = pair.rq.as_mut().expect("a receive queue");
         assert_eq!(completion(&mut cq, |cqe| rq.retire(cqe)), (Err(WcStatus::WrFlushErr), WrId(tag)));
     }
+}
+
+/// The EtherType of frames in these tests: one for experiments.
+const EXPERIMENT: u16 = 0x88b5;
+
+/// A rule by which frames of [`EXPERIMENT`] for one station arrive at a queue pair, until it is dropped.
+struct Rule(NonNull<sys::ibv_flow>);
+
+/// `struct ibv_flow_attr`, and its specifications behind it.
+#[repr(C)]
+struct Flow {
+    attr: sys::ibv_flow_attr,
+    eth: sys::ibv_flow_spec_eth,
+    tag: sys::ibv_flow_spec_action_tag,
+}
+
+impl Flow {
+    fn new(station: [u8; 6], tag: Option<u32>) -> Self {
+        let filter = |dst_mac, ether_type: u16| sys::ibv_flow_eth_filter {
+            dst_mac,
+            src_mac: [0; 6],
+            ether_type: ether_type.to_be(),
+            vlan_tag: 0,
+        };
+        let size = size_of::<Self>() - if tag.is_some() { 0 } else { size_of::<sys::ibv_flow_spec_action_tag>() };
+        Self {
+            attr: sys::ibv_flow_attr {
+                comp_mask: 0,
+                type_: sys::ibv_flow_attr_type::IBV_FLOW_ATTR_NORMAL,
+                size: size as u16,
+                priority: 0,
+                num_of_specs: 1 + u8::from(tag.is_some()),
+                port: 1,
+                flags: 0,
+            },
+            eth: sys::ibv_flow_spec_eth {
+                type_: sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ETH,
+                size: size_of::<sys::ibv_flow_spec_eth>() as u16,
+                val: filter(station, EXPERIMENT),
+                mask: filter([0xff; 6], 0xffff),
+            },
+            tag: sys::ibv_flow_spec_action_tag {
+                type_: sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_TAG,
+                size: size_of::<sys::ibv_flow_spec_action_tag>() as u16,
+                tag_id: tag.unwrap_or(0),
+            },
+        }
+    }
+}
+
+impl Rule {
+    fn new<M: InlineMode>(pair: &QueuePair<transport::RawPacket<M>>, station: [u8; 6], tag: Option<u32>) -> Self {
+        let mut flow = Flow::new(station, tag);
+        // SAFETY: the queue pair outlives the rule in these tests; the specifications are behind the attributes.
+        let flow = unsafe { ffi::create_flow(pair.qp.as_raw(), (&raw mut flow).cast()) };
+        Self(NonNull::new(flow).unwrap_or_else(|| panic!("a rule: {}", std::io::Error::last_os_error())))
+    }
+}
+
+impl Drop for Rule {
+    fn drop(&mut self) {
+        // SAFETY: made above, and not used again.
+        assert_eq!(unsafe { ffi::destroy_flow(self.0.as_ptr()) }, 0);
+    }
+}
+
+/// A frame to a station, of as many bytes as Ethernet wants at least.
+fn frame(station: [u8; 6], byte: u8) -> [u8; 60] {
+    let mut frame = [byte; 60];
+    frame[..6].copy_from_slice(&station);
+    frame[6..12].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 9]);
+    frame[12..14].copy_from_slice(&EXPERIMENT.to_be_bytes());
+    frame
+}
+
+fn send(sq: &mut QueuePair<transport::RawPacket>, cq: &mut OwnedCq, bytes: &[u8; 60]) {
+    let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
+    sq.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+    assert_eq!(completion(cq, |cqe| sq.sq.retire(cqe).map(|done| done.wr_id)), (Ok(()), WrId(1)));
+}
+
+#[test]
+fn receives_retire_whatever_tag_the_rule_gives() {
+    const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 1];
+    let device = device();
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let mut sends = device.completion_queue(64).build().expect("a CQ");
+    let mut sender = pair(&pd, &sends);
+    sender.activate(&port).expect("ready to send");
+    let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut pair = pair(&pd, &cq);
+    pair.activate(&port).expect("ready to send");
+    let own = [pair.qp.qpn().get(), pair.qp.recv_qpn().get(), sender.qp.qpn().get()];
+    let tags = [None, Some(0), Some(1), Some(0x12_3456), Some(0xff_ffff)].into_iter().chain(own.map(Some));
+    for (n, tag) in tags.enumerate() {
+        let _rule = Rule::new(&pair, STATION, tag);
+        let rq = pair.rq.as_mut().expect("a receive queue");
+        // SAFETY: the buffer lives as long as the queue, and is read after the completion.
+        unsafe { rq.post(WrId(n as u64), &[buffer.sge()]) }.expect("room");
+        let sent = frame(STATION, n as u8);
+        send(&mut sender, &mut sends, &sent);
+        let mut said = None;
+        let done = completion(&mut cq, |cqe| {
+            said = Some(cqe.flow_tag());
+            rq.retire(cqe)
+        });
+        assert_eq!((done, said), ((Ok(()), WrId(n as u64)), Some(tag.unwrap_or(0))), "rule with {tag:x?}");
+        let mut bytes = [0; 60];
+        buffer.read(0, &mut bytes);
+        assert_eq!(bytes, sent);
+    }
+}
+
+fn refused<T>(made: Result<T, Error>) -> ReceiverError {
+    match made {
+        Err(Error::Receivers { error, .. }) => error,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("made"),
+    }
+}
+
+/// The object that a call made, or its error.
+type Made = Result<Box<dyn Any>, Error>;
+
+/// Each object that receives on a completion queue, made there.
+fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static str, Made)> {
+    fn made<T: 'static>(made: Result<T, Error>) -> Made {
+        made.map(|it| Box::new(it) as _)
+    }
+    let srq = pd.shared_recv_queue(16, 1).expect("a shared receive queue");
+    let path = device.path(1, None).expect("a path");
+    let domain = device.xrc_domain().expect("an XRC domain");
+    let rc = || pd.queue_pair::<transport::Rc>(cq, cq);
+    let mut all = vec![
+        ("RC", made(rc().build())),
+        ("UD", made(pd.queue_pair::<transport::Ud>(cq, cq).build())),
+        ("RC, shared receives", made(rc().shared_recv_queue(srq.handle()).build())),
+        ("target", made(pd.target(cq, srq.handle()).build(&path, DcKey(1)))),
+        ("XRC shared receives", made(pd.xrc_shared_recv_queue(&domain, cq.handle(), 16, 1))),
+    ];
+    if device.tag_matching().expect("attributes").is_some() {
+        all.push(("list of tags", made(pd.tag_matching(cq, &path).build())));
+    }
+    all
+}
+
+#[test]
+fn a_receiver_of_frames_is_the_only_receiver() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let [cq, other] = [(); 2].map(|()| device.completion_queue(512).build().expect("a CQ"));
+    let raw = pair(&pd, &cq);
+    // Nothing else receives there.
+    let alone = ReceiverError { flow_tags: true, receivers: 1 };
+    assert_eq!(refused(pd.queue_pair::<transport::RawPacket>(&cq, &cq).build()), alone);
+    for (name, made) in others(&device, &pd, &cq) {
+        let alone = ReceiverError { flow_tags: false, receivers: 1 };
+        assert_eq!(refused(made), alone, "{name}");
+    }
+    let text = refused(pd.queue_pair::<transport::Rc>(&other, &cq).build()).to_string();
+    assert!(text.contains("the only 1"), "{text}");
+    // Sends may complete there, and receives elsewhere.
+    let sends = pd.queue_pair::<transport::Rc>(&cq, &other).build().expect("receives elsewhere");
+    let none = pd.queue_pair::<transport::Rc>(&cq, &cq).receives(0).build().expect("no receives");
+    let quiet = pd.queue_pair::<transport::RawPacket>(&cq, &cq).receives(0).build().expect("no receives");
+    drop((none, quiet));
+    let elsewhere = ReceiverError { flow_tags: true, receivers: 1 };
+    assert_eq!(refused(pd.queue_pair::<transport::RawPacket>(&cq, &other).build()), elsewhere);
+    drop(sends);
+
+    // The other way around, once it is gone: handles count, too.
+    let handle = raw.qp.clone();
+    drop(raw);
+    assert_eq!(refused(pd.queue_pair::<transport::Rc>(&cq, &cq).build()).receivers, 1);
+    drop(handle);
+    let count = others(&device, &pd, &cq).len();
+    for n in 0..count {
+        let (name, made) = others(&device, &pd, &cq).swap_remove(n);
+        let made = match made {
+            Ok(made) => made,
+            // libmlx5 makes none on this port, so nothing is counted.
+            Err(Error::Call(_)) if name == "list of tags" => continue,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let error = refused(pd.queue_pair::<transport::RawPacket>(&cq, &cq).build());
+        assert!(error.flow_tags && error.receivers >= 1, "{name}: {error}");
+        drop(made);
+        drop(pair(&pd, &cq));
+    }
+    let pairs = [(); 3].map(|()| pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("numbers tell them apart"));
+    let error = refused(pd.queue_pair::<transport::RawPacket>(&other, &cq).build());
+    assert_eq!(error, ReceiverError { flow_tags: true, receivers: 3 });
+    assert!(error.to_string().contains("3 receivers"), "{error}");
+    drop(pairs);
+}
+
+/// Also one that something else made, where it is adopted.
+#[test]
+fn an_adopted_receiver_of_frames_is_the_only_receiver() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    // SAFETY: integers and null pointers.
+    let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+    (attr.send_cq, attr.recv_cq) = (cq.handle().as_raw(), cq.handle().as_raw());
+    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    attr.cap = sys::ibv_qp_cap { max_send_wr: 4, max_recv_wr: 4, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 0 };
+    // SAFETY: the domain and the completion queue are alive.
+    let raw = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a queue pair");
+    // SAFETY: just made, and destroyed below; nothing else uses it.
+    let adopt = || unsafe { adopt_qp_shared::<transport::RawPacket>(raw) };
+    let adopted = adopt().expect("adopted");
+    assert_eq!(refused(pd.queue_pair::<transport::Rc>(&cq, &cq).build()).receivers, 1);
+    drop(adopted);
+    let first = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("nothing receives there");
+    let Err(Error::Receivers { cqn, error }) = adopt() else { panic!("another receives there") };
+    assert_eq!((cqn, error), (cq.handle().cqn(), ReceiverError { flow_tags: true, receivers: 1 }));
+    drop(first);
+    // SAFETY: the queues over it are gone.
+    assert_eq!(unsafe { sys::ibv_destroy_qp(raw.as_ptr()) }, 0);
+}
+
+/// A sender, and a receiver on a completion queue where the sender's requests complete, too. Frames come with the sender's number as tag.
+struct Lab {
+    port: Port,
+    pd: ProtectionDomain,
+    buffer: Buffer,
+    cq: OwnedCq,
+    sender: QueuePair<transport::RawPacket>,
+    receiver: QueuePair<transport::RawPacket>,
+    /// Where the sender would receive.
+    none: OwnedCq,
+}
+
+impl Lab {
+    const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 2];
+
+    fn new() -> Self {
+        let device = device();
+        let port = device.port(1).expect("port 1");
+        let pd = device.protection_domain().expect("a PD");
+        let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+        let [cq, none] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+        let mut sender = pd.queue_pair(&cq, &none).sends(16).receives(16).inline(100).build().expect("a sender");
+        let mut receiver = pair(&pd, &cq);
+        for pair in [&mut sender, &mut receiver] {
+            pair.activate(&port).expect("ready to send");
+        }
+        Self { port, pd, buffer, cq, sender, receiver, none }
+    }
+
+    fn post(&mut self, tag: u64) {
+        let rq = self.receiver.rq.as_mut().expect("a receive queue");
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { rq.post(WrId(tag), &[self.buffer.sge()]) }.expect("room");
+    }
+
+    /// Sends a frame, and waits until the completion of its receive lies in the queue. That of the send is there, too, if `sent`.
+    fn deliver(&mut self, sent: bool) {
+        let frame = frame(Self::STATION, 7);
+        let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
+        let request = wqe::frame().inline_headers(*headers).inline(rest);
+        let posted = match sent {
+            true => self.sender.sq.post(&request.signaled(WrId(1))),
+            false => self.sender.sq.post(&request),
+        };
+        posted.expect("room");
+        let begin = Instant::now();
+        while !self.cq.holds(Whose::Receives) || sent && !self.cq.holds(Whose::Sends(self.sender.qp.qpn())) {
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+            std::thread::yield_now();
+        }
+    }
+
+    fn rule(&self) -> Rule {
+        Rule::new(&self.receiver, Self::STATION, Some(self.sender.qp.qpn().get()))
+    }
+
+    fn received(&mut self) -> (Result<(), WcStatus>, WrId) {
+        let rq = self.receiver.rq.as_mut().expect("a receive queue");
+        completion(&mut self.cq, |cqe| rq.retire(cqe))
+    }
+}
+
+#[test]
+fn a_reset_forgets_the_receives_of_its_own_queue_pair() {
+    let mut lab = Lab::new();
+    let rule = lab.rule();
+    lab.post(1);
+    lab.deliver(true);
+    // The tag of the receive is the sender's number. It stays.
+    let mut forgotten = Vec::new();
+    lab.sender.reset(&mut [&mut lab.cq, &mut lab.none], |cqe| forgotten.push(cqe.side())).expect("RESET");
+    assert_eq!(forgotten, [Some(Side::Requester)]);
+    assert_eq!(lab.received(), (Ok(()), WrId(1)));
+
+    lab.sender.activate(&lab.port).expect("ready to send again");
+    for tag in 2..4 {
+        lab.post(tag);
+    }
+    lab.deliver(false);
+    drop(rule);
+    let mut forgotten = Vec::new();
+    lab.receiver.reset(&mut [&mut lab.cq], |cqe| forgotten.push((cqe.side(), cqe.flow_tag()))).expect("RESET");
+    assert_eq!(forgotten, [(Some(Side::Responder), lab.sender.qp.qpn().get())]);
+    assert_eq!(lab.receiver.rq.as_ref().map(|rq| rq.posted()), Some(0));
+    // A completion from before would be taken for that of this request, which has the same index.
+    lab.receiver.activate(&lab.port).expect("ready to send again");
+    lab.post(4);
+    assert!(lab.cq.poll().is_none());
+    let rule = lab.rule();
+    lab.deliver(false);
+    assert_eq!(lab.received(), (Ok(()), WrId(4)));
+    drop(rule);
+}
+
+#[test]
+fn frames_left_behind_retire_nothing_of_the_next_receiver() {
+    let mut lab = Lab::new();
+    let rule = lab.rule();
+    lab.post(1);
+    lab.deliver(false);
+    drop(rule);
+    let Lab { pd, receiver, mut cq, sender, buffer, .. } = lab;
+    drop(receiver);
+    let made = pd.queue_pair::<transport::RawPacket>(&cq, &cq).build();
+    assert!(matches!(&made, Err(Error::StaleReceives { cqn }) if *cqn == cq.handle().cqn()), "{made:?}");
+    // Others may: the tag is not their number.
+    drop(pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("another number"));
+    assert_eq!(cq.forget(Whose::Receives), 1);
+    drop((pair(&pd, &cq), sender, buffer));
+}
+
+#[test]
+fn a_drain_accounts_for_frames() {
+    let mut lab = Lab::new();
+    let rule = lab.rule();
+    for tag in 0..3 {
+        lab.post(tag);
+    }
+    lab.deliver(true);
+    drop(rule);
+    let mut drain = lab.receiver.drain().expect("ERR");
+    let (mut receives, mut others) = (Vec::new(), 0);
+    let begin = Instant::now();
+    while !drain.is_done() {
+        lab.cq.poll_with(16, |cqe| match drain.take(&cqe).expect("outstanding") {
+            Some(Drained::Receive(tag)) => receives.push((tag.0, cqe.check().is_ok())),
+            Some(other) => panic!("{other:?}"),
+            None => others += 1,
+        });
+        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+    }
+    assert_eq!((receives, others), (vec![(0, true), (1, false), (2, false)], 1));
+}
+
+/// The documentation of raw packet queue pairs says so, and names the call that works.
+#[test]
+fn flows_of_rdma_sys_are_refused() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let mut flow = Flow::new([2, 0, 0x5e, 0, 0x53, 1], None);
+    let pair = pair(&pd, &cq);
+    // SAFETY: as in `Rule::new`.
+    let made = unsafe { sys::ibv_create_flow(pair.qp.as_raw(), (&raw mut flow).cast()) };
+    assert_eq!((made, std::io::Error::last_os_error().raw_os_error()), (None, Some(95)), "EOPNOTSUPP");
 }
 
 /// What the device needs of the frame's headers, by the launcher's option: names of the modes, in their order.

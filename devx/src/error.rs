@@ -1,5 +1,7 @@
 //! What can go wrong.
 
+use blueflame::cq::ReceiverError;
+use blueflame::types::Cqn;
 use blueflame::verbs::{self, CallError};
 
 use crate::cmd::{Opcode, Status};
@@ -73,6 +75,28 @@ pub enum Error {
         object: &'static str,
         /// What both must have been made with.
         of: &'static str,
+    },
+    /// A receiver of frames must be the only receiver of its completion queue: one is to be made where others receive, or another where
+    /// one is. Give it a completion queue of its own. Nothing was sent.
+    #[error("completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())]
+    Receivers {
+        /// The completion queue.
+        cqn: Cqn,
+        /// How many receive there, and which of them receives frames.
+        #[source]
+        error: ReceiverError,
+    },
+    /// Completions of an earlier receiver lie in the completion queue of a new receiver of frames, unpolled. They would pass for the new
+    /// one's, as completions of frames have no number. Poll the queue until it is empty, or call
+    /// [`forget`](blueflame::CompletionQueue::forget) with [`Whose::Receives`](blueflame::cq::Whose::Receives) on it. Nothing was sent.
+    #[error(
+        "completions of an earlier receiver lie unpolled in completion queue {:#x}, and completions of frames have no number that tells \
+         them apart: poll it until it is empty, or let it forget receives",
+        cqn.get()
+    )]
+    StaleReceives {
+        /// The completion queue.
+        cqn: Cqn,
     },
     /// The queue pair does not go from one state to the other.
     #[error("the queue pair is in {is:?} and cannot go to {to:?}")]

@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use blueflame::cq::Receiver;
+
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, Umem};
@@ -40,6 +42,13 @@ under! {
     FlowGroup, "flow group", |group| group.table().object().context();
     FlowCounter, "flow counter", |counter| counter.context();
     Object, "object", |object| object.context();
+}
+
+/// It is counted by identity, which is the process's.
+impl Under for Receiver {
+    fn check(&self, _context: &Context) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl<T: Under + ?Sized> Under for Arc<T> {

@@ -3,7 +3,7 @@ use super::completion_queue::CompletionQueue;
 use super::compressed::{Packing, RingAt, Unpack};
 use super::layout::CqeFormat;
 use super::mode::{PollMode, Publish};
-use super::opcode::CqeOpcode;
+use super::opcode::Side;
 use super::source::Source;
 use super::view::{Cqe, CqeView};
 use crate::arch;
@@ -14,6 +14,8 @@ use crate::types::{CqCi, Qpn};
 pub enum Whose {
     /// Those with this number: of a queue pair, or of a send queue that is no queue pair's.
     Number(Qpn),
+    /// Those of requests to send with this number. Receives of frames there may have the same number as flow tag.
+    Sends(Qpn),
     /// Those of receives, whatever the number: of a receive queue for frames, whose completions carry flow tags.
     Receives,
 }
@@ -28,14 +30,9 @@ impl Whose {
     fn covers<S: Source>(self, cqe: &CqeView<S>) -> bool {
         match self {
             Self::Number(number) => cqe.qpn() == number,
-            Self::Receives => matches!(
-                cqe.opcode(),
-                CqeOpcode::RespWrImm
-                    | CqeOpcode::RespSend
-                    | CqeOpcode::RespSendImm
-                    | CqeOpcode::RespSendInv
-                    | CqeOpcode::RespErr
-            ),
+            // What queues of the side take.
+            Self::Sends(number) => cqe.qpn() == number && cqe.is_of_side(Side::Requester),
+            Self::Receives => cqe.is_of_side(Side::Responder),
         }
     }
 }
@@ -77,7 +74,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     /// Removes the completions of a queue pair, named by its number, that have not been polled. Returns how many there were. Completions
-    /// of frames received carry flow tags: for these [`Whose::Receives`].
+    /// of frames received carry flow tags: [`Whose::Receives`] removes these, and [`Whose::Sends`] leaves them.
     ///
     /// Call it when the queue pair has been reset or destroyed, and before a queue pair with the same number posts. The
     /// device gives numbers out again, and what the old queue pair left in the ring would pass for completions of the new

@@ -30,6 +30,8 @@ mod mode;
 mod opcode;
 mod packet;
 mod parts;
+#[cfg(feature = "std")]
+mod receiver;
 mod resize;
 mod ring;
 mod signature;
@@ -52,6 +54,8 @@ pub use mode::{Compressed, Conservative, NoOverrun, OncePerCall, PollMode, Prefe
 pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub use packet::{L3Header, L4Header, RxHash};
 pub use parts::CqParts;
+#[cfg(feature = "std")]
+pub use receiver::{Receiver, ReceiverError};
 pub use resize::{ResizeError, mark_unwritten};
 pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
 pub use source::{InQueue, Private, Source};

@@ -5,6 +5,7 @@
 //! is `unsafe`; the queues keep their promises from then on, whatever the device writes.
 //!
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
+mod any_cq;
 mod blueflame;
 mod copy;
 mod in_ring;
@@ -34,6 +35,7 @@ mod tag_matching;
 mod template;
 mod window;
 
+pub use any_cq::AnyCq;
 pub use blueflame::BlueFlamePolicy;
 pub use moderation::{Moderation, ModerationError};
 pub use owned::Owned;

@@ -84,7 +84,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 ///
 /// # Errors
 /// If it is not libmlx5's, not of transport `T`, its parts are not what this crate can drive, or its register is in use by
-/// another queue of this crate.
+/// another queue of this crate. [`Error::Receivers`] if it, or another queue pair of this crate that receives on the same completion
+/// queue, receives raw packets.
 ///
 /// # Safety
 /// - `qp` is alive, and stays so until the returned queues and every clone of the handle are dropped. It is not destroyed,
@@ -92,7 +93,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
 /// - Nobody posts to it in any other way from here on.
 /// - Its completion queues hold no completion of an earlier queue pair with the same number, and none is lent
-///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)).
+///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)). If it receives raw packets, no completion of a receive
+///   ([`Whose::Receives`](crate::cq::Whose::Receives)) is left there, and no queue pair that this crate does not know receives there.
 /// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T` is
 ///   [`Signed`](crate::transport::Signed), and without otherwise.
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,

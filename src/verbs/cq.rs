@@ -18,7 +18,7 @@ use super::thread_domain::{ThreadDomain, ThreadDomainHandle};
 use super::{CompletionChannel, Device, Error, Owned, ffi};
 use crate::arch::copy::BlockCopy;
 use crate::cq::compressed::VerbsFormat;
-use crate::cq::{CompletionQueue, Compressed, CqParts, PollMode, Standard};
+use crate::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, Standard};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn};
 
@@ -98,9 +98,9 @@ impl Cq {
         self.handle.cqn
     }
 
-    /// Whether both are handles of one completion queue.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.handle, &other.handle)
+    /// The identity of the queue over it.
+    pub(super) fn id(&self) -> CqId {
+        Taken::cq(self.as_raw().addr())
     }
 
     /// The context; `None` of a queue that was adopted.

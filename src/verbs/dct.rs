@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::any_cq::{left_behind, whole};
+use super::any_cq::{left_behind, receiver, whole};
 use super::error::{has_port, non_null, zero};
 use super::event::event;
 use super::foreign::Part;
@@ -17,6 +17,7 @@ use super::pd::PdHandle;
 use super::qp_builder::{TRIES, Unfit};
 use super::states::zeroed_attr;
 use super::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
+use crate::cq::Receiver;
 use crate::types::{DcKey, Psn, Qpn};
 
 /// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its [key](Self::key) can send to
@@ -57,7 +58,7 @@ struct DctHandle {
     dctn: Qpn,
     key: DcKey,
     /// What it was made from; `None` once it is destroyed.
-    under: Option<(Cq, Srq, Arc<PdHandle>)>,
+    under: Option<(Cq, Srq, Arc<PdHandle>, Receiver)>,
 }
 
 // SAFETY: nothing but the destruction, by its one owner, touches the object; libibverbs locks what that shares.
@@ -78,7 +79,7 @@ impl Drop for DctHandle {
 #[derive(Clone)]
 pub struct DctBuilder<'a> {
     pd: &'a ProtectionDomain,
-    cq: &'a dyn AnyCq,
+    cq: &'a dyn AnyCq<Cq>,
     srq: &'a Srq,
     scatter_to_cqe: bool,
 }
@@ -86,7 +87,7 @@ pub struct DctBuilder<'a> {
 impl ProtectionDomain {
     /// Begins a target of dynamic connections that takes receives from `srq` and completes them on `cq`.
     #[must_use]
-    pub fn target<'a>(&'a self, cq: &'a dyn AnyCq, srq: &'a Srq) -> DctBuilder<'a> {
+    pub fn target<'a>(&'a self, cq: &'a dyn AnyCq<Cq>, srq: &'a Srq) -> DctBuilder<'a> {
         DctBuilder { pd: self, cq, srq, scatter_to_cqe: false }
     }
 }
@@ -111,6 +112,7 @@ impl DctBuilder<'_> {
         path.check()?;
         let cq = whole(self.cq)?;
         self.pd.handle.context.check("target", [cq as &dyn Part, self.srq])?;
+        let receiver = receiver(self.cq, false)?;
         let device = self.pd.handle.context.attr();
         has_port(path.port.number, device.ports)?;
         if path.gid_type().is_none() {
@@ -131,7 +133,7 @@ impl DctBuilder<'_> {
                 raw,
                 dctn,
                 key,
-                under: Some((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle))),
+                under: Some((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle), receiver)),
             }),
         })
     }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::event::event;
+use crate::cq::ReceiverError;
 use crate::types::Qpn;
 
 /// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
@@ -178,6 +179,21 @@ pub enum Error {
     StaleCompletions {
         /// The number of one of them.
         qpn: crate::types::Qpn,
+        /// The completion queue.
+        cqn: crate::types::Cqn,
+    },
+    /// A receiver of frames must be the only receiver of its completion queue: one is to be made where others receive, or another where
+    /// one is. Give it a completion queue of its own.
+    Receivers {
+        /// The completion queue.
+        cqn: crate::types::Cqn,
+        /// How many receive there, and which of them receives frames.
+        error: ReceiverError,
+    },
+    /// Completions of an earlier receiver lie in the completion queue of a new receiver of frames, unpolled. They would pass for the new
+    /// one's, as completions of frames have no number. Poll the queue until it is empty, or call
+    /// [`forget`](crate::CompletionQueue::forget) with [`Whose::Receives`](crate::cq::Whose::Receives) on it.
+    StaleReceives {
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
@@ -376,6 +392,15 @@ impl fmt::Display for Error {
                 qpn.get(),
                 cqn.get()
             ),
+            Self::Receivers { cqn, error } => {
+                write!(f, "completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())
+            }
+            Self::StaleReceives { cqn } => write!(
+                f,
+                "completions of an earlier receiver lie unpolled in completion queue {:#x}, and completions of frames have no number \
+                 that tells them apart: poll it until it is empty, or let it forget receives",
+                cqn.get()
+            ),
             Self::Unsupported { what } => {
                 write!(f, "{what}: this device, or the software that drives it, cannot do it")
             }
@@ -393,6 +418,7 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Call(call) => Some(call),
+            Self::Receivers { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -119,10 +119,9 @@ mod wait;
 mod xrc;
 mod xrcd;
 
-pub use crate::queue::Owned;
+pub use crate::queue::{AnyCq, Owned};
 pub use address::{AddressCache, AddressHandle};
 pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
-pub use any_cq::AnyCq;
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
 pub use channel::{CompletionChannel, CqEvent};

@@ -14,7 +14,7 @@ use super::taken::Taken;
 use super::thread_domain::ThreadDomainHandle;
 use super::xrcd::XrcdHandle;
 use super::{Cq, DeviceAttr, Owned, Srq};
-use crate::cq::CqId;
+use crate::cq::{CqId, Receiver};
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::{RecvQueue, SendQueue, WqeRecord};
 use crate::transport::{self, Transport};
@@ -38,6 +38,8 @@ pub trait VerbsTransport: Transport {
     const STREAMS: Option<[u8; 2]> = None;
     /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.
     const RECEIVES: bool = true;
+    /// Whether completions of its receives carry flow tags in place of a number: those of frames do.
+    const FLOW_TAGS: bool = false;
     /// `ibv_qp_type` of a queue pair that it is connected to.
     const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
     /// What a message calls it.
@@ -63,6 +65,7 @@ impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Sign
     const INITIATOR: bool = T::INITIATOR;
     const STREAMS: Option<[u8; 2]> = T::STREAMS;
     const RECEIVES: bool = T::RECEIVES;
+    const FLOW_TAGS: bool = T::FLOW_TAGS;
     const PEER_TYPE: sys::ibv_qp_type::Type = T::PEER_TYPE;
     const NAME: &'static str = T::NAME;
 }
@@ -80,10 +83,12 @@ pub(super) struct QpHandle {
     /// Whether it is ours to destroy.
     pub(super) adopted: bool,
     pub(super) qpn: Qpn,
-    /// The number that completions of receives carry.
+    /// The number that completions of receives carry, if not flow tags.
     pub(super) recv_qpn: Qpn,
     /// The queue to which receives complete.
     pub(super) recv_cq: CqId,
+    /// That they do; `None` without receives.
+    pub(super) receiver: Option<Receiver>,
     pub(super) reliable: bool,
     pub(super) device: Arc<DeviceAttr>,
     /// What the send queue may have outstanding once it is ready to send.
@@ -132,7 +137,7 @@ impl Drop for QpHandle {
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
             let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
-            let under = (self._claim.take(), self.under.take(), self._xrcd.take());
+            let under = (self._claim.take(), self.under.take(), self._xrcd.take(), self.receiver.take());
             drop_or_leak(OBJECT, self.qpn.get(), returned, under);
         }
     }
@@ -145,8 +150,8 @@ impl Qp {
         self.handle.qpn
     }
 
-    /// The number that completions of receives carry: the queue pair's, but for raw packets on a NIC, where the receive queue is an
-    /// object with a number of its own.
+    /// The number of the receive queue, which completions of receives carry: the queue pair's. With raw packets the receive queue is an
+    /// object with a number of its own, and its completions carry [flow tags](crate::cq::CqeView::flow_tag).
     #[must_use]
     pub fn recv_qpn(&self) -> Qpn {
         self.handle.recv_qpn

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::any_cq::{left_behind, whole};
+use super::any_cq::{left_behind, receiver, whole};
 use super::error::{in_range, non_null};
 use super::memory::COPIES;
 use super::pd::ParentDomain;
@@ -16,7 +16,7 @@ use super::qp::{Domain, OBJECT, Under, VerbsTransport};
 use super::qp_parts::{Made, Parts, QP_SIGNATURE, QpAttr};
 use super::register::{self, Claim};
 use super::thread_domain::ThreadDomain;
-use super::{AnyCq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
+use super::{AnyCq, Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, initiator, limits, parts};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::transport::{Receives, Streams};
@@ -27,8 +27,8 @@ use crate::wqe::{Memcpy, SupportedOn};
 #[derive(Clone)]
 pub struct QpBuilder<'a, T> {
     pd: &'a ProtectionDomain,
-    send_cq: &'a dyn AnyCq,
-    recv_cq: &'a dyn AnyCq,
+    send_cq: &'a dyn AnyCq<Cq>,
+    recv_cq: &'a dyn AnyCq<Cq>,
     srq: Option<&'a Srq>,
     cap: sys::ibv_qp_cap,
     scatter_to_cqe: bool,
@@ -44,11 +44,27 @@ impl ProtectionDomain {
     /// [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq`
     /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`. libmlx5 makes queue pairs whose
     /// WQEs are [`Signed`](crate::transport::Signed) where the environment variable `MLX5_QP_SIGNATURE` is set, and all of them then.
+    ///
+    /// A queue pair that receives raw packets is the only receiver of its `recv_cq` ([`Receiver`](crate::cq::Receiver)).
+    ///
+    /// A completion that is lent borrows its queue, so no queue pair is made there meanwhile:
+    ///
+    /// ```compile_fail,E0502
+    /// use blueflame::transport::Rc;
+    /// use blueflame::verbs::{Error, OwnedCq, ProtectionDomain};
+    ///
+    /// fn hold(pd: &ProtectionDomain, cq: &mut OwnedCq) -> Result<(), Error> {
+    ///     let held = cq.poll();
+    ///     let pair = pd.queue_pair::<Rc>(cq, cq).build()?;
+    ///     drop((held, pair));
+    ///     Ok(())
+    /// }
+    /// ```
     #[must_use]
     pub fn queue_pair<'a, T: VerbsTransport>(
         &'a self,
-        send_cq: &'a dyn AnyCq,
-        recv_cq: &'a dyn AnyCq,
+        send_cq: &'a dyn AnyCq<Cq>,
+        recv_cq: &'a dyn AnyCq<Cq>,
     ) -> QpBuilder<'a, T> {
         QpBuilder {
             pd: self,
@@ -161,8 +177,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Makes the queue pair in a thread domain of its own, hence with a doorbell register that is its own.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::ForeignDevice`], a failed call (of `ibv_alloc_td` if no register is left), or
-    /// [`Error::RegisterHandedOutTwice`].
+    /// A size the device does not have, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`],
+    /// [`Error::StaleReceives`], a failed call (of `ibv_alloc_td` if no register is left), or [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
@@ -232,6 +248,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             context.check(OBJECT, [srq])?;
         }
         let (window, receives) = (self.window(), self.recv_completions());
+        let completes = T::RECEIVES && (self.srq.is_some() || self.cap.max_recv_wr != 0);
+        let receiver = completes.then(|| receiver(self.recv_cq, T::FLOW_TAGS)).transpose()?;
         let device = context.attr();
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
@@ -309,7 +327,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             pd: Arc::clone(&self.pd.handle),
         };
         // SAFETY: just made, by libmlx5, and ours to destroy.
-        let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), Some(under)) }?;
+        let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), (Some(under), receiver)) }?;
         made.bound(window, receives);
         Ok(made)
     }

@@ -16,10 +16,10 @@ use super::register::{self, Claim};
 use super::state::QpState;
 use super::taken::Taken;
 use super::{DeviceAttr, Error, Owned, Qp, QueuePair, ffi};
-use crate::cq::CqId;
+use crate::cq::{CqId, Receiver};
 use crate::db::{Register, RegisterParts};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts};
-use crate::types::{Qpn, SqPi, Wqebbs};
+use crate::types::{Cqn, Qpn, SqPi, Wqebbs};
 
 /// The environment variable by which libmlx5 is told to sign the WQEs of queue pairs.
 pub(super) const QP_SIGNATURE: &CStr = c"MLX5_QP_SIGNATURE";
@@ -57,7 +57,12 @@ impl<T: VerbsTransport> Made<T> {
             return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
         }
         // SAFETY: as above; and the caller keeps it alive.
-        unsafe { Self::new(qp, Parts::of(qp)?, QpAttr::query(qp)?, Arc::new(query(context)?), None) }
+        let (parts, attr) = unsafe { (Parts::of(qp)?, QpAttr::query(qp)?) };
+        let receives = T::RECEIVES && (!srq.is_null() || parts.raw.rq.wqe_cnt != 0);
+        // SAFETY: as above: it has completion queues, alive and of libmlx5, which are written once.
+        let receiver = receives.then(|| unsafe { receiver((*qp.as_ptr()).recv_cq, T::FLOW_TAGS) }).transpose()?;
+        // SAFETY: as above.
+        unsafe { Self::new(qp, parts, attr, Arc::new(query(context)?), (None, receiver)) }
     }
 
     /// # Safety
@@ -68,7 +73,7 @@ impl<T: VerbsTransport> Made<T> {
         parts: Parts,
         attr: QpAttr,
         device: Arc<DeviceAttr>,
-        under: Option<Under>,
+        (under, receiver): (Option<Under>, Option<Receiver>),
     ) -> Result<Self, Error> {
         // First of all the value that destroys it if the rest fails.
         let mut handle = QpHandle {
@@ -77,6 +82,7 @@ impl<T: VerbsTransport> Made<T> {
             qpn: parts.qpn,
             recv_qpn: parts.recv_qpn,
             recv_cq: CqId::NONE,
+            receiver,
             reliable: T::RELIABLE,
             device,
             window: Wqebbs(0),
@@ -164,7 +170,7 @@ impl<T: VerbsTransport> Made<T> {
                 dbrec,
                 qpn: self.handle.recv_qpn,
                 cq: self.handle.recv_cq,
-                flow_tags: false,
+                flow_tags: T::FLOW_TAGS,
                 head: counters[ffi::MLX5_RCV_DBR],
                 shadow: shadow.start(),
             };
@@ -200,6 +206,19 @@ impl<T: VerbsTransport> Made<T> {
             qp,
         })
     }
+}
+
+/// Counts a queue pair that something else made as a receiver of its completion queue, if that has a queue of this crate.
+///
+/// # Safety
+/// The completion queue is alive and of libmlx5.
+unsafe fn receiver(cq: *mut sys::ibv_cq, flow_tags: bool) -> Result<Receiver, Error> {
+    Receiver::new(Taken::cq(cq.addr()), flow_tags).or_else(|error| {
+        let cq = part(OBJECT, "completion queue", cq)?;
+        // SAFETY: the caller's.
+        let cqn = unsafe { parts::of_cq(cq) }?.cqn;
+        Err(Error::Receivers { cqn: fits("completion queue", "number", cqn, Cqn::new(cqn))?, error })
+    })
 }
 
 /// What verbs calls a type of queue pair.

@@ -12,13 +12,19 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
     const OPERAND_DS: usize = 2;
+    const FLOW_TAGS: bool = true;
     const NAME: &'static str = "raw packet";
 }
 
 impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
-    /// Flow rules (`ibv_create_flow`) decide which frames arrive here.
+    /// Flow rules decide which frames arrive here: make them by [`ffi::create_flow`](super::ffi::create_flow). `rdma_sys::ibv_create_flow`
+    /// 0.3 always answers `EOPNOTSUPP` on 64-bit machines: it takes every context for one without this call.
+    ///
+    /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`), which completions carry in place of the number
+    /// ([`flow_tag`](crate::cq::CqeView::flow_tag)): 0 without one. So the queue pair is the only receiver of its completion queue
+    /// ([`Receiver`](crate::cq::Receiver)), and its receive queue takes every completion of a receive that comes from there.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::any_cq::numbered_receiver;
 use super::device::is_mlx5;
 use super::error::{in_range, non_null, zero};
 use super::event::event;
@@ -15,6 +16,7 @@ use super::pd::PdHandle;
 use super::taken::Taken;
 use super::xrcd::XrcdHandle;
 use super::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
+use crate::cq::Receiver;
 use crate::queue::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::types::Srqn;
 
@@ -41,7 +43,7 @@ pub(crate) struct SrqHandle {
     /// Of one of an XRC domain: that.
     _xrcd: Option<Arc<XrcdHandle>>,
     /// Where its receives complete, if not where those of its queue pairs do.
-    _cq: Option<Cq>,
+    _cq: Option<(Cq, Receiver)>,
 }
 
 // SAFETY: used only to make queue pairs and to be destroyed once; libibverbs locks both.
@@ -130,6 +132,7 @@ impl ProtectionDomain {
         max_sge: u32,
     ) -> Result<OwnedSrq, Error> {
         self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part, cq])?;
+        let receiver = numbered_receiver(cq)?;
         self.check_srq(receives, max_sge)?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
@@ -145,7 +148,14 @@ impl ProtectionDomain {
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), Some(Arc::clone(&domain.handle)), Some(cq.clone())) }
+        unsafe {
+            queue_over(
+                raw,
+                Some(Arc::clone(&self.handle)),
+                Some(Arc::clone(&domain.handle)),
+                Some((cq.clone(), receiver)),
+            )
+        }
     }
 
     /// A shared receive queue with a list of `tags` tags, whose receives, and operations on the list, complete on `cq`. libmlx5 makes a
@@ -158,6 +168,7 @@ impl ProtectionDomain {
         tags: u32,
     ) -> Result<OwnedSrq, Error> {
         self.handle.context.check(OBJECT, [cq])?;
+        let receiver = numbered_receiver(cq)?;
         self.check_srq(receives, max_sge)?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
@@ -174,7 +185,7 @@ impl ProtectionDomain {
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, Some(cq.clone())) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, Some((cq.clone(), receiver))) }
     }
 
     fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
@@ -215,7 +226,7 @@ unsafe fn queue_over(
     raw: NonNull<sys::ibv_srq>,
     pd: Option<Arc<PdHandle>>,
     xrcd: Option<Arc<XrcdHandle>>,
-    cq: Option<Cq>,
+    cq: Option<(Cq, Receiver)>,
 ) -> Result<OwnedSrq, Error> {
     let (srqn, taken, shadow) = (Srqn::truncate(0), None, None);
     let mut handle = SrqHandle { raw, srqn, taken, shadow, pd, _xrcd: xrcd, _cq: cq };

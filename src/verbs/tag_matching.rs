@@ -10,7 +10,7 @@ use rdma_sys as sys;
 
 use super::any_cq::whole;
 use super::error::{in_range, zero};
-use super::{AnyCq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
+use super::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
 use crate::queue::{Owned, SendQueue, TagMatching, TagRecord};
 use crate::transport::Rc;
 use crate::types::Psn;
@@ -65,7 +65,7 @@ impl Device {
 impl ProtectionDomain {
     /// Begins a list of tagged buffers. All that is done with it completes on `cq`: operations on the list, and messages of the queue
     /// pairs that receive from its shared receive queue. `path` leads to the device itself: the command queue is connected to itself.
-    pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq, path: &'a Path) -> TagMatchingBuilder<'a> {
+    pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq<Cq>, path: &'a Path) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, cq, path, tags: 64, operations: None, receives: 128, max_sge: 1 }
     }
 }
@@ -75,7 +75,7 @@ impl ProtectionDomain {
 #[must_use = "nothing is made yet"]
 pub struct TagMatchingBuilder<'a> {
     pd: &'a ProtectionDomain,
-    cq: &'a dyn AnyCq,
+    cq: &'a dyn AnyCq<Cq>,
     path: &'a Path,
     tags: u32,
     operations: Option<u32>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use super::any_cq::numbered_receiver;
 use super::error::non_null;
 use super::event::event;
 use super::foreign::Part;
@@ -37,6 +38,7 @@ impl ProtectionDomain {
     /// [`Error::ForeignDevice`], or a failed call.
     pub fn tag_receiver(&self, cq: &Cq, shared: &Srq) -> Result<TagReceiver, Error> {
         self.handle.context.check(OBJECT, [cq as &dyn Part, shared])?;
+        let receiver = numbered_receiver(cq)?;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), shared.as_raw());
@@ -58,6 +60,7 @@ impl ProtectionDomain {
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
             recv_cq: CqId::NONE,
+            receiver: Some(receiver),
             reliable: true,
             device: Arc::clone(context.attr()),
             window: Wqebbs(0),

@@ -7,12 +7,12 @@ use super::event::event;
 use super::qp::VerbsTransport;
 use super::states::zeroed_attr;
 use super::taken::Taken;
-use super::{AnyCq, Error, QueuePair};
-use crate::cq::{Cqe, CqeView, Side, Source};
+use super::{AnyCq, Cq, Error, QueuePair};
+use crate::cq::{Cqe, CqeView, Side, Source, Whose};
 use crate::db::Register;
 use crate::queue::{RetireError, Retired, SendQueue};
 use crate::transport::Transport;
-use crate::types::{Qpn, SqPi, Wqebbs, WrId};
+use crate::types::{SqPi, Wqebbs, WrId};
 use crate::wqe;
 
 impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
@@ -66,7 +66,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// # Errors
     /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back); or a
     /// failed call. Nothing has changed then.
-    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
         let (send_cq, recv_cq) = unsafe { ((*self.qp.as_raw()).send_cq, (*self.qp.as_raw()).recv_cq) };
@@ -77,14 +77,17 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
                 return Err(Error::CqNotGiven { which });
             }
         }
-        let is_ours = |cq: &&mut &mut dyn AnyCq| [send_cq, recv_cq].contains(&cq.any_handle().as_raw());
+        let is_ours = |cq: &&mut &mut dyn AnyCq<Cq>| [send_cq, recv_cq].contains(&cq.any_handle().as_raw());
         for cq in cqs.iter_mut().filter(is_ours) {
             whole(*cq)?;
         }
         self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
         for cq in cqs.iter_mut().filter(is_ours) {
-            for number in self.numbers() {
-                cq.forget_any(number.into(), &mut forgotten);
+            let raw = cq.any_handle().as_raw();
+            let sends = (raw == send_cq).then_some(Whose::Sends(self.qp.qpn()));
+            let receives = self.receives().filter(|_| raw == recv_cq);
+            for whose in sends.into_iter().chain(receives) {
+                cq.forget_any(whose, &mut forgotten);
             }
         }
         event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
@@ -98,9 +101,10 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// The numbers that completions of sends and of receives carry. They differ for raw packets only.
-    fn numbers(&self) -> [Qpn; 2] {
-        [self.qp.handle.qpn, self.qp.handle.recv_qpn]
+    /// The completions of receives, where they complete.
+    fn receives(&self) -> Option<Whose> {
+        let receiver = self.qp.handle.receiver.as_ref()?;
+        Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
     }
 
     /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange

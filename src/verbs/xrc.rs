@@ -64,6 +64,7 @@ impl XrcDomain {
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
             recv_cq: CqId::NONE,
+            receiver: None,
             reliable: true,
             device: Arc::clone(self.device().attr()),
             window: Wqebbs(0),

@@ -1,6 +1,6 @@
 //! Completions of a queue pair that is gone.
 
-use blueflame::cq::{NoOverrun, PollMode, Publish, Side, Standard};
+use blueflame::cq::{NoOverrun, PollMode, Publish, Side, Standard, Whose};
 use blueflame::types::Qpn;
 use proptest::prelude::*;
 
@@ -90,6 +90,35 @@ fn messages_in_a_completion_move_with_it() {
     let mut message = [0; 64];
     cq.poll_with(4, |cqe| assert_eq!(cqe.copy_inline(&mut message), Ok(64)));
     assert_eq!(message, std::array::from_fn(|i| i as u8));
+}
+
+/// Of frames, sends have numbers, and receives have flow tags that can be the same.
+#[test]
+fn sends_and_receives_of_one_number_are_told_apart() {
+    /// A send, a receive, a send and a receive with errors; messages in the completion of a receive, and of a READ.
+    const OP_OWN: [u8; 6] = [0x00, 0x20, 0xd0, 0xe0, 0x24, 0x04];
+    let told = |whose: Whose, gone: &[u16]| {
+        let mut device = Device::new(8, 64, 5);
+        let mut cq = device.queue::<Standard>();
+        assert!(!cq.holds(whose));
+        for (n, op_own) in OP_OWN.into_iter().enumerate() {
+            device.complete(op_own, |cqe| {
+                put32(cqe, 56, GONE);
+                put16(cqe, 60, n as u16);
+            });
+        }
+        assert!(cq.holds(whose));
+        let mut forgotten = Vec::new();
+        assert_eq!(cq.forget_with(whose, |cqe| forgotten.push(cqe.wqe_counter())), gone.len());
+        forgotten.reverse();
+        assert_eq!((&*forgotten, cq.holds(whose)), (gone, false), "{whose:?}");
+        let mut stay = Vec::new();
+        cq.poll_with(8, |cqe| stay.push(cqe.wqe_counter()));
+        assert_eq!(stay, (0..6).filter(|n| !gone.contains(n)).collect::<Vec<_>>(), "{whose:?}");
+    };
+    told(Whose::Number(Qpn::truncate(GONE)), &[0, 1, 2, 3, 4, 5]);
+    told(Whose::Sends(Qpn::truncate(GONE)), &[0, 2, 5]);
+    told(Whose::Receives, &[1, 3, 4]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use blueflame::transport::Rc;
 use blueflame::types::Psn;
 use blueflame::verbs::{
-    Access, AnyCq, Buffer, BufferPool, Device, Error, OwnedCq, Path, Pool, PoolBuffer, ProtectionDomain, QueuePair,
+    Access, AnyCq, Buffer, BufferPool, Cq, Device, Error, OwnedCq, Path, Pool, PoolBuffer, ProtectionDomain, QueuePair,
 };
 use blueflame_fuzz_targets::ownership::{BYTES, WORDS};
 
@@ -48,7 +48,7 @@ impl Host {
     }
 
     /// A queue pair that completes to those queues.
-    pub(crate) fn pair(&self, sends: &dyn AnyCq, recvs: &dyn AnyCq) -> Result<QueuePair<Rc>, Error> {
+    pub(crate) fn pair(&self, sends: &dyn AnyCq<Cq>, recvs: &dyn AnyCq<Cq>) -> Result<QueuePair<Rc>, Error> {
         self.pd.queue_pair(sends, recvs).sends(8).receives(4).build()
     }
 

@@ -310,7 +310,7 @@ impl<'a> Lab<'a> {
         let (sq, rq) = (sq.map(Queue::into_holder), rq.map(|rq| rq.map(Queue::into_holder)));
         let (sq_labels, rq_labels) = (sq.labels(), rq.as_ref().map(Part::labels));
         let mut pair = QueuePair { qp: handle, sq: sq.value, rq: rq.map(|rq| rq.value) };
-        let mut given_cqs: Vec<&mut dyn AnyCq> = Vec::new();
+        let mut given_cqs: Vec<&mut dyn AnyCq<Cq>> = Vec::new();
         for (at, place) in self.places.iter_mut().enumerate() {
             if let (true, Some(cq)) = (chosen.contains(&at), &mut place.cq) {
                 given_cqs.push(&mut cq.value);

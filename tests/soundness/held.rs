@@ -1,5 +1,5 @@
 //! Completions that are held while the number in them becomes that of another queue pair. On the same completion queue that does not
-//! compile: `verbs::AnyCq` has the example.
+//! compile: `ProtectionDomain::queue_pair` has the example.
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue};

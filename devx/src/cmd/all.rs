@@ -2,7 +2,7 @@
 
 use super::{
     adapter, cap_flow, cap_general, cap_sets, counter, cq, dct, domain, flow, flow_match, general_object, mkey, psv,
-    qp, query_hca_cap, register, sq_rq, srq, tis_tir, vport, wq,
+    qp, query_hca_cap, register, sq_rq, srq, tis_tir, wq,
 };
 use crate::mailbox::{CommandInfo, Description};
 
@@ -27,7 +27,6 @@ pub const STRUCTURES: &[&[&Description]] = &[
     sq_rq::STRUCTURES,
     srq::STRUCTURES,
     tis_tir::STRUCTURES,
-    vport::STRUCTURES,
     wq::STRUCTURES,
 ];
 
@@ -48,5 +47,4 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     sq_rq::COMMANDS,
     srq::COMMANDS,
     tis_tir::COMMANDS,
-    vport::COMMANDS,
 ];

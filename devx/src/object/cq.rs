@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
-use blueflame::cq::{CompletionQueue, Compressed, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
+use blueflame::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
 
@@ -51,6 +51,7 @@ const MAX_CQES: u64 = 1 << 23;
 struct Handle {
     object: Object,
     cqn: Cqn,
+    id: CqId,
     /// Resizing moves it. The object keeps it, too.
     lies: Arc<Mutex<Lies>>,
 }
@@ -80,6 +81,11 @@ impl Cq {
     #[must_use]
     pub fn cqn(&self) -> Cqn {
         self.handle.cqn
+    }
+
+    /// The identity of the queue over it.
+    pub(super) fn id(&self) -> CqId {
+        self.handle.id
     }
 
     /// The object: for commands, and events.
@@ -352,12 +358,12 @@ impl<M: CqMode> CqBuilder<'_, M> {
         };
         let lies = Arc::new(Mutex::new(Lies { parts, ring, unsure: Vec::new() }));
         let (object, out) = context.make(&inbox, (Arc::clone(&lies), record, self.page.clone()))?;
-        let handle = Handle { object, cqn: out.cqn(), lies };
         let parts = CqParts { cqn: out.cqn(), ..parts };
-        handle.lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
+        lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
         // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        let handle = Handle { object, cqn: out.cqn(), id: queue.id(), lies };
         // SAFETY: the command has asked for the packing of `M`.
         let queue = unsafe { M::over(queue) };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.

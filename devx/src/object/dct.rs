@@ -2,6 +2,7 @@
 
 use blueflame::verbs::{Access, GidType, LinkLayer, Path};
 
+use super::any_cq::receiver;
 use super::cq::Cq;
 use super::pd::Pd;
 use super::shared::SharedReceives;
@@ -23,7 +24,7 @@ impl Pd {
     /// MTU) to initiators that know `access_key`.
     ///
     /// # Errors
-    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`].
+    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`].
     pub fn dct(&self, cq: &Cq, shared: &SharedReceives, path: &Path, access_key: u64) -> Result<Dct, Error> {
         let context = self.context();
         path.check()?;
@@ -58,7 +59,8 @@ impl Pd {
         if general.atomic() && allows(Access::REMOTE_ATOMIC) {
             target.set_rae(true).set_atomic_mode(context.atomic_mode()?);
         }
-        let (object, out) = context.make(&inbox, (shared.clone(), cq.clone(), self.clone()))?;
+        let under = (receiver(cq)?, shared.clone(), cq.clone(), self.clone());
+        let (object, out) = context.make(&inbox, under)?;
         Ok(Dct { object, dctn: out.dctn() })
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
-use blueflame::queue::{Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
-use blueflame::transport::RawPacket;
+use blueflame::queue::{AnyCq, Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, RawPacket};
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
-use super::any_cq::{AnyCq, make_fresh, whole};
+use super::any_cq::{make_fresh, receiver_of_frames, whole};
+use super::cq::Cq;
 use super::pd::Pd;
 use super::shadow::Shadow;
 use super::tis::Tis;
@@ -16,14 +17,32 @@ use super::uar::Uar;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
-    CreateRqIn, CreateRqOut, CreateSqIn, CreateSqOut, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc,
+    CreateRqIn, CreateSqIn, CreateSqOut, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc,
     Rqn, Sqc, Sqn, Wq, WqType,
 };
 use crate::context::Object;
 use crate::error::Error;
-use crate::inline_mode::DevxInlineMode;
 use crate::memory::{Record, Space, ThreadRings};
 use crate::timestamps;
+
+/// What a frame needs inline, as contexts say it.
+pub trait DevxInlineMode: InlineMode {
+    /// `sqc.min_wqe_inline_mode`.
+    const MODE: MinInlineMode;
+}
+
+impl DevxInlineMode for InlineNone {
+    const MODE: MinInlineMode = MinInlineMode::NONE;
+}
+impl DevxInlineMode for InlineL2 {
+    const MODE: MinInlineMode = MinInlineMode::L2;
+}
+impl DevxInlineMode for InlineIp {
+    const MODE: MinInlineMode = MinInlineMode::IP;
+}
+impl DevxInlineMode for InlineTcpUdp {
+    const MODE: MinInlineMode = MinInlineMode::TCP_UDP;
+}
 
 /// Handle of a send queue that is no queue pair's. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -65,15 +84,12 @@ fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stri
 impl Pd {
     /// Makes a send queue of frames, of `wqebbs` WQEBBs (rounded up to a power of two), that leave by `tis`. It is ready to send.
     ///
-    /// Each frame has the headers inline that `M` names. The device may need more
-    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), and then there is no such queue.
-    ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
-        cq: &dyn AnyCq,
+        cq: &dyn AnyCq<Cq>,
         tis: &Tis,
         uar: Uar,
         wqebbs: u32,
@@ -85,13 +101,11 @@ impl Pd {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
-        let inline_mode = context.inline_mode_of::<M>()?;
         let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
         let record = rings.record()?;
         let mut inbox = CreateSqIn::new();
         let sqc = inbox.ctx_mut();
-        // No WQE here is of several packets, so `allow_multi_pkt_send_wqe` stays 0.
-        sqc.set_min_wqe_inline_mode(inline_mode)
+        sqc.set_min_wqe_inline_mode(M::MODE)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
             .set_ts_format(timestamps::format(general.sq_ts_format()))
@@ -139,9 +153,18 @@ impl Pd {
     /// Makes a receive queue of `receives` (rounded up to a power of two) of `sge` scatter entries each. It is ready to receive what a
     /// [`Tir`](super::Tir) sends there.
     ///
+    /// It is the only receiver of `cq`: completions of frames carry flow tags in place of its number
+    /// ([`Receiver`](blueflame::cq::Receiver)). So each queue of a [table](super::Rqt) has its own completion queue.
+    ///
     /// # Errors
-    /// As [`send_queue`](Self::send_queue).
-    pub fn recv_queue(&self, rings: &ThreadRings, cq: &dyn AnyCq, receives: u32, sge: u32) -> Result<OwnedRq, Error> {
+    /// As [`send_queue`](Self::send_queue); [`Error::Receivers`], [`Error::StaleReceives`].
+    pub fn recv_queue(
+        &self,
+        rings: &ThreadRings,
+        cq: &dyn AnyCq<Cq>,
+        receives: u32,
+        sge: u32,
+    ) -> Result<OwnedRq, Error> {
         let completions = whole(cq)?;
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
@@ -150,6 +173,7 @@ impl Pd {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqes.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_rq", general.max_wqe_sz_rq(), stride)?;
+        let receiver = receiver_of_frames(cq)?;
         let ring = rings.paged_ring(wqes as usize * stride as usize)?;
         let record = rings.record()?;
         let mut inbox = CreateRqIn::new();
@@ -161,9 +185,8 @@ impl Pd {
             .set_cqn(completions.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
         let (start, dbrec) = (ring.start(), record.start());
-        let under = (ring, record, completions.clone(), self.clone());
-        let number = |out: &CreateRqOut| Qpn::truncate(out.rqn().get());
-        let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], ("receive queue", number))?;
+        let under = (ring, record, completions.clone(), self.clone(), receiver);
+        let (object, out) = context.make(&inbox, under)?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -177,12 +200,13 @@ impl Pd {
             dbrec,
             qpn: Qpn::truncate(out.rqn().get()),
             cq: cq.any_id(),
-            flow_tags: false,
+            flow_tags: true,
             head: 0,
             shadow: shadow.start(),
         };
         let handle = RqHandle { object, rqn: out.rqn(), _shadow: shadow };
-        // SAFETY: as for the send queue.
+        // SAFETY: as for the send queue. Nothing else receives there as long as the object is, which keeps `receiver`, and no receive of an
+        // earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
         queue.set_window(receives);
@@ -232,7 +256,7 @@ struct RqHandle {
 pub type OwnedRq = Owned<RecvQueue, Rq>;
 
 impl Rq {
-    /// The number that completions carry.
+    /// Its number. Completions carry flow tags in its place.
     #[must_use]
     pub fn rqn(&self) -> Rqn {
         self.handle.rqn

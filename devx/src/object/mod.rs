@@ -26,11 +26,11 @@ mod tis;
 mod uar;
 mod xrq;
 
-pub use any_cq::AnyCq;
+pub use blueflame::queue::AnyCq;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
 pub use encryption::{Dek, EncryptingKey, XtsKey};
-pub use eth::{OwnedRq, OwnedSq, Rq, Sq};
+pub use eth::{DevxInlineMode, OwnedRq, OwnedSq, Rq, Sq};
 pub use flow::{FlowGroup, FlowTable, MatchCriteria};
 pub use general::{GeneralBody, GeneralObject};
 pub use mkey::{Mkey, Piece};

@@ -1,10 +1,11 @@
 //! Lists of tagged buffers: an extended receive queue with a list, and the command queue of it.
 
-use blueflame::queue::{Owned, SendQueue, TagMatching, TagRecord};
+use blueflame::queue::{AnyCq, Owned, SendQueue, TagMatching, TagRecord};
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
 
-use super::any_cq::{AnyCq, whole};
+use super::any_cq::whole;
+use super::cq::Cq;
 use super::pd::Pd;
 use super::qp::{Qp, QueuePair};
 use super::shared::SharedReceives;
@@ -32,7 +33,7 @@ impl Pd {
     pub fn tag_matching<'a>(
         &'a self,
         rings: &'a ThreadRings,
-        cq: &'a dyn AnyCq,
+        cq: &'a dyn AnyCq<Cq>,
         path: &'a Path,
     ) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, rings, cq, path, tags: 64, operations: None, receives: 128, sge: 1 }
@@ -45,7 +46,7 @@ impl Pd {
 pub struct TagMatchingBuilder<'a> {
     pd: &'a Pd,
     rings: &'a ThreadRings,
-    cq: &'a dyn AnyCq,
+    cq: &'a dyn AnyCq<Cq>,
     path: &'a Path,
     tags: u32,
     operations: Option<u32>,

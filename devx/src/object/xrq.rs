@@ -5,6 +5,7 @@ use std::sync::Arc;
 use blueflame::queue::{Owned, SharedRecvQueue};
 use blueflame::types::Srqn;
 
+use super::any_cq::receiver;
 use super::cq::Cq;
 use super::linked::LinkedRing;
 use super::pd::Pd;
@@ -71,7 +72,8 @@ impl Pd {
     /// shared receive queue; the one named here is for [tag matching](Self::tag_matching), which this queue does not do, but must be there.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`], or no memory for the
+    /// ring.
     pub fn extended_recv_queue(
         &self,
         rings: &ThreadRings,
@@ -96,7 +98,8 @@ impl Pd {
         let xrqc = inbox.xrq_context_mut().set_cqn(cq.cqn());
         change(xrqc);
         ring.describe(self, xrqc.wq_mut());
-        let (object, out) = context.make(&inbox, (Arc::clone(&ring), cq.clone(), self.clone()))?;
+        let under = (receiver(cq)?, Arc::clone(&ring), cq.clone(), self.clone());
+        let (object, out) = context.make(&inbox, under)?;
         let xrqn = out.xrqn();
         // SAFETY: the device was told of this ring, in this mailbox. The object keeps it, and goes after the queue.
         let queue = unsafe { ring.queue(Srqn::truncate(xrqn.get())) }?;

@@ -61,7 +61,7 @@ impl Things {
         let shared = SharedReceives::from(srq.handle());
         let verbs_srq = ground.verbs_pd.shared_recv_queue(16, 1)?;
         let frames = match context.general()?.eth_net_offloads() {
-            true => Some(Frames::new(&ground, &cq)?),
+            true => Some(Frames::new(&ground, &uar)?),
             false => None,
         };
         Ok(Self { context, uar, cq, umem, keys, srq, shared, verbs_srq, frames, ground })
@@ -73,9 +73,10 @@ impl Things {
 }
 
 impl Frames {
-    fn new(ground: &Ground, cq: &OwnedCq) -> Result<Self, Error> {
+    fn new(ground: &Ground, uar: &ThreadUar) -> Result<Self, Error> {
         let domain = TransportDomain::new(&ground.context)?;
-        let rq = ground.pd.recv_queue(&ground.rings, cq, 16, 1)?;
+        let cq = ground.rings.completion_queue(uar.page(), 16).build()?;
+        let rq = ground.pd.recv_queue(&ground.rings, &cq, 16, 1)?;
         let rqt = Rqt::new(&[rq.handle().clone(), rq.handle().clone()])?;
         let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4)?;
         Ok(Self {

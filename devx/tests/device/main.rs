@@ -19,6 +19,7 @@ mod ground;
 mod memory;
 mod messages;
 mod objects;
+mod receivers;
 #[path = "../failing_steps/refuse.rs"]
 mod refuse;
 mod shared;

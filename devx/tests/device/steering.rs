@@ -6,7 +6,7 @@ use blueflame_devx::Error;
 use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
-    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, OwnedCq, OwnedRq, Rqt, Rss, Tir, Tis,
+    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, OwnedRq, Rqt, Rss, Tir, Tis,
     TransportDomain, Uar,
 };
 
@@ -22,12 +22,12 @@ fn domain(ground: &Ground) -> TransportDomain {
     TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN")
 }
 
-fn queues<const N: usize>(ground: &Ground) -> (OwnedCq, [OwnedRq; N]) {
+fn queues<const N: usize>(ground: &Ground) -> [OwnedRq; N] {
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let queue = |()| ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue");
-    let queues = [(); N].map(queue);
-    (cq, queues)
+    [(); N].map(|()| {
+        let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+        ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue")
+    })
 }
 
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> Status {
@@ -61,7 +61,7 @@ fn a_table_gets_other_queues() {
     if !frames(&ground) {
         return;
     }
-    let (_cq, [a, b, c]) = queues(&ground);
+    let [a, b, c] = queues(&ground);
     let [a, b, c] = [a.handle(), b.handle(), c.handle()];
     let table = Rqt::new(&[a, b, a, c].map(Clone::clone)).expect("CREATE_RQT");
     assert_eq!(table.query().expect("QUERY_RQT"), [a.rqn(), b.rqn(), a.rqn(), c.rqn()]);
@@ -86,7 +86,7 @@ fn a_table_keeps_the_queues_that_it_got() {
     if !frames(&ground) {
         return;
     }
-    let (_cq, [a, b]) = queues(&ground);
+    let [a, b] = queues(&ground);
     let table = Rqt::new(&[a.handle().clone()]).expect("CREATE_RQT");
     table.set_queues(&[b.handle().clone()]).expect("MODIFY_RQT");
     let number = b.handle().rqn();
@@ -102,7 +102,7 @@ fn what_is_hashed_changes() {
     if !frames(&ground) {
         return;
     }
-    let (domain, (_cq, [queue])) = (domain(&ground), queues(&ground));
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
     let table = Rqt::new(&[queue.handle().clone()]).expect("CREATE_RQT");
     let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
     let tir = Tir::spread(&domain, &table, &rss).expect("CREATE_TIR");
@@ -162,7 +162,7 @@ fn a_rule_gets_other_destinations() {
     if !frames(&ground) {
         return;
     }
-    let (domain, (_cq, [queue])) = (domain(&ground), queues(&ground));
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
     let tir = Arc::new(Tir::direct(&domain, queue.handle()).expect("CREATE_TIR"));
     let table = |level| FlowTable::new(&ground.context, FlowTableType::NIC_RX, level, 4).expect("CREATE_FLOW_TABLE");
     let (first, second) = (table(1), table(2));

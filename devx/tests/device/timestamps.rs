@@ -31,6 +31,8 @@ fn each_queue_has_a_format_of_the_device() {
     let uar = Uar::new(&ground.context).expect("a register");
     let sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &end.cq, &tis, uar, 16).expect("a send queue");
     assert_eq!(sq.handle().query().expect("QUERY_SQ").ts_format(), expected(general.sq_ts_format()));
-    let rq = ground.pd.recv_queue(&ground.rings, &end.cq, 16, 1).expect("a receive queue");
+    let page = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(page.page(), 64).build().expect("a completion queue");
+    let rq = ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue");
     assert_eq!(rq.handle().query().expect("QUERY_RQ").ts_format(), expected(general.rq_ts_format()));
 }

@@ -5,7 +5,9 @@
 
 #[path = "../device/end.rs"]
 mod end;
+mod frames;
 
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +22,7 @@ use blueflame_devx::mailbox::{List, Structure};
 use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::{Mkey, Uar};
 use blueflame_devx::vfio::Function;
-use blueflame_devx::{Context, Error, FetchedOrder};
+use blueflame_devx::{Context, Error};
 use memmap2::MmapMut;
 
 use crate::end::{End, Ground, connected};
@@ -28,27 +30,44 @@ use crate::end::{End, Ground, connected};
 /// A function is open once at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-struct Driven {
+/// The function, open.
+struct Alone {
     function: Function,
-    ground: Ground,
     _alone: MutexGuard<'static, ()>,
+}
+
+impl Deref for Alone {
+    type Target = Function;
+
+    fn deref(&self) -> &Function {
+        &self.function
+    }
+}
+
+struct Driven {
+    ground: Ground,
+    function: Alone,
 }
 
 fn name() -> String {
     std::env::var("VFIO_FUNCTION").unwrap_or_else(|_| "ca00:02:00.0".to_owned())
 }
 
-fn driven() -> Driven {
+fn function() -> Alone {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let function = Function::open(&name()).expect("a function that VFIO's driver has");
+    Alone { function: Function::open(&name()).expect("a function that VFIO's driver has"), _alone: alone }
+}
+
+fn driven() -> Driven {
+    let function = function();
     let path = function.infiniband_path(1).expect("an InfiniBand port");
     let ground = Ground::over(function.context().clone(), path);
-    Driven { function, ground, _alone: alone }
+    Driven { ground, function }
 }
 
 #[test]
 fn messages_pass_between_two_queue_pairs() {
-    let Driven { function, ground, _alone } = &driven();
+    let Driven { function, ground } = &driven();
     let (mut a, mut b) = connected::<Rc>(ground);
     assert_eq!(a.pair.qp.state().expect("QUERY_QP"), QpcState::RTS);
     let message: Vec<u8> = (0..50_000_u32).map(|i| (i * 7 + i / 256) as u8).collect();
@@ -69,54 +88,18 @@ fn messages_pass_between_two_queue_pairs() {
     assert_eq!(a.completion().1, WrId(4));
     assert!(a.bytes(50_000) == b.bytes(50_000));
 
+    b.buffer.write(64, &41_u64.to_ne_bytes());
+    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
+    assert_eq!(a.completion().1, WrId(5));
+    assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
     function.process_events().expect("events");
-}
-
-/// Fetches 8 bytes of `to` in three ways. They come in `order`.
-fn fetch(from: &mut End<Rc>, to: &mut End<Rc>, order: FetchedOrder) {
-    const FIRST: u64 = 0x0102_0304_0506_0708;
-    let remote = to.buffer.remote().at(64);
-    let (addr, lkey) = (from.buffer.addr(), from.buffer.lkey());
-    to.buffer.write(64, &FIRST.to_ne_bytes());
-    from.post(&wqe::fetch_add(remote, 1).result(addr, lkey).signaled(WrId(1)));
-    from.post(&wqe::compare_swap(remote, FIRST + 1, 9).result(addr + 8, lkey).signaled(WrId(2)));
-    from.post(&wqe::masked_fetch_add(remote, 2_u64, 0).result(addr + 16, lkey).signaled(WrId(3)));
-    for id in 1..=3 {
-        assert_eq!(from.completion().1, WrId(id));
-    }
-    let fetched = from.bytes(24);
-    for (n, number) in [FIRST, FIRST + 1, 9].into_iter().enumerate() {
-        let bytes = fetched[8 * n..].first_chunk().copied().expect("8 bytes");
-        let expected = match order {
-            FetchedOrder::Host => number.to_ne_bytes(),
-            FetchedOrder::Network => number.to_be_bytes(),
-        };
-        assert_eq!(bytes, expected, "request {n}");
-        assert_eq!(order.number(bytes), number, "request {n}");
-    }
-    assert_eq!(to.bytes(72)[64..], 11_u64.to_ne_bytes(), "the peer's memory has its CPU's order");
-}
-
-/// rdma-core's driver leaves the mode as it finds it (`mlx5_vfio.c`, `set_hca_cap`), so numbers come in network order. A kernel's
-/// driver has changed the mode of the other device.
-#[test]
-fn atomics_fetch_in_the_order_that_the_driver_has_chosen() {
-    let Driven { ground, _alone, .. } = &driven();
-    let other = kernels();
-    assert_eq!(ground.context.fetched_order().expect("atomics"), FetchedOrder::Network);
-    assert_eq!(other.context.fetched_order().expect("atomics"), FetchedOrder::Host);
-    let (mut a, mut b) = connected::<Rc>(ground);
-    fetch(&mut a, &mut b, FetchedOrder::Network);
-    let (mut a, mut b) = peers(ground, &other);
-    fetch(&mut a, &mut b, FetchedOrder::Network);
-    fetch(&mut b, &mut a, FetchedOrder::Host);
 }
 
 /// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused, and so
 /// would be keys by addresses that are no multiples of it.
 #[test]
 fn each_ring_is_registered_by_itself_and_keys_need_aligned_memory() {
-    let Driven { ground, _alone, .. } = &driven();
+    let Driven { ground, .. } = &driven();
     let rings = Rings::builder(&ground.context).chunk_bytes(1 << 20).build().expect("memory");
     assert_eq!(rings.in_use().registrations, 1);
     let (uar, thread) = (Uar::new(&ground.context).expect("a register"), ThreadRings::new(&rings));
@@ -144,7 +127,7 @@ fn each_ring_is_registered_by_itself_and_keys_need_aligned_memory() {
 
 #[test]
 fn rings_wrap_many_times() {
-    let Driven { function, ground, _alone } = &driven();
+    let Driven { function, ground } = &driven();
     let (mut a, mut b) = connected::<Rc>(ground);
     for n in 0..100_u64 {
         b.post_receive(n);
@@ -159,28 +142,18 @@ fn rings_wrap_many_times() {
 /// The peer is a queue pair of another device, which a kernel's driver has.
 #[test]
 fn a_device_of_the_kernels_is_a_peer() {
-    let Driven { ground, _alone, .. } = &driven();
-    let other = kernels();
-    let (mut a, mut b) = peers(ground, &other);
-    tell(&mut a, &mut b, b"from the function");
-    tell(&mut b, &mut a, b"from the kernel's");
-}
-
-fn kernels() -> Ground {
+    let Driven { ground, .. } = &driven();
     let context = Context::over(Device::options().devx(true).open_first().expect("an mlx5 device with DevX"));
     let path = context.device().path(1, None).expect("port 1");
-    Ground::over(context, path)
-}
-
-/// A queue pair of each, connected with the other's.
-fn peers(one: &Ground, other: &Ground) -> (End<Rc>, End<Rc>) {
-    let (mut a, mut b) = (End::<Rc>::new(one), End::<Rc>::new(other));
-    let (at_a, at_b) = (a.pair.qp.endpoint(&one.path), b.pair.qp.endpoint(&other.path));
-    for (end, path, local, remote) in [(&mut a, &one.path, at_a, at_b), (&mut b, &other.path, at_b, at_a)] {
+    let other = Ground::over(context, path);
+    let (mut a, mut b) = (End::<Rc>::new(ground), End::<Rc>::new(&other));
+    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&other.path));
+    for (end, path, local, remote) in [(&mut a, &ground.path, at_a, at_b), (&mut b, &other.path, at_b, at_a)] {
         end.pair.qp.to_init(path).expect("INIT");
         end.pair.connect(path, &local, &remote).expect("RTS");
     }
-    (a, b)
+    tell(&mut a, &mut b, b"from the function");
+    tell(&mut b, &mut a, b"from the kernel's");
 }
 
 /// `from` sends `text` to `to`.
@@ -195,7 +168,7 @@ fn tell(from: &mut End<Rc>, to: &mut End<Rc>, text: &[u8; 17]) {
 /// Objects can outlive the function's handle; it is open until they are gone, and can be opened then.
 #[test]
 fn a_function_is_open_as_long_as_something_of_it_lives() {
-    let Driven { function, ground, _alone } = driven();
+    let Driven { function: Alone { function, _alone }, ground } = driven();
     drop(function);
     let (mut a, b) = connected::<Rc>(&ground);
     let again = Function::open(&name()).expect_err("it is open");
@@ -216,7 +189,7 @@ fn a_function_is_open_as_long_as_something_of_it_lives() {
 /// No kernel stands behind a function: a safe call that sent what bytes say would make a key of all memory.
 #[test]
 fn safe_calls_send_the_command_of_their_type_alone() {
-    let Driven { ground, _alone, .. } = &driven();
+    let Driven { ground, .. } = &driven();
     let mut key = CreateMkeyIn::new();
     let context = key.memory_key_mkey_entry_mut();
     context

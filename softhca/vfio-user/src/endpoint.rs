@@ -6,7 +6,6 @@ use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig, SrqFaults};
-use softhca::context::InlineHeaders;
 use softhca::device::Device;
 use softhca::error::Error;
 use softhca::memory::DmaMap;
@@ -78,7 +77,6 @@ impl Endpoint {
             umr_registers: options.umr_registers,
             real_time: None,
             real_time_only: false,
-            inline_headers: InlineHeaders::None,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

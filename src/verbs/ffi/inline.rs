@@ -166,6 +166,37 @@ pub unsafe fn create_srq_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_srq_
     }
 }
 
+/// `ibv_create_flow`: which frames arrive at a raw packet queue pair. Returns null and sets `errno` if it fails.
+///
+/// `rdma_sys::ibv_create_flow` 0.3 always fails with `EOPNOTSUPP` on 64-bit machines: its `verbs_get_ctx` compares `abi_compat` with
+/// 2^32 - 1, where libibverbs has all ones (`verbs.h`, `__VERBS_ABI_IS_EXTENDED`).
+///
+/// # Safety
+/// `qp` is alive and outlives the flow. `attr` is followed by its specifications, `size` bytes in all.
+pub unsafe fn create_flow(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_flow_attr) -> *mut sys::ibv_flow {
+    // SAFETY: the caller vouches for the queue pair, whose context is written once.
+    let context = unsafe { (*qp).context };
+    match extended_op!(context, ibv_create_flow) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(qp, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_destroy_flow`. Returns 0 or an errno. `rdma_sys::ibv_destroy_flow` 0.3 fails for the reason that [`create_flow`] names.
+///
+/// # Safety
+/// `flow` comes from [`create_flow`], and is not used afterwards if this succeeds.
+pub unsafe fn destroy_flow(flow: *mut sys::ibv_flow) -> c_int {
+    // SAFETY: the caller vouches for the flow, whose context is written once.
+    let context = unsafe { (*flow).context };
+    match extended_op!(context, ibv_destroy_flow) {
+        // SAFETY: as above.
+        Some(op) => unsafe { op(flow) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
 /// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
 pub(super) fn not_supported<T>() -> *mut T {
     // SAFETY: the C library's per-thread errno is always there to be written.

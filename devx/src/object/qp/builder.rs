@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
-use blueflame::queue::{Owned, RecvQueue, SendQueue};
+use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::types::Wqebbs;
 use blueflame::wqe::{Memcpy, SupportedOn};
 
-use super::super::any_cq::AnyCq;
+use super::super::cq::Cq;
 use super::super::pd::Pd;
 use super::super::shared::SharedReceives;
 use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar};
@@ -30,12 +30,28 @@ pub struct QpBuilder<'a, T> {
 impl Pd {
     /// Begins a queue pair of transport `T` whose rings and record lie in `rings`, whose sends complete on `send_cq` and receives on
     /// `recv_cq`.
+    ///
+    /// A completion that is lent borrows its queue, so no queue pair is made there meanwhile:
+    ///
+    /// ```compile_fail,E0502
+    /// use blueflame::transport::Rc;
+    /// use blueflame_devx::Error;
+    /// use blueflame_devx::memory::ThreadRings;
+    /// use blueflame_devx::object::{OwnedCq, Pd};
+    ///
+    /// fn hold(pd: &Pd, rings: &ThreadRings, cq: &mut OwnedCq) -> Result<(), Error> {
+    ///     let held = cq.poll();
+    ///     let pair = pd.queue_pair::<Rc>(rings, cq, cq).build()?;
+    ///     drop((held, pair));
+    ///     Ok(())
+    /// }
+    /// ```
     #[must_use]
     pub fn queue_pair<'a, T: DevxTransport>(
         &'a self,
         rings: &'a ThreadRings,
-        send_cq: &'a dyn AnyCq,
-        recv_cq: &'a dyn AnyCq,
+        send_cq: &'a dyn AnyCq<Cq>,
+        recv_cq: &'a dyn AnyCq<Cq>,
     ) -> QpBuilder<'a, T> {
         QpBuilder {
             plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, T::SERVICE) },

@@ -28,6 +28,8 @@ pub(super) struct Handle {
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.
     pub(super) receives: u32,
+    /// Whether there are any, of its own queue or a shared one.
+    pub(super) has_receives: bool,
     /// Addresses of the rings that the queues over it have.
     pub(super) sq_ring: usize,
     pub(super) rq_ring: usize,

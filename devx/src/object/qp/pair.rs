@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 #[cfg(doc)]
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::Cqe;
+use blueflame::cq::{Cqe, Whose};
 use blueflame::db::{ExclusiveRegister, Register};
-use blueflame::queue::{Owned, RecvQueue, SendQueue};
+use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, Wqebbs};
 use blueflame::verbs::handshake::{self, HandshakeError, Peer};
 use blueflame::verbs::{Endpoint, Gid, Path};
 
-use super::super::any_cq::{AnyCq, whole};
+use super::super::any_cq::whole;
+use super::super::cq::Cq;
 use super::handle::Qp;
 use crate::cmd::QpcState;
 use crate::error::Error;
@@ -119,11 +120,11 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     /// # Errors
     /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put it back);
     /// [`Error::Command`].
-    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         let handle = Arc::clone(&self.qp.handle);
         let ours = [&handle.send_cq, &handle.recv_cq];
-        let is_ours = |cq: &&mut &mut dyn AnyCq| ours.iter().any(|ours| cq.any_handle().is(ours));
+        let is_ours = |cq: &&mut &mut dyn AnyCq<Cq>| ours.iter().any(|ours| cq.any_handle().is(ours));
         if !ours.iter().all(|ours| cqs.iter().any(|cq| cq.any_handle().is(ours))) {
             return Err(Error::Foreign { object: "completion queue that was given", of: "queue pair" });
         }
@@ -132,7 +133,10 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         }
         self.qp.to_reset()?;
         for cq in cqs.iter_mut().filter(is_ours) {
-            cq.forget_any(handle.qpn.into(), &mut forgotten);
+            // Where it does not receive, a queue of frames may: their tags can be any number.
+            let receives = handle.has_receives && cq.any_handle().is(&handle.recv_cq);
+            let whose = if receives { Whose::Number(handle.qpn) } else { Whose::Sends(handle.qpn) };
+            cq.forget_any(whose, &mut forgotten);
         }
         // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come from its completion
         // queues, which are whole. There they are forgotten, and none is lent, as both are borrowed here.

@@ -3,10 +3,11 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use blueflame::queue::{RqParts, SqParts};
+use blueflame::queue::{AnyCq, RqParts, SqParts};
 use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
-use super::super::any_cq::{AnyCq, make_fresh, whole};
+use super::super::any_cq::{make_fresh, receiver, whole};
+use super::super::cq::Cq;
 use super::super::pd::Pd;
 use super::super::shadow::Shadow;
 use super::super::shared::SharedReceives;
@@ -24,8 +25,8 @@ use crate::memory::{Record, Space, ThreadRings};
 pub(super) struct Plan<'a> {
     pub(super) pd: &'a Pd,
     pub(super) rings: &'a ThreadRings,
-    pub(super) send_cq: &'a dyn AnyCq,
-    pub(super) recv_cq: &'a dyn AnyCq,
+    pub(super) send_cq: &'a dyn AnyCq<Cq>,
+    pub(super) recv_cq: &'a dyn AnyCq<Cq>,
     pub(super) shared: Option<&'a SharedReceives>,
     pub(super) service: ServiceType,
     pub(super) sends: u32,
@@ -89,8 +90,8 @@ impl<'a> Plan<'a> {
     pub(super) fn new(
         pd: &'a Pd,
         rings: &'a ThreadRings,
-        send_cq: &'a dyn AnyCq,
-        recv_cq: &'a dyn AnyCq,
+        send_cq: &'a dyn AnyCq<Cq>,
+        recv_cq: &'a dyn AnyCq<Cq>,
         service: ServiceType,
     ) -> Self {
         Self {
@@ -151,6 +152,10 @@ impl<'a> Plan<'a> {
         Ok(shape)
     }
 
+    fn has_receives(&self, shape: &Shape) -> bool {
+        self.shared.is_some() || shape.wqes != 0
+    }
+
     /// Whether the device can do it.
     fn check(&self, shape: &Shape) -> Result<(), Error> {
         let general = self.pd.context().general()?;
@@ -190,7 +195,8 @@ impl<'a> Plan<'a> {
         let mut inbox = self.inbox(&shape, &ring, &record, page);
         inbox.qpc_mut().set_ts_format(self.pd.context().qp_timestamps()?);
         let (start, dbrec) = (ring.start(), record.start());
-        let under = Arc::new((ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
+        let receiver = self.has_receives(&shape).then(|| receiver(&cqs.1)).transpose()?;
+        let under = Arc::new((receiver, ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
         let number = |out: &CreateQpOut| out.qpn();
         let cqs = [self.send_cq, self.recv_cq];
         let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, (OBJECT, number))?;
@@ -264,6 +270,7 @@ impl<'a> Plan<'a> {
             window: shape.window,
             memcpy: self.memcpy,
             receives: self.receives,
+            has_receives: self.has_receives(shape),
             sq_ring: sq.ring.addr().get(),
             rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),
             _sq_shadow: sq_shadow,

@@ -1,9 +1,9 @@
 //! Queue pairs of services that have no queue type here: their raw parts, for queues of the caller's.
 
 use blueflame::db::RegisterParts;
-use blueflame::queue::{RqParts, SqParts};
+use blueflame::queue::{AnyCq, RqParts, SqParts};
 
-use super::super::any_cq::AnyCq;
+use super::super::cq::Cq;
 use super::super::pd::Pd;
 use super::super::shared::SharedReceives;
 use super::super::uar::Uar;
@@ -38,8 +38,8 @@ impl Pd {
         &'a self,
         service: ServiceType,
         rings: &'a ThreadRings,
-        send_cq: &'a dyn AnyCq,
-        recv_cq: &'a dyn AnyCq,
+        send_cq: &'a dyn AnyCq<Cq>,
+        recv_cq: &'a dyn AnyCq<Cq>,
     ) -> RawQpBuilder<'a> {
         RawQpBuilder(Plan::new(self, rings, send_cq, recv_cq, service))
     }

@@ -1,0 +1,119 @@
+//! Frames to a receive queue, by rules with and without tags. Nothing but a driver says which rules frames meet first, so the process
+//! must be the driver.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::Whose;
+use blueflame::transport::InlineL2;
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Buffer, Pool};
+use blueflame::wqe;
+use blueflame_devx::cmd::{DestFormatStruct, DestinationType, FlowTableType, FteMatchParam, SetFteIn};
+use blueflame_devx::mailbox::{List, Structure};
+use blueflame_devx::memory::{Rings, ThreadRings};
+use blueflame_devx::object::{
+    FlowGroup, FlowTable, MatchCriteria, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis, TransportDomain, Uar,
+};
+use blueflame_devx::{Context, Error};
+
+use crate::function;
+
+const EXPERIMENT: u16 = 0x88b5;
+
+struct Lab {
+    pd: Pd,
+    rings: ThreadRings,
+    domain: TransportDomain,
+    group: FlowGroup,
+    sq: OwnedSq<InlineL2>,
+    sends: OwnedCq,
+    cq: OwnedCq,
+    buffer: Buffer,
+}
+
+impl Lab {
+    fn new(context: &Context) -> Self {
+        let verbs_pd = context.device().protection_domain().expect("a PD");
+        let buffer = Pool::new(&verbs_pd, 4096, Access::LOCAL_WRITE).expect("memory").take(4096).expect("all of it");
+        let pd = Pd::of_verbs(context, &verbs_pd).expect("its number");
+        let rings = ThreadRings::new(&Rings::new(context).expect("memory"));
+        let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
+        let (tis, uar) = (Tis::new(&domain, 0).expect("CREATE_TIS"), Uar::new(context).expect("a register"));
+        let [sends, cq] = [(); 2].map(|()| rings.completion_queue(uar.page(), 64).build().expect("a completion queue"));
+        let sq = pd.send_queue(&rings, &sends, &tis, uar, 16).expect("a send queue");
+        let table = FlowTable::new(context, FlowTableType::NIC_RX, 0, 4).expect("CREATE_FLOW_TABLE");
+        let mut mask = FteMatchParam::zeroed();
+        mask.outer_headers_mut().set_ethertype(0xffff);
+        let criteria = MatchCriteria { outer_headers: true, ..MatchCriteria::default() };
+        let group = FlowGroup::new(&table, 0, 7, criteria, &mask).expect("CREATE_FLOW_GROUP");
+        // SET_FLOW_TABLE_ROOT (Linux `include/linux/mlx5/mlx5_ifc.h`, `set_flow_table_root_in`).
+        let mut root = [0; 0x40];
+        root[..2].copy_from_slice(&0x92f_u16.to_be_bytes());
+        root[20..24].copy_from_slice(&table.id().to_be_bytes());
+        // SAFETY: the command names a table, and no memory.
+        unsafe { context.execute_raw(&root, &mut [0; 16]) }.expect("SET_FLOW_TABLE_ROOT");
+        Self { pd, rings, domain, group, sq, sends, cq, buffer }
+    }
+
+    fn receive_queue(&self) -> Result<OwnedRq, Error> {
+        self.pd.recv_queue(&self.rings, &self.cq, 16, 1)
+    }
+
+    /// Sends a frame that the one rule there is has arrive with `tag`, and waits until its completion lies in the queue.
+    fn deliver(&mut self, rq: &mut OwnedRq, tag: u32) {
+        let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { rq.post(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
+        let mut rule = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
+        rule.set_table_type(FlowTableType::NIC_RX).set_table_id(self.group.table().id()).set_flow_index(0);
+        let context = rule.flow_context_mut();
+        context.set_group_id(self.group.id()).set_action(1 << 2).set_destination_list_size(1).set_flow_tag(tag);
+        context.match_value_mut().outer_headers_mut().set_ethertype(EXPERIMENT);
+        let mut to = DestFormatStruct::zeroed();
+        to.set_destination_type(DestinationType::TIR).set_destination_id(tir.tirn().get());
+        rule.push(&to);
+        // SAFETY: it names a queue, which outlives it, and no memory.
+        let (rule, _) = unsafe { self.pd.context().create(&rule) }.expect("SET_FLOW_TABLE_ENTRY");
+        let mut frame = [7; 60];
+        frame[..14].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 0x88, 0xb5]);
+        let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
+        self.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+        let begin = Instant::now();
+        let mut sent = 0;
+        while sent == 0 || !self.cq.holds(Whose::Receives) {
+            sent += self.sends.poll_with(1, |cqe| self.sq.retire(&cqe).map(drop).expect("outstanding"));
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        }
+        drop((rule, tir));
+    }
+}
+
+#[test]
+fn frames_retire_whatever_tag_the_rule_gives() {
+    let function = &function();
+    let context = function.context();
+    if !context.general().expect("capabilities").eth_net_offloads() {
+        return;
+    }
+    let mut lab = Lab::new(context);
+    let mut rq = lab.receive_queue().expect("a receive queue");
+    for tag in [0, 1, rq.handle().rqn().get(), lab.sq.qpn().get(), 0xff_ffff] {
+        lab.deliver(&mut rq, tag);
+        let mut retired = Vec::new();
+        lab.cq.poll_with(2, |cqe| retired.push((rq.retire(&cqe), cqe.flow_tag(), cqe.byte_len())));
+        assert_eq!(retired, [(Ok(WrId(u64::from(tag))), tag, 60)]);
+    }
+
+    // One that is left would be taken for one of the next queue's.
+    lab.deliver(&mut rq, 3);
+    drop(rq);
+    let next = lab.receive_queue();
+    assert!(matches!(next, Err(Error::StaleReceives { cqn }) if cqn == lab.cq.cqn()), "{next:?}");
+    assert_eq!(lab.cq.forget(Whose::Receives), 1);
+    let mut next = lab.receive_queue().expect("nothing is left");
+    lab.deliver(&mut next, 4);
+    let mut retired = Vec::new();
+    lab.cq.poll_with(2, |cqe| retired.push(next.retire(&cqe)));
+    assert_eq!(retired, [Ok(WrId(4))]);
+}

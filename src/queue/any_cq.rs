@@ -1,0 +1,60 @@
+//! Completion queues of any mode, kept together with the object under them.
+
+use core::fmt;
+
+use super::owned::Owned;
+use crate::cq::{CompletionQueue, CqId, Cqe, PollMode, Whose};
+
+/// A completion queue, polled in any mode, with its object's handle `H`: what queue pairs are made with, and what resetting them takes.
+///
+/// A completion that is lent borrows its queue, so nothing is made to complete there, or reset, while one is. The device could give the new
+/// queue the number that this completion has, and the completion would pass for one of the new queue's.
+pub trait AnyCq<H>: Sealed {
+    /// The handle.
+    fn any_handle(&self) -> &H;
+
+    /// Whether the queue is still that of the handle ([`Owned::is_whole`]).
+    fn any_is_whole(&self) -> bool;
+
+    /// [`CompletionQueue::id`].
+    fn any_id(&self) -> CqId;
+
+    /// [`CompletionQueue::holds`].
+    fn any_holds(&self, whose: Whose) -> bool;
+
+    /// [`CompletionQueue::forget_with`].
+    fn forget_any(&mut self, whose: Whose, f: &mut dyn FnMut(Cqe<'_>)) -> usize;
+}
+
+/// Keeps [`AnyCq`] to this crate's queues.
+pub trait Sealed {}
+
+impl<M: PollMode, H> Sealed for Owned<CompletionQueue<M>, H> {}
+
+impl<M: PollMode, H> AnyCq<H> for Owned<CompletionQueue<M>, H> {
+    fn any_handle(&self) -> &H {
+        self.handle()
+    }
+
+    fn any_is_whole(&self) -> bool {
+        self.is_whole()
+    }
+
+    fn any_id(&self) -> CqId {
+        self.id()
+    }
+
+    fn any_holds(&self, whose: Whose) -> bool {
+        self.holds(whose)
+    }
+
+    fn forget_any(&mut self, whose: Whose, f: &mut dyn FnMut(Cqe<'_>)) -> usize {
+        self.forget_with(whose, f)
+    }
+}
+
+impl<H: fmt::Debug> fmt::Debug for dyn AnyCq<H> + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.any_handle().fmt(f)
+    }
+}
