@@ -36,7 +36,8 @@ impl Failure {
     pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
     /// A local key does not permit the access to the bytes to send.
     pub(crate) const SOURCE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x40);
-    /// A local key does not permit the access to where the answer goes.
+    /// A local key does not permit the access to where the answer goes: a READ into memory without LOCAL_WRITE, for example
+    /// (google/rdma-unit-test `unit/access_test.cc`, `MissingSrcLocalWrite`; Linux' `rxe_comp.c`, `do_read`).
     pub(crate) const RESULT_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x41);
     /// A local key does not permit the access to the receive buffer.
     pub(crate) const RECEIVE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x42);
