@@ -1,4 +1,4 @@
-//! Which atomics the device has.
+//! Which atomics the device has, and in which byte order it returns 8 bytes.
 
 use blueflame::wqe::AtomicWord;
 
@@ -19,7 +19,44 @@ const UP_TO_8_BYTES: u8 = 3;
 /// Those of 16 bytes, too (`MLX5_ATOMIC_MODE_16B`).
 const UP_TO_16_BYTES: u8 = 4;
 
+/// In `atomic_req_8B_endianness_mode`: the host's order (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`,
+/// `MLX5_ATOMIC_REQ_MODE_HOST_ENDIANNESS`).
+const HOST_MODE: u8 = 1;
+
+/// Byte order of the 8 bytes that an atomic operation fetches ([`result`](blueflame::wqe::Request::result)). Operands are encoded
+/// alike in both; numbers of 4 and 16 bytes come in network order in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchedOrder {
+    /// The CPU's: Linux' driver has asked for it (`handle_hca_cap_atomic`).
+    Host,
+    /// Big endian: no driver has asked, as rdma-core's VFIO driver does not.
+    Network,
+}
+
+impl FetchedOrder {
+    /// The number that the device has put into memory as `bytes`.
+    #[must_use]
+    pub const fn number(self, bytes: [u8; 8]) -> u64 {
+        match self {
+            Self::Host => u64::from_ne_bytes(bytes),
+            Self::Network => u64::from_be_bytes(bytes),
+        }
+    }
+}
+
 impl Context {
+    /// The byte order of the 8 bytes that atomics fetch. The driver chose it before the device was opened, so ask once. NVSHMEM and UCX
+    /// read the same field (`nvshmemt_ib_common_query_endianness_conversion_size`; `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`,
+    /// `atomic_arg_sizes_be`).
+    ///
+    /// # Errors
+    /// [`Error::Capability`]: the device has no atomics; [`Error::Command`].
+    pub fn fetched_order(&self) -> Result<FetchedOrder, Error> {
+        has("cmd_hca_cap.atomic", self.general()?.atomic())?;
+        let mode = self.capabilities::<AtomicCaps>(CapMode::Current)?.atomic_req_8b_endianness_mode();
+        Ok(if mode == HOST_MODE { FetchedOrder::Host } else { FetchedOrder::Network })
+    }
+
     /// Whether queue pairs, targets of dynamic connections among them, have masked atomics on words of type `W`
     /// ([`masked_compare_swap`](blueflame::wqe::masked_compare_swap), [`masked_fetch_add`](blueflame::wqe::masked_fetch_add)).
     ///

@@ -124,6 +124,8 @@ mod event;
 #[cfg(feature = "device")]
 pub mod ffi;
 #[cfg(feature = "device")]
+mod inline_mode;
+#[cfg(feature = "device")]
 mod later;
 pub mod mailbox;
 #[cfg(feature = "device")]
@@ -139,6 +141,8 @@ mod under;
 #[cfg(feature = "device")]
 pub mod vfio;
 
+#[cfg(feature = "device")]
+pub use atomics::FetchedOrder;
 pub use caps::{CapMode, Capabilities, Caps, parse as parse_capabilities};
 #[cfg(feature = "device")]
 pub use context::{Context, EqNumber, Object};
@@ -146,5 +150,7 @@ pub use context::{Context, EqNumber, Object};
 pub use error::{CommandError, Error};
 #[cfg(feature = "device")]
 pub use event::{Event, EventChannel, EventType};
+#[cfg(feature = "device")]
+pub use inline_mode::DevxInlineMode;
 #[cfg(feature = "device")]
 pub use later::{Answer, Answers};

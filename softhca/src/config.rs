@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::context::TimestampFormat;
+use crate::context::{InlineHeaders, TimestampFormat};
 
 /// Which network a port is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +207,9 @@ pub struct DeviceConfig {
     pub real_time: Option<Duration>,
     /// Queues have the time in their timestamps and nothing else, if they can have it: `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`.
     pub real_time_only: bool,
+    /// The headers of a frame that the device needs inline. The capability `wqe_inline_mode` tells: NOT_REQUIRED, L2, or, for more,
+    /// VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in [`crate::context::SqContext`].
+    pub inline_headers: InlineHeaders,
     /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
     /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
     /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
@@ -232,6 +235,7 @@ impl DeviceConfig {
             umr_registers: true,
             real_time: None,
             real_time_only: false,
+            inline_headers: InlineHeaders::None,
             sink: false,
         }
     }

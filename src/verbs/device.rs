@@ -171,7 +171,7 @@ pub struct DeviceAttr {
     pub max_memcpy: u32,
     /// It encrypts what is behind memory keys (AES-XTS), so much by one key; `None`: it does not.
     pub encryption: Option<DataUnits>,
-    /// The device does atomics.
+    /// The device does atomics. Linux says so only of one that returns 8 bytes in the CPU's order (`get_atomic_caps`).
     pub atomics: bool,
     /// The device has extended reliable connections.
     pub xrc: bool,

@@ -453,6 +453,9 @@ impl<O: Scatters> Request<O> {
 impl<O: Fetches> Request<O> {
     /// Puts the value found before the operation into registered memory: 8 bytes in the CPU's order, but of operations on 4 bytes
     /// a [`Be32`](super::seg::Be32), and of those on 16 a [`Be128`](super::seg::Be128).
+    ///
+    /// Linux' driver sets the device to the CPU's order. Where no kernel drives the device, the 8 bytes come in network order
+    /// (`atomic_req_8B_endianness_mode` 0): `Context::fetched_order` of `blueflame-devx` tells.
     #[inline]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult<O::Found>> {
         self.with_payload(AtomicResult { addr, lkey, found: PhantomData })

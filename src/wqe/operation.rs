@@ -44,8 +44,8 @@ pub trait Scatters: Operation {}
 
 /// An operation that returns the value it found.
 pub trait Fetches: Operation {
-    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order, or [`Be32`] or [`Be128`], 4 or 16
-    /// bytes in network order.
+    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order under Linux' driver
+    /// ([`result`](super::Request::result)), or [`Be32`] or [`Be128`], 4 or 16 bytes in network order.
     type Found: Found;
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     adapter, cap_flow, cap_general, cap_sets, counter, cq, dct, domain, flow, flow_match, general_object, mkey, psv,
-    qp, query_hca_cap, register, sq_rq, srq, tis_tir, wq,
+    qp, query_hca_cap, register, sq_rq, srq, tis_tir, vport, wq,
 };
 use crate::mailbox::{CommandInfo, Description};
 
@@ -27,6 +27,7 @@ pub const STRUCTURES: &[&[&Description]] = &[
     sq_rq::STRUCTURES,
     srq::STRUCTURES,
     tis_tir::STRUCTURES,
+    vport::STRUCTURES,
     wq::STRUCTURES,
 ];
 
@@ -47,4 +48,5 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     sq_rq::COMMANDS,
     srq::COMMANDS,
     tis_tir::COMMANDS,
+    vport::COMMANDS,
 ];

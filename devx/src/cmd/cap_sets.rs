@@ -1,5 +1,6 @@
 //! Sets of capabilities beside the general ones.
 
+use super::InlineModeSource;
 use crate::mailbox::structures;
 
 structures! {
@@ -44,7 +45,7 @@ structures! {
         self_lb_uc: 0xa, 1, bool;
         max_lso_cap: 0xb, 5, u8;
         multi_pkt_send_wqe: 0x10, 2, u8;
-        wqe_inline_mode: 0x12, 2, u8;
+        wqe_inline_mode: 0x12, 2, InlineModeSource;
         rss_ind_tbl_cap: 0x14, 4, u8;
         reg_umr_sq: 0x18, 1, bool;
         scatter_fcs: 0x19, 1, bool;

@@ -14,7 +14,7 @@
 //! | `sq_rq`, `tis_tir` | queues of raw Ethernet, and the interfaces between them and the wire |
 //! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, what they match, counters |
 //! | `psv`, `general_object` | signatures, and objects of other kinds |
-//! | `adapter`, `register` | what the adapter is, and registers of it |
+//! | `adapter`, `register`, `vport` | what the adapter is, registers of it, its Ethernet port |
 //! | `all` | lists of all structures and commands |
 
 mod adapter;
@@ -40,6 +40,7 @@ mod sq_rq;
 mod srq;
 mod status;
 mod tis_tir;
+mod vport;
 mod wq;
 
 pub use adapter::*;
@@ -65,4 +66,5 @@ pub use sq_rq::*;
 pub use srq::*;
 pub use status::Status;
 pub use tis_tir::*;
+pub use vport::*;
 pub use wq::*;

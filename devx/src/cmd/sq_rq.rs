@@ -13,12 +13,26 @@ names! {
         ERR = 0x3,
     }
 
-    /// What a frame needs inline (`sqc.min_wqe_inline_mode`).
+    /// What a frame needs inline (`sqc.min_wqe_inline_mode`, `nic_vport_context.min_wqe_inline_mode`). The last three: of what a tunnel
+    /// carries, too (DPDK `drivers/common/mlx5/mlx5_prm.h`, `enum mlx5_inline_modes`).
     pub struct MinInlineMode(u8) {
         NONE = 0x0,
         L2 = 0x1,
         IP = 0x2,
         TCP_UDP = 0x3,
+        INNER_L2 = 0x5,
+        INNER_IP = 0x6,
+        INNER_TCP_UDP = 0x7,
+    }
+
+    /// Who says what a frame needs inline (`per_protocol_networking_offload_caps.wqe_inline_mode`).
+    pub struct InlineModeSource(u8) {
+        /// The capability: the headers of layer 2.
+        L2 = 0x0,
+        /// The context of the function's port.
+        VPORT_CONTEXT = 0x1,
+        /// The capability: nothing.
+        NOT_REQUIRED = 0x2,
     }
 
     /// Where a receive queue's buffers are (`rqc.mem_rq_type`).

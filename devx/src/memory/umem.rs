@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use blueflame::verbs::{CallError, Pages};
-use memmap2::MmapMut;
+use memmap2::{Advice, MmapMut};
 
 use crate::cmd::UmemId;
 use crate::context::Context;
@@ -60,6 +60,10 @@ impl Umem {
     /// [`Error::Call`]: no memory, or too much of it locked (`ulimit -l`).
     pub fn new(context: &Context, bytes: usize) -> Result<Self, Error> {
         let (mut memory, pages) = Pages::map(bytes.max(1))?;
+        // As with verbs' rings: the device goes on with the pages that it knows, and they stay this process's.
+        memory
+            .advise(Advice::DontFork)
+            .map_err(|error| CallError { call: "madvise", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         let (start, len) = (NonNull::from(&mut memory[..]).cast(), memory.len());
         // SAFETY: mapped, and it stays mapped until the registration has ended, as it is a field of the value that ends it.
         let mut umem = unsafe { Self::over(context, start, len) }?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
-use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
 use super::any_cq::{make_fresh, receiver_of_frames, whole};
@@ -17,32 +17,14 @@ use super::uar::Uar;
 use crate::ask::at_least;
 use crate::check::in_range;
 use crate::cmd::{
-    CreateRqIn, CreateSqIn, CreateSqOut, MinInlineMode, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc,
-    Rqn, Sqc, Sqn, Wq, WqType,
+    CreateRqIn, CreateSqIn, CreateSqOut, ModifyRqIn, ModifySqIn, QueryRqIn, QuerySqIn, QueueState, Rqc, Rqn, Sqc, Sqn,
+    Wq, WqType,
 };
 use crate::context::Object;
 use crate::error::Error;
+use crate::inline_mode::DevxInlineMode;
 use crate::memory::{Record, Space, ThreadRings};
 use crate::timestamps;
-
-/// What a frame needs inline, as contexts say it.
-pub trait DevxInlineMode: InlineMode {
-    /// `sqc.min_wqe_inline_mode`.
-    const MODE: MinInlineMode;
-}
-
-impl DevxInlineMode for InlineNone {
-    const MODE: MinInlineMode = MinInlineMode::NONE;
-}
-impl DevxInlineMode for InlineL2 {
-    const MODE: MinInlineMode = MinInlineMode::L2;
-}
-impl DevxInlineMode for InlineIp {
-    const MODE: MinInlineMode = MinInlineMode::IP;
-}
-impl DevxInlineMode for InlineTcpUdp {
-    const MODE: MinInlineMode = MinInlineMode::TCP_UDP;
-}
 
 /// Handle of a send queue that is no queue pair's. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -84,6 +66,9 @@ fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stri
 impl Pd {
     /// Makes a send queue of frames, of `wqebbs` WQEBBs (rounded up to a power of two), that leave by `tis`. It is ready to send.
     ///
+    /// Each frame has the headers inline that `M` names. The device may need more
+    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), and then there is no such queue.
+    ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn send_queue<M: DevxInlineMode>(
@@ -101,11 +86,13 @@ impl Pd {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
+        let inline_mode = context.inline_mode_of::<M>()?;
         let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
         let record = rings.record()?;
         let mut inbox = CreateSqIn::new();
         let sqc = inbox.ctx_mut();
-        sqc.set_min_wqe_inline_mode(M::MODE)
+        // No WQE here is of several packets, so `allow_multi_pkt_send_wqe` stays 0.
+        sqc.set_min_wqe_inline_mode(inline_mode)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
             .set_ts_format(timestamps::format(general.sq_ts_format()))

@@ -30,7 +30,7 @@ pub use blueflame::queue::AnyCq;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
 pub use encryption::{Dek, EncryptingKey, XtsKey};
-pub use eth::{DevxInlineMode, OwnedRq, OwnedSq, Rq, Sq};
+pub use eth::{OwnedRq, OwnedSq, Rq, Sq};
 pub use flow::{FlowGroup, FlowTable, MatchCriteria};
 pub use general::{GeneralBody, GeneralObject};
 pub use mkey::{Mkey, Piece};

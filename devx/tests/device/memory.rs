@@ -70,6 +70,30 @@ fn what_is_no_memory_is_refused_before_it_is_sent() {
     assert!(matches!(Mkey::of_equal_pieces(&ground.pd, &[], Access::ALL), Err(Error::NotPowerOfTwo { .. })));
 }
 
+/// Where parent and child have a page in common, the first that writes gets another one, and the device goes on with the old one.
+#[test]
+fn the_child_of_a_fork_gets_no_rings() {
+    let ground = ground();
+    for bytes in [4096, 1 << 20] {
+        let umem = Umem::new(&ground.context, bytes).expect("memory");
+        let flags = flags_of(umem.start().addr().get());
+        assert!(flags.contains(&"dc".to_owned()), "{flags:?}");
+    }
+}
+
+/// What the kernel says of the mapping that has this address (`VmFlags` of proc_pid_smaps(5)).
+fn flags_of(address: usize) -> Vec<String> {
+    let maps = std::fs::read_to_string("/proc/self/smaps").expect("smaps");
+    let has = |line: &str| {
+        let (from, to) = line.split(' ').next().and_then(|range| range.split_once('-'))?;
+        let hex = |text| usize::from_str_radix(text, 16).ok();
+        Some((hex(from)?..hex(to)?).contains(&address))
+    };
+    let mapping = maps.lines().skip_while(|line| has(line) != Some(true));
+    let flags = mapping.skip(1).find_map(|line| line.strip_prefix("VmFlags:")).expect("flags");
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
 /// The kernel refuses page sizes by name, as one without the attribute, or one whose own pages are larger: rings are registered by
 /// themselves then. Keys need no page size that is known.
 #[test]

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use blueflame::transport::InlineL2;
+use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::LinkLayer;
 use blueflame::wqe;
-use blueflame_devx::cmd::{FlowMeterAsoObj, FlowTableType, FteMatchParam, QpcState, QueueState, RqType, ServiceType};
+use blueflame_devx::cmd::{
+    FlowMeterAsoObj, FlowTableType, FteMatchParam, InlineModeSource, MinInlineMode, PerProtocolNetworkingOffloadCaps,
+    QpcState, QueryNicVportContextIn, QueueState, RqType, ServiceType,
+};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
     Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, GeneralObject, MatchCriteria, Psv, QCounter, Rqt, Rss,
     SharedReceives, Tir, Tis, TransportDomain, Uar,
 };
-use blueflame_devx::{Error, cmd};
+use blueflame_devx::{CapMode, DevxInlineMode, Error, cmd};
 
 use crate::end::Ground;
 use crate::ground::ground;
@@ -99,7 +102,10 @@ fn frames_leave_by_a_send_queue() {
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     let mut cq = cq;
     let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
-    assert_eq!(sq.handle().query().expect("QUERY_SQ").state(), QueueState::RDY);
+    let context = sq.handle().query().expect("QUERY_SQ");
+    assert_eq!(context.state(), QueueState::RDY);
+    // This device needs nothing inline, so the field does not count.
+    assert_eq!(context.min_wqe_inline_mode(), MinInlineMode::NONE);
     let frame: [u8; 64] = std::array::from_fn(|n| n as u8);
     let headers: &[u8; 18] = frame.first_chunk().expect("64 bytes");
     sq.post(&wqe::frame().inline_headers(headers).inline(&frame[18..]).signaled(WrId(9))).expect("room");
@@ -108,6 +114,51 @@ fn frames_leave_by_a_send_queue() {
         cq.poll_with(1, |cqe| done = Some((sq.retire(&cqe).map(|done| done.wr_id), cqe.check().is_ok())));
     }
     assert_eq!(done, Some((Ok(WrId(9)), true)));
+}
+
+/// Tries to make a send queue of frames with the headers of `M` inline.
+fn send_queue<M: DevxInlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
+    let uar = Uar::new(&ground.context)?;
+    let cq = ground.rings.completion_queue(uar.page(), 64).build()?;
+    let sq = ground.pd.send_queue::<M>(&ground.rings, &cq, tis, uar, 16)?;
+    Ok(sq.handle().query()?.min_wqe_inline_mode())
+}
+
+/// The test suite runs this on devices that need nothing inline (`wqe_inline_mode` NOT_REQUIRED), layer 2 (L2), and more
+/// (VPORT_CONTEXT).
+#[test]
+fn frames_have_the_headers_inline_that_the_device_needs() {
+    let ground = ground();
+    if !ethernet(&ground) {
+        return;
+    }
+    let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
+    let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
+    let offloads = ground.context.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current);
+    let source = offloads.expect("offloads").wqe_inline_mode();
+    let port = ground.context.execute(&QueryNicVportContextIn::new()).expect("QUERY_NIC_VPORT_CONTEXT");
+    let (needed, field) = match source {
+        InlineModeSource::NOT_REQUIRED => (MinInlineMode::NONE, MinInlineMode::NONE),
+        InlineModeSource::L2 => (MinInlineMode::L2, MinInlineMode::NONE),
+        InlineModeSource::VPORT_CONTEXT => {
+            let mode = port.nic_vport_context().min_wqe_inline_mode();
+            (mode, mode)
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ground.context.min_inline_mode(), Ok(needed));
+    let made = [
+        send_queue::<InlineNone>(&ground, &tis),
+        send_queue::<InlineL2>(&ground, &tis),
+        send_queue::<InlineIp>(&ground, &tis),
+        send_queue::<InlineTcpUdp>(&ground, &tis),
+    ];
+    for (mode, made) in (0..).zip(made) {
+        let what = "inline mode of a send queue";
+        let too_few = Error::OutOfRange { what, value: mode, min: needed.0.into(), max: 7 };
+        let expected = if mode >= needed.0.into() { Ok(field) } else { Err(too_few) };
+        assert_eq!(made, expected, "mode {mode} where {source:?} says {needed:?}");
+    }
 }
 
 #[test]

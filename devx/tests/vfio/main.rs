@@ -22,7 +22,7 @@ use blueflame_devx::mailbox::{List, Structure};
 use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::{Mkey, Uar};
 use blueflame_devx::vfio::Function;
-use blueflame_devx::{Context, Error};
+use blueflame_devx::{Context, Error, FetchedOrder};
 use memmap2::MmapMut;
 
 use crate::end::{End, Ground, connected};
@@ -88,11 +88,47 @@ fn messages_pass_between_two_queue_pairs() {
     assert_eq!(a.completion().1, WrId(4));
     assert!(a.bytes(50_000) == b.bytes(50_000));
 
-    b.buffer.write(64, &41_u64.to_ne_bytes());
-    a.post(&wqe::fetch_add(b.buffer.remote().at(64), 1).result(a.buffer.addr(), a.buffer.lkey()).signaled(WrId(5)));
-    assert_eq!(a.completion().1, WrId(5));
-    assert_eq!((&a.bytes(8)[..], &b.bytes(72)[64..]), (&41_u64.to_ne_bytes()[..], &42_u64.to_ne_bytes()[..]));
     function.process_events().expect("events");
+}
+
+/// Fetches 8 bytes of `to` in three ways. They come in `order`.
+fn fetch(from: &mut End<Rc>, to: &mut End<Rc>, order: FetchedOrder) {
+    const FIRST: u64 = 0x0102_0304_0506_0708;
+    let remote = to.buffer.remote().at(64);
+    let (addr, lkey) = (from.buffer.addr(), from.buffer.lkey());
+    to.buffer.write(64, &FIRST.to_ne_bytes());
+    from.post(&wqe::fetch_add(remote, 1).result(addr, lkey).signaled(WrId(1)));
+    from.post(&wqe::compare_swap(remote, FIRST + 1, 9).result(addr + 8, lkey).signaled(WrId(2)));
+    from.post(&wqe::masked_fetch_add(remote, 2_u64, 0).result(addr + 16, lkey).signaled(WrId(3)));
+    for id in 1..=3 {
+        assert_eq!(from.completion().1, WrId(id));
+    }
+    let fetched = from.bytes(24);
+    for (n, number) in [FIRST, FIRST + 1, 9].into_iter().enumerate() {
+        let bytes = fetched[8 * n..].first_chunk().copied().expect("8 bytes");
+        let expected = match order {
+            FetchedOrder::Host => number.to_ne_bytes(),
+            FetchedOrder::Network => number.to_be_bytes(),
+        };
+        assert_eq!(bytes, expected, "request {n}");
+        assert_eq!(order.number(bytes), number, "request {n}");
+    }
+    assert_eq!(to.bytes(72)[64..], 11_u64.to_ne_bytes(), "the peer's memory has its CPU's order");
+}
+
+/// rdma-core's driver leaves the mode as it finds it (`mlx5_vfio.c`, `set_hca_cap`), so numbers come in network order. A kernel's
+/// driver has changed the mode of the other device.
+#[test]
+fn atomics_fetch_in_the_order_that_the_driver_has_chosen() {
+    let Driven { ground, .. } = &driven();
+    let other = kernels();
+    assert_eq!(ground.context.fetched_order().expect("atomics"), FetchedOrder::Network);
+    assert_eq!(other.context.fetched_order().expect("atomics"), FetchedOrder::Host);
+    let (mut a, mut b) = connected::<Rc>(ground);
+    fetch(&mut a, &mut b, FetchedOrder::Network);
+    let (mut a, mut b) = peers(ground, &other);
+    fetch(&mut a, &mut b, FetchedOrder::Network);
+    fetch(&mut b, &mut a, FetchedOrder::Host);
 }
 
 /// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused, and so
@@ -143,17 +179,27 @@ fn rings_wrap_many_times() {
 #[test]
 fn a_device_of_the_kernels_is_a_peer() {
     let Driven { ground, .. } = &driven();
+    let other = kernels();
+    let (mut a, mut b) = peers(ground, &other);
+    tell(&mut a, &mut b, b"from the function");
+    tell(&mut b, &mut a, b"from the kernel's");
+}
+
+fn kernels() -> Ground {
     let context = Context::over(Device::options().devx(true).open_first().expect("an mlx5 device with DevX"));
     let path = context.device().path(1, None).expect("port 1");
-    let other = Ground::over(context, path);
-    let (mut a, mut b) = (End::<Rc>::new(ground), End::<Rc>::new(&other));
-    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&other.path));
-    for (end, path, local, remote) in [(&mut a, &ground.path, at_a, at_b), (&mut b, &other.path, at_b, at_a)] {
+    Ground::over(context, path)
+}
+
+/// A queue pair of each, connected with the other's.
+fn peers(one: &Ground, other: &Ground) -> (End<Rc>, End<Rc>) {
+    let (mut a, mut b) = (End::<Rc>::new(one), End::<Rc>::new(other));
+    let (at_a, at_b) = (a.pair.qp.endpoint(&one.path), b.pair.qp.endpoint(&other.path));
+    for (end, path, local, remote) in [(&mut a, &one.path, at_a, at_b), (&mut b, &other.path, at_b, at_a)] {
         end.pair.qp.to_init(path).expect("INIT");
         end.pair.connect(path, &local, &remote).expect("RTS");
     }
-    tell(&mut a, &mut b, b"from the function");
-    tell(&mut b, &mut a, b"from the kernel's");
+    (a, b)
 }
 
 /// `from` sends `text` to `to`.

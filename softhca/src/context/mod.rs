@@ -107,7 +107,7 @@ pub struct SqContext {
 
 /// Which of a frame's headers a WQE must hold inline, because the device steers by them (SQC.min_wqe_inline_mode; Linux
 /// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InlineHeaders {
     /// None.
     #[default]
@@ -128,6 +128,28 @@ pub enum TimestampFormat {
     FreeRunning,
     /// The time: seconds since 1970 in the upper half, nanoseconds in the lower one.
     RealTime,
+}
+
+/// Byte order of the 8 bytes that an atomic operation fetches (`atomic_caps.atomic_req_8B_endianness_mode`; Linux commit f91e6d8941bf,
+/// "Add setting ATOMIC endian mode"). Four and 16 bytes come in network order in both modes (UCX
+/// `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FetchedOrder {
+    /// Big endian: the mode of a device that no driver has told otherwise.
+    Network = 0,
+    /// The host's, which Linux' driver asks for.
+    #[default]
+    Host = 1,
+}
+
+impl FetchedOrder {
+    /// The number as the host finds it.
+    pub(crate) fn bytes(self, number: u64) -> [u8; 8] {
+        match self {
+            Self::Network => number.to_be_bytes(),
+            Self::Host => number.to_ne_bytes(),
+        }
+    }
 }
 
 /// Queue pair context, as given at creation.

@@ -21,7 +21,7 @@ pub use keys::KeyOptions;
 
 use crate::complaint::Complaint;
 use crate::config::{DeviceConfig, PortConfig};
-use crate::context::Path;
+use crate::context::{FetchedOrder, Path};
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
@@ -103,6 +103,18 @@ impl Device {
     #[must_use]
     pub fn config(&self) -> &DeviceConfig {
         &self.config
+    }
+
+    /// Byte order of the 8 bytes that atomics fetch. It is [`FetchedOrder::Host`] until a driver enables the HCA, as if Linux' driver
+    /// had done so before.
+    #[must_use]
+    pub fn fetched_order(&self) -> FetchedOrder {
+        self.resources.fetched_order
+    }
+
+    /// Answers to atomics that arrive from now on are in this order.
+    pub(crate) fn set_fetched_order(&mut self, order: FetchedOrder) {
+        self.resources.fetched_order = order;
     }
 
     /// Host memory, to map and unmap what objects refer to.

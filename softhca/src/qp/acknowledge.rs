@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::psn::Psn;
 use super::qp_core::QpCore;
 use super::requester::{Broken, Requester};
+use crate::context::FetchedOrder;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Width};
 use crate::resources::Resources;
 use crate::wqe::{Extended, SendOp};
@@ -112,7 +113,7 @@ impl Requester {
             return Ok(());
         }
         let index = unacked.after(front.first);
-        match answer(qp, front.len(), index, &front.wqe.op, packet) {
+        match answer((qp.mtu, resources.fetched_order), front.len(), index, &front.wqe.op, packet) {
             None => return Err(self.fail_front(qp, resources, Failure::BAD_RESPONSE)),
             Some(Answer { offset, data }) => {
                 let signaled = front.wqe.signaled || qp.context.signal_all;
@@ -151,37 +152,44 @@ impl AsRef<[u8]> for Data<'_> {
     }
 }
 
-/// The bytes of packet `index` of the answer to `op`, of `len` bytes in all; `None` if `packet` is not that.
-fn answer<'a>(qp: &QpCore, len: u32, index: u32, op: &SendOp, packet: &Packet<'a>) -> Option<Answer<'a>> {
+/// The bytes of packet `index` of the answer to `op`, of `len` bytes in all, with an MTU of `mtu` bytes and numbers in `order`; `None`
+/// if `packet` is not that.
+fn answer<'a>(
+    (mtu, order): (u32, FetchedOrder),
+    len: u32,
+    index: u32,
+    op: &SendOp,
+    packet: &Packet<'a>,
+) -> Option<Answer<'a>> {
     let headers = &packet.headers;
     if headers.aeth.is_some_and(|aeth| !matches!(aeth.syndrome, AethSyndrome::Ack(_))) {
         return None;
     }
     match (op, headers.bth.opcode.operation()) {
         (SendOp::Read(_), Operation::ReadResponse) => {
-            let offset = u64::from(index) * u64::from(qp.mtu);
+            let offset = u64::from(index) * u64::from(mtu);
             let left = u64::from(len).checked_sub(offset)?;
-            let is_last = left <= u64::from(qp.mtu);
-            let fits = packet.payload.len() as u64 == left.min(u64::from(qp.mtu));
+            let is_last = left <= u64::from(mtu);
+            let fits = packet.payload.len() as u64 == left.min(u64::from(mtu));
             // Where a retransmitted request begins anew, a First stands in place of a Middle.
             (fits && headers.bth.opcode.place().ends() == is_last)
                 .then_some(Answer { offset, data: Data::Part(packet.payload) })
         }
-        // The word travels as a number; the host finds it in its own byte order.
+        // The word travels as a number; the host finds it in the byte order that its driver has chosen.
         (SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. }, Operation::AtomicAcknowledge)
             if packet.payload.is_empty() =>
         {
             let original = headers.atomic_ack?.original;
-            Some(Answer { offset: 0, data: Data::Word(original.to_ne_bytes()) })
+            Some(Answer { offset: 0, data: Data::Word(order.bytes(original)) })
         }
-        // Of 8 bytes the host has chosen its own byte order (`atomic_req_8B_endianness_mode`). There is no such choice of others:
-        // they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`; MLNX_OFED 4, mlx5_ib,
+        // The driver's choice is for 8 bytes, masked or not (UCX `ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`). There is none for
+        // others: they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`; MLNX_OFED 4, mlx5_ib,
         // `ext_atomic_caps`). The high half of 16 bytes is the payload.
         (SendOp::Extended(_, Extended { width, .. }), Operation::AtomicAcknowledge) => {
             let original = headers.atomic_ack?.original;
             let data = match (width, packet.payload) {
                 (Width::Four, []) => Data::HalfWord((original as u32).to_be_bytes()),
-                (Width::Eight, []) => Data::Word(original.to_ne_bytes()),
+                (Width::Eight, []) => Data::Word(order.bytes(original)),
                 (Width::Sixteen, high) => {
                     let high = u64::from_be_bytes(high.try_into().ok()?);
                     Data::DoubleWord((u128::from(high) << 64 | u128::from(original)).to_be_bytes())

@@ -23,7 +23,7 @@ mod access_tests;
 
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
-use crate::context::{TimestampFormat, XrcContext};
+use crate::context::{FetchedOrder, TimestampFormat, XrcContext};
 use crate::cq::{Completion, Cq, CqFailure, SignatureError, nanoseconds};
 use crate::crypto::{Dek, LOG_MAX_DEKS};
 use crate::eq::EventQueues;
@@ -115,6 +115,8 @@ pub(crate) struct Resources {
     /// What the device's own clock shows, which a WAIT compares with: the time, if queues can have it in their timestamps
     /// (`MTUTC.time_stamp_mode`; DPDK `drivers/net/mlx5/mlx5.c`, `mlx5_rt_timestamp_config`).
     pub(crate) clock_format: TimestampFormat,
+    /// Byte order of the 8 bytes that atomics fetch.
+    pub(crate) fetched_order: FetchedOrder,
     /// Requests complete without being sent: see [`crate::config::DeviceConfig::sink`].
     pub(crate) sink: bool,
     /// Send WQEs that have completed, with success or in error.
@@ -133,12 +135,14 @@ impl Resources {
         Self::with_memory(config, Box::new(PagedMemory::new(memory)))
     }
 
-    /// Forgets all objects, and what they have left behind. Cables stay plugged as they are.
+    /// Forgets all objects, and what they have left behind. Cables stay plugged as they are, and the byte order is the firmware's to
+    /// choose.
     pub(crate) fn reset(&mut self, config: &DeviceConfig) {
         let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
         memory.clear();
         let (links, now) = (self.links.iter().map(Link::reset).collect(), self.now);
-        *self = Self { links, now, ..Self::with_memory(config, memory) };
+        let fetched_order = self.fetched_order;
+        *self = Self { links, now, fetched_order, ..Self::with_memory(config, memory) };
     }
 
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
@@ -168,6 +172,7 @@ impl Resources {
             now: Duration::ZERO,
             real_time: config.real_time,
             clock_format: config.clock_format(),
+            fetched_order: FetchedOrder::default(),
             sink: config.sink,
             sends_completed: 0,
             complaints: Complaints::default(),

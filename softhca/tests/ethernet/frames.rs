@@ -4,6 +4,7 @@ use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
 use crate::node::{BUFFER, Node, RDY, RST, op, pair, run};
 use softhca::config::{DeviceConfig, PortConfig};
+use softhca::context::InlineHeaders;
 use softhca::firmware::Status;
 use softhca::wire::in_process::Fabric;
 use std::time::Duration;
@@ -157,6 +158,47 @@ fn timestamps_of_a_clock_that_the_device_has_not_are_refused() {
             assert_eq!(status == Status::Ok, fits, "{format} of an RQ");
             // Seen on a NIC without the time (NVIDIA/daqiri, issue 283).
             assert!(fits || answer[4..8] == [0, 0x43, 0xd9, 0x8f], "{format}: {answer:x?}");
+        }
+    }
+}
+
+/// The field of an SQ counts where the port's context says what is needed. Who says so, the capability says (Linux
+/// `mlx5_query_min_inline`).
+#[test]
+fn headers_are_needed_inline_as_the_capability_says() {
+    use InlineHeaders::{Ip, L2, None, TcpUdp};
+    // The capability, the port's mode, and for each mode of an SQ whether a frame with 18 bytes inline leaves; `false` first where the
+    // SQ itself is refused.
+    for (headers, capability, port, leaves) in [
+        (None, 2, 0, [Some(true); 5]),
+        (L2, 0, 1, [Some(true); 5]),
+        (Ip, 1, 2, [Some(false), Some(false), Some(false), Some(false), Option::None]),
+        (TcpUdp, 1, 3, [Some(false), Some(false), Some(false), Some(false), Option::None]),
+    ] {
+        let fabric = Fabric::new();
+        let config = DeviceConfig { inline_headers: headers, ..DeviceConfig::with_port(PortConfig::ethernet(1)) };
+        let mut node = Node::of(&fabric, 1, config);
+        let query = Mail::command("query_hca_cap_in", op::QUERY_HCA_CAP).set("op_mod", 1 << 1 | 1);
+        let offloads = node.command(&query, "query_hca_cap_out", 0x1000 - 0x10).unwrap();
+        assert_eq!(offloads.bytes[0x10 + 2] >> 4 & 3, capability, "wqe_inline_mode for {headers:?}");
+        let query = Mail::command("query_nic_vport_context_in", op::QUERY_NIC_VPORT_CONTEXT);
+        let context = node.command(&query, "query_nic_vport_context_out", 0).unwrap();
+        assert_eq!(context.get("nic_vport_context.min_wqe_inline_mode"), port, "{headers:?}");
+        let (mut cq, tis) = (node.cq(), node.tis());
+        for (mode, leaves) in (0..).zip(leaves) {
+            let (mail, mut sq) = node.sq_mail(&cq, Some(tis));
+            let made = node.command(&mail.set("ctx.min_wqe_inline_mode", mode), "create_sq_out", 0);
+            assert_eq!(made.is_ok(), leaves.is_some(), "{headers:?}: an SQ of mode {mode}");
+            let (Ok(made), Some(leaves)) = (made, leaves) else { continue };
+            sq.number = made.get("sqn");
+            node.modify_sq(sq.number, RST, RDY).unwrap();
+            let whole = frame(mac(2), &[], &ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 100));
+            node.send(&mut sq, 0, &whole);
+            run(&mut [&mut node]);
+            let done = node.poll_all(&mut cq);
+            // A completion, or an error of the requester: "local QP operation".
+            let expected = if leaves { (0, 0) } else { (13, 2) };
+            assert_eq!((done[0].0, done[0].1), expected, "{headers:?}: a frame of an SQ of mode {mode}");
         }
     }
 }

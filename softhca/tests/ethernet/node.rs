@@ -239,7 +239,6 @@ impl Node {
         let pages = vec![at + PAGE, at];
         let mail = Mail::command("create_sq_in", op::CREATE_SQ)
             .set("ctx.flush_in_error_en", 1)
-            .set("ctx.min_wqe_inline_mode", 1)
             .set("ctx.user_index", 0xabcdef)
             .set("ctx.cqn", cq.cqn)
             .set("ctx.tis_lst_sz", tis.is_some().into())

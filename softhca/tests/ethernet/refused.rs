@@ -34,7 +34,6 @@ fn what_is_no_capability_is_refused() {
         ("ctx.rlky", 1),
         ("ctx.fre", 1),
         ("ctx.allow_multi_pkt_send_wqe", 1),
-        ("ctx.min_wqe_inline_mode", 4),
         ("ctx.state", 1),
         ("ctx.reg_umr", 1),
         ("ctx.allow_swp", 1),

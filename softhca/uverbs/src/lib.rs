@@ -41,8 +41,9 @@
 //! does before and after, and `softhca::firmware` carries them out. Each context is a user of the device, and verbs' objects are
 //! its, too.
 //!
-//! What cannot be taken over: devices opened before a fork (the child has no device thread). The child can close them, or start
-//! another program: they stay the parent's. Nor is a program kept from closing a descriptor of the object's own by its number, or
+//! What cannot be taken over: devices opened before a fork (the child has no device thread). They stay the parent's: the child's
+//! commands end with `EACCES`, its doorbells with SIGSEGV, and it is told why (`process::forked`). It can close them, open its own, or
+//! start another program. Nor is a program kept from closing a descriptor of the object's own by its number, or
 //! from giving the number to another file (`dup2`). Ranges of descriptors that it closes spare them.
 
 mod abi;

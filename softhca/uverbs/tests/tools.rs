@@ -347,10 +347,32 @@ fn the_clock_of_a_device_can_be_read() {
 }
 
 #[test]
+fn a_peer_on_ethernet_is_a_neighbour() {
+    let (_directory, program) = compiled("neighbours");
+    for options in [&["--link", "ethernet"][..], &["--link", "ethernet", "--strict"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(30)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn an_open_device_can_be_passed_to_another_process() {
     let (_directory, program) = compiled("passed");
     for options in [&[][..], STRICT] {
         assert_eq!(launch(options, &[&program], Duration::from_secs(30)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
+fn the_child_of_a_fork_is_told_that_the_device_is_its_parents() {
+    let (_directory, program) = compiled("forked");
+    for options in [&[][..], STRICT, &["--link", "ethernet"]] {
+        for case in ["commands", "manager", "doorbell", "store"] {
+            let (code, output) = launch(options, &[&program, case], Duration::from_secs(30));
+            let told = output.lines().all(|line| line.contains("a child of fork cannot use a device"));
+            assert!(code == Some(0) && told && output.lines().count() == 1, "{options:?} {case}: {code:?}\n{output}");
+        }
+        let end = launch(options, &[&program, "opens"], Duration::from_secs(60));
+        assert_eq!(end, (Some(0), String::new()), "{options:?}");
     }
 }
 

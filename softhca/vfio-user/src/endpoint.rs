@@ -6,6 +6,7 @@ use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::context::InlineHeaders;
 use softhca::device::Device;
 use softhca::error::Error;
 use softhca::memory::DmaMap;
@@ -77,6 +78,7 @@ impl Endpoint {
             umr_registers: options.umr_registers,
             real_time: None,
             real_time_only: false,
+            inline_headers: InlineHeaders::None,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

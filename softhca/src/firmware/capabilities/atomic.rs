@@ -9,7 +9,7 @@ const OPERATIONS: u64 = 0xf;
 const SIZES: u64 = EXTENDED_ATOMICS as u64;
 
 capability_set! {
-    /// Atomics, on numbers in the byte order of the host.
+    /// Atomics. The mode is the driver's choice (`QUERY_HCA_CAP` fills it in); 1 is possible.
     atomic_caps: 0x100 bytes, set 3, if |_| true;
     ATOMIC_REQ_8B_ENDIANNESS_MODE: 0x40, 2 = |_| 1;
     SUPPORTED_ATOMIC_REQ_8B_ENDIANNESS_MODE_1: 0x46, 1 = |_| 1;

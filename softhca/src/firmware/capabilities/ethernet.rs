@@ -1,6 +1,6 @@
 //! What the device does for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
 
-use super::row::{capability_set, is_ethernet, log2};
+use super::row::{capability_set, inline_mode, is_ethernet, log2};
 use crate::ethernet::LOG_MAX_LARGE;
 use crate::nic::MAX_RQT;
 
@@ -15,7 +15,7 @@ capability_set! {
     SELF_LB_EN_MODIFIABLE: 0x8, 1 = |_| 1;
     // Large packets are cut up.
     MAX_LSO_CAP: 0xb, 5 = |_| LOG_MAX_LARGE.into();
-    // No headers are needed inline (`MLX5_CAP_INLINE_MODE_NOT_REQUIRED`).
-    WQE_INLINE_MODE: 0x12, 2 = |_| 2;
+    // The source of the mode that says which headers are needed inline.
+    WQE_INLINE_MODE: 0x12, 2 = |c| inline_mode(c) as u64;
     RSS_IND_TBL_CAP: 0x14, 4 = |_| log2(MAX_RQT.into());
 }

@@ -1,6 +1,7 @@
 //! What a capability is: a field of a set, and what it says of a device.
 
 use crate::config::{DeviceConfig, LinkLayer};
+use crate::context::InlineHeaders;
 use crate::firmware::layout::{Field, Layout, ViewMut};
 
 /// A capability.
@@ -87,6 +88,27 @@ pub(super) fn timestamps(config: &DeviceConfig) -> u64 {
         (_, false) => 0,
         (false, true) => 1,
         (true, true) => 2,
+    }
+}
+
+/// The source of the mode that says which headers are needed inline (`wqe_inline_mode`; Linux `include/linux/mlx5/vport.h`,
+/// `MLX5_CAP_INLINE_MODE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InlineMode {
+    /// The capability: those of layer 2.
+    L2 = 0,
+    /// The context of the function's port.
+    VportContext = 1,
+    /// The capability: none.
+    NotRequired = 2,
+}
+
+/// The source on a device with this configuration.
+pub(crate) fn inline_mode(config: &DeviceConfig) -> InlineMode {
+    match config.inline_headers {
+        InlineHeaders::None => InlineMode::NotRequired,
+        InlineHeaders::L2 => InlineMode::L2,
+        InlineHeaders::Ip | InlineHeaders::TcpUdp => InlineMode::VportContext,
     }
 }
 

@@ -1,8 +1,10 @@
 //! Capabilities: a driver asks for a set of them, and says which it will use.
 
+use crate::context::FetchedOrder;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{self, SET_BYTES, Set};
 use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::life::Stage;
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -65,18 +67,26 @@ fn find(call: &Call<'_>, other: [u64; 2]) -> Result<(&'static Set, Vec<u8>), Ref
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     use query_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     let other = [OTHER_FUNCTION, FUNCTION_ID].map(|field| call.input.get(field));
-    // What could be is in use, but for the one that a driver chooses.
+    // What could be is in use, but for the two that a driver chooses.
     let (set, mut bytes) = find(call, other)?;
-    if set.kind == capabilities::GENERAL {
-        let checksum = call.state.life.checksum(call.op_mod & 1 != 0);
-        ViewMut(&mut bytes).set(capabilities::CMDIF_CHECKSUM, checksum);
+    let in_use = call.op_mod & 1 != 0;
+    let chosen = match set.kind {
+        capabilities::GENERAL => Some((capabilities::CMDIF_CHECKSUM, call.state.life.checksum(in_use))),
+        capabilities::ATOMIC => {
+            let order = if in_use { call.device.fetched_order() } else { FetchedOrder::Host };
+            Some((capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE, order as u64))
+        }
+        _ => None,
+    };
+    if let Some((field, value)) = chosen {
+        ViewMut(&mut bytes).set(field, value);
     }
     call.output.part(query_hca_cap_out::CAPABILITY).put(0, &bytes);
     Ok(())
 }
 
-/// All that the device can do can be used at the same time, so a driver has nothing to choose but whether it signs commands: what
-/// it sets must be what there is.
+/// All that the device can do can be used at the same time, so a driver has nothing to choose but whether it signs commands, and the
+/// byte order of what atomics fetch: what it sets must be what there is.
 fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     use set_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     call.check_driver()?;
@@ -90,9 +100,12 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
         signed = Some(call.state.life.choose_checksum(checksum)?);
         ViewMut(&mut bytes).set(capabilities::CMDIF_CHECKSUM, checksum);
     }
+    let mut order = None;
     if set.kind == capabilities::ATOMIC {
+        let mode = View(wanted).get(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE);
+        order = Some(choose_order(call, mode)?);
+        ViewMut(&mut bytes).set(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE, mode);
         // Linux gives the one field that is a driver's to set, and zeros (`handle_hca_cap_atomic`).
-        let mode = View(&bytes).get(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE);
         let mut mode_alone = vec![0; SET_BYTES];
         ViewMut(&mut mode_alone).set(capabilities::ATOMIC_REQ_8B_ENDIANNESS_MODE, mode);
         if wanted == mode_alone {
@@ -103,6 +116,9 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     match other {
         None if call.op_mod & 1 == 0 => {
             call.state.life.checksum = signed.unwrap_or(call.state.life.checksum);
+            if let Some(order) = order {
+                call.device.set_fetched_order(order);
+            }
             Ok(())
         }
         None => Err(Refusal::parameter("what is in use is set, not what could be")),
@@ -115,9 +131,20 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// The byte order of this number. A driver chooses it before it initializes the HCA, as Linux does (`mlx5_function_setup`).
+fn choose_order(call: &Call<'_>, mode: u64) -> Result<FetchedOrder, Refusal> {
+    let known = [FetchedOrder::Network, FetchedOrder::Host].into_iter().find(|&order| order as u64 == mode);
+    let order = known.ok_or_else(|| Refusal::parameter(format!("atomic_req_8B_endianness_mode {mode}: 0 or 1")))?;
+    if order != call.device.fetched_order() {
+        call.state.life.check_stage(Stage::Enabled)?;
+    }
+    Ok(order)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::config::{DeviceConfig, Generation, PortConfig};
+    use crate::firmware::Firmware;
     use crate::firmware::capabilities;
     use crate::firmware::layout::{Field, View};
     use crate::firmware::status::Status;
@@ -201,15 +228,36 @@ mod tests {
     fn of_atomics_a_driver_sets_the_mode_that_there_is() {
         let mut bench = Bench::new();
         let caps = query(&mut bench, 3 << 1).expect("atomics");
+        assert_eq!(query(&mut bench, 3 << 1 | 1), Ok(caps.clone()), "a kernel has set the mode");
         let mut whole = vec![0; 0x1000];
         whole[..caps.len()].copy_from_slice(&caps);
         assert_eq!(set(&mut bench, 3, &whole), Ok(()));
-        // As Linux does it: bits 0x40 and 0x41 alone.
-        for (mode, outcome) in [(0x40, Ok(())), (0x00, Err(Status::BadParameter)), (0x80, Err(Status::BadParameter))] {
+        // As Linux does it: bits 0x40 and 0x41 alone. It is late for another mode.
+        let others = [(0x40, Ok(())), (0x00, Err(Status::BadSystemState)), (0x80, Err(Status::BadParameter))];
+        for (mode, outcome) in others {
             let mut alone = vec![0; 0x1000];
             alone[8] = mode;
             assert_eq!(set(&mut bench, 3, &alone), outcome, "{mode:#x}");
         }
+    }
+
+    #[test]
+    fn a_function_that_is_enabled_fetches_in_network_order_until_a_driver_chooses() {
+        let mut bench = Bench { firmware: Firmware::at_power_on(), ..Bench::new() };
+        let enable = [1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        bench.execute(&enable, 16).expect("ENABLE_HCA");
+        let mode = |bench: &mut Bench, modifier| number(&query(bench, modifier).expect("atomics"), 0x40, 2);
+        assert_eq!([mode(&mut bench, 7), mode(&mut bench, 6)], [0, 1], "in use, and possible");
+        for (bits, in_use) in [(0x40, 1), (0, 0), (0x40, 1)] {
+            let mut alone = vec![0; 0x1000];
+            alone[8] = bits;
+            assert_eq!(set(&mut bench, 3, &alone), Ok(()));
+            assert_eq!(mode(&mut bench, 7), in_use);
+        }
+        let mut unknown = vec![0; 0x1000];
+        unknown[8] = 0xc0;
+        assert_eq!(set(&mut bench, 3, &unknown), Err(Status::BadParameter));
+        assert_eq!(mode(&mut bench, 7), 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The HCA's life: a driver starts it, and stops it.
 
+use crate::context::FetchedOrder;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::layout;
 use crate::firmware::life::{Life, Stage};
@@ -100,6 +101,7 @@ fn enable(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_function(call.input.get(EMBEDDED_CPU_FUNCTION), call.input.get(FUNCTION_ID))?;
     call.state.life.check_stage(Stage::Off)?;
     call.state.life = Life::new(Stage::Enabled);
+    call.device.set_fetched_order(FetchedOrder::Network);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use super::work_queue::{check_absent, check_created, state, state_bits, take, ti
 use crate::context::{CrossChannel, InlineHeaders, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::capabilities::{InlineMode, inline_mode};
 use crate::firmware::layout::{Field, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::SendQueueContext;
@@ -126,13 +127,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_absent(view, &ABSENT)?;
     check_created(view.get(sqc::STATE))?;
     let timestamps = timestamp_format(call, view.get(sqc::TS_FORMAT))?;
-    let inline_headers = match view.get(sqc::MIN_WQE_INLINE_MODE) {
-        0 => InlineHeaders::None,
-        1 => InlineHeaders::L2,
-        2 => InlineHeaders::Ip,
-        3 => InlineHeaders::TcpUdp,
-        other => return Err(Refusal::parameter(format!("min_wqe_inline_mode {other}; at most 3 (TCP and UDP)"))),
-    };
+    let inline_headers = inline_headers(call, view.get(sqc::MIN_WQE_INLINE_MODE))?;
     let tis = match view.get(sqc::TIS_LST_SZ) {
         0 => None,
         1 => Some(view.get32(sqc::TIS_NUM_0)),
@@ -171,6 +166,22 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.state.contexts.add(Object::Sq, sqn, view.0);
     call.output.set(create_sq_out::SQN, sqn.into());
     Ok(())
+}
+
+/// The headers that frames of an SQ with this field need inline. The field counts if the capability is VPORT_CONTEXT: drivers write it
+/// in that case alone (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `mlx5_devx_cmds.c`, `vport_inline_mode`). In the other cases this
+/// device ignores it; no public source says if firmware refuses it. Nor does one say if an SQ can have less than its port: here it
+/// cannot.
+fn inline_headers(call: &Call<'_>, mode: u64) -> Result<InlineHeaders, Refusal> {
+    let config = call.device.config();
+    if inline_mode(config) != InlineMode::VportContext {
+        return Ok(config.inline_headers);
+    }
+    let all = [InlineHeaders::None, InlineHeaders::L2, InlineHeaders::Ip, InlineHeaders::TcpUdp];
+    let asked = all.into_iter().find(|&headers| headers as u64 == mode);
+    let asked =
+        asked.ok_or_else(|| Refusal::parameter(format!("min_wqe_inline_mode {mode}; at most 3 (TCP and UDP)")))?;
+    Ok(asked.max(config.inline_headers))
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {

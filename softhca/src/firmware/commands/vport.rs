@@ -104,6 +104,7 @@ layout! {
 layout! {
     /// A function's Ethernet port.
     nic_vport_context: 0x100 bytes {
+        MIN_WQE_INLINE_MODE: 0x5, 3;
         DISABLE_MC_LOCAL_LB: 0x1d, 1;
         DISABLE_UC_LOCAL_LB: 0x1e, 1;
         ROCE_EN: 0x1f, 1;
@@ -327,13 +328,14 @@ fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new(Status::BadOperation, "an InfiniBand port is no NIC's"));
     }
     let kind = call.input.get(ALLOWED_LIST_TYPE);
-    let node_guid = call.device.config().node_guid;
+    let (node_guid, inline_headers) = (call.device.config().node_guid, call.device.config().inline_headers);
     let roce = call.device.link(1)?.has_transport;
     let nic = call.device.nic();
     let (mtu, unicast, multicast) = (nic.mtu, nic.loops_unicast, nic.loops_multicast);
     let filter = nic.filter.clone();
     let list = entries_of(&filter, kind)?;
     let mut context = call.output.part(query_nic_vport_context_out::NIC_VPORT_CONTEXT);
+    context.set(nic_vport_context::MIN_WQE_INLINE_MODE, inline_headers as u64);
     context.set(nic_vport_context::DISABLE_MC_LOCAL_LB, (!multicast).into());
     context.set(nic_vport_context::DISABLE_UC_LOCAL_LB, (!unicast).into());
     context.set(nic_vport_context::ROCE_EN, roce.into());

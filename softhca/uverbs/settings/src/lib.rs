@@ -86,6 +86,17 @@ impl InlineHeaders {
     }
 }
 
+impl From<InlineHeaders> for softhca::context::InlineHeaders {
+    fn from(headers: InlineHeaders) -> Self {
+        match headers {
+            InlineHeaders::None => Self::None,
+            InlineHeaders::L2 => Self::L2,
+            InlineHeaders::Ip => Self::Ip,
+            InlineHeaders::TcpUdp => Self::TcpUdp,
+        }
+    }
+}
+
 /// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memlock {

@@ -28,8 +28,9 @@ impl Object for Ah {
 }
 
 /// The MAC address of the port that has `gid`. Addresses of the software devices say it themselves; so do link-local
-/// and multicast ones.
-fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
+/// and multicast ones. A link-local address of no neighbour is asked for until time is up (`process_one_req` in Linux'
+/// `drivers/infiniband/core/addr.c`); here at once.
+pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
     if let Some((device, port, _)) = settings::find_gid(settings, gid) {
         return Ok(settings::mac(device, port));
     }
@@ -42,6 +43,7 @@ fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 95, device, port] => {
             Ok(settings::mac(device.into(), port.into()))
         }
+        [0xfe, 0x80, ..] => Err(Errno(libc::ETIMEDOUT)),
         _ => Err(Errno(libc::EHOSTUNREACH)),
     }
 }
@@ -108,5 +110,7 @@ mod tests {
             }
         }
         assert_eq!(mac_of(&settings, &[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
+        let nobody = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xde, 0xad, 0xbe, 0xef];
+        assert_eq!(mac_of(&settings, &nobody), Err(Errno(libc::ETIMEDOUT)));
     }
 }

@@ -131,6 +131,7 @@ const COMMANDS: &[Command] = {
 /// Answers the request at `address`.
 pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
     tally::count();
+    context.hca.is_here()?;
     refusal::of_command()?;
     let (header, request) = Request::parse(address)?;
     let (object, method) = (header.object_id, header.method_id);

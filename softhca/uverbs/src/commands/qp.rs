@@ -18,7 +18,7 @@ use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
 use crate::process::{Errno, capability, has_capability};
 use softhca::context::{
-    CrossChannel, DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
+    CrossChannel, DciStreams, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
 };
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
@@ -144,16 +144,6 @@ fn scatter_limit(cqe_bytes: u32) -> u32 {
     if cqe_bytes == 128 { 64 } else { 32 }
 }
 
-fn inline_headers(setting: softhca_settings::InlineHeaders) -> InlineHeaders {
-    use softhca_settings::InlineHeaders as Setting;
-    match setting {
-        Setting::None => InlineHeaders::None,
-        Setting::L2 => InlineHeaders::L2,
-        Setting::Ip => InlineHeaders::Ip,
-        Setting::TcpUdp => InlineHeaders::TcpUdp,
-    }
-}
-
 fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
     match qp_type {
         2 => Ok(Transport::Rc),
@@ -271,7 +261,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             sq: log_sq.map(|log_size| SqContext {
                 buf: sq_buf,
                 log_size,
-                inline_headers: inline_headers(hca.settings.inline_headers),
+                inline_headers: hca.settings.inline_headers.into(),
             }),
             rq,
             dbr: driver.db_addr,

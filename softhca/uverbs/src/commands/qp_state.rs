@@ -1,6 +1,7 @@
 //! Queue pairs: state changes and queries, and how the ABI and the device say the same.
 
 use super::access as rights;
+use super::ah;
 use super::dct::{self, Dct};
 use super::mtu;
 use super::port;
@@ -120,6 +121,11 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
     })
 }
 
+/// Whether a QP has one peer, to which it has a path (`is_qp_type_connected`).
+fn is_connected(transport: Transport) -> bool {
+    matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc)
+}
+
 /// Applies a change. Gives the number of a target of dynamic connections, once there is one.
 fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
@@ -130,6 +136,10 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let attr = attr_from_abi(&context.hca, wanted, qp.ignored())?;
+    if attr.path.is_some() && is_connected(qp.transport) && context.hca.settings.link == Link::Ethernet {
+        // The device finds the address itself when it sends; the kernel looks before (`_ib_modify_qp`, `ib_resolve_eth_dmac`).
+        ah::mac_of(&context.hca.settings, &wanted.dest.dgid)?;
+    }
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
     if let Some((receiver, to)) = qp.receiver().zip(attr.state) {
         receiver.follow(&context.hca, to)?;
@@ -183,9 +193,8 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
             ..FromZeros::new_zeroed()
         });
     }
-    let is_connected = matches!(qp.transport, Transport::Rc | Transport::Uc | Transport::Xrc);
     let dest = match attr.port {
-        Some(port) if is_connected => path_to_abi(attr.path.as_ref(), port, link),
+        Some(port) if is_connected(qp.transport) => path_to_abi(attr.path.as_ref(), port, link),
         _ => FromZeros::new_zeroed(),
     };
     let response = QueryQpResp {

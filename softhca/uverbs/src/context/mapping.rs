@@ -34,6 +34,7 @@ pub(crate) fn map(
     flags: i32,
     at: u64,
 ) -> Result<*mut libc::c_void, Errno> {
+    context.hca.is_here()?;
     let (command, index) = offset::decode(at);
     if matches!(command, offset::CORE_CLOCK | offset::CLOCK_INFO) {
         return map_clock(context, (address, len, protection, flags), (command, index));

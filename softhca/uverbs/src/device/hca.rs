@@ -11,7 +11,7 @@ use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
-use crate::process::{Errno, lock};
+use crate::process::{Errno, forked, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::{Mutex as DeviceMutex, MutexGuard as DeviceMutexGuard};
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
@@ -69,9 +69,11 @@ static OPENER: AtomicU32 = AtomicU32::new(0);
 static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
 impl Hca {
-    /// Device `index`, made when it is first asked for.
+    /// Device `index`, made when it is first asked for. The child of a fork makes its own.
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
         let mut devices = lock(&DEVICES);
+        // Copies of the parent's are not dropped: their network is the parent's.
+        devices.extract_if(.., |hca| forked::is_copy(hca.process)).for_each(std::mem::forget);
         if let Some(hca) = devices.iter().find(|hca| hca.index == index) {
             return Ok(hca.clone());
         }
@@ -104,7 +106,8 @@ impl Hca {
             device.open_gsi(qpn);
         }
         // Devices are never freed: handlers that ring them last as long as the process.
-        let trapped: &'static Trapped = Box::leak(Box::new(Trapped::new(notify.clone())));
+        let trapped = if settings.strict { Trapped::new } else { Trapped::never };
+        let trapped: &'static Trapped = Box::leak(Box::new(trapped(notify.clone())));
         let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped, clock);
         // What has been pulled before is not seen to happen.
         let now = core.clock.now();
@@ -141,6 +144,11 @@ impl Hca {
     /// The devices that were opened.
     pub(crate) fn opened() -> Vec<Arc<Self>> {
         lock(&DEVICES).clone()
+    }
+
+    /// Refuses in the child of a fork, if it is the parent that has the device.
+    pub(crate) fn is_here(&self) -> Result<(), Errno> {
+        forked::refuse_copies(self.process)
     }
 
     /// Has `run` work with the descriptors that the devices of this process have open, while they open and close none. A child
@@ -301,11 +309,16 @@ impl Hca {
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());
         }
+        // A child that rings its copy of a queue would wait for ever: it rings the device of its parent, which reads other memory.
+        // SAFETY: of what was mapped above. If the kernel does not do it, a child gets the page.
+        unsafe { libc::madvise(mapped, UAR_PAGE_BYTES, libc::MADV_DONTFORK) };
         if self.settings.strict {
             self.watch_uar(page, mapped as usize).inspect_err(|_| {
                 // SAFETY: unmaps what was mapped above.
                 unsafe { libc::munmap(mapped, UAR_PAGE_BYTES) };
             })?;
+        } else {
+            strict::know(self.trapped, mapped as usize, page);
         }
         Ok(mapped)
     }
@@ -393,6 +406,7 @@ pub(crate) fn device_config(
         umr_registers: true,
         real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
         real_time_only: settings.clock == softhca_settings::Clock::RealTime,
+        inline_headers: settings.inline_headers.into(),
         sink: settings.sink,
     }
 }

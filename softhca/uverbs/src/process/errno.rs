@@ -5,6 +5,7 @@
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
+    pub(crate) const EACCES: Self = Self(libc::EACCES);
     pub(crate) const EAGAIN: Self = Self(libc::EAGAIN);
     pub(crate) const EBADF: Self = Self(libc::EBADF);
     pub(crate) const EBUSY: Self = Self(libc::EBUSY);

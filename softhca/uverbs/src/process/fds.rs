@@ -7,13 +7,13 @@
 //! table after fork, and the very same table after vfork.
 
 use super::errno::Errno;
+use super::forked;
 use super::lock::lock;
-use super::user::own_pid;
 use std::any::Any;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, Once};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// An open file of ours: a device, an event file, the connection manager's.
 pub(crate) trait OpenFile: Any + Send + Sync {
@@ -31,15 +31,7 @@ static FILES: LazyLock<Mutex<HashMap<RawFd, Entry>>> = LazyLock::new(Mutex::defa
 struct Entry {
     file: Arc<dyn OpenFile>,
     /// The process whose descriptor it is.
-    process: libc::pid_t,
-}
-
-/// This process, if it is the child of a fork.
-static FORKED: AtomicI32 = AtomicI32::new(0);
-
-/// Run in the child of a fork, but not of a vfork.
-extern "C" fn forked() {
-    FORKED.store(own_pid(), Ordering::Relaxed);
+    process: u32,
 }
 
 fn bit(of: &'static [AtomicU64], fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
@@ -92,13 +84,8 @@ pub(crate) fn is_ours(fd: RawFd) -> bool {
 /// Makes `fd` ours.
 pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
     let (word, bit) = bit(&OURS, fd).ok_or(Errno::EMFILE)?;
-    static WATCH_FORKS: Once = Once::new();
-    WATCH_FORKS.call_once(|| {
-        // If there is no memory for it, a forked child keeps stale entries.
-        // SAFETY: the function stores an integer.
-        let _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
-    });
-    let stale = lock(&FILES).insert(fd, Entry { file, process: own_pid() });
+    forked::watch();
+    let stale = lock(&FILES).insert(fd, Entry { file, process: std::process::id() });
     // Without the lock: what goes with the last of an open file are descriptors of ours.
     drop(stale);
     word.fetch_or(bit, Ordering::Release);
@@ -128,8 +115,8 @@ pub(crate) fn remove(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
     }
     let (word, bit) = bit(&OURS, fd)?;
     let mut files = lock(&FILES);
-    let (owner, process) = (files.get(&fd)?.process, own_pid());
-    if owner == process || FORKED.load(Ordering::Relaxed) == process {
+    let (owner, process) = (files.get(&fd)?.process, std::process::id());
+    if owner == process || forked::is_child() {
         word.fetch_and(!bit, Ordering::AcqRel);
     }
     // The child of a fork lets its copy be.

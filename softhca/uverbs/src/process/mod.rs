@@ -4,6 +4,7 @@
 pub(crate) mod capability;
 mod errno;
 pub(crate) mod fds;
+pub(crate) mod forked;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod guarded;
 mod identity;

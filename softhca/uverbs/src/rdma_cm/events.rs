@@ -2,7 +2,7 @@
 //! them, so that it can be polled, and read to wait for one.
 
 use super::abi::EventResp;
-use crate::process::{Errno, lock, real};
+use crate::process::{Errno, forked, lock, real};
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::sync::Mutex;
@@ -17,6 +17,8 @@ pub(super) struct Event {
 /// An open file. What it holds changes under the manager's lock only.
 pub(crate) struct EventFile {
     fd: RawFd,
+    /// The process that opened it.
+    process: u32,
     events: Mutex<VecDeque<Event>>,
 }
 
@@ -27,12 +29,17 @@ impl EventFile {
         let non_blocking = if flags & libc::O_NONBLOCK != 0 { libc::EFD_NONBLOCK } else { 0 };
         // SAFETY: takes no pointers.
         let fd = unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) };
-        if fd < 0 { Err(Errno::last()) } else { Ok(Self { fd, events: Mutex::default() }) }
+        if fd < 0 { Err(Errno::last()) } else { Ok(Self { fd, process: std::process::id(), events: Mutex::default() }) }
     }
 
     /// Its descriptor.
     pub(super) fn fd(&self) -> RawFd {
         self.fd
+    }
+
+    /// Refuses in the child of a fork, if it is the parent that has the file.
+    pub(super) fn is_here(&self) -> Result<(), Errno> {
+        forked::refuse_copies(self.process)
     }
 
     /// Counts one more event. The counter cannot be full: it has 64 bits.

@@ -5,7 +5,7 @@ use super::mad::Message;
 use super::manager;
 use super::peer::Peer;
 use crate::device::take_mads;
-use crate::process::{Errno, lock};
+use crate::process::{Errno, forked, lock};
 use softhca::gsi::Mad;
 use softhca::runner::spawn;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -17,17 +17,19 @@ type Input = Option<(Message, Peer)>;
 
 static INBOX: OnceLock<Sender<Input>> = OnceLock::new();
 
-/// Starts the thread, if it does not run yet.
+/// Starts the thread, if it does not run yet. It runs in one process: the conversations of a parent are no child's.
 pub(super) fn start() -> Result<(), Errno> {
-    static STARTING: Mutex<()> = Mutex::new(());
-    let _one = lock(&STARTING);
+    /// The process that it runs in; 0 = none.
+    static PROCESS: Mutex<u32> = Mutex::new(0);
+    let mut process = lock(&PROCESS);
     if INBOX.get().is_some() {
-        return Ok(());
+        return forked::refuse_copies(*process);
     }
     let (sender, receiver) = channel();
     spawn("softhca-cm", move || run(&receiver)).map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
     // Nobody else sets it: we are the one.
     let _ = INBOX.set(sender);
+    *process = std::process::id();
     take_mads(arrived);
     Ok(())
 }

@@ -26,6 +26,7 @@
 //! their own, past libc, takes the signals from us.
 //!
 //! `vfio` has its pages watched here, too, whatever the mode: they permit reading, and their stores reach the device one by one.
+//! The child of a fork does not have the device: what it stores to a page of its parent's is a fault, and the handler tells why.
 //! The same handlers end accesses to memory that the program has taken away (`process::guarded`).
 
 #[cfg(target_arch = "x86_64")]
@@ -49,11 +50,11 @@ mod watched;
 pub(crate) use trapped::Trapped;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use unsupported::{
-    exchange_action, forget, is_watched, take_over, take_refused, unwatch, watch, without_ours,
+    exchange_action, forget, is_watched, know, take_over, take_refused, unwatch, watch, without_ours,
 };
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
     refused::take as take_refused,
-    signals::{exchange_action, take_over, watch, without_ours},
+    signals::{exchange_action, know, take_over, watch, without_ours},
     watched::{forget, is_watched, unwatch},
 };

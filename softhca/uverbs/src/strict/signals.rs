@@ -6,7 +6,7 @@ use super::stepping::{Next, STEPPING, Stepping};
 use super::store::{self, Store};
 use super::trapped::Trapped;
 use super::watched;
-use crate::process::{Errno, guarded, real};
+use crate::process::{Errno, forked, guarded, real};
 use libc::{c_int, c_void, siginfo_t};
 use softhca::uar::UAR_PAGE_BYTES;
 use std::cell::UnsafeCell;
@@ -118,7 +118,15 @@ fn place(signal: c_int) -> Option<usize> {
 /// stored to it rings `trapped`.
 pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     take_over()?;
-    watched::add(trapped, program, bytes, index)
+    watched::add(trapped, program, bytes, index).inspect_err(|_| {
+        log::error!("stores to {} mappings at most can be watched", watched::MAX_MAPPINGS);
+    })
+}
+
+/// Knows the mapping of a page that permits stores: the child of a fork does not get it, and is told so when it stores to it.
+pub(crate) fn know(trapped: &'static Trapped, program: usize, index: u32) {
+    // In a full table the child is told nothing, but ends as well.
+    let _ = watched::add(trapped, program, UAR_PAGE_BYTES, index);
 }
 
 /// Installs our handlers; the program's actions from before are kept. From then on, guarded accesses are safe.
@@ -254,9 +262,12 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
     } else {
         None
     };
+    if page.is_some_and(|page| page.is_parents()) {
+        forked::tell();
+    }
     let registers = &mut context.uc_mcontext.gregs;
     let address = registers[libc::REG_RIP as usize] as usize;
-    if let Some(page) = page {
+    if let Some(page) = page.filter(watched::Page::traps) {
         // SAFETY: the CPU was about to execute the instruction.
         let instruction = unsafe { store::decode(address) };
         let store = Store::of(&instruction, registers).filter(|_| !redirected);

@@ -1,5 +1,6 @@
 //! Trapped doorbells on their way to the thread of a device.
 
+use crate::process::forked;
 use softhca::notify::Notify;
 use softhca::uar::{Doorbell, DoorbellQueue};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub(crate) struct Trapped {
     pushed: AtomicU64,
     /// How many of these it has looked at.
     done: AtomicU64,
+    /// Stores to its pages are trapped.
+    traps: bool,
     /// Stores that come close together are one doorbell.
     combines: bool,
     /// The process that has the device.
@@ -27,12 +30,29 @@ impl Trapped {
     pub(crate) fn new(notify: Notify) -> Self {
         let queue = Arc::new(DoorbellQueue::new(DOORBELLS, notify));
         let process = std::process::id();
-        Self { queue, pushed: AtomicU64::new(0), done: AtomicU64::new(0), combines: true, process }
+        Self { queue, pushed: AtomicU64::new(0), done: AtomicU64::new(0), traps: true, combines: true, process }
+    }
+
+    /// None, ever: the pages permit stores, and the device looks for doorbells elsewhere.
+    pub(crate) fn never(notify: Notify) -> Self {
+        Self { traps: false, ..Self::new(notify) }
     }
 
     /// None yet; each store is to reach the device by itself, as with memory that the CPU does not combine stores to.
     pub(crate) fn one_by_one(notify: Notify) -> Self {
         Self { combines: false, ..Self::new(notify) }
+    }
+
+    /// Whether this process traps stores to the device's pages.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
+    pub(super) fn traps(&self) -> bool {
+        self.traps && !self.is_parents()
+    }
+
+    /// Whether this process is a child of the one that has the device.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
+    pub(super) fn is_parents(&self) -> bool {
+        forked::is_copy(self.process)
     }
 
     /// Whether stores are put together to doorbells.

@@ -10,7 +10,7 @@ use softhca::uar::UAR_PAGE_BYTES;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 
 /// Mappings that can be watched at once.
-const MAX_MAPPINGS: usize = 1024;
+pub(super) const MAX_MAPPINGS: usize = 1024;
 
 /// A watched mapping: pages of a device in a row.
 struct Mapping {
@@ -73,10 +73,7 @@ pub(super) fn add(trapped: &'static Trapped, program: usize, bytes: usize, index
     let free = MAPPINGS
         .iter()
         .position(|entry| entry.program.compare_exchange(0, program, Ordering::AcqRel, Ordering::Relaxed).is_ok());
-    let Some(slot) = free else {
-        log::error!("stores to {MAX_MAPPINGS} mappings at most can be watched");
-        return Err(Errno::ENOMEM);
-    };
+    let slot = free.ok_or(Errno::ENOMEM)?;
     let entry = &MAPPINGS[slot];
     entry.index.store(index, Ordering::Relaxed);
     entry.trapped.store(std::ptr::from_ref(trapped).cast_mut(), Ordering::Relaxed);
@@ -143,6 +140,16 @@ pub(super) fn find(address: usize) -> Option<Page> {
 }
 
 impl Page {
+    /// Whether stores to it are trapped.
+    pub(super) fn traps(&self) -> bool {
+        self.trapped.traps()
+    }
+
+    /// Whether this process is a child of the one that has the device.
+    pub(super) fn is_parents(&self) -> bool {
+        self.trapped.is_parents()
+    }
+
     /// The device's number for it.
     pub(super) fn index(&self) -> u32 {
         self.index

@@ -1,0 +1,64 @@
+//! The headers that frames must have inline.
+
+use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
+
+use crate::caps::CapMode;
+use crate::check::in_range;
+use crate::cmd::{InlineModeSource, MinInlineMode, PerProtocolNetworkingOffloadCaps, QueryNicVportContextIn};
+use crate::context::Context;
+use crate::error::Error;
+
+/// A mode of the data path, and its number in contexts.
+pub trait DevxInlineMode: InlineMode {
+    /// The number.
+    const MODE: MinInlineMode;
+}
+
+impl DevxInlineMode for InlineNone {
+    const MODE: MinInlineMode = MinInlineMode::NONE;
+}
+impl DevxInlineMode for InlineL2 {
+    const MODE: MinInlineMode = MinInlineMode::L2;
+}
+impl DevxInlineMode for InlineIp {
+    const MODE: MinInlineMode = MinInlineMode::IP;
+}
+impl DevxInlineMode for InlineTcpUdp {
+    const MODE: MinInlineMode = MinInlineMode::TCP_UDP;
+}
+
+impl Context {
+    /// The headers that the device needs inline in each frame: by the capability, or by the context of the function's port. Linux asks
+    /// in the same way (`drivers/net/ethernet/mellanox/mlx5/core/vport.c`, `mlx5_query_min_inline`). If the question for the context
+    /// is refused, the answer is [`L2`](MinInlineMode::L2).
+    ///
+    /// # Errors
+    /// [`Error::Command`] where the device has no queues of frames.
+    pub fn min_inline_mode(&self) -> Result<MinInlineMode, Error> {
+        match self.inline_mode_source()? {
+            InlineModeSource::NOT_REQUIRED => Ok(MinInlineMode::NONE),
+            InlineModeSource::VPORT_CONTEXT => match self.execute(&QueryNicVportContextIn::new()) {
+                Ok(answer) => Ok(answer.nic_vport_context().min_wqe_inline_mode()),
+                Err(Error::Command(_)) => Ok(MinInlineMode::L2),
+                Err(other) => Err(other),
+            },
+            _ => Ok(MinInlineMode::L2),
+        }
+    }
+
+    /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have the headers of `M` inline. The device needs no more than these.
+    ///
+    /// Drivers write the field if the capability is `VPORT_CONTEXT`, and write the mode of the port. Else they leave it 0 (Linux
+    /// `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).
+    pub(crate) fn inline_mode_of<M: DevxInlineMode>(&self) -> Result<MinInlineMode, Error> {
+        let needed = self.min_inline_mode()?;
+        let most = MinInlineMode::INNER_TCP_UDP.0.into();
+        in_range("inline mode of a send queue", M::MODE.0, needed.0.into()..=most)?;
+        let counts = self.inline_mode_source()? == InlineModeSource::VPORT_CONTEXT;
+        Ok(if counts { needed } else { MinInlineMode::NONE })
+    }
+
+    fn inline_mode_source(&self) -> Result<InlineModeSource, Error> {
+        Ok(self.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current)?.wqe_inline_mode())
+    }
+}
