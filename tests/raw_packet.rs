@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeCopy, CqeError, ReceiverError, Side, WcStatus, Whose};
@@ -320,6 +321,8 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
 
 /// A sender, and a receiver on a completion queue where the sender's requests complete, too. Frames come with the sender's number as tag.
 struct Lab {
+    /// Nobody else's: tests run side by side, and rules of another test must not match.
+    station: [u8; 6],
     port: Port,
     pd: ProtectionDomain,
     buffer: Buffer,
@@ -331,9 +334,9 @@ struct Lab {
 }
 
 impl Lab {
-    const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 2];
-
     fn new() -> Self {
+        static LABS: AtomicU8 = AtomicU8::new(2);
+        let station = [2, 0, 0x5e, 0, 0x53, LABS.fetch_add(1, Ordering::Relaxed)];
         let device = device();
         let port = device.port(1).expect("port 1");
         let pd = device.protection_domain().expect("a PD");
@@ -344,7 +347,7 @@ impl Lab {
         for pair in [&mut sender, &mut receiver] {
             pair.activate(&port).expect("ready to send");
         }
-        Self { port, pd, buffer, cq, sender, receiver, none }
+        Self { station, port, pd, buffer, cq, sender, receiver, none }
     }
 
     fn post(&mut self, tag: u64) {
@@ -355,7 +358,7 @@ impl Lab {
 
     /// Sends a frame, and waits until the completion of its receive lies in the queue. That of the send is there, too, if `sent`.
     fn deliver(&mut self, sent: bool) {
-        let frame = frame(Self::STATION, 7);
+        let frame = frame(self.station, 7);
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
         let request = wqe::frame().inline_headers(*headers).inline(rest);
         let posted = match sent {
@@ -371,7 +374,7 @@ impl Lab {
     }
 
     fn rule(&self) -> Rule {
-        Rule::new(&self.receiver, Self::STATION, Some(self.sender.qp.qpn().get()))
+        Rule::new(&self.receiver, self.station, Some(self.sender.qp.qpn().get()))
     }
 
     fn received(&mut self) -> (Result<(), WcStatus>, WrId) {
