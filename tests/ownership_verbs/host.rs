@@ -1,22 +1,22 @@
-//! An open device, its domain and its memory.
+//! An open device, and what is made on it through libibverbs.
 
-use std::cell::RefCell;
+use std::thread::sleep;
+use std::time::Duration;
 
+use blueflame::cq::Cqe;
 use blueflame::transport::Rc;
 use blueflame::types::Psn;
-use blueflame::verbs::{
-    Access, AnyCq, Buffer, BufferPool, Cq, Device, Error, OwnedCq, Path, Pool, PoolBuffer, ProtectionDomain, QueuePair,
-};
-use blueflame_fuzz_targets::ownership::{BYTES, WORDS};
+pub(crate) use blueflame::verbs::{AnyCq, Cq, OwnedCq, Qp, QueuePair};
+use blueflame::verbs::{Device, Error, Path, ProtectionDomain};
+
+use crate::memory::Memory;
 
 /// An open device.
 pub(crate) struct Host {
     device: Device,
     pd: ProtectionDomain,
     path: Path,
-    pool: BufferPool,
-    /// The memory that WRITEs and READs name.
-    windows: RefCell<Pool>,
+    pub(crate) memory: Memory,
 }
 
 impl Host {
@@ -26,20 +26,8 @@ impl Host {
         });
         let pd = device.protection_domain().expect("a PD");
         let path = device.path(1, None).expect("a path");
-        let pool = BufferPool::new(&pd, BYTES as u32, Access::ALL).expect("a pool");
-        let windows = RefCell::new(Pool::new(&pd, 1 << 20, Access::ALL).expect("a pool"));
-        Self { device, pd, path, pool, windows }
-    }
-
-    pub(crate) fn page(&self) -> PoolBuffer {
-        self.pool.take().expect("memory")
-    }
-
-    /// The memory of one case that WRITEs and READs name.
-    pub(crate) fn window(&self, words: [u64; WORDS]) -> Buffer {
-        let mut window = self.windows.borrow_mut().take(BYTES).expect("room for all cases");
-        window.write(0, words.map(u64::to_ne_bytes).as_flattened());
-        window
+        let memory = Memory::new(&pd);
+        Self { device, pd, path, memory }
     }
 
     /// It has room for the requests of a few queue pairs.
@@ -47,8 +35,12 @@ impl Host {
         self.device.completion_queue(120).build().expect("a completion queue")
     }
 
+    pub(crate) fn resize(&self, cq: &mut OwnedCq, cqes: u32) -> Result<(), Error> {
+        cq.resize(cqes)
+    }
+
     /// A queue pair that completes to those queues.
-    pub(crate) fn pair(&self, sends: &dyn AnyCq<Cq>, recvs: &dyn AnyCq<Cq>) -> Result<QueuePair<Rc>, Error> {
+    pub(crate) fn pair(&self, sends: &OwnedCq, recvs: &OwnedCq) -> Result<QueuePair<Rc>, Error> {
         self.pd.queue_pair(sends, recvs).sends(8).receives(4).build()
     }
 
@@ -60,26 +52,19 @@ impl Host {
     }
 }
 
-pub(crate) fn fill(words: [u64; WORDS], page: &mut PoolBuffer) {
-    page.write(words.map(u64::to_ne_bytes).as_flattened());
-}
-
-pub(crate) fn words(page: &PoolBuffer) -> [u64; WORDS] {
-    let mut bytes = [0; BYTES];
-    page.read(&mut bytes);
-    of_bytes(&bytes)
-}
-
-pub(crate) fn words_of_window(window: &Buffer) -> [u64; WORDS] {
-    let mut bytes = [0; BYTES];
-    window.read(0, &mut bytes);
-    of_bytes(&bytes)
-}
-
-fn of_bytes(bytes: &[u8; BYTES]) -> [u64; WORDS] {
-    let mut words = [0; WORDS];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-        *word = u64::from_ne_bytes(*bytes);
+/// Ends a connection, and has some time for its completions. `each` gets every completion of the queue, and whether the connection
+/// took it. Returns whether the end has begun.
+pub(crate) fn drain(pair: &mut QueuePair<Rc>, cq: &mut OwnedCq, each: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
+    let Ok(mut drain) = pair.drain() else { return false };
+    for _ in 0..10 {
+        cq.poll_with(usize::MAX, |cqe| {
+            let taken = matches!(drain.take(&cqe), Ok(Some(_)));
+            each(&cqe, taken);
+        });
+        if drain.is_done() {
+            break;
+        }
+        sleep(Duration::from_micros(100));
     }
-    words
+    true
 }

@@ -1,19 +1,21 @@
-//! The program: its operations, and the checks after each.
+//! The program: its operations, and the checks after each. It is the same for objects of libibverbs and for those made by commands:
+//! `crate::host` has their types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
-use blueflame::cq::{CompletionQueue, CqeView, Source};
-use blueflame::queue::{OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
+use blueflame::cq::{CqeView, Source};
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
 use blueflame::transport::Rc;
-use blueflame::verbs::{AnyCq, Buffer, Cq, Owned, PoolBuffer, Qp, QueuePair};
+use blueflame::verbs::{Buffer, PoolBuffer};
 use blueflame::wqe;
-use blueflame_fuzz_targets::ownership::parts::{Part, Queue, exchange, mend, swap_held};
+use blueflame_fuzz_targets::ownership::parts::{Part, Queue, exchange_held, mend, swap_held};
 use blueflame_fuzz_targets::ownership::{Label, Owners, Use, WORDS};
 
-use crate::host::{Host, fill, words, words_of_window};
+use crate::host::{Host, OwnedCq, Qp};
+use crate::memory::{fill, words, words_of_window};
 
 pub(crate) const PLACES: usize = 4;
 /// Buffers of each host.
@@ -47,57 +49,60 @@ pub(crate) enum Op {
     /// RESET of a queue pair put together of the parts at three places (none, if the last number is beyond them), with some of the
     /// completion queues. If it succeeds, it is connected again.
     Reset { qp: u8, sends: u8, recvs: u8, cqs: u8 },
+    /// The end of a connection, accounted for, of parts as for RESET, and with their completion queues.
+    Drain { qp: u8, sends: u8, recvs: u8, cqs: u8 },
     /// RESET of the queue pair at one place, and another size of its completion queue.
     Renew { at: u8, cqs: u8, resize: bool },
     /// Drops one.
     Drop { what: u8, at: u8 },
 }
 
-type Sends = OwningSendQueue<Owned<SendQueue<Rc>, Qp>, PoolBuffer>;
-type Recvs = OwningRecvQueue<Owned<RecvQueue, Qp>, PoolBuffer>;
-type Completions = Part<Owned<CompletionQueue, Cq>>;
+pub(crate) type SendHolder = Owned<SendQueue<Rc>, Qp>;
+pub(crate) type RecvHolder = Owned<RecvQueue, Qp>;
+pub(crate) type Sends = OwningSendQueue<SendHolder, PoolBuffer>;
+pub(crate) type Recvs = OwningRecvQueue<RecvHolder, PoolBuffer>;
 
 #[derive(Default)]
-struct Place {
-    qp: Option<(Qp, Label)>,
-    sends: Option<Part<Sends>>,
-    recvs: Option<Part<Recvs>>,
-    cq: Option<Completions>,
+pub(crate) struct Place {
+    pub(crate) qp: Option<(Qp, Label)>,
+    pub(crate) sends: Option<Part<Sends>>,
+    pub(crate) recvs: Option<Part<Recvs>>,
+    pub(crate) cq: Option<Part<OwnedCq>>,
 }
 
 /// A queue pair that was made: its host and its completion queues.
 #[derive(Clone, Copy, Debug)]
-struct Made {
-    host: usize,
-    sends: Label,
-    recvs: Label,
+pub(crate) struct Made {
+    pub(crate) host: usize,
+    pub(crate) sends: Label,
+    pub(crate) recvs: Label,
 }
 
 pub(crate) struct Lab<'a> {
-    hosts: &'a [Host; PLACES],
+    pub(crate) hosts: &'a [Host; PLACES],
     windows: [Buffer; PLACES],
-    places: [Place; PLACES],
+    pub(crate) places: [Place; PLACES],
     /// The program's.
     pages: Vec<PoolBuffer>,
     owners: Owners,
     labels: u32,
-    made: BTreeMap<Label, Made>,
+    pub(crate) made: BTreeMap<Label, Made>,
     /// The hosts of completion queues.
     cqs: BTreeMap<Label, usize>,
     /// Queue pairs and completion queues of which buffers or completions were given up.
-    lost: BTreeSet<Label>,
+    pub(crate) lost: BTreeSet<Label>,
     /// Parts out of use.
-    old_sends: Vec<Part<Owned<SendQueue<Rc>, Qp>>>,
-    old_recvs: Vec<Part<Owned<RecvQueue, Qp>>>,
-    old_cqs: Vec<Completions>,
+    pub(crate) old_sends: Vec<Part<SendHolder>>,
+    pub(crate) old_recvs: Vec<Part<RecvHolder>>,
+    old_cqs: Vec<Part<OwnedCq>>,
 }
 
 impl<'a> Lab<'a> {
     pub(crate) fn new(hosts: &'a [Host; PLACES]) -> Self {
         let mut owners = Owners::default();
-        let windows = hosts.each_ref().map(|host| host.window(owners.window()));
+        let windows = hosts.each_ref().map(|host| host.memory.window(owners.window()));
         let pages = (0..PLACES * PAGES).map(|n| {
-            let mut page = hosts[n % PLACES].page();
+            let mut page = hosts[n % PLACES].memory.page();
             fill(owners.mine(page.addr()), &mut page);
             page
         });
@@ -178,15 +183,14 @@ impl<'a> Lab<'a> {
                 }
             }
             Op::SwapHeld { what, a, b } => self.swap_held(what, place(a), place(b)),
-            Op::Reset { qp, sends, recvs, cqs } => {
-                let recvs = Some(usize::from(recvs) % (PLACES + 1)).filter(|&at| at < PLACES);
-                self.reset(place(qp), place(sends), recvs, cqs);
-            }
+            Op::Reset { qp, sends, recvs, cqs } => self.reset([qp, sends, recvs].map(usize::from), cqs),
+            Op::Drain { qp, sends, recvs, cqs } => self.drain([qp, sends, recvs].map(usize::from), cqs),
             Op::Renew { at, cqs, resize } => {
                 let at = place(at);
-                self.reset(at, at, Some(at), cqs | 1 << at);
+                self.reset([at; 3], cqs | 1 << at);
                 if let (true, Some(cq)) = (resize, &mut self.places[at].cq) {
-                    let resized = cq.value.resize(120 + 100 * u32::from(cqs % 3));
+                    let host = &self.hosts[self.cqs[&cq.holder]];
+                    let resized = host.resize(&mut cq.value, 120 + 100 * u32::from(cqs % 3));
                     assert_eq!(
                         resized.is_ok(),
                         cq.is_whole(),
@@ -274,7 +278,7 @@ impl<'a> Lab<'a> {
     }
 
     /// Offers a completion of that completion queue to all queues, twice. Only a queue that completes there may take it, and once.
-    fn offer<S: Source>(&mut self, cqe: &CqeView<S>, of: Label, first: u8) {
+    pub(crate) fn offer<S: Source>(&mut self, cqe: &CqeView<S>, of: Label, first: u8) {
         let success = cqe.check().is_ok().then_some(cqe.byte_len() as usize);
         let mut taken = 0;
         for n in 0..4 * PLACES {
@@ -296,79 +300,13 @@ impl<'a> Lab<'a> {
         assert!(taken <= 1, "a completion was taken {taken} times");
     }
 
-    fn reset(&mut self, qp: usize, sends: usize, recvs: Option<usize>, cqs: u8) {
-        let Some((handle, label)) = self.places[qp].qp.clone() else { return };
-        let Some(sq) = self.places[sends].sends.take() else { return };
-        let rq = recvs.and_then(|at| self.places[at].recvs.take());
-        let made = self.made[&label];
-        let own = sq.is_whole() && sq.held == label && rq.as_ref().is_some_and(|rq| rq.is_whole() && rq.held == label);
-        let chosen: Vec<usize> = (0..PLACES).filter(|at| cqs >> at & 1 == 1 && self.places[*at].cq.is_some()).collect();
-        let given = [made.sends, made.recvs].iter().all(|label| {
-            let cqs = chosen.iter().filter_map(|&at| self.places[at].cq.as_ref());
-            cqs.filter(|cq| cq.is_whole()).any(|cq| cq.held == *label)
-        });
-        let (sq, rq) = (sq.map(Queue::into_holder), rq.map(|rq| rq.map(Queue::into_holder)));
-        let (sq_labels, rq_labels) = (sq.labels(), rq.as_ref().map(Part::labels));
-        let mut pair = QueuePair { qp: handle, sq: sq.value, rq: rq.map(|rq| rq.value) };
-        let mut given_cqs: Vec<&mut dyn AnyCq<Cq>> = Vec::new();
-        for (at, place) in self.places.iter_mut().enumerate() {
-            if let (true, Some(cq)) = (chosen.contains(&at), &mut place.cq) {
-                given_cqs.push(&mut cq.value);
-            }
-        }
-        let reset = pair.reset(&mut given_cqs, |_| ());
-        if reset.is_ok() {
-            assert!(own, "RESET with queues of others, or without its own");
-            assert!(given, "RESET without the completion queues, whole, that it completes to");
-            // The device has given up its requests.
-            self.lost.insert(label);
-            self.hosts[made.host].connect(&mut pair);
-        }
-        let sq = Part::labelled(pair.sq, sq_labels);
-        match Sends::new(sq.value) {
-            Ok(queue) => self.places[sends].sends = Some(Part::labelled(queue, sq_labels)),
-            Err(holder) => {
-                self.lost.insert(sq_labels.1);
-                self.old_sends.push(Part::labelled(holder, sq_labels));
-            }
-        }
-        if let (Some(rq), Some(labels), Some(at)) = (pair.rq, rq_labels, recvs) {
-            match Recvs::new(rq) {
-                Ok(queue) => self.places[at].recvs = Some(Part::labelled(queue, labels)),
-                Err(holder) => {
-                    self.lost.insert(labels.1);
-                    self.old_recvs.push(Part::labelled(holder, labels));
-                }
-            }
-        }
-    }
-
     fn swap_held(&mut self, what: u8, a: usize, b: usize) {
-        fn both<V>(a: &mut Option<V>, b: &mut Option<V>) -> Option<(V, V)> {
-            if a.is_some() && b.is_some() { a.take().zip(b.take()) } else { None }
-        }
         let Ok([a, b]) = self.places.get_disjoint_mut([a, b]) else { return };
-        match what % 3 {
-            0 => {
-                if let Some((x, y)) = both(&mut a.sends, &mut b.sends) {
-                    let before = self.old_sends.len();
-                    [a.sends, b.sends] = exchange(x, y, &mut self.old_sends);
-                    self.lost.extend(self.old_sends[before..].iter().map(|part| part.held));
-                }
-            }
-            1 => {
-                if let Some((x, y)) = both(&mut a.recvs, &mut b.recvs) {
-                    let before = self.old_recvs.len();
-                    [a.recvs, b.recvs] = exchange(x, y, &mut self.old_recvs);
-                    self.lost.extend(self.old_recvs[before..].iter().map(|part| part.held));
-                }
-            }
-            _ => {
-                if let (Some(a), Some(b)) = (&mut a.cq, &mut b.cq) {
-                    swap_held(a, b);
-                }
-            }
-        }
+        self.lost.extend(match what % 3 {
+            0 => exchange_held(&mut a.sends, &mut b.sends, &mut self.old_sends),
+            1 => exchange_held(&mut a.recvs, &mut b.recvs, &mut self.old_recvs),
+            _ => swap_held(&mut a.cq, &mut b.cq),
+        });
     }
 
     /// Takes one of the parts out of its place: to hold it, or to drop it. One that holds another's is held, since dropping it leaks.

@@ -16,7 +16,7 @@ use softhca::context::{QpAttr, QpState};
 
 use crate::page::{Page, collect};
 pub use owners::{BYTES, Label, Owners, Use, WORDS};
-use parts::{Part, Queue, exchange, mend, swap_held};
+use parts::{Part, Queue, exchange_held, mend, swap_held};
 
 type SendHolder = Owned<SendQueue<transport::Rc>, Handle>;
 type RecvHolder = Owned<RecvQueue, Handle>;
@@ -365,31 +365,12 @@ impl Lab {
     }
 
     fn swap_held(&mut self, what: u8, a: usize, b: usize) {
-        fn both<V>(a: &mut Option<V>, b: &mut Option<V>) -> Option<(V, V)> {
-            if a.is_some() && b.is_some() { a.take().zip(b.take()) } else { None }
-        }
         let Ok([a, b]) = self.places.get_disjoint_mut([a, b]) else { return };
-        match what % 3 {
-            0 => {
-                if let Some((x, y)) = both(&mut a.sends, &mut b.sends) {
-                    let before = self.old_sends.len();
-                    [a.sends, b.sends] = exchange(x, y, &mut self.old_sends);
-                    self.lost.extend(self.old_sends[before..].iter().map(|part| part.held));
-                }
-            }
-            1 => {
-                if let Some((x, y)) = both(&mut a.recvs, &mut b.recvs) {
-                    let before = self.old_recvs.len();
-                    [a.recvs, b.recvs] = exchange(x, y, &mut self.old_recvs);
-                    self.lost.extend(self.old_recvs[before..].iter().map(|part| part.held));
-                }
-            }
-            _ => {
-                if let (Some(a), Some(b)) = (&mut a.cq, &mut b.cq) {
-                    swap_held(a, b);
-                }
-            }
-        }
+        self.lost.extend(match what % 3 {
+            0 => exchange_held(&mut a.sends, &mut b.sends, &mut self.old_sends),
+            1 => exchange_held(&mut a.recvs, &mut b.recvs, &mut self.old_recvs),
+            _ => swap_held(&mut a.cq, &mut b.cq),
+        });
     }
 
     /// Drops one of the parts at a place. A part that holds another's is kept, since dropping it leaks.

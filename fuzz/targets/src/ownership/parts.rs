@@ -106,10 +106,15 @@ impl<H, B: DeviceBuffer> Queue for OwningRecvQueue<Owned<RecvQueue, H>, B> {
     }
 }
 
-/// Exchanges what two completion queues' holders hold.
-pub fn swap_held<H>(a: &mut Part<Owned<CompletionQueue, H>>, b: &mut Part<Owned<CompletionQueue, H>>) {
-    swap(&mut *a.value, &mut *b.value);
-    swap(&mut a.held, &mut b.held);
+type Completions<H> = Part<Owned<CompletionQueue, H>>;
+
+/// Exchanges the completion queues in the holders at two places, if both have one. No buffers are given up.
+pub fn swap_held<H>(a: &mut Option<Completions<H>>, b: &mut Option<Completions<H>>) -> Vec<Label> {
+    if let (Some(a), Some(b)) = (a, b) {
+        swap(&mut *a.value, &mut *b.value);
+        swap(&mut a.held, &mut b.held);
+    }
+    Vec::new()
 }
 
 /// Gives each holder of a list its own queue again, since a holder with a foreign queue leaks. All must be in the list.
@@ -125,27 +130,33 @@ pub fn mend<V>(parts: &mut [Part<V>], exchange: impl Fn(&mut V, &mut V)) {
     }
 }
 
-/// Takes two queues out of their owners, exchanges them and gives them back. One that has requests outstanding goes to the attic with
-/// the others out of use, and its buffers are the device's for good.
-pub fn exchange<Q: Queue>(a: Part<Q>, b: Part<Q>, attic: &mut Vec<Part<Q::Holder>>) -> [Option<Part<Q>>; 2] {
-    let [a, b] = [a, b].map(|part| {
+/// Exchanges the queues in the holders at two places, if both have one. A queue that has requests outstanding goes to the attic with
+/// the others out of use. Its buffers are the device's for good: whose they were is returned.
+pub fn exchange_held<Q: Queue>(
+    a: &mut Option<Part<Q>>,
+    b: &mut Option<Part<Q>>,
+    attic: &mut Vec<Part<Q::Holder>>,
+) -> Vec<Label> {
+    if a.is_none() || b.is_none() {
+        return Vec::new();
+    }
+    let mut lost = Vec::new();
+    let [mut x, mut y] = [&mut *a, &mut *b].map(|place| {
+        let part = place.take()?;
         let outstanding = part.value.is_outstanding();
         let holder = part.map(Q::into_holder);
         if !outstanding {
             return Some(holder);
         }
+        lost.push(holder.held);
         attic.push(holder.map(|holder| Q::of_holder(holder).err().expect("its tags are not known to be buffers")));
         None
     });
-    let again = |part: Option<Part<Q::Holder>>| {
-        part.map(|part| part.map(|holder| Q::of_holder(holder).ok().expect("nothing is outstanding")))
-    };
-    match (a, b) {
-        (Some(mut a), Some(mut b)) => {
-            Q::swap(&mut a.value, &mut b.value);
-            swap(&mut a.held, &mut b.held);
-            [again(Some(a)), again(Some(b))]
-        }
-        (a, b) => [again(a), again(b)],
+    if let (Some(x), Some(y)) = (&mut x, &mut y) {
+        Q::swap(&mut x.value, &mut y.value);
+        swap(&mut x.held, &mut y.held);
     }
+    let again = |part: Part<Q::Holder>| part.map(|holder| Q::of_holder(holder).ok().expect("nothing is outstanding"));
+    [*a, *b] = [x.map(again), y.map(again)];
+    lost
 }

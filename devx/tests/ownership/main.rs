@@ -1,0 +1,14 @@
+//! As `tests/ownership_verbs`, with queues made by commands: the same program, and the same model.
+//!
+//! Needs two devices that give numbers out again at once: run by `./run test`, or under `softhca-run --devices 2 --reuse-qpn`.
+#![forbid(unsafe_code)]
+
+#[path = "../../../tests/ownership_verbs/cases.rs"]
+mod cases;
+mod host;
+#[path = "../../../tests/ownership_verbs/lab.rs"]
+mod lab;
+#[path = "../../../tests/ownership_verbs/memory.rs"]
+mod memory;
+#[path = "../../../tests/ownership_verbs/together.rs"]
+mod together;
