@@ -26,7 +26,10 @@ const PAGES: usize = 12;
 pub(crate) enum Op {
     /// A new completion queue; the one before is held, or dropped.
     Cq { at: u8, host: u8, hold: bool },
-    /// A new queue pair, with the completion queues of any places; the one before is held, or dropped.
+    /// A new queue pair with the completion queue of its place; the one before is held, or dropped. If it is busy, receives of the one
+    /// before complete with errors, which are polled when the new one has receives, for messages that come then.
+    Again { at: u8, hold: bool, busy: bool },
+    /// The same with the completion queues of any places, and of any host.
     Build { at: u8, host: u8, sends: u8, recvs: u8, hold: bool },
     /// The error state: everything completes.
     Fail { at: u8 },
@@ -84,6 +87,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) places: [Place; PLACES],
     /// The program's.
     pages: Vec<PoolBuffer>,
+    /// The hosts of buffers, by address.
+    homes: BTreeMap<u64, usize>,
     owners: Owners,
     labels: u32,
     pub(crate) made: BTreeMap<Label, Made>,
@@ -101,8 +106,10 @@ impl<'a> Lab<'a> {
     pub(crate) fn new(hosts: &'a [Host; PLACES]) -> Self {
         let mut owners = Owners::default();
         let windows = hosts.each_ref().map(|host| host.memory.window(owners.window()));
+        let mut homes = BTreeMap::new();
         let pages = (0..PLACES * PAGES).map(|n| {
             let mut page = hosts[n % PLACES].memory.page();
+            homes.insert(page.addr(), n % PLACES);
             fill(owners.mine(page.addr()), &mut page);
             page
         });
@@ -112,6 +119,7 @@ impl<'a> Lab<'a> {
             windows,
             places: Default::default(),
             pages,
+            homes,
             owners,
             labels: 0,
             made: BTreeMap::new(),
@@ -153,6 +161,24 @@ impl<'a> Lab<'a> {
                 let label = self.label();
                 self.cqs.insert(label, place(host));
                 self.places[place(at)].cq = Some(Part::new(self.hosts[place(host)].cq(), label));
+            }
+            Op::Again { at, hold, busy } => {
+                let Some(cq) = &self.places[place(at)].cq else { return };
+                let host = self.cqs[&cq.held] as u8;
+                if busy {
+                    [Op::Receive { at, count: 3 }, Op::Fail { at }].iter().for_each(|op| self.step(op));
+                    self.wait_for_completions(place(at));
+                }
+                self.step(&Op::Build { at, host, sends: at, recvs: at, hold });
+                if busy {
+                    let ops = [
+                        Op::Receive { at, count: 3 },
+                        Op::Poll { cq: at, first: at },
+                        Op::Send { at, words: WORDS as u8, count: 1 },
+                        Op::Wait,
+                    ];
+                    ops.iter().for_each(|op| self.step(op));
+                }
             }
             Op::Build { at, host, sends, recvs, hold } => {
                 (0..3).for_each(|what| self.remove(what, place(at), hold));
@@ -205,6 +231,15 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// Waits until completions of the queue pair at a place are in the completion queue there, for some time.
+    fn wait_for_completions(&self, at: usize) {
+        let Place { qp: Some((qp, _)), cq: Some(cq), .. } = &self.places[at] else { return };
+        let begin = Instant::now();
+        while !cq.value.holds(qp.qpn()) && begin.elapsed() < Duration::from_millis(5) {
+            sleep(Duration::from_micros(50));
+        }
+    }
+
     fn build(&mut self, at: usize, host: usize, cqs: [usize; 2]) {
         let [Some(sends), Some(recvs)] = cqs.map(|at| self.places[at].cq.as_ref()) else { return };
         let own = [sends, recvs].iter().all(|cq| cq.is_whole() && self.cqs[&cq.held] == host);
@@ -223,9 +258,16 @@ impl<'a> Lab<'a> {
         place.recvs = Some(Part::new(Recvs::new(rq).expect("nothing is posted"), label));
     }
 
+    /// Takes a buffer of a host: its key is good there.
+    fn page_of(&mut self, host: usize) -> Option<PoolBuffer> {
+        let at = self.pages.iter().rposition(|page| self.homes[&page.addr()] == host)?;
+        Some(self.pages.remove(at))
+    }
+
     fn post(&mut self, at: usize, with: Use) {
-        let (Some(sends), Some(mut page)) = (&mut self.places[at].sends, self.pages.pop()) else { return };
-        let remote = self.windows[self.made[&sends.held].host].remote();
+        let Some(host) = self.places[at].sends.as_ref().map(|part| self.made[&part.held].host) else { return };
+        let (Some(mut page), Some(sends)) = (self.page_of(host), &mut self.places[at].sends) else { return };
+        let remote = self.windows[host].remote();
         fill(self.owners.lend(page.addr(), sends.held, with), &mut page);
         let posted = match with {
             Use::Send(words) => sends.value.gather(wqe::send(), page, words as u32 * 8),
@@ -240,7 +282,8 @@ impl<'a> Lab<'a> {
     }
 
     fn receive(&mut self, at: usize) {
-        let (Some(recvs), Some(mut page)) = (&mut self.places[at].recvs, self.pages.pop()) else { return };
+        let Some(host) = self.places[at].recvs.as_ref().map(|part| self.made[&part.held].host) else { return };
+        let (Some(mut page), Some(recvs)) = (self.page_of(host), &mut self.places[at].recvs) else { return };
         fill(self.owners.lend(page.addr(), recvs.held, Use::Receive), &mut page);
         if let Err(refused) = recvs.value.post(page) {
             let label = recvs.held;

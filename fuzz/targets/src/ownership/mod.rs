@@ -6,6 +6,8 @@
 mod owners;
 pub mod parts;
 
+use std::collections::BTreeMap;
+
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
 use blueflame::{CompletionQueue, Qpn, transport, wqe};
@@ -40,9 +42,9 @@ input_enum! {
         Fail { at: u8 },
         /// Posts messages from buffers.
         Send { at: u8, words: u8, count: u8 },
-        /// Posts a WRITE of a buffer to a device's window.
+        /// Posts a WRITE of a buffer to the peer's window, or with a key that is not good there.
         Write { at: u8, to: u8, words: u8 },
-        /// Posts a READ of a device's window into a buffer.
+        /// Posts a READ of such a window into a buffer.
         Read { at: u8, from: u8, words: u8 },
         /// Posts a request without a buffer.
         Nop { at: u8 },
@@ -98,8 +100,11 @@ struct Lab {
     places: [Place; PLACES],
     /// The program's.
     pages: Vec<Page>,
+    /// The devices of buffers, by address: their keys are good there.
+    homes: BTreeMap<u64, usize>,
     owners: Owners,
-    labels: u32,
+    /// The devices of each queue pair that was made and of its peer, by label.
+    labels: Vec<[usize; 2]>,
     /// Queue pairs of which buffers or completions were given up.
     lost: Vec<Label>,
     /// Parts out of use.
@@ -133,14 +138,21 @@ impl Lab {
             fill(owners.window(), &mut window);
             window
         });
-        let pages = (0..2 * PAGES).map(|n| new_page(&devices[n % 2], &mut owners)).collect();
+        let mut homes = BTreeMap::new();
+        let pages = (0..2 * PAGES).map(|n| {
+            let page = new_page(&devices[n % 2], &mut owners);
+            homes.insert(page.0.addr(), n % 2);
+            page
+        });
+        let pages = pages.collect();
         Self {
             devices,
             windows,
             places: Default::default(),
             pages,
+            homes,
             owners,
-            labels: 0,
+            labels: Vec::new(),
             lost: Vec::new(),
             old_sends: Vec::new(),
             old_recvs: Vec::new(),
@@ -211,9 +223,11 @@ impl Lab {
                 if !self.pages.is_empty() {
                     let page = self.pages.swap_remove(usize::from(page) % self.pages.len());
                     self.owners.dropped(page.0.addr());
+                    let home = self.homes.remove(&page.0.addr()).expect("each has one");
                     // Its key stays: peers and requests may name it. New memory has another.
                     drop(page);
-                    let page = new_page(&self.devices[0], &mut self.owners);
+                    let page = new_page(&self.devices[home], &mut self.owners);
+                    self.homes.insert(page.0.addr(), home);
                     self.pages.push(page);
                 }
             }
@@ -242,8 +256,8 @@ impl Lab {
         let options = ConnectOptions { timeout: 8, retry_cnt: 1, min_rnr_timer: 1, rnr_retry: 2, ..Default::default() };
         blueflame_testkit::connect(&ends[0].1, &ends[1].1, &options).expect("connected");
         for (at, end) in ends {
-            self.labels += 1;
-            let label = Label(self.labels);
+            let label = Label(self.labels.len() as u32);
+            self.labels.push([at / 2, (a + b - at) / 2]);
             let made = Made { device: at / 2, qpn: end.qpn(), label };
             let End { sq, rq, cq, .. } = end;
             let Receives::Own(rq) = rq else { unreachable!("its shape has receives of its own") };
@@ -263,8 +277,16 @@ impl Lab {
         }
     }
 
+    /// Takes a buffer with a key that is good for a queue.
+    fn page_for(&mut self, queue: Option<Label>) -> Option<Page> {
+        let [device, _] = self.labels[queue?.0 as usize];
+        let at = self.pages.iter().rposition(|page| self.homes[&page.0.addr()] == device)?;
+        Some(self.pages.remove(at))
+    }
+
     fn post(&mut self, at: usize, with: Use) {
-        let (Some(sends), Some(mut page)) = (&mut self.places[at].sends, self.pages.pop()) else { return };
+        let Some(mut page) = self.page_for(self.places[at].sends.as_ref().map(|part| part.held)) else { return };
+        let Some(sends) = &mut self.places[at].sends else { return };
         let Use::Send(words) = with else { unreachable!("a message") };
         fill(self.owners.lend(page.0.addr(), sends.held, with), &mut page.0);
         let posted = sends.value.gather(wqe::send(), page, words as u32 * 8);
@@ -275,22 +297,26 @@ impl Lab {
     }
 
     fn access(&mut self, at: usize, window: u8, with: Use) {
-        let remote = self.windows[usize::from(window % 2)].remote();
-        let (Some(sends), Some(mut page)) = (&mut self.places[at].sends, self.pages.pop()) else { return };
-        fill(self.owners.lend(page.0.addr(), sends.held, with), &mut page.0);
+        let Some(label) = self.places[at].sends.as_ref().map(|part| part.held) else { return };
+        let [_, peer] = self.labels[label.0 as usize];
+        // Now and then the key is bad there.
+        let remote = self.windows[if window < 240 { peer } else { 1 - peer }].remote();
+        let Some(mut page) = self.page_for(Some(label)) else { return };
+        let Some(sends) = &mut self.places[at].sends else { return };
+        fill(self.owners.lend(page.0.addr(), label, with), &mut page.0);
         let posted = match with {
             Use::Write(words) => sends.value.gather(wqe::write(remote), page, words as u32 * 8),
             Use::Read(words) => sends.value.read(wqe::read(remote), page, words as u32 * 8),
             Use::Send(_) | Use::Receive => unreachable!("it names a window"),
         };
         if let Err(refused) = posted {
-            let label = sends.held;
             self.refused(refused, label);
         }
     }
 
     fn receive(&mut self, at: usize) {
-        let (Some(recvs), Some(mut page)) = (&mut self.places[at].recvs, self.pages.pop()) else { return };
+        let Some(mut page) = self.page_for(self.places[at].recvs.as_ref().map(|part| part.held)) else { return };
+        let Some(recvs) = &mut self.places[at].recvs else { return };
         fill(self.owners.lend(page.0.addr(), recvs.held, Use::Receive), &mut page.0);
         if let Err(refused) = recvs.value.post(page) {
             let label = recvs.held;
