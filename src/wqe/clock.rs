@@ -192,6 +192,7 @@ mod tests {
         assert_eq!(GIGAHERTZ.mask, 0x1_ffff_ffff);
         // ConnectX-5 has 78.125 MHz: 625,000,000 ticks in eight seconds.
         assert_eq!(DeviceClock::free_running(NonZeroU32::new(78_125).unwrap()).mask, 0x3fff_ffff);
+        assert_eq!(DeviceClock::free_running(NonZeroU32::new(156_250).unwrap()).mask, 0x7fff_ffff);
         assert_eq!(DeviceClock::free_running(NonZeroU32::MAX).mask, (1 << 45) - 1);
         assert_eq!(DeviceClock::free_running(NonZeroU32::MIN).mask, (1 << 13) - 1);
     }
