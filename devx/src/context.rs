@@ -261,7 +261,7 @@ impl Object {
     /// Destroys it, and drops all under it. Nothing uses the object after this succeeds.
     fn end(&mut self) -> Result<(), CallError> {
         // SAFETY: made by `mlx5dv_devx_obj_create`, and not destroyed; whatever stands on it holds this object, and is gone. If the call
-        // fails, libmlx5 keeps it (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`).
+        // fails, libmlx5 keeps the handle (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`; `mlx5_vfio.c`, `vfio_devx_obj_destroy`).
         match unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) } {
             0 => {
                 // SAFETY: once, as the object is destroyed once.

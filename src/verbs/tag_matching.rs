@@ -97,6 +97,9 @@ impl TagMatchingBuilder<'_> {
     }
 
     /// Buffers for messages that match nothing. Default 128.
+    ///
+    /// Ask for 33 or more on a NIC. UCX never makes such a queue with fewer (`src/uct/ib/mlx5/ib_mlx5.h`,
+    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. No public source says what a NIC does with fewer, so they are not refused.
     pub const fn receives(mut self, requests: u32) -> Self {
         self.receives = requests;
         self

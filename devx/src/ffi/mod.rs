@@ -118,6 +118,8 @@ pub struct Mlx5dvDevxUar {
 pub const MLX5DV_UAR_ALLOC_TYPE_BF: u32 = 0;
 /// `MLX5DV_UAR_ALLOC_TYPE_NC`: mapped uncached, for doorbells of 8 bytes.
 pub const MLX5DV_UAR_ALLOC_TYPE_NC: u32 = 1;
+/// `MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED`: the same, and each call gives another register (rdma-core 45, `providers/mlx5/mlx5_api.h`).
+pub const MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED: u32 = 1 << 31;
 
 /// Where answers to asynchronous queries arrive (`struct mlx5dv_devx_cmd_comp`).
 #[repr(C)]

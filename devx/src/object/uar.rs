@@ -21,7 +21,10 @@ use crate::memory::last;
 pub enum UarKind {
     /// With write combining: WQEs may be copied there. Not in every virtual machine.
     BlueFlame,
-    /// Uncached: doorbells of 8 bytes. libmlx5 has one such page for each context, and gives it to all who ask.
+    /// Uncached, for doorbells of 8 bytes, and given to this caller alone. Needs libmlx5 45 and a kernel that allocates pages on demand
+    /// (rdma-core `providers/mlx5/verbs.c`, `_mlx5dv_devx_alloc_uar`); others refuse it with `EOPNOTSUPP`.
+    NonCachedDedicated,
+    /// Uncached, for doorbells of 8 bytes. libmlx5 has one such page for each context, and gives it to all callers.
     NonCached,
 }
 
@@ -107,21 +110,31 @@ pub struct Uar {
 unsafe impl Send for Uar {}
 
 impl Uar {
-    /// Allocates a register: with BlueFlame, or, where write combining does not work, without.
+    /// Allocates a register: with BlueFlame, or, where write combining does not work, without. DPDK falls back in the same way
+    /// (`drivers/common/mlx5/mlx5_common.c`, `mlx5_devx_alloc_uar`).
     ///
     /// # Errors
     /// [`Error::Call`]: none is left.
     pub fn new(context: &Context) -> Result<Self, Error> {
-        Self::with_kind(context, UarKind::BlueFlame).or_else(|_| Self::with_kind(context, UarKind::NonCached))
+        Self::with_kind(context, UarKind::BlueFlame).or_else(|_| Self::non_cached(context))
+    }
+
+    /// Allocates a register without BlueFlame: a dedicated one, or, where there is none, the context's.
+    ///
+    /// # Errors
+    /// [`Error::Call`]: the kernel has no such registers.
+    pub fn non_cached(context: &Context) -> Result<Self, Error> {
+        Self::with_kind(context, UarKind::NonCachedDedicated).or_else(|_| Self::with_kind(context, UarKind::NonCached))
     }
 
     /// Allocates a register of this kind.
     ///
     /// # Errors
-    /// [`Error::Call`]: none is left, or write combining does not work; [`Error::Parts`].
+    /// [`Error::Call`]: none is left, write combining does not work, or libmlx5 or the kernel does not have the kind; [`Error::Parts`].
     pub fn with_kind(context: &Context, kind: UarKind) -> Result<Self, Error> {
         let flags = match kind {
             UarKind::BlueFlame => ffi::MLX5DV_UAR_ALLOC_TYPE_BF,
+            UarKind::NonCachedDedicated => ffi::MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED,
             UarKind::NonCached => ffi::MLX5DV_UAR_ALLOC_TYPE_NC,
         };
         // SAFETY: the context is open.
@@ -145,7 +158,7 @@ impl Uar {
             return Err(why(format!("page {id:#x} at {base:?}, register at {register:?}")));
         };
         let size = match kind {
-            UarKind::NonCached => 0,
+            UarKind::NonCachedDedicated | UarKind::NonCached => 0,
             // Two halves make a register (Linux `drivers/infiniband/hw/mlx5/main.c`, `bf_reg_size`; rdma-core
             // `providers/mlx5/mlx5.c`, `bf->buf_size`).
             UarKind::BlueFlame => {

@@ -13,7 +13,7 @@ use blueflame_devx::cmd::{
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
     Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, GeneralObject, MatchCriteria, Psv, QCounter, Rqt, Rss,
-    SharedReceives, Tir, Tis, TransportDomain, Uar,
+    SharedReceives, Tir, Tis, TransportDomain, Uar, UarKind,
 };
 use blueflame_devx::{CapMode, DevxInlineMode, Error, cmd};
 
@@ -114,6 +114,29 @@ fn frames_leave_by_a_send_queue() {
         cq.poll_with(1, |cqe| done = Some((sq.retire(&cqe).map(|done| done.wr_id), cqe.check().is_ok())));
     }
     assert_eq!(done, Some((Ok(WrId(9)), true)));
+}
+
+/// With write combining or not. Traffic by such registers is the rest of the suite on a device without.
+#[test]
+fn registers_without_blueflame_are_dedicated_where_libmlx5_has_them() {
+    let context = ground().context;
+    let place = |uar: &Uar| uar.parts().reg;
+    let dedicated = Uar::with_kind(&context, UarKind::NonCachedDedicated);
+    let (one, two) = (Uar::non_cached(&context).expect("a register"), Uar::non_cached(&context).expect("a register"));
+    assert_eq!((one.parts().size, two.parts().size), (0, 0), "no BlueFlame");
+    match dedicated {
+        Ok(three) => {
+            let all = [&one, &two, &three];
+            assert!(all.iter().all(|uar| uar.page().kind() == UarKind::NonCachedDedicated));
+            assert!(place(&one) != place(&two) && place(&two) != place(&three) && place(&one) != place(&three));
+        }
+        Err(Error::Call(error)) => {
+            assert_eq!(error.errno, libc::EOPNOTSUPP, "{error}");
+            assert_eq!([&one, &two].map(|uar| uar.page().kind()), [UarKind::NonCached; 2]);
+            assert_eq!(place(&one), place(&two), "one of the context's");
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// Tries to make a send queue of frames with the headers of `M` inline.
