@@ -18,6 +18,8 @@ pub(crate) enum Syndrome {
     MwBind = 0x06,
     /// The responder's packet made no sense.
     BadResponse = 0x10,
+    /// A WRITE with immediate data was not permitted (`MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR`).
+    LocalAccess = 0x11,
     /// NAK: invalid request.
     RemoteInvalidRequest = 0x12,
     /// NAK: remote access error.

@@ -55,6 +55,8 @@ impl Failure {
     pub(crate) const PSV: Self = Self::new(Syndrome::MwBind, 0x33);
     /// A READ or atomic answer of the wrong length, kind or syndrome.
     pub(crate) const BAD_RESPONSE: Self = Self::new(Syndrome::BadResponse, 0x60);
+    /// A WRITE with immediate data named a key that does not permit it.
+    pub(crate) const REMOTE_WRITE: Self = Self::new(Syndrome::LocalAccess, 0x43);
     /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
     pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
     /// The receive from an SRQ met a page that was not there. These two are a ConnectX's own vendor syndromes.

@@ -280,7 +280,9 @@ impl Responder {
         }
         match opcode.operation() {
             Operation::Send => self.send(qp, by, receives, resources, packet)?,
-            Operation::Write => self.write(qp, by, receives, resources, packet)?,
+            Operation::Write => self
+                .write(qp, by, receives, resources, packet)
+                .map_err(|refusal| with_its_receive(qp, receives, resources, packet, refusal))?,
             Operation::ReadRequest => return self.read(qp, by, resources, packet),
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 self.atomic(qp, by, resources, packet)?
@@ -464,6 +466,25 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
             Err(Refusal::NotReady)
         }
         Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),
+    }
+}
+
+/// A WRITE with immediate data that its key does not permit fails the receive WQE that it would have completed, if one is posted
+/// (`IBV_WC_LOC_ACCESS_ERR`; Linux `rxe_resp.c`, `check_resource`, takes the WQE before `check_rkey` looks at the key, and its
+/// errors of class C complete it). UC's serves the next message.
+fn with_its_receive(
+    qp: &QpCore,
+    receives: &mut Receives,
+    resources: &mut Resources,
+    packet: &Packet<'_>,
+    refusal: Refusal,
+) -> Refusal {
+    let Refusal::Wrong(code @ NakCode::REMOTE_ACCESS) = refusal else { return refusal };
+    let takes_one = qp.is_reliable() && packet.headers.bth.opcode.tail() == Tail::Immediate;
+    match takes_one.then(|| receives.take(qp, resources)) {
+        Some(Ok(true)) => Refusal::WrongReceive(code, Failure::REMOTE_WRITE),
+        Some(Err(failure)) => Refusal::WrongReceive(code, failure),
+        Some(Ok(false)) | None => refusal,
     }
 }
 

@@ -136,6 +136,27 @@ fn remote_access_by_key_range_and_right() {
     }
 }
 
+/// `IBV_WC_LOC_ACCESS_ERR`, for the receive that the WRITE would have completed; Linux `rxe_resp.c`, class C, completes it in
+/// error, too.
+#[test]
+fn a_write_that_is_refused_fails_the_receive_that_it_names() {
+    for (has_immediate, syndrome) in [(true, 0x11), (false, FLUSHED)] {
+        let mut lab = Lab::new(Options::default());
+        lab.b.post_recv(&[]);
+        lab.b.post_recv(&[]);
+        let bad = Wr::write(lab.b.data, lab.b.key ^ 1).inline(b"x");
+        fails(&mut lab, &if has_immediate { bad.with_imm(7) } else { bad }, 0x13);
+        let got: Vec<_> = lab.b.poll_recv().iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
+        assert_eq!(got, [(RESP_ERR, 0, syndrome), (RESP_ERR, 1, FLUSHED)]);
+        assert_eq!((&*lab.b.events, lab.b.state()), (&[QpEvent::AccessError][..], QpState::Err));
+        assert_eq!(lab.b.memory.read(lab.b.data, 1), [0]);
+    }
+    // Nothing is posted: the sender hears of its key all the same.
+    let mut lab = Lab::new(Options::default());
+    let bad = Wr::write(lab.b.data, lab.b.key ^ 1).with_imm(7).inline(b"x");
+    fails(&mut lab, &bad, 0x13);
+}
+
 /// The key permits everything; each of the QP's own rights counts by itself.
 #[test]
 fn a_right_that_the_qp_lacks() {
