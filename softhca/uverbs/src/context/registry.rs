@@ -14,8 +14,12 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 /// Where in the file: by the rules for offsets of UAR pages, at the 32768th page that comes with a context. None has as many.
 const OFFSET: u64 = 0x8_0000_0000;
-/// Objects that can be imported; what there is no room for cannot.
-const ENTRIES: usize = 4096;
+/// Objects that can be imported, at most; what there is no room for cannot.
+const ENTRIES: usize = 1 << LOG_ENTRIES;
+const LOG_ENTRIES: u32 = 12;
+/// An object's name tells the first of so many entries that it can have. So a search ends after these, also in a program with
+/// a million regions.
+const PLACES: usize = 64;
 /// 64-bit words of an entry: its name, and [`Shared`].
 const ENTRY_WORDS: usize = 8;
 /// Words that hold what `GET_CONTEXT` has answered, before the entries; the first says that it has.
@@ -100,8 +104,15 @@ impl Registry {
         unsafe { std::slice::from_raw_parts(self.words, WORDS) }
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&AtomicU64, &[AtomicU64])> {
-        self.words()[ANSWER_WORDS..].chunks_exact(ENTRY_WORDS).filter_map(|entry| entry.split_first())
+    /// The entries that can be that of `name`.
+    fn entries(&self, name: u64) -> impl Iterator<Item = (&AtomicU64, &[AtomicU64])> {
+        // 2^64 divided by the golden ratio: consecutive names begin far from each other.
+        let first = name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LOG_ENTRIES);
+        let entries = &self.words()[ANSWER_WORDS..];
+        (0..PLACES).filter_map(move |place| {
+            let at = (first as usize + place) % ENTRIES * ENTRY_WORDS;
+            entries.get(at..at + ENTRY_WORDS)?.split_first()
+        })
     }
 
     /// Tells others what `GET_CONTEXT` has answered, and whether the context is a user of the device.
@@ -128,20 +139,22 @@ impl Registry {
 
     /// Tells others of an object of this process.
     pub(crate) fn publish(&self, kind: u32, handle: u32, object: &Shared) {
+        let name = name(kind, handle);
         let free = self
-            .entries()
-            .find(|(name, _)| name.compare_exchange(0, RESERVED, Ordering::AcqRel, Ordering::Relaxed).is_ok());
+            .entries(name)
+            .find(|(entry, _)| entry.compare_exchange(0, RESERVED, Ordering::AcqRel, Ordering::Relaxed).is_ok());
         let Some((entry, places)) = free else { return };
         let mut words = [0_u64; ENTRY_WORDS - 1];
         words.as_mut_bytes().copy_from_slice(object.as_bytes());
         store(places, &words);
-        entry.store(name(kind, handle), Ordering::Release);
+        entry.store(name, Ordering::Release);
     }
 
     /// The object is gone.
     pub(crate) fn withdraw(&self, kind: u32, handle: u32, pid: u64) {
-        for (entry, places) in self.entries() {
-            let same = entry.load(Ordering::Acquire) == name(kind, handle);
+        let name = name(kind, handle);
+        for (entry, places) in self.entries(name) {
+            let same = entry.load(Ordering::Acquire) == name;
             if same && places[0].load(Ordering::Relaxed) == pid {
                 entry.store(0, Ordering::Release);
             }
@@ -150,8 +163,9 @@ impl Registry {
 
     /// The object of this kind and handle that another process has made.
     pub(crate) fn find(&self, kind: u32, handle: u32, own_pid: u64) -> Result<Shared, Errno> {
+        let name = name(kind, handle);
         let found = |(entry, places): (&AtomicU64, &[AtomicU64])| {
-            if entry.load(Ordering::Acquire) != name(kind, handle) {
+            if entry.load(Ordering::Acquire) != name {
                 return None;
             }
             let mut words = [0_u64; ENTRY_WORDS - 1];
@@ -160,9 +174,9 @@ impl Registry {
             object.as_mut_bytes().copy_from_slice(words.as_bytes());
             // Still the same one.
             std::sync::atomic::fence(Ordering::Acquire);
-            (entry.load(Ordering::Relaxed) == name(kind, handle) && object.pid != own_pid).then_some(object)
+            (entry.load(Ordering::Relaxed) == name && object.pid != own_pid).then_some(object)
         };
-        self.entries().find_map(found).ok_or(Errno::ENOENT)
+        self.entries(name).find_map(found).ok_or(Errno::ENOENT)
     }
 }
 
