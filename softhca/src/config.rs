@@ -128,7 +128,7 @@ pub struct Limits {
     pub max_rd_atomic: u8,
     /// Most bytes of a message, up to 2^31 (IBTA vol. 1, 9.7.1).
     pub max_msg: u32,
-    /// Most UAR pages, and as many PDs, CQs and SRQs; 1 to 2^24 - 2.
+    /// Most UAR pages, and as many PDs and CQs; of SRQs, see [`DeviceConfig::max_srqs`]. 1 to 2^24 - 2.
     pub max_objects: u32,
     /// Most memory keys, 1 to 2^24 - 2^16 - 1.
     pub max_mkeys: u32,
@@ -238,6 +238,12 @@ impl DeviceConfig {
             inline_headers: InlineHeaders::None,
             sink: false,
         }
+    }
+
+    /// Most SRQs: a power of two, as capabilities give its logarithm.
+    #[must_use]
+    pub fn max_srqs(&self) -> u32 {
+        1 << self.limits.max_objects.min(self.qpn_count).max(1).ilog2()
     }
 
     /// Whether queues can have the clock that runs freely in their timestamps.

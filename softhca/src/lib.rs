@@ -83,6 +83,7 @@
 //! would see of a missing barrier, or what write combining does. There is no memory window, no striding receive
 //! queue and no compressed CQE. Rules that steer Ethernet frames come by firmware commands alone.
 
+mod busy_table;
 pub mod complaint;
 pub mod config;
 pub mod context;

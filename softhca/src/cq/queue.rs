@@ -347,6 +347,11 @@ impl Cq {
         (now >= due).then(|| self.fire(cqn, now))
     }
 
+    /// Nothing happens by itself.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.deadline().is_none()
+    }
+
     /// When the event for CQEs that are written already is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let waiting = (self.session.waiting() != 0).then_some(Duration::ZERO);

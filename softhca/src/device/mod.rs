@@ -19,6 +19,7 @@ mod xrc;
 
 pub use keys::KeyOptions;
 
+use crate::busy_table::BusyTable;
 use crate::complaint::Complaint;
 use crate::config::{DeviceConfig, PortConfig};
 use crate::context::{FetchedOrder, Path};
@@ -54,7 +55,7 @@ pub struct Device {
     doorbells: Doorbells,
     uar_memory: UarMemory,
     xrcds: Table<Xrcd>,
-    qps: Table<Qp>,
+    qps: BusyTable<Qp>,
     /// Numbers of those that are QP 1 of a port.
     qp1s: BTreeSet<u32>,
     /// Their numbers are none of QPs.
@@ -85,7 +86,7 @@ impl Device {
             doorbells: Doorbells::new(config.doorbells, limits.max_objects),
             uar_memory: UarMemory::new()?,
             xrcds: Table::new(Object::Xrcd, 1, limits.max_objects),
-            qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns),
+            qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns).into(),
             qp1s: BTreeSet::new(),
             dcts: BTreeMap::new(),
             busy_dcts: BTreeSet::new(),
@@ -246,9 +247,29 @@ impl Device {
             worked = true;
             self.receive(&frame, now);
         }
-        for (_, qp) in self.qps.iter_mut() {
-            worked |= qp.step(&mut self.resources, now);
+        worked | self.work(now)
+    }
+
+    /// Begins the work of the doorbells rung up to now, for a front end that is about to carry out a command. It receives no
+    /// packets and looks at no arm words, so thousands of CQs cost it nothing.
+    ///
+    /// `now` is as in [`Self::step`].
+    pub fn begin(&mut self, now: Duration) {
+        self.resources.now = self.resources.now.max(now);
+        if !self.failed {
+            self.doorbells.scan_sends(&mut self.qps, &self.resources);
+            self.work(self.resources.now);
         }
+    }
+
+    /// Does the work of the busy objects. `true` if there was any.
+    fn work(&mut self, now: Duration) -> bool {
+        let mut worked = false;
+        self.qps.visit(|_, qp| {
+            let has_worked = qp.step(&mut self.resources, now);
+            worked |= has_worked;
+            has_worked || !qp.is_idle()
+        });
         worked |= self.step_dcts(now);
         worked |= self.nic.step(&mut self.resources, &mut *self.wire);
         for qpn in std::mem::take(&mut self.resources.stranded) {
@@ -261,13 +282,14 @@ impl Device {
             }
         }
         let Resources { cqs, memory, eqs, complaints, .. } = &mut self.resources;
-        for (cqn, cq) in cqs.iter_mut() {
+        cqs.visit(|cqn, cq| {
             let settled = cq.settle(cqn, &**memory, now);
             if let Some(event) = settled.or_else(|| cq.due_event(cqn, &**memory, now)) {
                 eqs.raise(event, cq.eqn, &**memory, complaints);
                 worked = true;
             }
-        }
+            !cq.is_idle()
+        });
         let (nic, first) = (&mut self.nic, self.config.ports.first());
         worked
             | self.resources.outbox.flush(&mut *self.wire, |route, bytes| {
@@ -286,9 +308,9 @@ impl Device {
     /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
-        let qps = self.qps.iter().filter_map(|(_, qp)| qp.deadline());
+        let qps = self.qps.busy().filter_map(|qp| qp.deadline());
         let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
-        qps.chain(self.resources.cqs.iter().filter_map(|(_, cq)| cq.deadline())).min()
+        qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline())).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

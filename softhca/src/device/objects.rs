@@ -102,6 +102,7 @@ impl Device {
         }
         self.doorbells.pages.find_mut(context.uar)?.users += 1;
         self.resources.cqs.insert(cqn, cq);
+        self.doorbells.follow_cq(cqn, Some(context.dbr));
         Ok(cqn)
     }
 
@@ -169,6 +170,7 @@ impl Device {
     pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
         let cq = self.resources.cqs.remove_unused(cqn, |c| c.users)?;
         self.release_uar(cq.context().uar);
+        self.doorbells.follow_cq(cqn, None);
         if let Some(eqn) = cq.eqn {
             self.resources.eqs.release(eqn, cqn);
         }

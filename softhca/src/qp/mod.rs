@@ -158,10 +158,19 @@ impl Qp {
 
     /// The host rang the doorbell: send WQEs up to WQEBB index `pi` are in the ring. In the reset state there is no
     /// ring to speak of, and those of a slave start otherwise.
-    pub(crate) fn send_doorbell(&mut self, pi: u16) {
-        if self.core.state != QpState::Reset && !self.core.context.cross_channel.slave_send {
+    ///
+    /// `false` if the QP does not believe this index, or hears no doorbells now.
+    pub(crate) fn send_doorbell(&mut self, pi: u16) -> bool {
+        if self.hears_doorbells() {
             self.requester.ring(&self.core, pi);
         }
+        self.requester.wqebb_counters().1 == pi
+    }
+
+    /// Whether the QP hears doorbells.
+    pub(crate) fn hears_doorbells(&self) -> bool {
+        let QpContext { sq, cross_channel, .. } = &self.core.context;
+        sq.is_some() && self.core.state != QpState::Reset && !cross_channel.slave_send
     }
 
     /// WQEBB index of the send WQE that is fetched next.
@@ -171,7 +180,7 @@ impl Qp {
 
     /// The register received the whole of the WQE at WQEBB `index`, which the doorbell has announced: `wqe`.
     pub(crate) fn pushed(&mut self, index: u16, wqe: &[u8]) {
-        if self.core.state != QpState::Reset && !self.core.context.cross_channel.slave_send {
+        if self.hears_doorbells() {
             self.requester.pushed(index, wqe);
         }
     }
@@ -219,6 +228,25 @@ impl Qp {
     /// State.
     pub(crate) fn state(&self) -> QpState {
         self.core.state
+    }
+
+    /// Whether steps have nothing to do until a doorbell, a packet or a command arrives.
+    ///
+    /// Some QPs look for work by themselves, and are never idle: they flush receives, wait for another queue to start
+    /// their requests, or connect to a target.
+    pub(crate) fn is_idle(&self) -> bool {
+        let looks_around = self.core.context.cross_channel.slave_send
+            || self.core.transport() == Transport::Dc
+            || self.core.fetches
+            || self.receives.has_unordered();
+        let is_still = match self.core.state {
+            QpState::Reset | QpState::Init => true,
+            QpState::Rtr | QpState::Rts => {
+                self.requester.is_empty() && self.deadline().is_none() && self.responder.has_replied()
+            }
+            QpState::Sqd | QpState::Sqe | QpState::Err => false,
+        };
+        is_still && !looks_around
     }
 
     /// Does a bounded amount of work. `true` if there was any.

@@ -227,6 +227,11 @@ impl Receives {
         }
     }
 
+    /// There are completions whose order is not decided.
+    pub(super) fn has_unordered(&self) -> bool {
+        !self.unordered.is_empty()
+    }
+
     /// Writes the CQEs of what has completed since the last call, in any order, if the QP has no order. `true` if there
     /// were any.
     pub(super) fn report_unordered(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {

@@ -88,6 +88,11 @@ pub(super) enum Sent {
 }
 
 impl Replies {
+    /// There are none.
+    pub(super) fn are_empty(&self) -> bool {
+        self.answers.is_empty() && self.verdict.is_none()
+    }
+
     /// READs and atomics that wait for their first answer.
     pub(super) fn waiting(&self) -> usize {
         self.answers.iter().filter(|answer| !answer.again).count()

@@ -137,6 +137,11 @@ impl Responder {
         Ok(())
     }
 
+    /// Nothing waits to be sent.
+    pub(super) fn has_replied(&self) -> bool {
+        self.replies.are_empty()
+    }
+
     /// Sends replies, as many as one step may. `true` if there were any.
     pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
         match self.replies.send(qp, resources, self.msn, self.expected) {
@@ -469,9 +474,9 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
     }
 }
 
-/// A WRITE with immediate data that its key does not permit fails the receive WQE that it would have completed, if one is posted
-/// (`IBV_WC_LOC_ACCESS_ERR`; Linux `rxe_resp.c`, `check_resource`, takes the WQE before `check_rkey` looks at the key, and its
-/// errors of class C complete it). UC's serves the next message.
+/// A WRITE with immediate data would complete a receive WQE. If its key does not permit the WRITE, that WQE fails, if one is
+/// posted (`IBV_WC_LOC_ACCESS_ERR`). Linux `rxe_resp.c` does the same: `check_resource` takes the WQE before `check_rkey`
+/// looks at the key, and an error of class C completes the WQE. On UC the WQE serves the next message.
 fn with_its_receive(
     qp: &QpCore,
     receives: &mut Receives,

@@ -21,6 +21,7 @@ pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
 
+use crate::busy_table::BusyTable;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
 use crate::context::{FetchedOrder, TimestampFormat, XrcContext};
@@ -81,7 +82,7 @@ pub(crate) struct Resources {
     /// Entries of the lists of all memory keys ([`crate::memory::mkey::Behind::translations`]).
     pub(crate) translations: u64,
     /// Completion queues.
-    pub(crate) cqs: Table<Cq>,
+    pub(crate) cqs: BusyTable<Cq>,
     /// Shared receive queues.
     pub(crate) srqs: Table<Srq>,
     /// Queues that others start.
@@ -154,9 +155,9 @@ impl Resources {
             signature_errors: RefCell::default(),
             deks: Table::new(Object::Dek, 1, 1 << LOG_MAX_DEKS),
             translations: 0,
-            cqs: Table::new(Object::Cq, 1, config.limits.max_objects),
+            cqs: Table::new(Object::Cq, 1, config.limits.max_objects).into(),
             // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.
-            srqs: Table::new(Object::Srq, config.qpn_first, config.qpn_count.min(config.limits.max_objects)),
+            srqs: Table::new(Object::Srq, config.qpn_first, config.max_srqs()),
             slaves: Slaves::default(),
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),

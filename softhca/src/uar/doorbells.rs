@@ -5,6 +5,8 @@ use super::page::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, EQ_ARM_DOORBELL, EQ_DOORBELL, POISON,
     UAR_PAGE_BYTES, Uar, blueflame_halves,
 };
+use super::records::Records;
+use crate::busy_table::BusyTable;
 use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
 use crate::context::{QpState, SqContext};
@@ -33,6 +35,9 @@ pub(crate) struct Doorbells {
     copies: BTreeMap<(u32, usize), BlueFlameCopy>,
     /// Pages are mapped without write combining.
     pub(crate) non_cached: bool,
+    /// Producer indices of send queues, and arm words of CQs, where doorbells come from there.
+    sends: Records,
+    arms: Records,
 }
 
 /// What judging a send doorbell needs to know of a QP.
@@ -54,6 +59,8 @@ impl Doorbells {
             is_trapped: false,
             copies: BTreeMap::new(),
             non_cached: false,
+            sends: Records::default(),
+            arms: Records::default(),
         }
     }
 
@@ -68,6 +75,8 @@ impl Doorbells {
     pub(crate) fn clear(&mut self) {
         self.pages.clear();
         self.copies.clear();
+        self.sends.clear();
+        self.arms.clear();
     }
 
     /// Takes a page back from its owner, to be freed with the last queue that uses it.
@@ -95,7 +104,7 @@ impl Doorbells {
     /// What reached a register: see [`crate::device::Device::doorbell`].
     pub(crate) fn ring(
         &mut self,
-        qps: &mut Table<Qp>,
+        qps: &mut BusyTable<Qp>,
         resources: &mut Resources,
         uar: u32,
         offset: usize,
@@ -131,12 +140,13 @@ impl Doorbells {
     }
 
     /// Takes doorbells from where the configuration says they come from. True if there was one.
-    pub(crate) fn scan(&mut self, qps: &mut Table<Qp>, resources: &mut Resources) -> bool {
+    pub(crate) fn scan(&mut self, qps: &mut BusyTable<Qp>, resources: &mut Resources) -> bool {
         match self.source {
             DoorbellSource::Registers => self.scan_registers(qps, resources),
             DoorbellSource::Records => {
                 // What was found shows in the work that follows.
-                self.scan_records(qps, resources);
+                self.scan_sends(qps, resources);
+                self.scan_arms(resources);
                 false
             }
             DoorbellSource::Calls => false,
@@ -144,7 +154,7 @@ impl Doorbells {
     }
 
     /// Looks at every register of every page.
-    fn scan_registers(&mut self, qps: &mut Table<Qp>, resources: &mut Resources) -> bool {
+    fn scan_registers(&mut self, qps: &mut BusyTable<Qp>, resources: &mut Resources) -> bool {
         let mut rung = Vec::new();
         for (index, page) in self.pages.iter() {
             if let Some(bytes) = page.doorbell(CQ_DOORBELL) {
@@ -167,20 +177,41 @@ impl Doorbells {
         !rung.is_empty()
     }
 
-    /// Looks at every send doorbell record and arm word.
-    fn scan_records(&self, qps: &mut Table<Qp>, resources: &mut Resources) {
-        for (_, qp) in qps.iter_mut().filter(|(_, qp)| qp.context().sq.is_some()) {
-            // A record that cannot be read is no doorbell. Neither is one that has not changed; the QP knows.
-            if let Ok(word) = resources.memory.load_be32(qp.context().dbr.wrapping_add(4)) {
-                qp.send_doorbell((word & 0xffff) as u16);
-            }
+    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells, and the last value
+    /// of its record is forgotten.
+    pub(crate) fn follow_qp(&mut self, qpn: u32, qp: Option<&Qp>) {
+        match qp.filter(|qp| self.source == DoorbellSource::Records && qp.hears_doorbells()) {
+            Some(qp) => self.sends.add(qpn, qp.context().dbr.wrapping_add(4)),
+            None => self.sends.remove(qpn),
         }
+    }
+
+    /// Follows a change of CQ `cqn`, which has its record at `dbr`; `None` if it is gone.
+    pub(crate) fn follow_cq(&mut self, cqn: u32, dbr: Option<u64>) {
+        match dbr.filter(|_| self.source == DoorbellSource::Records) {
+            Some(dbr) => self.arms.add(cqn, dbr.wrapping_add(4)),
+            None => self.arms.remove(cqn),
+        }
+    }
+
+    /// Takes send doorbells from the records, if doorbells come from there.
+    pub(crate) fn scan_sends(&mut self, qps: &mut BusyTable<Qp>, resources: &Resources) {
+        self.sends.look(&*resources.memory, |qpn, word| {
+            qps.get_mut(qpn).is_some_and(|qp| qp.send_doorbell((word & 0xffff) as u16))
+        });
+    }
+
+    /// Takes arm words.
+    fn scan_arms(&mut self, resources: &mut Resources) {
         let due = self.arm_due(resources);
-        for (cqn, cq) in resources.cqs.iter_mut() {
-            if let Err(word) = cq.poll_arm_word(&*resources.memory, due) {
-                resources.complaints.add(Complaint::BadArmWord { cqn, word });
+        let Resources { cqs, memory, complaints, .. } = resources;
+        self.arms.look(&**memory, |cqn, _| {
+            let polled = cqs.get_mut(cqn).map(|cq| cq.poll_arm_word(&**memory, due));
+            if let Some(Err(word)) = polled {
+                complaints.add(Complaint::BadArmWord { cqn, word });
             }
-        }
+            polled.is_some()
+        });
     }
 
     /// When an arming that arrives now raises the event for CQEs that are there already. A caller that steps the device
@@ -224,7 +255,7 @@ impl Doorbells {
     /// the doorbell record. Gives the WQE whose BlueFlame copy may follow.
     fn ring_sq(
         &mut self,
-        qps: &mut Table<Qp>,
+        qps: &mut BusyTable<Qp>,
         resources: &mut Resources,
         uar: u32,
         offset: usize,
@@ -278,7 +309,7 @@ impl Doorbells {
 }
 
 /// The QP that a send doorbell names; `Err(None)` if there is none.
-fn target(qps: &Table<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
+fn target(qps: &BusyTable<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
     let qp = qps.get(qpn).ok_or(None)?;
     let context = qp.context();
     let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
@@ -286,7 +317,7 @@ fn target(qps: &Table<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
 }
 
 /// Complains if `stored`, a piece of a copy from byte `at` of the WQE on, differs from the ring.
-fn compare(qps: &Table<Qp>, resources: &mut Resources, copy: BlueFlameCopy, at: usize, stored: &[u8]) {
+fn compare(qps: &BusyTable<Qp>, resources: &mut Resources, copy: BlueFlameCopy, at: usize, stored: &[u8]) {
     let Some(sq) = qps.get(copy.qpn).and_then(|qp| qp.context().sq) else { return };
     if let Err(complaint) = copy.compare(&sq, at, stored, &*resources.memory) {
         resources.complaints.add(complaint);

@@ -10,6 +10,7 @@ mod copy;
 mod doorbells;
 mod page;
 mod queue;
+mod records;
 
 pub(crate) use doorbells::Doorbells;
 pub use page::{

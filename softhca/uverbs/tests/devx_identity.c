@@ -51,7 +51,8 @@ static void capabilities(int ethernet)
 	EXPECT(ibv_query_port(context, 1, &port) == 0);
 	const struct ibv_device_attr *device = &attr.orig_attr;
 	EXPECT(ask_caps(GENERAL) == 0);
-	EXPECT(1 << cap(0x9b, 5) == device->max_qp);
+	/* All processes share them, and each has a part of the numbers. */
+	EXPECT(1 << cap(0x9b, 5) >= device->max_qp && device->max_qp > 1 << 13);
 	/* Linux reckons with requests of four WQEBBs. */
 	EXPECT((1 << cap(0x88, 8)) / 4 == device->max_qp_wr);
 	EXPECT(1 << cap(0xdb, 5) == device->max_cq);

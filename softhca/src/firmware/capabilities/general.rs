@@ -25,6 +25,11 @@ const MAX_RQ_WQE: u32 = 512;
 /// How long the device takes to acknowledge: 4.096 us times two to the power of this.
 const LOCAL_CA_ACK_DELAY: u64 = 16;
 
+/// log2 of the shared receive queues of all kinds: they have numbers of QPs.
+fn srqs(config: &DeviceConfig) -> u64 {
+    log2(config.max_srqs())
+}
+
 /// log2 of the send queues of Ethernet frames, and of the receive queues: all have numbers of QPs.
 fn ethernet_queues(config: &DeviceConfig) -> u64 {
     if is_ethernet(config) { log2(config.qpn_count) } else { 0 }
@@ -54,7 +59,7 @@ capability_set! {
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
     // QPNs are below this, which libmlx5's table of QPs is for. Of all processes together: each has a part of the numbers.
     LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
-    LOG_MAX_SRQ: 0xab, 5 = |c| log2(c.limits.max_objects.min(c.qpn_count));
+    LOG_MAX_SRQ: 0xab, 5 = srqs;
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();
     RELAXED_ORDERING_WRITE_UMR: 0xd0, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
@@ -171,7 +176,7 @@ capability_set! {
     LOG_MAX_TIR: 0x373, 5 = ethernet_objects;
     LOG_MAX_TIS: 0x37b, 5 = ethernet_objects;
     BASIC_CYCLIC_RCV_WQE: 0x380, 1 = |_| 1;
-    LOG_MAX_RMP: 0x383, 5 = |c| log2(c.limits.max_objects);
+    LOG_MAX_RMP: 0x383, 5 = srqs;
     LOG_MAX_RQT: 0x38b, 5 = ethernet_objects;
     LOG_MAX_RQT_SIZE: 0x393, 5 = |c| if is_ethernet(c) { log2(MAX_RQT.into()) } else { 0 };
     LOG_MAX_STRIDE_SZ_RQ: 0x3a3, 5 = |c| c.limits.max_rq_stride_log.into();
@@ -219,7 +224,7 @@ capability_set! {
     TAG_MATCHING: 0x5f0, 1 = |_| 1;
     RNDV_OFFLOAD_RC: 0x5f1, 1 = |_| 1;
     LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |_| TagContext::MAX_LOG_LIST.into();
-    LOG_MAX_XRQ: 0x5fb, 5 = |c| log2(c.limits.max_objects);
+    LOG_MAX_XRQ: 0x5fb, 5 = srqs;
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
     DMA_MMO_QP: 0x748, 1 = |c| c.generation.copies_if_enabled().into();

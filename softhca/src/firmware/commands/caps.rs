@@ -144,11 +144,14 @@ fn choose_order(call: &Call<'_>, mode: u64) -> Result<FetchedOrder, Refusal> {
 #[cfg(test)]
 mod tests {
     use crate::config::{DeviceConfig, Generation, PortConfig};
+    use crate::context::{RqContext, SrqContext, SrqOrder};
+    use crate::error::{Error, Object};
     use crate::firmware::Firmware;
     use crate::firmware::capabilities;
     use crate::firmware::layout::{Field, View};
     use crate::firmware::status::Status;
     use crate::firmware::test_bench::Bench;
+    use crate::memory::test_memory::BASE;
 
     fn query(bench: &mut Bench, modifier: u8) -> Result<Vec<u8>, Status> {
         let input = [1, 0, 0, 0, 0, 0, 0, modifier, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -191,6 +194,22 @@ mod tests {
         // As libmlx5 has it (providers/mlx5/mlx5_ifc.h).
         assert_eq!(number(&caps, 0x290, 16), 1024, "max_wqe_sz_sq");
         assert_eq!(number(&caps, 0x1b8, 8), 1, "num_ports");
+    }
+
+    #[test]
+    fn as_many_srqs_as_capabilities_say() {
+        let config = DeviceConfig { qpn_count: 200, ..DeviceConfig::with_port(PortConfig::infiniband(1)) };
+        let mut bench = Bench::of(config);
+        let caps = query(&mut bench, 1).expect("general capabilities");
+        // log_max_srq, log_max_rmp, log_max_xrq: one table has them all.
+        assert_eq!([0xab, 0x383, 0x5fb].map(|at| number(&caps, at, 5)), [7; 3]);
+        let pd = bench.device.alloc_pd().expect("a PD");
+        let rq = RqContext { buf: BASE, log_size: 0, log_stride: 6 };
+        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x1000, limit: 0 };
+        for _ in 0..128 {
+            bench.device.create_srq(srq).expect("an SRQ");
+        }
+        assert_eq!(bench.device.create_srq(srq), Err(Error::Exhausted { object: Object::Srq, limit: 128 }));
     }
 
     #[test]

@@ -127,6 +127,8 @@ fn base(context: &Context) -> QueryDeviceResp {
     let [major, minor, sub_minor] = hca.settings.generation.firmware().map(u64::from);
     let guid = settings::node_guid(hca.index).to_be_bytes();
     let has = hca.capabilities().attributes;
+    // All processes on the fabric share the device's QPs, and each has numbers for a part of them.
+    let max_qp = has.max_qp.min(hca.queue_numbers());
     QueryDeviceResp {
         fw_ver: major << 32 | minor << 16 | sub_minor,
         node_guid: guid,
@@ -136,7 +138,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         vendor_id: settings::VENDOR_ID,
         vendor_part_id: hca.settings.generation.device_id(),
         hw_ver: 0,
-        max_qp: has.max_qp,
+        max_qp,
         max_qp_wr: has.max_qp_wr,
         device_cap_flags: capabilities(hca),
         max_sge: has.max_send_sge.min(has.max_recv_sge),
@@ -147,7 +149,7 @@ fn base(context: &Context) -> QueryDeviceResp {
         max_mw: has.max_mw,
         max_pd: has.max_pd,
         max_qp_rd_atom: has.max_qp_rd_atom,
-        max_res_rd_atom: has.max_qp_rd_atom.wrapping_mul(has.max_qp),
+        max_res_rd_atom: has.max_qp_rd_atom.wrapping_mul(max_qp),
         max_qp_init_rd_atom: has.max_qp_init_rd_atom,
         atomic_cap: has.atomic_cap,
         max_mcast_grp: has.max_mcast_grp,

@@ -46,6 +46,8 @@ pub(crate) struct Hca {
     pub(super) common_user: OnceLock<Option<Uid>>,
     trapped: &'static Trapped,
     gsi_qpn: Option<u32>,
+    /// QPNs of the device in this process.
+    queue_numbers: u32,
     /// The process that opened it.
     process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
@@ -100,6 +102,7 @@ impl Hca {
         let config = device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero());
         let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();
+        let queue_numbers = config.qpn_count;
         let mut device =
             Device::new(config, Box::new(UserMemory::new(windows.clone())), wire).map_err(|error| refused(&error))?;
         if let Some(qpn) = gsi_qpn {
@@ -136,6 +139,7 @@ impl Hca {
             common_user: OnceLock::new(),
             trapped,
             gsi_qpn,
+            queue_numbers,
             process,
             runner,
         })
@@ -188,8 +192,7 @@ impl Hca {
         let mut core = self.core.lock();
         // A sink begins nothing before it is stepped.
         if self.has_thread() {
-            let now = core.clock.now();
-            core.step(now);
+            core.begin();
         }
         core
     }
@@ -212,6 +215,11 @@ impl Hca {
     /// The number that stands for QP 1 of this process; a device without a network has none.
     pub(crate) fn gsi_qpn(&self) -> Option<u32> {
         self.gsi_qpn
+    }
+
+    /// Most QPs of the device in this process.
+    pub(crate) fn queue_numbers(&self) -> u32 {
+        self.queue_numbers
     }
 
     /// Sends a management datagram to QP `qpn`, its kin at the end of `path`.

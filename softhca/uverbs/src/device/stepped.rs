@@ -85,6 +85,15 @@ impl Stepped {
         }
     }
 
+    /// Begins what doorbells have asked for up to now.
+    pub(super) fn begin(&mut self) {
+        let now = self.clock.now();
+        // Before there are CQEs of this time.
+        self.clock.show(now);
+        self.device.begin(now);
+        self.deliver_all();
+    }
+
     fn sources(&self, origin: Origin) -> impl Iterator<Item = &Arc<Source>> {
         self.sources.get(&origin).into_iter().flatten()
     }
