@@ -136,9 +136,12 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
     let attr = attr_from_abi(&context.hca, wanted, qp.ignored())?;
-    if attr.path.is_some() && is_connected(qp.transport) && context.hca.settings.link == Link::Ethernet {
+    let settings = &context.hca.settings;
+    // A sink has no network, and connects to nobody.
+    let has_neighbours = settings.link == Link::Ethernet && !settings.sink;
+    if attr.path.is_some() && is_connected(qp.transport) && has_neighbours {
         // The device finds the address itself when it sends; the kernel looks before (`_ib_modify_qp`, `ib_resolve_eth_dmac`).
-        ah::mac_of(&context.hca.settings, &wanted.dest.dgid)?;
+        ah::mac_of(settings, &wanted.dest.dgid)?;
     }
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
     if let Some((receiver, to)) = qp.receiver().zip(attr.state) {
