@@ -7236,8 +7236,8 @@ L3:
     cbz w8, L8
     mov w22, wzr
     mov w25, wzr
-    mov w26, wzr
     mov w24, wzr
+    mov w26, wzr
     sub w23, w8, #1
     b L6
 L4:
@@ -7343,75 +7343,123 @@ setup_with_mode:
     ret
 
 core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Standard>>:
-    stp x29, x30, [sp, #-80]!
-    stp x26, x25, [sp, #16]
-    stp x24, x23, [sp, #32]
-    stp x22, x21, [sp, #48]
-    stp x20, x19, [sp, #64]
+    stp x29, x30, [sp, #-96]!
+    str x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
     mov x29, sp
     ldr w8, [x0, #16]
     mov x19, x0
-    cbz w8, L4
-    ldp w23, w22, [x19, #20]
+    cbz w8, L9
+    ldp w21, w22, [x19, #20]
+    ldp w23, w24, [x19]
     ldr x20, [x19, #8]
-    ldr w9, [x19]
-    ldrb w21, [x19, #28]
-    tbz w9, #0, L7
-    sub w24, w8, #1
-    mov w25, w23
-    b L3
+    ldrb w25, [x19, #28]
+    sub w26, w8, #1
+    mov w27, w21
+    b L4
 L1:
+    lsl w10, w9, #4
+    and w11, w9, #0xff
+    cmp w11, #4
+    and w10, w10, #0xffffffc0
+    bfxil w10, w9, #4, #4
+    and w11, w10, #0xff
+    ubfx w10, w9, #4, #4
+    ccmp w11, #5, #2, hs
+    ccmp w10, #14, #4, hs
+    b.ne L7
+L2:
+    add w8, w26, w8
+    add w21, w27, #1
     add w8, w8, #1
-    add w23, w25, #1
+    mov w27, w21
+    str w21, [x19, #20]
     and w8, w8, #0xffffff
-    str w23, [x19, #20]
-    mov w25, w23
     cmp w8, w22
     cset w8, eq
-    orr w21, w21, w8
-    and w8, w21, #0x1
+    orr w25, w25, w8
+    and w8, w25, #0x1
     strb w8, [x19, #28]
-L2:
-    sub w24, w24, #1
-    cmn w24, #1
-    b.eq L5
 L3:
+    sub w26, w26, #1
+    cmn w26, #1
+    b.eq L10
+L4:
     ldr w8, [x20, #8]
-    ldr w9, [x20, #44]
+    ldr w11, [x20, #44]
     ldr x10, [x20, #32]
-    ldr x11, [x20, #16]
-    str w24, [x19, #16]
-    add w8, w24, w8
-    sub w9, w9, #1
-    and w1, w8, #0xffffff
+    ldr x12, [x20, #16]
+    str w26, [x19, #16]
+    add w9, w26, w8
+    and w1, w9, #0xffffff
+    sub w9, w11, #1
     and w9, w9, w1
-    madd x9, x10, x9, x11
-    ldr w9, [x9, #60]
+    tst w1, w11
+    madd x10, x10, x9, x12
+    cset w11, ne
+    ldr w9, [x10, #60]
     dmb oshld
-    lsr w9, w9, #28
-    sub w10, w9, #1
-    cmp w10, #4
-    ccmp w9, #14, #4, hs
-    b.eq L1
-    cbz w25, L2
+    cbz w23, L5
+    rev w9, w9
+    cmp w23, #1
+    eor w9, w9, w11
+    b.ne L1
+    ldr w10, [x10, #56]
+    and w10, w10, #0xffffff00
+    rev w10, w10
+    cmp w10, w24
+    b.ne L6
+    and w9, w9, #0xff
+    cmp w9, #4
+    b.lo L2
+    lsr w10, w9, #4
+    cbz w10, L8
+    cmp w10, #13
+    b.eq L2
+    b L6
+L5:
+    ldr w9, [x10, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w24
+    b.eq L2
+L6:
+    cbz w27, L3
     ldr w8, [x20, #8]
-    add w9, w24, w25
+    add w9, w26, w27
     add x0, x20, #16
     add x2, x20, #16
     add w8, w9, w8
     and w3, w8, #0xffffff
     bl <blueflame::cq::ring::Ring>::copy_cqe
-    b L2
-L4:
-    ldr w23, [x19, #20]
-L5:
-    cbz w23, L6
+    b L3
+L7:
+    ubfx w9, w9, #2, #2
+    sub w10, w10, #1
+    cmp w10, #3
+    sub w9, w9, #1
+    ccmp w9, #2, #2, ls
+    b.lo L2
+    b L6
+L8:
+    ubfx w9, w9, #2, #2
+    sub w9, w9, #1
+    cmp w9, #2
+    b.lo L2
+    b L6
+L9:
+    ldr w21, [x19, #20]
+L10:
+    cbz w21, L11
     ldr x8, [x19, #8]
     ldr w9, [x8, #8]
     ldr w10, [x8, #44]
     ldr x11, [x8, #32]
     ldr x13, [x8, #16]
-    add w9, w9, w23
+    add w9, w9, w21
     sub w12, w10, #1
     and w9, w9, #0xffffff
     and w12, w9, w12
@@ -7426,57 +7474,11 @@ L5:
     ldr x8, [x8, #48]
     rev w9, w9
     str w9, [x8]
-L6:
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x24, x23, [sp, #32]
-    ldp x26, x25, [sp, #16]
-    ldp x29, x30, [sp], #80
+L11:
+    ldp x20, x19, [sp, #80]
+    ldr x27, [sp, #16]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x29, x30, [sp], #96
     ret
-L7:
-    ldr w24, [x19, #4]
-    sub w25, w8, #1
-    mov w26, w23
-    b L10
-L8:
-    add w8, w8, #1
-    add w23, w26, #1
-    and w8, w8, #0xffffff
-    mov w26, w23
-    str w23, [x19, #20]
-    cmp w8, w22
-    cset w8, eq
-    orr w21, w21, w8
-    and w8, w21, #0x1
-    strb w8, [x19, #28]
-L9:
-    sub w25, w25, #1
-    cmn w25, #1
-    b.eq L5
-L10:
-    ldr w8, [x20, #8]
-    ldr w9, [x20, #44]
-    ldr x10, [x20, #32]
-    ldr x11, [x20, #16]
-    str w25, [x19, #16]
-    add w8, w25, w8
-    sub w9, w9, #1
-    and w1, w8, #0xffffff
-    and w9, w9, w1
-    madd x9, x10, x9, x11
-    ldr wzr, [x9, #60]
-    dmb oshld
-    ldr w9, [x9, #56]
-    and w9, w9, #0xffffff00
-    rev w9, w9
-    cmp w9, w24
-    b.eq L8
-    cbz w26, L9
-    ldr w8, [x20, #8]
-    add w9, w25, w26
-    add x0, x20, #16
-    add x2, x20, #16
-    add w8, w9, w8
-    and w3, w8, #0xffffff
-    bl <blueflame::cq::ring::Ring>::copy_cqe
-    b L9

@@ -7436,8 +7436,8 @@ L4:
     mov dword ptr [rsp + 4], 0
     mov r8d, -256
     mov dword ptr [rsp], 0
-    xor r15d, r15d
     xor ebp, ebp
+    xor r15d, r15d
     jmp L7
 L5:
     add eax, r13d
@@ -7577,91 +7577,150 @@ core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Sta
     mov rbx, rdi
     mov r15d, dword ptr [rdi + 16]
     test r15d, r15d
-    je L5
+    je L12
     mov r12, qword ptr [rbx + 8]
-    mov eax, dword ptr [rbx]
-    mov r8d, dword ptr [rbx + 24]
-    movzx r14d, byte ptr [rbx + 28]
-    mov r9d, dword ptr [rbx + 20]
-    test al, 1
-    mov dword ptr [rsp + 12], r8d
-    je L8
+    mov r14d, dword ptr [rbx]
+    mov r11d, dword ptr [rbx + 4]
+    mov r13d, dword ptr [rbx + 24]
+    mov r10d, dword ptr [rbx + 20]
+    movzx eax, byte ptr [rbx + 28]
+    mov byte ptr [rsp + 11], al
     dec r15d
-    mov r13d, r9d
-    jmp L3
+    mov ebp, r10d
+    mov qword ptr [rsp + 16], rbx
+    mov dword ptr [rsp + 12], r13d
+    jmp L4
 L1:
+    cmp cl, 4
+    jae L11
+L2:
     add eax, r15d
     inc eax
     and eax, 16777215
-    cmp eax, r8d
+    cmp eax, r13d
     sete al
-    or al, r14b
+    or al, byte ptr [rsp + 11]
     and al, 1
     mov byte ptr [rbx + 28], al
-    inc r13d
-    mov dword ptr [rbx + 20], r13d
-    mov r9d, r13d
-    mov r14d, eax
-L2:
-    add r15d, -1
-    jae L6
+    inc ebp
+    mov dword ptr [rbx + 20], ebp
+    mov r10d, ebp
+    mov byte ptr [rsp + 11], al
 L3:
+    add r15d, -1
+    jae L13
+L4:
     mov dword ptr [rbx + 16], r15d
     mov eax, dword ptr [r12 + 8]
     lea esi, [r15 + rax]
     and esi, 16777215
-    mov rcx, qword ptr [r12 + 16]
-    mov edx, dword ptr [r12 + 44]
-    dec edx
-    and edx, esi
-    imul rdx, qword ptr [r12 + 32]
-    mov ecx, dword ptr [rcx + rdx + 60]
-    shr ecx, 28
-    lea edx, [rcx - 1]
-    cmp edx, 4
-    jb L1
-    cmp ecx, 14
+    mov rdx, qword ptr [r12 + 16]
+    mov r9d, dword ptr [r12 + 44]
+    lea edi, [r9 - 1]
+    and edi, esi
+    imul rdi, qword ptr [r12 + 32]
+    mov ecx, dword ptr [rdx + rdi + 60]
+    xor r8d, r8d
+    test esi, r9d
+    setne r9b
+    test r14d, r14d
+    je L5
+    mov r8b, r9b
+    bswap ecx
+    xor ecx, r8d
+    cmp r14d, 1
+    jne L7
+    mov edx, dword ptr [rdx + rdi + 56]
+    mov edi, -256
+    and edx, edi
+    bswap edx
+    cmp edx, r11d
     je L1
-    test r13d, r13d
-    je L4
+    jmp L6
+L5:
+    mov ecx, dword ptr [rdx + rdi + 56]
+    mov edx, -256
+    and ecx, edx
+    bswap ecx
+    cmp ecx, r11d
+    je L2
+L6:
+    test ebp, ebp
+    je L10
     mov ecx, dword ptr [r12 + 8]
-    add ecx, r13d
+    add ecx, ebp
     add ecx, r15d
     and ecx, 16777215
     lea rdi, [r12 + 16]
     mov rdx, rdi
-    mov ebp, r9d
+    mov ebx, r14d
+    mov r14d, r10d
+    mov r13d, r11d
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
-    mov r9d, ebp
-    mov r8d, dword ptr [rsp + 12]
-    jmp L2
-L4:
-    xor r13d, r13d
-    jmp L2
-L5:
-    mov r9d, dword ptr [rbx + 20]
-L6:
-    test r9d, r9d
-    je L7
+    mov r11d, r13d
+    mov r13d, dword ptr [rsp + 12]
+    mov r10d, r14d
+    mov r14d, ebx
+    mov rbx, qword ptr [rsp + 16]
+    jmp L3
+L7:
+    cmp cl, 4
+    jb L8
+    mov edx, ecx
+    and dl, -4
+    rol dl, 4
+    cmp dl, 5
+    jb L2
+L8:
+    mov edx, ecx
+    shr dl, 4
+    cmp dl, 14
+    je L2
+    dec dl
+    cmp dl, 3
+    ja L6
+L9:
+    shr cl, 2
+    and cl, 3
+    dec cl
+    cmp cl, 2
+    jb L2
+    jmp L6
+L10:
+    xor ebp, ebp
+    jmp L3
+L11:
+    mov edx, ecx
+    shr dl, 4
+    je L9
+    movzx ecx, dl
+    cmp ecx, 13
+    je L2
+    jmp L6
+L12:
+    mov r10d, dword ptr [rbx + 20]
+L13:
+    test r10d, r10d
+    je L14
     mov rax, qword ptr [rbx + 8]
-    add r9d, dword ptr [rax + 8]
-    and r9d, 16777215
+    add r10d, dword ptr [rax + 8]
+    and r10d, 16777215
     mov ecx, dword ptr [rax + 44]
     xor edx, edx
-    test r9d, ecx
+    test r10d, ecx
     setne dl
     mov dword ptr [rax + 40], edx
     dec ecx
-    and ecx, r9d
+    and ecx, r10d
     imul rcx, qword ptr [rax + 32]
     add rcx, qword ptr [rax + 16]
     mov qword ptr [rax], rcx
-    mov dword ptr [rax + 8], r9d
+    mov dword ptr [rax + 8], r10d
     mov ecx, dword ptr [rax + 8]
     mov rax, qword ptr [rax + 48]
     bswap ecx
     mov dword ptr [rax], ecx
-L7:
+L14:
     add rsp, 24
     pop rbx
     pop r12
@@ -7670,64 +7729,3 @@ L7:
     pop r15
     pop rbp
     ret
-L8:
-    mov r10d, dword ptr [rbx + 4]
-    dec r15d
-    mov r11d, -256
-    mov ebp, r9d
-    mov qword ptr [rsp + 16], rbx
-    jmp L11
-L9:
-    add eax, r15d
-    inc eax
-    and eax, 16777215
-    cmp eax, r8d
-    sete al
-    or al, r14b
-    and al, 1
-    mov byte ptr [rbx + 28], al
-    inc ebp
-    mov dword ptr [rbx + 20], ebp
-    mov r9d, ebp
-    mov r14d, eax
-L10:
-    add r15d, -1
-    jae L6
-L11:
-    mov dword ptr [rbx + 16], r15d
-    mov eax, dword ptr [r12 + 8]
-    lea esi, [r15 + rax]
-    and esi, 16777215
-    mov rcx, qword ptr [r12 + 16]
-    mov edx, dword ptr [r12 + 44]
-    dec edx
-    and edx, esi
-    imul rdx, qword ptr [r12 + 32]
-    mov edi, dword ptr [rcx + rdx + 60]
-    mov ecx, dword ptr [rcx + rdx + 56]
-    and ecx, r11d
-    bswap ecx
-    cmp ecx, r10d
-    je L9
-    test ebp, ebp
-    je L12
-    mov ecx, dword ptr [r12 + 8]
-    add ecx, ebp
-    add ecx, r15d
-    and ecx, 16777215
-    lea rdi, [r12 + 16]
-    mov rdx, rdi
-    mov r13d, r9d
-    mov ebx, r14d
-    mov r14d, r10d
-    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
-    mov r11d, -256
-    mov r10d, r14d
-    mov r14d, ebx
-    mov rbx, qword ptr [rsp + 16]
-    mov r9d, r13d
-    mov r8d, dword ptr [rsp + 12]
-    jmp L10
-L12:
-    xor ebp, ebp
-    jmp L10
