@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use blueflame::cq::Cqe;
 use blueflame::transport::Rc;
-use blueflame::types::Psn;
 pub(crate) use blueflame::verbs::{AnyCq, Cq, OwnedCq, Qp, QueuePair};
 use blueflame::verbs::{Device, Error, Path, ProtectionDomain};
 
@@ -46,7 +45,8 @@ impl Host {
 
     /// Goes to RTS: what it sends comes to itself.
     pub(crate) fn connect(&self, pair: &mut QueuePair<Rc>) {
-        let itself = pair.qp.endpoint_with(&self.path, Psn::truncate(1));
+        // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
+        let itself = pair.qp.endpoint(&self.path);
         pair.qp.to_init(&self.path).expect("INIT");
         pair.sq.connect(&self.path, &itself, &itself).expect("connect");
     }

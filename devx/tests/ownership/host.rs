@@ -2,8 +2,7 @@
 
 use blueflame::cq::Cqe;
 use blueflame::transport::Rc;
-use blueflame::types::Psn;
-use blueflame::verbs::{Endpoint, Path};
+use blueflame::verbs::Path;
 use blueflame_devx::memory::{Rings, ThreadRings};
 pub(crate) use blueflame_devx::object::{AnyCq, Cq, OwnedCq, Qp, QueuePair};
 use blueflame_devx::object::{Pd, Uar};
@@ -48,7 +47,8 @@ impl Host {
 
     /// Goes to RTS: what it sends comes to itself.
     pub(crate) fn connect(&self, pair: &mut QueuePair<Rc>) {
-        let itself = Endpoint { psn: Psn::truncate(1), ..pair.qp.endpoint(&self.path) };
+        // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
+        let itself = pair.qp.endpoint(&self.path);
         pair.qp.to_init(&self.path).expect("INIT");
         pair.connect(&self.path, &itself, &itself).expect("connect");
     }

@@ -231,10 +231,14 @@ mod tests {
         // SAFETY: as above.
         let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
         let registry = Registry::of(&UarMemory::in_file(file)).unwrap();
-        for handle in 0..=ENTRIES as u32 {
+        // Twice as many as there is room for.
+        let handles = || 0..2 * ENTRIES as u32;
+        for handle in handles() {
             registry.publish(DOMAIN, handle, &Shared { pid: 7, ..Shared::default() });
         }
-        assert!(registry.find(DOMAIN, ENTRIES as u32 - 1, 8).is_ok());
-        assert_eq!(registry.find(DOMAIN, ENTRIES as u32, 8), Err(Errno::ENOENT));
+        let (kept, lost): (Vec<_>, Vec<_>) = handles().partition(|&handle| registry.find(DOMAIN, handle, 8).is_ok());
+        assert!(lost[0] > ENTRIES as u32 * 3 / 4, "{} has no room in a table with as many entries", lost[0]);
+        assert_eq!(kept.len(), ENTRIES, "each place is taken");
+        assert_eq!(registry.find(DOMAIN, lost[0], 8), Err(Errno::ENOENT));
     }
 }
