@@ -1,4 +1,4 @@
-//! CQEs: which layout one has, and what it tells.
+//! CQEs: their layouts, and their records.
 use blueflame::cq::{CqeFormat, CqeOpcode, layout::OpOwn};
 
 use crate::diagnosis;
@@ -8,7 +8,7 @@ use crate::report::{Kind, Record};
 
 /// Bytes of a CQE's fields.
 const CQE64: usize = 64;
-/// Mini-CQEs in an array, which takes the place of a CQE.
+/// Mini-CQEs in an array. An array takes the place of one CQE.
 const MINI_CQES: usize = 8;
 /// Bytes of a mini-CQE.
 const MINI_CQE: usize = layout::MINI_CQE.bytes;
@@ -21,7 +21,7 @@ fn op_own(cqe64: &[u8]) -> OpOwn {
     OpOwn(cqe64.get(CQE64 - 1).copied().unwrap_or(0xf0))
 }
 
-/// Whether the device may have written this, or an initialised ring may hold it.
+/// Whether the device could have written these bytes, or an initialised ring could hold them.
 pub(crate) fn is_plausible(cqe64: &[u8]) -> bool {
     if cqe64.len() < CQE64 || cqe64[..CQE64] == [0; CQE64] {
         return false;
@@ -53,8 +53,8 @@ fn stride(bytes: &[u8], told: Option<usize>) -> usize {
     }
 }
 
-/// How many mini-CQEs a CQE of the enhanced layout has, if it is one: it names no queue pair, and where a title of the basic layout
-/// says how many mini-CQEs follow, it has one itself, or nothing.
+/// The number of mini-CQEs in a CQE of the enhanced layout; `None` if the CQE has another layout. An enhanced CQE names
+/// no queue pair. In the place where a title of the basic layout counts its mini-CQEs, it has a mini-CQE or zeros.
 fn enhanced(fields: &[u8]) -> Option<usize> {
     let fields: &[u8; CQE64] = fields.try_into().ok()?;
     let count = usize::from(op_own(fields).opcode()) + 1;
@@ -63,8 +63,9 @@ fn enhanced(fields: &[u8]) -> Option<usize> {
     (is_packed && is_free && count < MINI_CQES && fields[..MINI_CQE] != [0; MINI_CQE]).then_some(count)
 }
 
-/// The CQEs in `bytes`, which may be a whole ring. Those that the device has never written are counted, not shown, unless there
-/// are no others. Packed ones have as many places as they are completions, and what is not written of these is passed over.
+/// The CQEs in `bytes`, which may be a whole ring. CQEs that the device has never written are counted, not shown,
+/// unless there are no others. A packed block occupies one place per completion; the places without an array are
+/// skipped.
 pub(crate) fn all(bytes: &[u8], cqe_bytes: Option<usize>) -> Vec<Record> {
     let stride = stride(bytes, cqe_bytes);
     let mut records: Vec<Record> = Vec::new();
@@ -86,7 +87,8 @@ pub(crate) fn all(bytes: &[u8], cqe_bytes: Option<usize>) -> Vec<Record> {
         } else {
             records.push(one(places[at]));
             if op_own(fields).format() == CqeFormat::Compressed && !is_error(fields) && fields.len() == CQE64 {
-                // The title is the first of them. Their arrays are behind it, and in each eighth place from it.
+                // The title is the first completion. The arrays are in the next place, and in each eighth place from
+                // the title.
                 let count = (layout::CQE64.get(fields, "byte_cnt") as usize).clamp(1, places.len() - at + MINI_CQES);
                 for first in (0..count).step_by(MINI_CQES) {
                     if let Some(array) = fields_at(at + first.max(1)) {
@@ -113,7 +115,8 @@ fn is_error(cqe64: &[u8]) -> bool {
     matches!(CqeOpcode::new(op_own(cqe64).opcode()), CqeOpcode::ReqErr | CqeOpcode::RespErr | CqeOpcode::SigErr)
 }
 
-/// The layout of a completion of tag matching, if it is one: of an operation on a list of tags, or of a message.
+/// The layout of a completion of tag matching: of an operation on a list of tags, or of a message. `None` for other
+/// CQEs.
 fn tag_matching(cqe64: &[u8], opcode: CqeOpcode) -> Option<&'static Layout> {
     let of_messages = [CqeOpcode::RespSend, CqeOpcode::RespSendImm, CqeOpcode::RespSendInv];
     let is_possible = opcode == CqeOpcode::NoPacket || of_messages.contains(&opcode);
@@ -143,7 +146,7 @@ fn one(cqe: &[u8]) -> Record {
     match op_own.format() {
         CqeFormat::Inline32 if !is_error(fields) && fields.len() == CQE64 => {
             record.parts.push(layout::INLINE_SCATTER.read(fields, offset, &mut record.notes));
-            // What the layout says of these bytes is not so here.
+            // The first 32 bytes are the message, so the layout's fields there do not apply.
             let mut part = layout.read(fields, offset, &mut record.notes);
             part.fields.retain(|field| field.offset >= offset + 32);
             record.parts.push(part);

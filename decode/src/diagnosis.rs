@@ -1,4 +1,4 @@
-//! What went wrong, and what to try. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
+//! Failures and their possible remedies. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
 use blueflame::cq::{CqeOpcode, KnownSyndrome, Syndrome, WcStatus, vendor_advice};
 use blueflame_devx::cmd::{Opcode, Status};
 
@@ -6,7 +6,7 @@ use crate::layout::cqe as layout;
 use crate::names;
 use crate::report::Diagnosis;
 
-/// Of a CQE's 64 bytes, if they tell of a failure.
+/// Diagnoses a CQE of 64 bytes, if it reports a failure.
 pub(crate) fn of_cqe(cqe64: &[u8], opcode: CqeOpcode) -> Option<Diagnosis> {
     let get = |name| layout::ERR_CQE.get(cqe64, name);
     match opcode {
@@ -29,7 +29,7 @@ pub(crate) fn of_cqe(cqe64: &[u8], opcode: CqeOpcode) -> Option<Diagnosis> {
     }
 }
 
-/// Of the numbers of an error CQE; `None` if a log has none for the vendor's.
+/// Diagnoses the numbers of an error CQE. Pass `None` if a log has no vendor syndrome.
 pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
     let syndrome = Syndrome::new(value);
     let status = syndrome.status();
@@ -46,7 +46,7 @@ pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
     diagnosis
 }
 
-/// Of a verbs status, as programs print it; the syndrome it came from is then known, too.
+/// Diagnoses a verbs status, as programs print it. The status also identifies the syndrome.
 pub(crate) fn of_status(number: u64, vendor: Option<u8>) -> Option<Diagnosis> {
     let status = WcStatus::ALL.iter().find(|status| **status as u64 == number)?;
     let known = KnownSyndrome::ALL.iter().find(|known| known.status() == *status);
@@ -56,7 +56,7 @@ pub(crate) fn of_status(number: u64, vendor: Option<u8>) -> Option<Diagnosis> {
     })
 }
 
-/// Of a command that the firmware refused.
+/// Diagnoses a command that the firmware refused.
 pub(crate) fn of_command(opcode: Option<u16>, status: Option<u8>, syndrome: u64) -> Diagnosis {
     let what = opcode.map_or_else(|| "a command".to_owned(), |opcode| format!("{:?}", Opcode(opcode)));
     let mut diagnosis = Diagnosis::default();

@@ -1,8 +1,8 @@
-//! Doorbell records, and what is stored to doorbell registers.
+//! Doorbell records, and stores to doorbell registers.
 use crate::layout::{Layout, cqe as layout};
 use crate::report::{Kind, Record};
 
-/// What each kind of these eight bytes is.
+/// The layout of each kind of doorbell, eight bytes each.
 const LAYOUTS: [(Kind, &Layout); 4] = [
     (Kind::QpRecord, &layout::QP_RECORD),
     (Kind::CqRecord, &layout::CQ_RECORD),

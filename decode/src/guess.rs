@@ -1,12 +1,13 @@
-//! What bytes are, when nobody says.
+//! Guesses the kind of bytes that the caller does not name.
 use crate::options::{Input, Options};
 use crate::report::{Kind, Record};
 use crate::{cqe, doorbell, wqe};
 
-/// Bytes of a WQEBB, to which each WQE of a send queue begins.
+/// Bytes of a WQEBB. Each WQE of a send queue begins at a WQEBB.
 const WQEBB: usize = 64;
 
-/// The bytes as what `options` say they are. Gives nothing only for no bytes, or if nobody says and nothing fits.
+/// The bytes as the kind that `options` name. Empty only if there are no bytes, or if `options` name no kind and none
+/// fits.
 pub(crate) fn records(bytes: &[u8], options: &Options) -> Vec<Record> {
     let doorbells = |kind| bytes.chunks(8).map(|bytes| doorbell::one(bytes, kind)).collect();
     match options.input {
@@ -24,7 +25,7 @@ pub(crate) fn records(bytes: &[u8], options: &Options) -> Vec<Record> {
     }
 }
 
-/// A send ring, or the start of one: WQE behind WQE. What was never written is left out.
+/// A send ring, or the start of one: WQE after WQE. WQEBBs of zeros were never written and are left out.
 fn sends(bytes: &[u8], options: &Options) -> Vec<Record> {
     let mut records = Vec::new();
     let mut at = 0;
@@ -55,7 +56,7 @@ fn guess(bytes: &[u8], options: &Options) -> Vec<Record> {
     let odd = wqe::oddity(bytes, options.transport);
     let is_cqe = (64..=bytes.len()).step_by(64).take(2).any(|end| cqe::is_plausible(&bytes[end - 64..end]));
     match odd {
-        // Most bytes of CQEs that are not zero are in the second half, and make no sense as data segments.
+        // Most nonzero bytes of a CQE are in its second half, and make no sense as data segments.
         Some(0) => sends(bytes, options),
         _ if is_cqe && bytes.len().is_multiple_of(64) => cqe::all(bytes, options.cqe_bytes),
         Some(_) => sends(bytes, options),

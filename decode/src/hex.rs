@@ -1,20 +1,20 @@
-//! Rows of hex dumps: which bytes a line shows, whatever printed it.
+//! Rows of hex dumps: the bytes that a line shows, for every known form of dump.
 //!
-//! | who prints it | what a row looks like |
+//! | printed by | a row |
 //! |---|---|
 //! | libmlx5, older kernels | `00000000 00008813 10012abe 0dd0c1d3` |
 //! | Linux' `print_hex_dump`, DPDK's `rte_hexdump` | `00000030: 00 00 00 00 9d 00 53 04 …`, with or without characters behind |
 //! | `xxd`, `xxd -p` | `00000030: 0000 0000 9d00 5304 …  ......S.`, or digits alone |
 //! | `hexdump -C`, `od -t x1` | <code>00000030  00 00 00 00 9d 00 53 04  … &#124;......S.&#124;</code> |
 //! | `hexdump`, `od -x` | `0000030 0000 0000 009d 0453 …`: words as a little endian CPU loads them |
-//! | `gdb`: `x/16xw`, `x/64xb` | `0x7ffe30 <cq+48>:  0x00000000  0x0453009d …`: so, too |
+//! | `gdb`: `x/16xw`, `x/64xb` | `0x7ffe30 <cq+48>:  0x00000000  0x0453009d …`: words as a little endian CPU loads them |
 //! | C, Python | `0x00, 0x00, 0x9d`, `\x00\x9d` |
 //!
 //! Any of them may have the time or a program's name in front.
 
 use crate::options::Order;
 
-/// What a line shows.
+/// The content of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Bytes.
@@ -30,20 +30,20 @@ pub(crate) enum Line {
 /// A row of a dump.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The offsets that the row may begin at, as there may be two ways to read it.
+    /// The possible offsets of the row; there may be two ways to read one.
     offsets: Vec<u64>,
     bytes: Vec<u8>,
     /// Bytes in a word.
     word: usize,
-    /// The order of a word's bytes, if the row's form tells.
+    /// The order of a word's bytes, if the row's form implies one.
     order: Option<Order>,
-    /// Whether the line has an offset, or nothing but digits: others may be words of a log.
+    /// Whether the line has an offset, or only digits: other lines may be words of a log.
     sure: bool,
 }
 
-/// Bytes at least in a row that has no offset and is not alone on its line.
+/// Least number of bytes in a row that has no offset and is not alone on its line.
 const LEAST: usize = 4;
-/// Bytes at most that all `*` of an input stand for, so that a few lines cannot take all memory.
+/// Most bytes that all `*` of an input stand for. The limit keeps a few lines from taking all memory.
 pub(crate) const MOST_SQUEEZED: u64 = 1 << 16;
 
 /// Reads a line.
@@ -55,7 +55,7 @@ pub(crate) fn line(text: &str) -> Line {
     if trimmed == "*" {
         return Line::Squeezed;
     }
-    // Characters are behind a bar; a program's name may be in front of one.
+    // Characters follow a bar; a program's name may precede one.
     let (front, back) = trimmed.split_once('|').unwrap_or((trimmed, ""));
     row(front).or_else(|| row(back)).map_or(Line::Other, Line::Row)
 }
@@ -81,7 +81,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The digits of a group that are whole bytes, and whether `0x` or `x` is in front of them.
+/// The digits of a group of whole bytes, and whether `0x` or `x` precedes them.
 fn digits(token: &str) -> Option<(&str, bool)> {
     let bare = token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")).or_else(|| token.strip_prefix('x'));
     let digits = bare.unwrap_or(token);
@@ -93,7 +93,7 @@ fn number(token: &str, radix: u32) -> Option<u64> {
     u64::from_str_radix(token.strip_prefix("0x").unwrap_or(token), radix).ok()
 }
 
-/// The offset that a token with a colon behind it is.
+/// The offset in a token that ends with a colon.
 fn offset(tokens: &[Token<'_>], at: usize) -> Option<u64> {
     let text = tokens[at].text.strip_suffix(':')?;
     // gdb: `0x7ffe30 <cq+48>:`
@@ -110,7 +110,7 @@ fn row(text: &str) -> Option<Row> {
         row.offsets.extend(offset(&tokens, at));
         return Some(row);
     }
-    // An offset without a colon is wider than the groups behind it; that of `od` and `hexdump` may have seven digits.
+    // An offset without a colon is wider than the groups after it. `od` and `hexdump` may print seven digits.
     for at in 0..tokens.len().saturating_sub(1) {
         let (first, second) = (tokens[at].text, tokens[at + 1].text);
         let Some((group, false)) = digits(second) else { continue };
@@ -139,11 +139,12 @@ fn row(text: &str) -> Option<Row> {
         }
     }
     let alone = best.as_ref().is_some_and(|row| row.bytes.len().div_ceil(row.word) == tokens.len());
-    // Words that a debugger prints are as the CPU loads them, but only with an address are they sure to be a debugger's.
+    // A debugger prints words as the CPU loads them. But only an address proves that a debugger printed the words.
     best.filter(|row| alone || row.bytes.len() >= LEAST).map(|row| Row { order: None, sure: alone, ..row })
 }
 
-/// The groups at the start of `tokens`: of one width, but for the last, and up to the characters that some print behind them.
+/// The groups at the start of `tokens`: all of one width except the last, up to the characters that some programs
+/// append.
 fn groups(tokens: &[Token<'_>]) -> Option<Row> {
     let (first, prefixed) = digits(tokens.first()?.text)?;
     let word = first.len() / 2;

@@ -1,5 +1,5 @@
-//! Reads what mlx5 drivers print when something goes wrong, and what they put in memory: error CQEs, WQEs, doorbells and refused
-//! commands, out of logs, hex dumps or binary.
+//! Decodes the logs and memory of mlx5 drivers: error CQEs, WQEs, doorbells and refused commands. The input is a log, a
+//! hex dump or binary.
 //!
 //! ```
 //! let log = "
@@ -18,11 +18,11 @@
 //! println!("{report}");
 //! ```
 //!
-//! Nothing has to be told; [`Options`] say what the input is where it does not itself. Any bytes and any text give a [`Report`], in
-//! time and memory that grow with the input's length.
+//! No option is required; [`Options`] describe an input that is ambiguous. Any bytes and any text give a [`Report`].
+//! Time and memory grow with the input's length.
 //!
-//! Fields have the names of `mlx5dv.h`. Where they are is said by tables of this crate ([`layout`]), not by the structs that
-//! `blueflame` writes with, so that one can find the other's mistakes.
+//! Fields have the names of `mlx5dv.h`. Their offsets come from this crate's own tables ([`layout`]), not from the
+//! structs with which `blueflame` writes. So each can reveal the other's mistakes.
 
 mod cqe;
 mod diagnosis;
@@ -44,7 +44,7 @@ pub use options::{Input, Options, Order, Transport};
 pub use report::{Diagnosis, Field, Kind, Part, Record, Report, Value};
 pub use show::Styled;
 
-/// What is in `input`: text, as of a log, if it is text; otherwise the bytes themselves.
+/// Decodes `input`: as lines of a log if it is text, and otherwise as binary.
 #[must_use]
 pub fn decode(input: &[u8], options: &Options) -> Report {
     let text = if options.binary { None } else { text(input) };
@@ -57,7 +57,8 @@ pub fn decode(input: &[u8], options: &Options) -> Report {
     report
 }
 
-/// The input as text, unless it has control characters that no text has. Logs may have bytes of other encodings.
+/// The input as text, unless it has control characters that do not occur in text. Logs may have bytes of other
+/// encodings.
 fn text(input: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     let is_text = |byte: &u8| !byte.is_ascii_control() || matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b | 0x08 | 0x0c);
     input.iter().all(is_text).then(|| String::from_utf8_lossy(input))

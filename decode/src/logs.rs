@@ -1,4 +1,4 @@
-//! Lines of logs that tell of completions, WQEs and commands: whose they are, and which numbers they have.
+//! Log lines about completions, WQEs and commands: which program prints them, and which numbers they have.
 
 use crate::diagnosis;
 use crate::names;
@@ -7,17 +7,17 @@ use crate::report::{Field, Kind, Part, Record, Value};
 
 /// A form of line.
 struct Form {
-    /// What the line has, in this order.
+    /// Texts that the line contains, in this order.
     marks: &'static [&'static str],
-    /// What it tells of.
+    /// The kind of record that the line makes.
     kind: Kind,
     /// Its numbers.
     keys: &'static [Key],
-    /// What a dump behind it is.
+    /// The content of a dump after the line.
     dump: Input,
 }
 
-/// A number of a line: what is in front of it, and the name of the field that it is.
+/// A number of a line: the text in front of it, and the name of its field.
 struct Key {
     before: &'static str,
     name: &'static str,
@@ -29,12 +29,12 @@ const fn auto(before: &'static str, name: &'static str) -> Key {
     Key { before, name, radix: 10 }
 }
 
-/// A number that is hexadecimal without `0x`, too.
+/// A number that is hexadecimal even without `0x`.
 const fn hex(before: &'static str, name: &'static str) -> Key {
     Key { before, name, radix: 16 }
 }
 
-/// The forms; the first that fits a line counts. Each names its source, whose format strings they follow.
+/// The forms; the first that fits a line counts. Each names its source and follows the source's format strings.
 const FORMS: &[Form] = &[
     // rdma-core providers/mlx5/cq.c.
     Form { marks: &["got completion with error:"], kind: Kind::LoggedCompletion, keys: &[], dump: Input::Cqe },
@@ -87,7 +87,7 @@ const FORMS: &[Form] = &[
         keys: &[auto("CQE: ", "op_own:opcode")],
         dump: Input::Cqe,
     },
-    // DPDK drivers/net/mlx5/mlx5_tx.c and mlx5_rx.c; what its files are called says whose queue it is.
+    // DPDK drivers/net/mlx5/mlx5_tx.c and mlx5_rx.c; the names of its dump files tell the queue.
     Form {
         marks: &["Unexpected CQE error syndrome", "CQN"],
         kind: Kind::LoggedCompletion,
@@ -213,7 +213,7 @@ const FORMS: &[Form] = &[
         keys: &[hex("syndrome ", "syndrome")],
         dump: Input::Auto,
     },
-    // Linux drivers/infiniband/hw/mlx5/cq.c, the line behind "error cqe on cqn"; and whoever writes it so.
+    // Linux drivers/infiniband/hw/mlx5/cq.c, the line after "error cqe on cqn"; and other programs with the same text.
     Form {
         marks: &["syndrome 0x", "vendor syndrome 0x"],
         kind: Kind::LoggedCompletion,
@@ -222,7 +222,7 @@ const FORMS: &[Form] = &[
     },
 ];
 
-/// What a line tells, and what a dump behind it is.
+/// The content of a line, and the kind of a dump after it.
 pub(crate) struct Told {
     pub(crate) record: Record,
     pub(crate) dump: Input,
@@ -240,7 +240,7 @@ pub(crate) fn told(line: &str) -> Option<Told> {
         if fields.iter().any(|field| field.name == key.name) {
             continue;
         }
-        // A short mark as `/` counts behind what was found last.
+        // Search for a short mark such as `/` only after the last number found.
         let from =
             if key.before.len() > 2 { 0 } else { line.find("hw_synd ").or_else(|| line.find("tatus")).unwrap_or(0) };
         if let Some(number) = line.get(from..).and_then(|line| after(line, key.before, key.radix)) {
@@ -266,7 +266,7 @@ pub(crate) fn told(line: &str) -> Option<Told> {
     Some(Told { record, dump: form.dump, wqe })
 }
 
-/// Says what the numbers of a line mean: its title, and the diagnosis.
+/// Interprets the numbers of a line: sets the record's title and diagnosis.
 pub(crate) fn finish(record: &mut Record) {
     let number = |name: &str| record.number(name);
     let (syndrome, status) = (number("syndrome"), number("status"));
@@ -304,7 +304,7 @@ fn has(line: &str, marks: &[&str]) -> bool {
     })
 }
 
-/// The number behind the first place of `before` that has one.
+/// The number after the first occurrence of `before` that has one.
 fn after(line: &str, before: &str, radix: u32) -> Option<u64> {
     line.match_indices(before).find_map(|(at, _)| number(&line[at + before.len()..], radix))
 }
@@ -316,7 +316,7 @@ fn number(text: &str, radix: u32) -> Option<u64> {
         None => (text, radix),
     };
     let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
-    // More than 64 bits are not a number of these.
+    // No number of these forms has more than 64 bits.
     u64::from_str_radix(text.get(..end.min(20))?, radix).ok()
 }
 
@@ -379,8 +379,8 @@ fn command(line: &str, fields: &mut Vec<Field>) {
     }
 }
 
-/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169 dlid=12 …]`
-/// (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
+/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169
+/// dlid=12 …]` (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
 fn ucx_wqe(line: &str) -> Option<Record> {
     let (front, behind) = line.split_once(" QP 0x")?;
     let (qpn, rest) = (number(behind, 16)?, behind.split_once("wqe[")?.1);

@@ -2,8 +2,8 @@
 use blueflame::cq::{CqeOpcode, Syndrome};
 use blueflame::wqe::seg::Opcode;
 
-/// Opcodes of WQEs: rdma-core's `MLX5_OPCODE_*`, by the numbers that `blueflame` has for them; those it lacks are of Linux'
-/// `include/linux/mlx5/device.h` and of DPDK's `mlx5_prm.h`.
+/// Opcodes of WQEs: rdma-core's `MLX5_OPCODE_*`, with the numbers from `blueflame`. Opcodes that `blueflame` lacks come
+/// from Linux' `include/linux/mlx5/device.h` and DPDK's `mlx5_prm.h`.
 pub const OPCODES: &[(u8, &str)] = &[
     (Opcode::Nop as u8, "MLX5_OPCODE_NOP"),
     (Opcode::SendInval as u8, "MLX5_OPCODE_SEND_INVAL"),

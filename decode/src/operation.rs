@@ -1,24 +1,25 @@
-//! Which segments the WQEs of each operation are made of.
+//! The segments of each operation's WQEs.
 use blueflame::wqe::seg::Opcode;
 
 use crate::layout::{Layout, wqe as seg};
 
-/// What follows the control segment, and, where there is one, the address of the transport.
+/// A segment after the control segment, and after the transport's address if there is one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// A segment of fixed size.
     Fixed(&'static Layout),
-    /// Operands of a masked compare and swap, whose size the opcode modifier tells.
+    /// Operands of a masked compare and swap. The opcode modifier gives their size.
     MaskedSwap,
-    /// The same of a fetch and add.
+    /// Operands of a masked fetch and add. The opcode modifier gives their size.
     MaskedAdd,
     /// An Ethernet segment with its inline headers.
     Eth,
     /// Data segments, and inline segments, up to the end.
     Data,
-    /// A control segment of UMR and what it announces: a memory key's context, its translation, its signature configuration.
+    /// A control segment of UMR and the segments that it announces: a memory key's context, translation, signature
+    /// configuration.
     Umr,
-    /// What a WAIT waits for: a queue, or a value, as the opcode modifier says.
+    /// The target of a WAIT: a queue or a value, by the opcode modifier.
     Wait,
 }
 

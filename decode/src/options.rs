@@ -1,9 +1,9 @@
-//! What the caller knows of the input.
+//! The caller's knowledge of the input.
 
-/// What the bytes of an input are.
+/// The content of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Input {
-    /// Whatever they look like: text or binary, and what a dump is by the line in front of it and by its bytes.
+    /// Detect it: text or binary by the bytes; the kind of a dump by the line in front of it and by its bytes.
     #[default]
     Auto,
     /// WQEs of a send queue.
@@ -26,7 +26,7 @@ pub enum Input {
     CqDoorbell,
 }
 
-/// The transport of a send queue, which its WQEs do not say.
+/// The transport of a send queue. Its WQEs do not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Reliable connection.
@@ -46,22 +46,23 @@ pub enum Transport {
 /// The order of bytes in a dump's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Each word is shown as the big endian number that is in memory, as drivers do it.
+    /// Each word is shown as the big endian number in memory, as drivers print it.
     Big,
-    /// Each word is shown as a little endian CPU loads it, as `gdb` and `hexdump` without options do it.
+    /// Each word is shown as a little endian CPU loads it, as `gdb` and `hexdump` without options print it.
     Little,
 }
 
-/// What the caller knows of the input. The default knows nothing.
+/// The caller's knowledge of the input. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What the bytes are.
+    /// The content of the bytes.
     pub input: Input,
-    /// The transport of WQEs. Without it, the one that fits best is taken.
+    /// The transport of WQEs. Without it, the decoder takes the one that fits best.
     pub transport: Option<Transport>,
-    /// The order of bytes in words. Without it, it is told by the dump's form, or by what makes sense.
+    /// The order of bytes in words. Without it, the decoder takes the order that the dump's form implies, or that makes
+    /// sense.
     pub order: Option<Order>,
-    /// Bytes of a CQE, 64 or 128. Without it, it is told by what makes sense.
+    /// Bytes of a CQE, 64 or 128. Without it, the decoder takes the size that makes sense.
     pub cqe_bytes: Option<usize>,
     /// The input is binary, even if it could be text.
     pub binary: bool,

@@ -1,15 +1,15 @@
-//! What decoding gives: records of parts, parts of fields, and for failures a diagnosis.
+//! The result of decoding: records made of parts, parts made of fields, and a diagnosis of each failure.
 use std::borrow::Cow;
 
-/// Everything that was found in an input, in its order.
+/// Everything found in an input, in input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
-    /// What was found.
+    /// The records found.
     pub records: Vec<Record>,
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Kind {
@@ -19,7 +19,7 @@ pub enum Kind {
     RecvWqe,
     /// A WQE of a shared receive queue.
     SrqWqe,
-    /// A CQE, also that of a failure.
+    /// A CQE, of a success or of a failure.
     Cqe,
     /// Eight mini-CQEs of a compressed block.
     MiniCqes,
@@ -31,9 +31,9 @@ pub enum Kind {
     SqDoorbell,
     /// A store to a completion queue's doorbell register.
     CqDoorbell,
-    /// A completion that a log line tells of without its bytes.
+    /// A completion that a log line reports without its bytes.
     LoggedCompletion,
-    /// A WQE that a log line tells of without its bytes.
+    /// A WQE that a log line reports without its bytes.
     LoggedWqe,
     /// A command that the firmware refused.
     Command,
@@ -41,11 +41,11 @@ pub enum Kind {
     Unknown,
 }
 
-/// One thing that was found.
+/// One structure, command or log line found in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Record {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The same in a few words: `MLX5_CQE_REQ_ERR of queue pair 0x12abe`.
     pub title: String,
@@ -58,9 +58,9 @@ pub struct Record {
     pub bytes: Vec<u8>,
     /// Its segments.
     pub parts: Vec<Part>,
-    /// What is odd about it, and what was assumed to read it.
+    /// Oddities of the record, and assumptions that decoding made.
     pub notes: Vec<String>,
-    /// What went wrong and what to try, if something went wrong.
+    /// The failure and its possible remedies, if there is a failure.
     pub diagnosis: Option<Diagnosis>,
 }
 
@@ -68,11 +68,11 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Part {
-    /// Its name in C, `mlx5_wqe_ctrl_seg`; or what it is if C has no name for it.
+    /// Its name in C, `mlx5_wqe_ctrl_seg`; or a description if C has no name for it.
     pub name: Cow<'static, str>,
     /// Where it is, in bytes from the record's start.
     pub offset: usize,
-    /// How many bytes it has; 0 if it comes from words.
+    /// Its size in bytes; 0 if it comes from words of a log.
     pub bytes: usize,
     /// Its fields. Reserved ones are left out if they are zero.
     pub fields: Vec<Field>,
@@ -82,22 +82,22 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Field {
-    /// Its name in C, and behind a colon that of the bits if the field is composed: `qpn_ds:ds`.
+    /// Its name in C. A composed field has the name of its bits after a colon: `qpn_ds:ds`.
     pub name: Cow<'static, str>,
     /// Where it is, in bytes from the record's start.
     pub offset: usize,
     /// Its value.
     pub value: Value,
-    /// What the value stands for.
+    /// The meaning of the value.
     pub meaning: Option<String>,
 }
 
-/// A field's value. For serde it is a string: 64 bits are more than a number of JSON is sure to hold.
+/// A field's value. serde writes it as a string, because a JSON number may not hold 64 bits exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Shown in decimal.
     Dec(u64),
-    /// Shown in hexadecimal; how many bits it has.
+    /// Shown in hexadecimal; the second number is its width in bits.
     Hex(u64, usize),
     /// Bytes as they are in memory.
     Bytes(Vec<u8>),
@@ -105,15 +105,15 @@ pub enum Value {
     Text(String),
 }
 
-/// What went wrong, and what to try.
+/// A failure and its possible remedies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnosis {
-    /// What went wrong.
+    /// The failure.
     pub summary: String,
-    /// What more is known of it.
+    /// More facts about it.
     pub details: Vec<String>,
-    /// What to try, likeliest first.
+    /// Remedies to try, likeliest first.
     pub advice: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ impl Record {
         }
     }
 
-    /// The number that the first field of this name has, in whichever part.
+    /// The number of the first field of this name, in any part.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.parts.iter().flat_map(|part| &part.fields).find(|field| field.name == name)?.value.number()
@@ -185,7 +185,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 impl Report {
-    /// Says which WQEs of the report are those that its error CQEs are of.
+    /// Marks the WQEs of the report that its error CQEs name.
     pub(crate) fn relate(&mut self) {
         let place = |record: &Record, qpn, wqe| Some((record.number(qpn)?, record.number(wqe)? & 0xffff));
         let mut failed = std::collections::HashMap::new();

@@ -1,15 +1,15 @@
-//! Reports for people.
+//! Reports as text for people.
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
 use crate::report::{Kind, Part, Record, Report, hex};
 
-/// A report with colours, as ANSI sequences: what prints it decides whether they reach the terminal.
+/// A report with colours, as ANSI sequences. The printing program decides whether they reach the terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Styled<'a>(pub &'a Report);
 
-/// How what is shown.
+/// The style of each element.
 #[derive(Default)]
 struct Palette {
     title: Style,
@@ -107,7 +107,7 @@ fn segment(part: &Part, palette: &Palette, f: &mut fmt::Formatter<'_>) -> fmt::R
     Ok(())
 }
 
-/// Text of a log must not do anything to the terminal: control characters are left out.
+/// Removes control characters, so that text of a log cannot affect the terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

@@ -5,20 +5,20 @@ use crate::logs;
 use crate::options::{Input, Options};
 use crate::report::{Kind, Record};
 
-/// Lines of something else after which a dump no longer belongs to the line that announced it.
+/// After this many other lines, a dump no longer belongs to the line that announced it.
 const FAR: usize = 3;
 
-/// Where the reading is.
+/// The state of reading a text.
 struct Reader<'a> {
     options: &'a Options,
     records: Vec<Record>,
-    /// Dumps that are nothing known.
+    /// Dumps of unknown kind.
     unknown: Vec<Record>,
-    /// What log lines told last. If a dump follows, it is of that.
+    /// The record of the latest log lines. A dump that follows belongs to it.
     pending: Option<Record>,
-    /// What the next dump is.
+    /// The kind of the next dump.
     expected: Input,
-    /// Lines since that was told.
+    /// Other lines since the latest log line.
     since: usize,
     block: Option<Block>,
     squeezed: u64,
@@ -134,7 +134,7 @@ impl Reader<'_> {
             .filter(|_| !sure)
             .or_else(|| (input != Input::Auto).then(|| guess::records(&readings[0], &options)))
             .unwrap_or_default();
-        // Two words of a log are not the doorbell that they could be.
+        // Two words of a log could be a doorbell, but usually are not.
         let is_short = readings[0].len() < 16 && input == Input::Auto;
         match found.first_mut() {
             Some(_) if is_short => {
@@ -162,7 +162,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What log lines told belongs to the dump behind them; what does not is a record of its own.
+    /// Adds the pending log lines to the record of the dump after them. If they do not fit it, they become their own
+    /// record.
     fn take_pending(&mut self, record: &mut Record) {
         let belongs = |pending: &Record| match pending.kind {
             Kind::LoggedCompletion => record.kind == Kind::Cqe && self.expected == Input::Cqe,
@@ -181,12 +182,12 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a kind that was guessed is what was announced.
+/// Whether the guessed kind is the announced one.
 fn agrees(input: Input, kind: Kind) -> bool {
     matches!((input, kind), (Input::Wqe, Kind::SendWqe) | (Input::Cqe, Kind::Cqe))
 }
 
-/// A line that announces a dump which is not there tells nothing.
+/// Whether the record has fields. A line that announces a missing dump has none.
 fn is_worth_showing(record: &Record) -> bool {
     record.parts.iter().any(|part| !part.fields.is_empty())
 }

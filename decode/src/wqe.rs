@@ -1,4 +1,4 @@
-//! WQEs: which segments there are, and what is odd about them.
+//! WQEs: their segments, and their oddities.
 use crate::layout::{Layout, bsf, wqe as seg};
 use crate::names;
 use crate::operation::{self, Step};
@@ -12,7 +12,7 @@ const INVALID_LKEY: u64 = 0x100;
 /// The `op` of a repeat block (rdma-core `providers/mlx5/qp.c`).
 const REPEAT: u64 = 0x400;
 
-/// What is between the control segment and the operation's own segments.
+/// The segment between the control segment and the operation's own segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lead {
     None,
@@ -23,7 +23,7 @@ enum Lead {
 }
 
 impl Lead {
-    /// In the order in which they are tried: of two that fit, the first is taken.
+    /// In the order of trial: if two fit, the first is taken.
     const ALL: [Self; 5] = [Self::None, Self::FullAv, Self::CompactAv, Self::Xrc, Self::Eth];
 
     const fn text(self) -> &'static str {
@@ -52,7 +52,7 @@ struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
     parts: Vec<Part>,
-    /// What cannot be, or is unlikely: the fewer, the better the guess.
+    /// Impossible or unlikely values: the fewer, the better the guess.
     odd: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Walk<'_> {
         &self.bytes[self.at.min(self.bytes.len())..]
     }
 
-    /// Reads a segment, and goes on behind it. Gives the offset that it was at.
+    /// Reads a segment, and continues after it. Returns the segment's offset.
     fn fixed(&mut self, layout: &Layout) -> usize {
         let at = self.at;
         if self.rest().is_empty() {
@@ -79,7 +79,7 @@ impl Walk<'_> {
         layout.get(self.bytes.get(at..).unwrap_or(&[]), name)
     }
 
-    /// Takes `len` bytes, or what is left, as the last field of the last part.
+    /// Takes `len` bytes, or fewer at the end, as the last field of the last part.
     fn bytes_field(&mut self, name: &'static str, len: usize) {
         let len = len.min(self.rest().len());
         if len == 0 {
@@ -95,12 +95,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on at the next DS.
+    /// Continues at the next DS.
     fn pad(&mut self) {
         self.at = self.at.next_multiple_of(DS).min(self.bytes.len());
     }
 
-    /// What is left up to `end`, DS by DS.
+    /// Takes the remaining bytes up to `end`, DS by DS.
     fn raw(&mut self, name: &'static str, end: usize) {
         let end = end.min(self.bytes.len());
         while self.at < end {
@@ -110,8 +110,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Says of a signature in the control segment whether it is the WQE's, which makes the XOR of all its bytes 255 (rdma-core
-    /// `providers/mlx5/qp.c`, `wq_sig`). Zero is none.
+    /// Notes whether the signature in the control segment is right: a right one makes the XOR of all bytes of the WQE
+    /// 255 (rdma-core `providers/mlx5/qp.c`, `wq_sig`). Zero means no signature.
     fn signature(&mut self) {
         let found = seg::CTRL.get(self.bytes, "signature") as u8;
         if found == 0 || self.bytes.len() < len(self.bytes) {
@@ -199,7 +199,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Says what the value of a field of the last part stands for.
+    /// Sets the meaning of a field of the last part.
     fn name_last(&mut self, name: &str, meaning: &str) {
         let fields = self.parts.last_mut().map(|part| &mut part.fields);
         if let Some(field) = fields.into_iter().flatten().find(|field| field.name == name) {
@@ -226,7 +226,7 @@ impl Walk<'_> {
         self.formats(self.at + signature);
     }
 
-    /// Formats behind the list, up to `end`: whole ones, and what is left.
+    /// Formats after the list, up to `end`: whole ones, then the remaining bytes.
     fn formats(&mut self, end: usize) {
         while self.at + bsf::BSF.bytes <= end.min(self.bytes.len()) {
             let is_crypto = self.get(&bsf::CRYPTO_BSF, self.at, "bsf_size_type:type") == bsf::CRYPTO;
@@ -248,7 +248,7 @@ impl Walk<'_> {
                 self.fixed(&seg::REPEAT_ENTRY);
             }
         } else {
-            // What is zero is padding to 64 bytes.
+            // Zeros are padding to 64 bytes.
             while self.at + DS <= end && self.bytes[self.at..self.at + DS] != [0; DS] {
                 self.fixed(&seg::KLM);
             }
@@ -257,8 +257,8 @@ impl Walk<'_> {
     }
 
     fn step(&mut self, step: Step, opmod: u64) {
-        // UCX: with bit 3 of the modifier, its low bits tell the operands' size; without, they are of 8 bytes. Those of 16 are libmlx5's, of
-        // MLNX_OFED 4 (`set_ext_atomic_seg`).
+        // UCX: if bit 3 of the modifier is set, its low bits give the operands' size; otherwise the size is 8 bytes.
+        // Operands of 16 bytes follow libmlx5 of MLNX_OFED 4 (`set_ext_atomic_seg`).
         let size = if opmod & 8 == 0 { 8 } else { 4 << (opmod & 7) };
         match step {
             Step::Fixed(layout) => {
@@ -275,13 +275,13 @@ impl Walk<'_> {
             Step::Eth => self.eth(),
             Step::Data => self.data(),
             Step::Umr => self.umr(),
-            // DPDK: MLX5_OPC_MOD_WAIT_CQ_PI is 0, for data and time 1 and 2.
+            // DPDK: the modifier is 0 for a CQ (MLX5_OPC_MOD_WAIT_CQ_PI), 1 for data and 2 for time.
             Step::Wait => _ = self.fixed(if opmod == 0 { &seg::QUEUE } else { &seg::WAIT }),
         }
     }
 }
 
-/// How far the WQE at the start of `bytes` goes, by its control segment; at least 16.
+/// Bytes of the WQE at the start of `bytes`, by its control segment; at least 16.
 pub(crate) fn len(bytes: &[u8]) -> usize {
     (seg::CTRL.get(bytes, "qpn_ds:ds") as usize).max(1) * DS
 }
@@ -295,7 +295,7 @@ pub(crate) fn is_first_word(bytes: &[u8]) -> bool {
         && names::opcode(get("opmod_idx_opcode:opcode")).is_some()
 }
 
-/// How unlikely it is that there is a WQE of a send queue at the start of `bytes`; `None` if there cannot be one.
+/// The number of oddities of `bytes` as a WQE of a send queue; `None` if they cannot be one.
 pub(crate) fn oddity(bytes: &[u8], transport: Option<Transport>) -> Option<usize> {
     let get = |name| seg::CTRL.get(bytes, name);
     let possible =
@@ -303,7 +303,7 @@ pub(crate) fn oddity(bytes: &[u8], transport: Option<Transport>) -> Option<usize
     possible.then(|| walk(bytes, transport).0.odd.len())
 }
 
-/// The walk with the least that is odd, and what it assumes to be in front of the operation's segments.
+/// The walk with the fewest oddities, its lead segment, and whether another lead fits equally well.
 fn walk(bytes: &[u8], transport: Option<Transport>) -> (Walk<'_>, Lead, bool) {
     let bytes = &bytes[..bytes.len().min(len(bytes))];
     let opmod = seg::CTRL.get(bytes, "opmod_idx_opcode:opmod");

@@ -1,10 +1,10 @@
-//! The formats behind a memory key's list: signatures of blocks, and encryption. Their structures and numbers are in rdma-core
-//! `providers/mlx5/wqe.h`, and not in `mlx5dv.h`.
+//! The formats after a memory key's list: signatures of blocks, and encryption. Their structures and numbers are in
+//! rdma-core `providers/mlx5/wqe.h`, not in `mlx5dv.h`.
 
 use super::Show::{Bytes, Flags, Hex, Named, Unused};
 use super::{FieldLayout, Layout, bits, bits8, checked, whole};
 
-/// `mlx5_bsf`: of signatures.
+/// `mlx5_bsf`: the format of signatures.
 pub const BSF: Layout = checked(Layout {
     name: "mlx5_bsf",
     bytes: 64,

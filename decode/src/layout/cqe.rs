@@ -1,7 +1,8 @@
 //! The layouts of CQEs, doorbell records and doorbell registers.
 //!
-//! Sources: rdma-core `providers/mlx5/mlx5dv.h`; Linux `include/linux/mlx5/device.h` (signature errors, compressed CQEs, checksum)
-//! and `include/linux/mlx5/{cq,doorbell}.h`; UCX `src/uct/ib/mlx5/ib_mlx5.h` and NVSHMEM (the hardware's syndrome).
+//! Sources: rdma-core `providers/mlx5/mlx5dv.h`; Linux `include/linux/mlx5/device.h` (signature errors, compressed
+//! CQEs, checksum) and `include/linux/mlx5/{cq,doorbell}.h`; UCX `src/uct/ib/mlx5/ib_mlx5.h` and NVSHMEM (the
+//! hardware's syndrome).
 
 use super::Show::{Bytes, Dec, Flags, Hex, Named, Unused, Zero};
 use super::{FieldLayout, Layout, bits, bits8, checked, whole};
@@ -72,7 +73,7 @@ pub const TM_CQE: Layout = checked(Layout {
     ],
 });
 
-/// `mlx5_cqe64` of a message that was compared with a list of tags; its header is here if it matched.
+/// `mlx5_cqe64` of a message that was compared with a list of tags. If the message matched, its header is here.
 pub const TMH_CQE: Layout = checked(Layout {
     name: "mlx5_cqe64",
     bytes: 64,
@@ -101,7 +102,7 @@ pub const TMH_CQE: Layout = checked(Layout {
     ],
 });
 
-/// What completions of tag matching have alike.
+/// The fields that all completions of tag matching share.
 const TM_REST: [FieldLayout; 12] = [
     bits("srqn_uidx:lro_num_seg", 32, 31, 24, Unused),
     bits("srqn_uidx:srqn_uidx", 32, 23, 0, Hex),
@@ -171,8 +172,8 @@ fn format(bits: u64) -> Option<&'static str> {
     })
 }
 
-/// `mlx5_err_cqe`: a request that failed. The two bytes before `vendor_err_synd` are reserved in `mlx5dv.h`; UCX and NVSHMEM name
-/// them.
+/// `mlx5_err_cqe`: a request that failed. The two bytes before `vendor_err_synd` are reserved in `mlx5dv.h`; UCX and
+/// NVSHMEM name them.
 pub const ERR_CQE: Layout = checked(Layout {
     name: "mlx5_err_cqe",
     bytes: 64,
@@ -260,7 +261,7 @@ fn arm(command: u64) -> Option<&'static str> {
     })
 }
 
-/// What is stored to a send queue's doorbell register: the first 8 bytes of the last WQE.
+/// A store to a send queue's doorbell register: the first 8 bytes of the last WQE.
 pub const SQ_DOORBELL: Layout = checked(Layout {
     name: "doorbell register of a send queue",
     bytes: 8,
@@ -274,7 +275,7 @@ pub const SQ_DOORBELL: Layout = checked(Layout {
     ],
 });
 
-/// What is stored to a completion queue's doorbell register (`MLX5_CQ_DOORBELL`) to ask for an event.
+/// A store to a completion queue's doorbell register (`MLX5_CQ_DOORBELL`) to ask for an event.
 pub const CQ_DOORBELL: Layout = checked(Layout {
     name: "doorbell register of a completion queue",
     bytes: 8,
@@ -288,7 +289,7 @@ pub const CQ_DOORBELL: Layout = checked(Layout {
     ],
 });
 
-/// `mlx5_mini_cqe8` of Linux; what the first four bytes are depends on the queue's format.
+/// `mlx5_mini_cqe8` of Linux. The queue's format determines the meaning of the first four bytes.
 pub const MINI_CQE: Layout = checked(Layout {
     name: "mlx5_mini_cqe8",
     bytes: 8,
@@ -309,7 +310,7 @@ pub const MINI_CQES_END: Layout = checked(Layout {
     ],
 });
 
-/// The number is less by one.
+/// The stored number is the count minus one.
 fn mini_cqes(number: u64) -> Option<&'static str> {
     const COUNTS: [&str; 7] = ["1", "2", "3", "4", "5", "6", "7"];
     COUNTS.get(number as usize).copied()
@@ -319,5 +320,5 @@ fn mini_cqes(number: u64) -> Option<&'static str> {
 pub const INLINE_SCATTER: Layout =
     checked(Layout { name: "the message", bytes: 32, fields: &[whole("data", 0, 32, Bytes)] });
 
-/// All of them that `mlx5dv.h` has, for the test that compares them with it.
+/// The layouts that `mlx5dv.h` also has. A test compares them with the header.
 pub const OF_MLX5DV: &[&Layout] = &[&CQE64, &ERR_CQE];

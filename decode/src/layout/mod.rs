@@ -1,8 +1,8 @@
-//! Layouts as data: where each field of a segment is, and how it is shown.
+//! Layouts as data: the place of each field of a segment, and how the field is shown.
 //!
-//! The tables are written from rdma-core's `providers/mlx5/{mlx5dv.h,wqe.h}`, Linux' `include/linux/mlx5/{device,qp}.h` and DPDK's
-//! `drivers/common/mlx5/mlx5_prm.h`, not from the structs of `blueflame::wqe` and `blueflame::cq`: a wrong offset there shows here.
-//! A test compares them with the installed `mlx5dv.h`.
+//! The tables follow rdma-core's `providers/mlx5/{mlx5dv.h,wqe.h}`, Linux' `include/linux/mlx5/{device,qp}.h` and
+//! DPDK's `drivers/common/mlx5/mlx5_prm.h`. They do not use the structs of `blueflame::wqe` and `blueflame::cq`, so
+//! they reveal a wrong offset there. A test compares the tables with the installed `mlx5dv.h`.
 
 pub mod bsf;
 pub mod cqe;
@@ -17,14 +17,14 @@ pub struct Layout {
     pub name: &'static str,
     /// Its size in bytes.
     pub bytes: usize,
-    /// Its fields, by their place.
+    /// Its fields, in order of their place.
     pub fields: &'static [FieldLayout],
 }
 
-/// A field of a structure; of several bytes, or of some bits of them, big endian.
+/// A big endian field of a structure: several bytes, or some bits of them.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldLayout {
-    /// The name of the field in C, and behind a colon that of the bits if the field is composed: `qpn_ds:ds`.
+    /// The name of the field in C. A composed field has the name of its bits after a colon: `qpn_ds:ds`.
     pub name: &'static str,
     /// The first bit; 0 is the most significant of the first byte.
     pub bit: usize,
@@ -41,7 +41,7 @@ pub enum Show {
     Hex,
     /// As a decimal number.
     Dec,
-    /// As a number, with what it stands for.
+    /// As a number, with its meaning.
     Named(fn(u64) -> Option<&'static str>),
     /// As a number, with the names of the bits that are set.
     Flags(&'static [(u64, &'static str)]),
@@ -68,7 +68,7 @@ pub(crate) const fn bits8(name: &'static str, offset: usize, high: usize, low: u
     FieldLayout { name, bit: offset * 8 + 7 - high, width: high + 1 - low, show }
 }
 
-/// Does not compile for a structure whose fields leave it, overlap, or leave bits out.
+/// Fails to compile if the fields exceed the structure, overlap, or leave bits out.
 pub(crate) const fn checked(layout: Layout) -> Layout {
     let mut at = 0;
     let mut i = 0;
@@ -87,7 +87,7 @@ pub(crate) const fn checked(layout: Layout) -> Layout {
     layout
 }
 
-/// Up to 64 bits out of `bytes`, from bit `first`; bits that there are not are zero.
+/// Up to 64 bits out of `bytes`, from bit `first`. Bits past the end of `bytes` are zero.
 pub(crate) fn number(bytes: &[u8], first: usize, width: usize) -> u64 {
     (first..first + width.min(64)).fold(0, |value, bit| {
         let byte = bytes.get(bit / 8).copied().unwrap_or(0);
@@ -101,8 +101,8 @@ impl Layout {
         self.fields.iter().find(|field| field.name == name).map_or(0, |field| number(bytes, field.bit, field.width))
     }
 
-    /// The fields of the structure at `bytes`, which begins `offset` bytes into something larger. Of a structure that is cut
-    /// short, the fields that are there.
+    /// The fields of the structure at `bytes`, which begins `offset` bytes into the record. If the structure is cut
+    /// short, only its complete fields.
     pub(crate) fn read(&self, bytes: &[u8], offset: usize, notes: &mut Vec<String>) -> Part {
         let bytes = &bytes[..bytes.len().min(self.bytes)];
         let mut fields = Vec::new();

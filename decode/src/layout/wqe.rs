@@ -1,8 +1,8 @@
 //! The segments of WQEs.
 //!
-//! Sources: rdma-core `providers/mlx5/mlx5dv.h` and `wqe.h`; Linux `include/linux/mlx5/qp.h` (`mlx5_wqe_eth_seg`'s VLAN bit, the
-//! fences); DPDK `drivers/common/mlx5/mlx5_prm.h` (`mlx5_wqe_qseg`, `mlx5_wqe_wseg`); UCX `src/uct/ib/mlx5/ib_mlx5_log.c` (the
-//! operands of extended atomics).
+//! Sources: rdma-core `providers/mlx5/mlx5dv.h` and `wqe.h`; Linux `include/linux/mlx5/qp.h` (`mlx5_wqe_eth_seg`'s VLAN
+//! bit, the fences); DPDK `drivers/common/mlx5/mlx5_prm.h` (`mlx5_wqe_qseg`, `mlx5_wqe_wseg`); UCX
+//! `src/uct/ib/mlx5/ib_mlx5_log.c` (the operands of extended atomics).
 
 use super::Show::{Bytes, Dec, Flags, Hex, Named, Unused, Zero};
 use super::{Layout, bits, bits8, checked, whole};
@@ -80,14 +80,14 @@ pub const MASKED_ATOMIC: Layout = checked(Layout {
     ],
 });
 
-/// A masked fetch and add of 8 bytes. It has no name in public headers; UCX calls the second operand the boundary.
+/// A masked fetch and add of 8 bytes. Public headers have no name for it; UCX calls the second operand the boundary.
 pub const MASKED_ADD: Layout = checked(Layout {
     name: "masked fetch-and-add segment",
     bytes: 16,
     fields: &[whole("add", 0, 8, Hex), whole("boundary", 8, 8, Hex)],
 });
 
-/// The same of 4 bytes.
+/// A masked fetch and add of 4 bytes.
 pub const MASKED_ADD_32: Layout = checked(Layout {
     name: "masked fetch-and-add segment",
     bytes: 16,
@@ -367,7 +367,7 @@ pub const MMO: Layout = checked(Layout {
     fields: &[whole("mmo_control_31_0", 0, 4, Hex), whole("local_key", 4, 4, Hex), whole("local_address", 8, 8, Hex)],
 });
 
-/// `mlx5_wqe_qseg` of DPDK: what WAIT, SEND_EN and RCV_EN name, a queue and an index.
+/// `mlx5_wqe_qseg` of DPDK: the queue and the index that WAIT, SEND_EN and RCV_EN name.
 pub const QUEUE: Layout = checked(Layout {
     name: "mlx5_wqe_qseg",
     bytes: 16,
@@ -379,7 +379,7 @@ pub const QUEUE: Layout = checked(Layout {
     ],
 });
 
-/// `mlx5_wqe_wseg` of DPDK: what a WAIT for a value in memory, or for a time, waits for.
+/// `mlx5_wqe_wseg` of DPDK: the value in memory, or the time, of a WAIT.
 pub const WAIT: Layout = checked(Layout {
     name: "mlx5_wqe_wseg",
     bytes: 32,
@@ -412,7 +412,7 @@ pub const SRQ_NEXT: Layout = checked(Layout {
     ],
 });
 
-/// All of them that `mlx5dv.h` has, for the test that compares them with it.
+/// The layouts that `mlx5dv.h` also has. A test compares them with the header.
 pub const OF_MLX5DV: &[&Layout] = &[
     &CTRL,
     &RADDR,
