@@ -1,4 +1,4 @@
-//! Failures and their possible remedies. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
+//! Diagnoses of failures, and advice. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
 use blueflame::cq::{CqeOpcode, KnownSyndrome, Syndrome, WcStatus, vendor_advice};
 use blueflame_devx::cmd::{Opcode, Status};
 
@@ -46,7 +46,7 @@ pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
     diagnosis
 }
 
-/// Diagnoses a verbs status, as programs print it. The status also identifies the syndrome.
+/// Diagnoses a verbs status, as programs print it, by the syndrome that maps to it if there is one.
 pub(crate) fn of_status(number: u64, vendor: Option<u8>) -> Option<Diagnosis> {
     let status = WcStatus::ALL.iter().find(|status| **status as u64 == number)?;
     let known = KnownSyndrome::ALL.iter().find(|known| known.status() == *status);

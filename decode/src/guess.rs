@@ -1,4 +1,4 @@
-//! Guesses the kind of bytes that the caller does not name.
+//! Guesses the kind of bytes if the caller does not name it.
 use crate::options::{Input, Options};
 use crate::report::{Kind, Record};
 use crate::{cqe, doorbell, wqe};

@@ -240,7 +240,7 @@ pub(crate) fn told(line: &str) -> Option<Told> {
         if fields.iter().any(|field| field.name == key.name) {
             continue;
         }
-        // Search for a short mark such as `/` only after the last number found.
+        // A short mark such as `/` counts only after `hw_synd ` or `tatus`.
         let from =
             if key.before.len() > 2 { 0 } else { line.find("hw_synd ").or_else(|| line.find("tatus")).unwrap_or(0) };
         if let Some(number) = line.get(from..).and_then(|line| after(line, key.before, key.radix)) {
@@ -379,8 +379,8 @@ fn command(line: &str, fields: &mut Vec<Field>) {
     }
 }
 
-/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169
-/// dlid=12 …]` (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
+/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169 dlid=12 …]`
+/// (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
 fn ucx_wqe(line: &str) -> Option<Record> {
     let (front, behind) = line.split_once(" QP 0x")?;
     let (qpn, rest) = (number(behind, 16)?, behind.split_once("wqe[")?.1);

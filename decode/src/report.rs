@@ -60,7 +60,7 @@ pub struct Record {
     pub parts: Vec<Part>,
     /// Oddities of the record, and assumptions that decoding made.
     pub notes: Vec<String>,
-    /// The failure and its possible remedies, if there is a failure.
+    /// The diagnosis, if the record shows a failure.
     pub diagnosis: Option<Diagnosis>,
 }
 
@@ -105,15 +105,15 @@ pub enum Value {
     Text(String),
 }
 
-/// A failure and its possible remedies.
+/// The diagnosis of a failure, and advice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnosis {
-    /// The failure.
+    /// The failure in one sentence.
     pub summary: String,
     /// More facts about it.
     pub details: Vec<String>,
-    /// Remedies to try, likeliest first.
+    /// Advice, the likeliest remedy first.
     pub advice: Vec<String>,
 }
 
