@@ -1,10 +1,10 @@
-//! What to look at when a request has failed.
+//! Where to look when a request has failed.
 
 use super::status::{KnownSyndrome, Syndrome};
 
 impl KnownSyndrome {
-    /// What to look at, likeliest first. Who may see each status, and why, is in IBTA vol. 1, 11.6.2, "Completion return status"; which
-    /// of it people meet, in the issues of UCX, libfabric and SPDK.
+    /// Where to look, likeliest first. IBTA vol. 1, 11.6.2, "Completion return status", says which side may see each
+    /// status, and why. Issues of UCX, libfabric and SPDK show which of the causes people meet.
     #[must_use]
     pub const fn advice(self) -> &'static [&'static str] {
         match self {
@@ -69,7 +69,7 @@ impl KnownSyndrome {
 }
 
 impl Syndrome {
-    /// What to look at, likeliest first; nothing for a syndrome that is not known.
+    /// Where to look, likeliest first; empty for an unknown syndrome.
     #[must_use]
     pub const fn advice(self) -> &'static [&'static str] {
         match self {

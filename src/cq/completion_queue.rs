@@ -34,19 +34,20 @@ pub enum Notify {
     Solicited = 1 << 24,
 }
 
-/// A completion queue: finds what the device has completed, and asks it for events.
+/// A completion queue: finds completed requests, and asks the device for events.
 ///
-/// One thread polls at a time (`&mut self`); the queue may move between threads. The device's bytes are never trusted:
-/// whatever it writes, polling ends after at most as many CQEs as asked for, and every CQE is a value.
+/// One thread polls at a time (`&mut self`); the queue may move between threads. The driver never trusts the device's
+/// bytes: polling always ends after at most as many CQEs as asked for, and every CQE is a value.
 ///
 /// # Room
 ///
-/// The queue must have room for everything that can complete: each request that is posted and not retired counts, signalled
-/// or not, for an error completes them all, and so does each receive. Of its [`capacity`](Self::capacity) one place stays
-/// free, as in verbs (libmlx5 makes queues of a power of two *greater* than what it is asked for, rdma-core
-/// `providers/mlx5/verbs.c`, `create_cq`). Sized so, it does not overrun, also if closures of [`poll_with`](Self::poll_with) retire
-/// requests and post others: while one completion is lent, the device knows that those before it are free. That one is
-/// counted twice, as a CQE and as the request that was posted in its place: hence the place.
+/// The queue must have room for every completion that can come. Each posted request that is not retired counts,
+/// signalled or not, for an error completes them all. Each receive counts as well. One place of the
+/// [`capacity`](Self::capacity) stays free, as in verbs (libmlx5 makes queues of a power of two *greater* than the size
+/// requested, rdma-core `providers/mlx5/verbs.c`, `create_cq`). A queue of this size does not overrun, even if closures
+/// of [`poll_with`](Self::poll_with) retire requests and post others: while one completion is lent, the device knows
+/// that the places before it are free. The lent completion is counted twice, as a CQE and as the request posted in its
+/// place. The free place makes up for that.
 ///
 /// [`OncePerCall`](super::OncePerCall) needs more room and saves stores.
 ///
@@ -73,7 +74,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     /// The next CQE to come.
     pub(super) next: Place,
     pub(super) ring: Ring,
-    /// What is left to unpack.
+    /// State for unpacking completions.
     pub(super) packing: M::Packing,
     /// How often an event was received; its low two bits tell the device which arm request is new.
     arm_sn: u32,
@@ -93,10 +94,10 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`CqError`] names the invalid part. It looks at each CQE once. libmlx5 marks all of them as never written, by opcode 0xf
-    /// (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`); who makes a ring without it must do so before the
-    /// device knows the ring, for zeros read as completions ([`CqError::Cqe`]). A queue in use may have completions pending
-    /// from `ci` on.
+    /// [`CqError`] names the invalid part. The check reads each CQE once. libmlx5 marks every CQE as never written, by
+    /// opcode 0xf (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`). If you make the ring without
+    /// libmlx5, mark its CQEs before the device knows the ring: zeros read as completions ([`CqError::Cqe`]). A queue
+    /// in use may have completions pending from `ci` on.
     ///
     /// # Safety
     ///
@@ -201,7 +202,7 @@ impl<M: PollMode> CompletionQueue<M> {
         unsafe { self.with_mode_unchecked() }
     }
 
-    /// As [`with_mode`](Self::with_mode), also for [`NoOverrun`](super::NoOverrun) and what is made of it.
+    /// Like [`with_mode`](Self::with_mode), but accepts [`NoOverrun`](super::NoOverrun) and modes built on it as well.
     ///
     /// # Safety
     ///
@@ -213,11 +214,11 @@ impl<M: PollMode> CompletionQueue<M> {
         CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 
-    /// Hands up to `max` completions to `f`, oldest first, and tells the device after each how far it may write. Returns how
-    /// many there were. `f` may retire requests and post others: see [Room](Self#room).
+    /// Hands up to `max` completions to `f`, oldest first. After each, it tells the device how far it may write.
+    /// Returns the number of completions. `f` may retire requests and post others: see [Room](Self#room).
     ///
-    /// `f` returns `()`, or a `Result<(), E>`. Then so does the call: the first error ends it. The completion that `f` failed
-    /// on is consumed, those behind it wait for the next call.
+    /// `f` returns `()` or a `Result<(), E>`. With a `Result`, the call returns one as well, and the first error ends
+    /// the call. The completion that `f` failed on is consumed; later ones wait for the next call.
     ///
     /// ```
     /// use blueflame::{CompletionQueue, RetireError, SendQueue, transport};
@@ -231,7 +232,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// }
     /// ```
     ///
-    /// If `f` panics, the completion it was given counts as consumed; the device is told by the next call.
+    /// If `f` panics, the completion that it was given counts as consumed. The next call tells the device.
     #[inline(always)]
     pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
         if const { M::Packing::PACKED } {
@@ -240,7 +241,8 @@ impl<M: PollMode> CompletionQueue<M> {
         H::polled(self.walk(max, |cqe| f(cqe).into_result()))
     }
 
-    /// As [`walk`](Self::walk). While a completion is lent, the queue is as after it, but for the consumer index that is told.
+    /// Like [`walk`](Self::walk). While a completion is lent, the queue is already past it, except for the published
+    /// consumer index.
     #[inline(always)]
     fn walk_packed<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
         let mut polled = 0;
@@ -260,8 +262,8 @@ impl<M: PollMode> CompletionQueue<M> {
         handled.map(|()| polled)
     }
 
-    /// The next completion of a queue that has packed ones, if there is one. The lifetime is the caller's to choose: until the
-    /// next call, or until the consumer index is told.
+    /// The next completion of a queue whose device packs them, if there is one. The caller chooses the lifetime: until
+    /// the next call, or until the consumer index is told.
     #[inline(always)]
     fn take_packed<'a>(&mut self) -> Option<Cqe<'a>> {
         let Self { next, ring, packing, id, .. } = self;
@@ -288,9 +290,10 @@ impl<M: PollMode> CompletionQueue<M> {
             let handled = f(CqeView::new(tail, walk.queue.id, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
             if const { matches!(M::PUBLISH, Publish::Each) } {
-                // What `f` posts for the next completion is stored after this (`SendQueue::publish`,
-                // `RecvBatch::ring_doorbell`: a barrier, and then the doorbell), so the device sees that this place is free
-                // before it can complete it. As DPDK (`drivers/net/mlx5/mlx5_rx.c`, `cq_db` before `rq_db`).
+                // Requests that `f` posts for the next completion are stored after this index (`SendQueue::publish`,
+                // `RecvBatch::ring_doorbell`: a barrier, and then the doorbell). So the device sees that this place is
+                // free before it can complete them. DPDK does the same (`drivers/net/mlx5/mlx5_rx.c`, `cq_db` before
+                // `rq_db`).
                 walk.queue.store_record(RECORD_CI, walk.next.ci());
             }
             left -= 1;
@@ -334,7 +337,8 @@ impl<M: PollMode> CompletionQueue<M> {
         Some(CqeView::new(tail, self.id, copy))
     }
 
-    /// Before a CQE is read that was found to be ours: orders the load that saw the owner bit before the loads of the rest.
+    /// For use before reading a CQE that was found to be software's: orders the load that saw the owner bit before the
+    /// loads of the rest.
     #[inline(always)]
     fn taking(&self, place: Place) {
         Self::taking_from(&self.ring, place);
@@ -362,7 +366,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.store_record(RECORD_CI, if const { M::Packing::PACKED } { self.told() } else { self.next.ci() });
     }
 
-    /// The consumer index that the device is told: where a session begins that is not polled to its end.
+    /// The consumer index to tell the device. In a session that is not polled to its end, it is the session's start.
     pub(super) fn told(&self) -> u32 {
         self.next.ci().wrapping_sub(self.packing.kept()) & CqCi::MAX
     }
@@ -381,8 +385,8 @@ impl<M: PollMode> CompletionQueue<M> {
         arch::mmio_flush_writes();
     }
 
-    /// Counts an event that the completion channel delivered for this queue, so that the next [`arm`](Self::arm) is told
-    /// from the one the event answered (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_event`).
+    /// Counts an event that the completion channel delivered for this queue, so that the device can tell the next
+    /// [`arm`](Self::arm) from the one that the event answered (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_event`).
     pub fn event_received(&mut self) {
         self.arm_sn = self.arm_sn.wrapping_add(1);
     }
@@ -400,7 +404,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.ring.addr()
     }
 
-    /// The queue's identity: what the queues that complete here are [given](crate::queue::SqParts::cq).
+    /// The queue's identity: [given](crate::queue::SqParts::cq) to the queues that complete here.
     #[must_use]
     pub const fn id(&self) -> CqId {
         self.id
@@ -412,7 +416,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.cqn
     }
 
-    /// How many CQEs the ring has. How many completions the queue is good for: [Room](Self#room).
+    /// How many CQEs the ring has. [Room](Self#room) says how many completions fit.
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.ring.cqe_cnt()
@@ -425,8 +429,8 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 }
 
-/// A [`CompletionQueue::poll_with`] under way. The place is a copy, to be kept in registers, and goes back to the queue at the
-/// end, be it a panic.
+/// A [`CompletionQueue::poll_with`] under way. The place is a copy, kept in registers. It goes back to the queue at the
+/// end, also after a panic.
 struct Walk<'a, M: PollMode> {
     /// The CQE lent to the closure, or the next one to come.
     next: Place,
@@ -448,7 +452,7 @@ impl<M: PollMode> Walk<'_, M> {
 }
 
 impl<M: PollMode> Drop for Walk<'_, M> {
-    /// The closure has panicked: what it was given is consumed.
+    /// The closure has panicked: its completion is consumed.
     fn drop(&mut self) {
         self.advance();
         self.queue.next = self.next;

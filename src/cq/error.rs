@@ -6,12 +6,12 @@ use super::opcode::{CqeOpcode, Side};
 use super::status::{KnownSyndrome, Syndrome, WcStatus};
 use crate::types::Qpn;
 
-/// What an error CQE says.
+/// The contents of an error CQE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCqe {
     /// The queue the failed request belongs to.
     pub side: Side,
-    /// What went wrong, in the device's terms.
+    /// The error, in the device's terms.
     pub syndrome: Syndrome,
     /// The vendor's own syndrome, for the vendor's support.
     pub vendor_err_synd: u8,
@@ -52,17 +52,18 @@ impl fmt::Display for ErrorCqe {
 pub enum CqeError {
     /// A request failed. Its queue pair is in the error state; the device flushes the requests behind it.
     Completion(ErrorCqe),
-    /// The device gave a request up (syndrome 0x22), and the queue pair lives on. Receives of a shared receive queue end so
-    /// when a page of memory registered on demand was not there (vendor syndrome 0x93), or when the WQE was taken for a packet
-    /// out of sequence (0x99): the sender repeats its message, and
+    /// The device gave a request up (syndrome 0x22), but the queue pair stays usable. A receive of a shared receive
+    /// queue ends this way for two reasons. Either a page of memory registered on demand was absent (vendor syndrome
+    /// 0x93), or the WQE was taken for a packet out of sequence (0x99). The sender repeats its message, and
     /// [`SharedRecvQueue::repost`](crate::queue::SharedRecvQueue::repost) posts the buffer again.
     ///
     /// Sources: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`
     /// (`uct_rc_mlx5_iface_check_rx_completion`).
     Aborted(ErrorCqe),
     /// The request succeeded, but its data is in the CQE and not in the buffer ("scatter to CQE"):
-    /// [`CqeView::copy_inline`](super::CqeView::copy_inline) takes it. Queue pairs of other libraries are made so unless they ask
-    /// otherwise (rdma-core `providers/mlx5/verbs.c`, `use_scatter_to_cqe`); those of `verbs` are not.
+    /// [`CqeView::copy_inline`](super::CqeView::copy_inline) takes it. Other libraries create queue pairs with this
+    /// feature unless asked not to (rdma-core `providers/mlx5/verbs.c`, `use_scatter_to_cqe`); `verbs` creates them
+    /// without it.
     DataInCqe {
         /// The queue that the request belongs to.
         side: Side,
@@ -70,25 +71,26 @@ pub enum CqeError {
         qpn: Qpn,
     },
     /// The CQE packs several completions, and cannot be unpacked. Poll the queue in the mode
-    /// [`Compressed`](super::Compressed), in the format and layout that it was made with. In that mode, each completion lost is
-    /// this value: the title is missing or no success of a request, or the device packed a number that cannot be (basic layout: 2 to
-    /// the size of the ring, which [`byte_len`](super::CqeView::byte_len) tells; enhanced: 1 to 7).
+    /// [`Compressed`](super::Compressed), with the format and layout that it was created with. In that mode, each lost
+    /// completion is this value. Either the title is missing or is not the success of a request, or the device packed
+    /// an invalid number of completions. The basic layout allows 2 to the size of the ring
+    /// ([`byte_len`](super::CqeView::byte_len) returns the number), the enhanced layout 1 to 7.
     Compressed,
-    /// A signature is not that of its data (opcode 12): [`CqeView::signature_error`](super::CqeView::signature_error) says which. No
-    /// request completes by this.
+    /// A signature does not match its data (opcode 12): [`CqeView::signature_error`](super::CqeView::signature_error)
+    /// says which. This completes no request.
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
     ResizeCq,
-    /// No packet belongs to the CQE (opcode 6): it is of a list of tags, and
-    /// [`CqeView::tag_matching`](super::CqeView::tag_matching) says what it tells.
+    /// No packet belongs to the CQE (opcode 6). It reports on a list of tags: see
+    /// [`CqeView::tag_matching`](super::CqeView::tag_matching).
     NoPacket,
     /// The device wrote an opcode that does not exist.
     UnknownOpcode(u8),
 }
 
 impl CqeError {
-    /// What a CQE reports for which [`OpOwn::is_success`](super::layout::OpOwn::is_success) is false. `syndromes` are the
-    /// [vendor's](super::layout::ErrCqe::vendor_err_synd) and the [syndrome](super::layout::ErrCqe::syndrome).
+    /// The error of a CQE for which [`OpOwn::is_success`](super::layout::OpOwn::is_success) is false. `syndromes` are
+    /// the [vendor's](super::layout::ErrCqe::vendor_err_synd) and the [syndrome](super::layout::ErrCqe::syndrome).
     ///
     /// `inline`, though never inlined: callers then see that it cannot unwind, and need no landing pads.
     #[cold]

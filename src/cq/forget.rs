@@ -14,9 +14,9 @@ use crate::types::{CqCi, Qpn};
 pub enum Whose {
     /// Those with this number: of a queue pair, or of a send queue that is no queue pair's.
     Number(Qpn),
-    /// Those of requests to send with this number. Receives of frames there may have the same number as flow tag.
+    /// Completions of send requests with this number. Receives of frames may carry the same number as their flow tag.
     Sends(Qpn),
-    /// Those of receives, whatever the number: of a receive queue for frames, whose completions carry flow tags.
+    /// Completions of receives, with any number: for a receive queue of frames, whose completions carry flow tags.
     Receives,
 }
 
@@ -30,7 +30,7 @@ impl Whose {
     fn covers<S: Source>(self, cqe: &CqeView<S>) -> bool {
         match self {
             Self::Number(number) => cqe.qpn() == number,
-            // What queues of the side take.
+            // Completions that queues of this side take.
             Self::Sends(number) => cqe.qpn() == number && cqe.is_of_side(Side::Requester),
             Self::Receives => cqe.is_of_side(Side::Responder),
         }
@@ -38,9 +38,10 @@ impl Whose {
 }
 
 impl<M: PollMode> CompletionQueue<M> {
-    /// Whether completions lie in the queue that have not been polled, of the queue pair with that number or of receives.
+    /// Whether the queue holds unpolled completions of the queue pair with that number, or of receives.
     ///
-    /// For code that makes a queue that will complete here: what is left of an earlier one with the same number would pass for its own.
+    /// For code that makes a queue that will complete here: completions left by an earlier queue with the same number
+    /// would pass for those of the new one.
     #[must_use]
     pub fn holds(&self, whose: impl Into<Whose>) -> bool {
         let (whose, packing) = (whose.into(), M::Packing::PACKING);
@@ -52,7 +53,7 @@ impl<M: PollMode> CompletionQueue<M> {
             let place = ring.place(index);
             let tail = match packing {
                 Packing::None | Packing::Basic => Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned()),
-                // Of the number of the pass, the index has the bits above the ring's.
+                // The bits of the index above the ring's size are the low bits of the pass number.
                 Packing::Enhanced => ring.tail_of_passes(place, (next / cqe_cnt, n + next % cqe_cnt)),
             };
             let Some(tail) = tail else { return false };
@@ -60,7 +61,8 @@ impl<M: PollMode> CompletionQueue<M> {
             // SAFETY: in this ring. The CQE is software's until an index past it is published.
             let cqe = CqeView::new(tail, self.id(), unsafe { ring.fields(place) });
             let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
-            // What the enhanced layout packs is of the queue pair of the CQE before it. If that is polled, it may be of any.
+            // In the enhanced layout, packed completions are of the queue pair of the CQE before them. If that CQE is
+            // polled, they may be of any.
             if if packed && enhanced { n == 0 } else { whose.covers(&cqe) } {
                 return true;
             }
@@ -73,24 +75,25 @@ impl<M: PollMode> CompletionQueue<M> {
         false
     }
 
-    /// Removes the completions of a queue pair, named by its number, that have not been polled. Returns how many there were. Completions
-    /// of frames received carry flow tags: [`Whose::Receives`] removes these, and [`Whose::Sends`] leaves them.
+    /// Removes the unpolled completions of a queue pair, named by its number. Returns how many there were. Completions
+    /// of received frames carry flow tags: [`Whose::Receives`] removes these, and [`Whose::Sends`] leaves them.
     ///
-    /// Call it when the queue pair has been reset or destroyed, and before a queue pair with the same number posts. The
-    /// device gives numbers out again, and what the old queue pair left in the ring would pass for completions of the new
-    /// one. Verbs does the same for its own completion queues (rdma-core `providers/mlx5/cq.c`, `__mlx5_cq_clean`), but not
-    /// for one that mlx5dv has handed out.
+    /// Call it after the queue pair has been reset or destroyed, and before a queue pair with the same number posts.
+    /// The device reuses numbers. Completions left in the ring by the old queue pair would pass for those of the new
+    /// one. Verbs does the same for its own completion queues (rdma-core `providers/mlx5/cq.c`, `__mlx5_cq_clean`), but
+    /// not for one that mlx5dv has handed out.
     ///
-    /// For a queue pair that receives from a shared receive queue use [`forget_with`](Self::forget_with) and retire what it
-    /// removes: else those WQEs never become free again.
+    /// For a queue pair that receives from a shared receive queue, use [`forget_with`](Self::forget_with) and retire
+    /// the removed completions. Otherwise their WQEs never become free again.
     ///
-    /// If the queue pair still works, the completions removed are lost; those that it writes later are polled as usual. (In the
-    /// [enhanced layout](super::compressed::Enhanced) those that are packed with one removed are lost, too, which polling reports.)
+    /// If the queue pair still works, the removed completions are lost; later ones are polled as usual. In the
+    /// [enhanced layout](super::compressed::Enhanced), completions packed with a removed one are lost as well, and
+    /// polling reports that.
     pub fn forget(&mut self, whose: impl Into<Whose>) -> usize {
         self.forget_with(whose, |_| ())
     }
 
-    /// As [`forget`](Self::forget), and lends each completion to `f` before it is removed, the newest first: for
+    /// Like [`forget`](Self::forget), but lends each completion to `f` before removing it, the newest first: for
     /// [`SharedRecvQueue::retire`](crate::SharedRecvQueue::retire), which takes completions in any order.
     ///
     /// If `f` panics, the rest is removed without being lent.
@@ -112,8 +115,8 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 }
 
-/// A [`CompletionQueue::forget_with`] under way: from the newest CQE to the oldest, each one that stays moves up by as many
-/// places as have been removed. Dropping it does what is left, be it after a panic.
+/// A [`CompletionQueue::forget_with`] under way. It goes from the newest CQE to the oldest. Each CQE that stays moves
+/// up by as many places as have been removed. Dropping this value finishes the work, also after a panic.
 struct Sweep<'a, M: PollMode> {
     /// CQEs not looked at yet.
     left: u32,
@@ -160,7 +163,7 @@ impl<M: PollMode> Drop for Sweep<'_, M> {
         self.queue.packing.skip(RingAt { ring: &self.queue.ring, next: self.queue.next }, next, barred);
         self.queue.next = self.queue.ring.begin_at(next);
         if M::PUBLISH != Publish::Never {
-            // What moved must be in its new place before the device may write to the old one.
+            // Moved CQEs must be in their new places before the device may write to the old ones.
             arch::to_device();
             self.queue.publish();
         }

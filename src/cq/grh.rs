@@ -29,7 +29,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grh([u8; Grh::BYTES]);
 
-/// What the header of a datagram is.
+/// The kind of a datagram's network header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrhKind {
     /// A global route header, of InfiniBand or of RoCE v1.
@@ -38,7 +38,7 @@ pub enum GrhKind {
     Ipv6,
     /// An IPv4 header, of RoCE v2, in the last 20 bytes.
     Ipv4,
-    /// None of them: whoever looks at it has not asked whether there is one.
+    /// None of them: no network header. Check `has_grh` first.
     Unknown,
 }
 
@@ -59,7 +59,7 @@ impl Grh {
         Self(bytes)
     }
 
-    /// Header and message of what a datagram's buffer has received; `None` of fewer than 40 bytes.
+    /// Splits the contents of a datagram's buffer into header and message; `None` for fewer than 40 bytes.
     #[inline]
     #[must_use]
     pub fn split(received: &[u8]) -> Option<(Self, &[u8])> {
@@ -74,8 +74,8 @@ impl Grh {
         &self.0
     }
 
-    /// What it is, by its bytes, as libibverbs finds out (`libibverbs/verbs.c`, `get_grh_header_version`): what could be either is
-    /// an IPv4 header if its checksum is right.
+    /// The kind of the header, read from its bytes as libibverbs does (`libibverbs/verbs.c`, `get_grh_header_version`).
+    /// If the bytes fit IPv4 and another kind, the header is IPv4 if its checksum is right.
     #[must_use]
     pub fn kind(&self) -> GrhKind {
         let header = &self.0;
@@ -89,7 +89,7 @@ impl Grh {
         }
     }
 
-    /// Whether the last 20 bytes add up to what an IPv4 header does (RFC 1071).
+    /// Whether the last 20 bytes have the checksum of an IPv4 header (RFC 1071).
     fn ipv4_checksum_is_right(&self) -> bool {
         let (_, header) = self.0.split_at(IPV4);
         let (words, _) = header.as_chunks::<2>();
@@ -193,7 +193,7 @@ mod tests {
             assert_eq!((header.traffic_class(), header.flow_label(), header.hop_limit()), (0x6a, 0, 0x40));
             assert!(!header.is_multicast());
         }
-        // Where both could be meant, the checksum decides.
+        // Where the bytes fit both kinds, the checksum decides.
         let mut wrong = ipv4(0x60);
         wrong.0[39] = 3;
         assert_eq!(wrong.kind(), GrhKind::Unknown);

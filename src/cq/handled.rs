@@ -1,8 +1,8 @@
-//! What the closure of `poll_with` may return.
+//! The return types that the closure of `poll_with` may have.
 use core::convert::Infallible;
 
-/// What the closure of [`CompletionQueue::poll_with`](super::CompletionQueue::poll_with) returns for each completion: `()`
-/// if it cannot fail, or `Result<(), E>`, of which an error ends the call.
+/// The value that the closure of [`CompletionQueue::poll_with`](super::CompletionQueue::poll_with) returns for each
+/// completion: `()` if it cannot fail, or `Result<(), E>`, whose error ends the call.
 #[diagnostic::on_unimplemented(
     message = "a closure that handles completions returns `()` or `Result<(), E>`, not `{Self}`",
     label = "end the closure with `;`, or with `Ok(())`"
@@ -10,7 +10,7 @@ use core::convert::Infallible;
 pub trait Handled: Sealed {
     /// Why the closure failed.
     type Error;
-    /// What polling returns: how many completions there were, or the closure's error.
+    /// The return type of polling: the number of completions, or the closure's error.
     type Polled;
 
     #[doc(hidden)]
@@ -20,7 +20,7 @@ pub trait Handled: Sealed {
     fn polled(outcome: Result<usize, Self::Error>) -> Self::Polled;
 }
 
-/// The two kinds are all there are.
+/// Only these two kinds exist.
 pub trait Sealed {}
 
 impl Sealed for () {}

@@ -6,12 +6,13 @@ use super::ring::Ring;
 use super::view::CqeView;
 use crate::types::CqCi;
 
-/// Checks that each CQE is marked as never written, or that the device can have written it: that of a send has a queue pair
-/// (applications never have number 0), and those to be polled are next to each other, from `ci` on.
+/// Checks that each CQE is marked as never written, or that the device can have written it. The completion of a send
+/// must have a queue pair (applications never have number 0). Completions to be polled must be next to each other, from
+/// `ci` on.
 ///
-/// It refuses memory that is all zeros, which reads as completions. It accepts pending completions and what the last pass
-/// over the ring has left, so a queue in use can be taken over. The device may write meanwhile. It writes in order: looking from
-/// the last to the first, whatever precedes a completion found is one, too.
+/// It refuses memory that is all zeros, which reads as completions. It accepts pending completions and leftovers of the
+/// last pass over the ring, so a queue in use can be taken over. The device may write meanwhile. It writes in order:
+/// looking from the last CQE to the first, each CQE before a completion found is a completion as well.
 ///
 /// # Safety
 ///
@@ -35,7 +36,7 @@ pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), CqError> {
     Ok(())
 }
 
-/// The opcode of a send's completion (`MLX5_CQE_REQ`), and of zeros. Of a frame received 0 may be the flow tag.
+/// The opcode of a send's completion (`MLX5_CQE_REQ`), and of zeros. A received frame may have the flow tag 0.
 const REQUESTER: u8 = 0;
 
 /// The opcode of a CQE never written (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_INVALID`).

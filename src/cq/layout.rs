@@ -31,7 +31,7 @@ pub struct Cqe64 {
     pub ml_path: u8,
     /// Reserved.
     pub rsvd18: [u8; 2],
-    /// Sum of the 16-bit words of a packet's IP header and what follows, not complemented.
+    /// Sum of the 16-bit words of a packet's IP header and the bytes behind it, not complemented.
     pub check_sum: u16,
     /// The source LID.
     pub slid: u16,
@@ -49,9 +49,9 @@ pub struct Cqe64 {
     pub imm_inval_pkey: u32,
     /// The application that `app_op` belongs to (1: tag matching).
     pub app: u8,
-    /// What the application did.
+    /// The operation of the application.
     pub app_op: u8,
-    /// More about that.
+    /// More about the operation.
     pub app_info: u16,
     /// Bytes received or read.
     pub byte_cnt: u32,
@@ -106,7 +106,7 @@ pub struct ErrCqe {
     pub rsvd1: [u8; 18],
     /// The vendor's own syndrome, which says more to the vendor's support.
     pub vendor_err_synd: u8,
-    /// What went wrong: see [`Syndrome`](super::Syndrome).
+    /// The error: see [`Syndrome`](super::Syndrome).
     pub syndrome: u8,
     /// Bits 31:24 the WQE's opcode, bits 23:0 the queue pair.
     pub s_wqe_opcode_qpn: u32,
@@ -145,13 +145,14 @@ const_assert_eq!(SIGNATURE_OFFSET + 1, offset_of!(Cqe64, op_own));
 /// [`Cqe64::op_own`] of a CQE that holds no completion: opcode 15, "invalid".
 pub(super) const EMPTY: u8 = 0xf0;
 
-/// The last four bytes of a CQE, loaded at once and kept. They say who owns the CQE, what it is, and which WQE it completes.
+/// The last four bytes of a CQE, loaded at once and kept. They give its owner, its kind, and the WQE that it completes.
 ///
-/// The counter may come out of the load that finds the owner bit, before any barrier. The device stores a CQE in one write,
-/// whose bytes become visible at ascending addresses (PCIe Base Specification, "Update Ordering and Granularity Provided
-/// by a Write Transaction", which also asks hosts not to go below four aligned bytes), and the owner bit is in the very
-/// last byte: a load that sees it new sees the bytes before it in the same word new, too. DPDK does so with the last eight
-/// bytes (`drivers/net/mlx5/mlx5_rxtx_vec_sse.h` and its siblings for Arm and POWER).
+/// The counter may come out of the load that finds the owner bit, before any barrier. The device stores a CQE in one
+/// write, whose bytes become visible at ascending addresses. The owner bit is in the very last byte: a load that sees
+/// it new sees the bytes before it in the same word new as well. The source is the PCIe Base Specification, "Update
+/// Ordering and Granularity Provided by a Write Transaction", which also asks hosts not to go below four aligned bytes.
+/// DPDK does the same with the last eight bytes (`drivers/net/mlx5/mlx5_rxtx_vec_sse.h` and its siblings for Arm and
+/// POWER).
 ///
 /// Kept as a machine word (on 64-bit CPUs with a zero upper half), so that fields taken out of it need no extending.
 #[derive(Clone, Copy, Debug)]
@@ -166,9 +167,9 @@ impl Tail {
         Self((u32::from_be(loaded) ^ phase) as usize)
     }
 
-    /// From the word in memory, if the byte before the last says that the CQE was written in pass number `iteration` over the
-    /// ring, and its opcode that it was written at all (Linux `drivers/net/ethernet/mellanox/mlx5/core/wq.h`,
-    /// `mlx5_cqwq_get_cqe_enahnced_comp`).
+    /// From the word in memory, if the device wrote the CQE in pass number `iteration` over the ring. The byte before
+    /// the last has the pass number. The opcode says whether the CQE was written at all (Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`).
     #[inline(always)]
     pub(super) const fn of_pass(loaded: u32, iteration: u8) -> Option<Self> {
         let loaded = u32::from_be(loaded);
@@ -179,7 +180,7 @@ impl Tail {
         }
     }
 
-    /// Of a completion that was unpacked: the WQE's index, and the last byte, its owner bit zero.
+    /// The tail of an unpacked completion: the WQE's index, and the last byte, its owner bit zero.
     #[inline(always)]
     pub(super) const fn unpacked(wqe_counter: u16, op_own: OpOwn) -> Self {
         Self((wqe_counter as usize) << 16 | op_own.0 as usize)
@@ -276,7 +277,7 @@ impl OpOwn {
     }
 }
 
-/// What the bytes before a CQE's common tail are.
+/// The contents of the bytes before a CQE's common tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqeFormat {
     /// Fields.

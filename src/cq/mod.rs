@@ -1,5 +1,5 @@
-//! Completion queues: who owns a CQE, what it says, and how to ask for an event. Knows neither WQEs nor send and receive
-//! queues.
+//! Completion queues: the owner and the contents of a CQE, and how to ask for an event. Knows neither WQEs nor send and
+//! receive queues.
 //!
 //! ```text
 //!    device writes -->            consumer index --+
@@ -8,14 +8,14 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+    so an old CQE never looks new
 //! ```
 //!
-//! [`CompletionQueue::poll_with`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both load the last
-//! four bytes of a CQE at once. These say who owns it, what it is and which WQE it completes. After a barrier come the loads of
-//! other fields. No decision depends on loading a byte of device memory twice.
+//! [`CompletionQueue::poll_with`] lends each completion to a closure; [`CompletionQueue::poll`] copies one out. Both
+//! load the last four bytes of a CQE at once: they give its owner, its kind and the WQE that it completes. After a
+//! barrier come the loads of other fields. No decision depends on loading a byte of device memory twice.
 //!
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/completing.svg"))]
 //!
-//! A CQE is in three layers, here as in the files: the field map ([`layout`]: offsets and sizes, with their sources), the view that
-//! reads them ([`CqeView`]), and what they mean ([`CqeOpcode`], [`Syndrome`], [`CqeError`]).
+//! The code has three layers for a CQE, in separate files. The field map ([`layout`]) has offsets and sizes, with their
+//! sources. The view ([`CqeView`]) reads the fields. [`CqeOpcode`], [`Syndrome`] and [`CqeError`] give their meaning.
 mod advice;
 mod completion_queue;
 pub mod compressed;

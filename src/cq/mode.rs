@@ -15,12 +15,12 @@ pub trait PollMode: Sealed {
     const PUBLISH: Publish;
     /// How many CQEs ahead of the one at hand the CPU is asked to fetch; 0 not to.
     const AHEAD: usize;
-    /// What the queue keeps to unpack completions: `()`, if the device packs none.
+    /// State for unpacking completions: `()`, if the device packs none.
     type Packing: Unpack;
 }
 
-/// A mode that tells the device the consumer index by itself, so that the device knows before it would overrun the queue: every
-/// mode but [`NoOverrun`], and those that are made of it without [`OncePerCall`].
+/// A mode that tells the device the consumer index by itself, so that the device knows in time when the queue is full.
+/// All modes do this except [`NoOverrun`], and modes built on it without [`OncePerCall`].
 pub trait Publishing: PollMode {}
 
 impl Publishing for Standard {}
@@ -40,8 +40,9 @@ pub enum Publish {
     Never,
 }
 
-/// The choice for all but special cases: the light barrier, and a consumer-index store after each completion, so that what a
-/// closure posts in its place cannot overrun the queue. See [`CompletionQueue`](super::CompletionQueue#room).
+/// The choice for all but special cases: the light barrier, and a consumer-index store after each completion. So
+/// requests that a closure posts in the completion's place cannot overrun the queue. See
+/// [`CompletionQueue`](super::CompletionQueue#room).
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {}
 
@@ -66,10 +67,11 @@ pub enum Conservative {}
 
 /// No consumer-index store, for a queue that cannot overrun.
 ///
-/// The device compares the record's consumer index with its producer index to detect overrun; a queue may do without if
-/// it was created to ignore overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`, `oi` in the PRM's CQ context) and the queues that
-/// complete to it can never have more completions outstanding than it has entries. UCX polls this way. So the way to it is
-/// `unsafe`: [`with_mode_unchecked`](super::CompletionQueue::with_mode_unchecked).
+/// The device compares the record's consumer index with its producer index to detect overrun. A queue may do without if
+/// it was created to ignore overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`, `oi` in the PRM's CQ context). In addition,
+/// the queues that complete to it must never have more completions outstanding than it has entries. UCX polls this way.
+/// Because of these conditions, choosing this mode is `unsafe`:
+/// [`with_mode_unchecked`](super::CompletionQueue::with_mode_unchecked).
 #[derive(Clone, Copy, Debug)]
 pub enum NoOverrun {}
 
@@ -78,9 +80,9 @@ pub enum NoOverrun {}
 /// still holds.
 ///
 /// Bursts in another core's cache gain up to a half; deep rings gain nothing, for the CPU's own prefetcher is there
-/// already (`docs/performance.md`, "Polling"). It is not the standard, because a line fetched before the device has written it
-/// is taken away again by that write: where completions come one by one, prefetching is wasted work. Past the ring's end it
-/// fetches what follows the ring, which is harmless and of no use.
+/// already (`docs/performance.md`, "Polling"). It is not the standard: the device's write takes away a line that was
+/// prefetched too early. Where completions come one by one, prefetching is wasted work. Past the ring's end it fetches
+/// the memory behind the ring, which is harmless and useless.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetch<M: PollMode = Standard, const AHEAD: usize = 8>(PhantomData<M>);
 
@@ -95,9 +97,9 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
 /// As mode `M`, for a queue whose device packs completions: [`CompletionQueue::compressed`](super::CompletionQueue::compressed).
 /// Mini-CQEs are of format `F`, sessions lie in the ring by layout `L`, both as the queue was made.
 ///
-/// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_poll_len`), so the
-/// queue needs room for the completions of one more session. What the device packs wrongly is lost, and lent
-/// as [`CqeError::Compressed`](super::CqeError::Compressed).
+/// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`,
+/// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device
+/// packs wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
 #[derive(Clone, Copy, Debug)]
 pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Packing = ()> = Standard>(PhantomData<(F, L, M)>);
 

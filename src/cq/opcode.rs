@@ -83,15 +83,17 @@ pub enum WcOpcode {
     Recv,
     /// `IBV_WC_RECV_RDMA_WITH_IMM`.
     RecvRdmaWithImm,
-    /// A request with this mlx5 opcode (NOP 0x00, WAIT 0x0f, RCV_EN 0x16, SEND_EN 0x17, SET_PSV 0x20, DUMP 0x23, UMR 0x25, MMO 0x2f):
-    /// the CQE does not tell which verb it was (a UMR can be LOCAL_INV, BIND_MW or more); whoever posted it knows.
+    /// A request with this mlx5 opcode (NOP 0x00, WAIT 0x0f, RCV_EN 0x16, SEND_EN 0x17, SET_PSV 0x20, DUMP 0x23, UMR
+    /// 0x25, MMO 0x2f). The CQE does not say which verb it was: a UMR can be LOCAL_INV, BIND_MW or more. Only the
+    /// poster knows.
     Local(u8),
     /// An mlx5 opcode that this crate does not know.
     Unknown(u8),
 }
 
 impl WcOpcode {
-    /// From the mlx5 opcode of a send queue's WQE (rdma-core `providers/mlx5/cq.c`, `handle_good_req`).
+    /// The kind of request, from the mlx5 opcode of a send queue's WQE (rdma-core `providers/mlx5/cq.c`,
+    /// `handle_good_req`).
     #[inline]
     #[must_use]
     pub const fn of_request(opcode: u8) -> Self {

@@ -1,4 +1,4 @@
-//! What the completion of an Ethernet frame says of it: queues of raw packets, and those of DevX.
+//! Fields of the completion of an Ethernet frame, for queues of raw packets and those of DevX.
 use core::mem::offset_of;
 
 use super::layout::Cqe64;
@@ -40,7 +40,7 @@ pub enum L4Header {
 pub struct RxHash {
     /// The hash.
     pub value: u32,
-    /// What went into it. Bits 3:2: 1 IPv4, 2 IPv6; bits 7:6: 1 TCP, 2 UDP, 3 the SPI of IPsec (Linux
+    /// The fields that the hash covers. Bits 3:2: 1 IPv4, 2 IPv6; bits 7:6: 1 TCP, 2 UDP, 3 the SPI of IPsec (Linux
     /// `include/linux/mlx5/device.h`, `CQE_RSS_HTYPE_IP` and `_L4`). Not 0.
     pub kind: u8,
 }

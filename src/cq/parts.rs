@@ -4,8 +4,8 @@ use crate::types::{CqCi, Cqn};
 
 /// A completion queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_cq`), DevX or the software device give them.
 ///
-/// A plain description; [`CompletionQueue::from_parts`](super::CompletionQueue::from_parts) checks what can be checked
-/// and says in its "Safety" section what cannot.
+/// A plain description. [`CompletionQueue::from_parts`](super::CompletionQueue::from_parts) checks it as far as
+/// possible; its "Safety" section lists the conditions that it cannot check.
 #[derive(Clone, Copy, Debug)]
 pub struct CqParts {
     /// The first CQE (`mlx5dv_cq::buf`), aligned to `cqe_size`. CQEs that the device has not written have opcode 0xf.
@@ -20,7 +20,7 @@ pub struct CqParts {
     pub cq_uar: NonNull<u8>,
     /// The completion queue's number, 24 bits.
     pub cqn: Cqn,
-    /// The consumer index to begin at: 0 for a queue that nobody has polled. Arm requests are numbered from 0, so the
-    /// queue must not have raised an event yet, else the first ones pass for old.
+    /// The consumer index to begin at: 0 for a queue that was never polled. Arm requests are numbered from 0, so the
+    /// queue must not have raised an event yet. Otherwise the first requests pass for old ones.
     pub ci: CqCi,
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::id::CqId;
 
-/// How many receivers complete to each completion queue that has any, or that there is one alone.
+/// The receivers of each completion queue that has any, counted.
 static RECEIVERS: Mutex<BTreeMap<u32, Count>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +25,12 @@ fn receivers() -> MutexGuard<'static, BTreeMap<u32, Count>> {
 /// An object whose receives complete to a completion queue: a queue pair, a target, a receive queue of frames. It counts from
 /// [`new`](Self::new) until this is dropped.
 ///
-/// A completion of a received frame has a flow tag in place of the number: the tag of the frame's rule, 0 without one (rdma-core
-/// `providers/mlx5/cq.c`, `mlx5_cq_read_flow_tag`; Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_build_rx_skb`: the
-/// `sop_drop_qpn` of the CQE). So nothing in it tells whose it is, and a receiver of frames must be the only receiver of its completion
-/// queue. Drivers make them so: DPDK `drivers/net/mlx5/mlx5_devx.c`, `mlx5_rxq_create_devx_cq_resources`, for each receive queue; Linux
-/// `en_main.c`, `mlx5e_open_queues`. Sends of any number of queues may complete there.
+/// A completion of a received frame has a flow tag in place of the number: the tag of the frame's rule, 0 without one
+/// (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_read_flow_tag`; Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`,
+/// `mlx5e_build_rx_skb`: the `sop_drop_qpn` of the CQE). So the completion does not identify its receiver, and a
+/// receiver of frames must be the only receiver of its completion queue. Drivers make them so: DPDK
+/// `drivers/net/mlx5/mlx5_devx.c`, `mlx5_rxq_create_devx_cq_resources`, for each receive queue; Linux `en_main.c`,
+/// `mlx5e_open_queues`. Sends of any number of queues may complete there.
 ///
 /// `verbs` and DevX make one of these for each object before they make the object. The caller of
 /// [`RecvQueue::from_parts`](crate::queue::RecvQueue::from_parts) vouches for the same.
@@ -56,7 +57,7 @@ impl Receiver {
     /// Counts one more receiver of `cq`, whose completions carry `flow_tags`, or its number.
     ///
     /// # Errors
-    /// [`ReceiverError`] if one of those that receive there would be of frames and not alone.
+    /// [`ReceiverError`] if a receiver of frames would not be the only receiver there.
     pub fn new(cq: CqId, flow_tags: bool) -> Result<Self, ReceiverError> {
         // No queue of this crate: its completions retire nothing.
         if cq != CqId::NONE {
@@ -99,7 +100,7 @@ impl Drop for Receiver {
 /// One more receiver, which a completion queue cannot have: a receiver of frames must be its only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverError {
-    /// Whether the one that was to be made receives frames; else one of those that are there does.
+    /// Whether the refused receiver is for frames. If not, one of the existing receivers is.
     pub flow_tags: bool,
     /// How many receivers the completion queue has. The limit is 0 for a receiver of frames.
     pub receivers: u32,

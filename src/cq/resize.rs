@@ -15,7 +15,7 @@ use crate::types::CqCi;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResizeError {
-    /// What is wrong with the new ring. Nothing has happened.
+    /// The new ring is invalid. Nothing has happened.
     Ring(CqError),
     /// The device has not written, behind so many completions, the CQE that ends the old ring.
     NotEnded {
@@ -58,7 +58,7 @@ pub unsafe fn mark_unwritten(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: u32) {
 }
 
 impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
-    /// Whether the queue can go on in a ring of `cqe_cnt` CQEs at `buf`: to be asked before the device moves there, which does not
+    /// Whether the queue can go on in a ring of `cqe_cnt` CQEs at `buf`. Ask before the device moves there: it does not
     /// move back.
     ///
     /// # Errors
@@ -73,10 +73,10 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
         Ok(())
     }
 
-    /// Goes on in the ring of `cqe_cnt` CQEs at `buf`, to which the device has moved: MODIFY_CQ with the operation "resize". In the
-    /// old ring the device has written a last CQE, of opcode 5; what precedes it, and is not polled, is copied. The index of
-    /// each completion is then greater by one, for the last CQE has one, too (rdma-core `providers/mlx5/cq.c`,
-    /// `mlx5_cq_resize_copy_cqes`). The device is told the consumer index.
+    /// Goes on in the ring of `cqe_cnt` CQEs at `buf`, to which the device has moved: MODIFY_CQ with the operation
+    /// "resize". In the old ring the device has written a last CQE, of opcode 5. Unpolled completions before that CQE
+    /// are copied. The index of each completion is then greater by one, for the last CQE has an index as well
+    /// (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_resize_copy_cqes`). The device is told the consumer index.
     ///
     /// Returns how many completions were copied.
     ///
@@ -93,8 +93,8 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// ```
     ///
     /// # Errors
-    /// [`ResizeError`]. If it is not about the new ring itself, the device has gone wrong: the queue is over the new ring, with
-    /// what was copied, and completions are missing.
+    /// [`ResizeError`]. If the error is not about the new ring itself, the device has misbehaved. The queue then uses
+    /// the new ring, with the completions copied so far; the others are missing.
     ///
     /// # Safety
     /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of a ring, from now
@@ -116,11 +116,11 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     }
 }
 
-/// Copies completions from `from` on in one ring to `to` on in another, up to the CQE that ends the one.
+/// Copies completions from `from` on in the old ring to `to` on in the new one, up to the CQE that ends the old ring.
 ///
 /// # Safety
-/// The rings do not overlap; what the device has written in the old one it writes no more, and in the new one it has written nothing
-/// at an index from `to` on that a completion of the old one will have.
+/// The rings do not overlap. In the old ring, the device no longer writes to CQEs that it has written. In the new ring,
+/// it has written nothing at an index, from `to` on, that a completion of the old ring will have.
 #[inline(always)]
 unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi) -> Result<u32, ResizeError> {
     for carried in 0..old.cqe_cnt() {

@@ -170,8 +170,8 @@ impl Ring {
         Tail::of_pass(unsafe { self.load_tail(place) }, iteration)
     }
 
-    /// As [`tail_of_pass`](Self::tail_of_pass), of the pass of the place `slot` behind the start of pass number `first`, of which
-    /// only so many bits are known as an index has above the ring's size.
+    /// Like [`tail_of_pass`](Self::tail_of_pass), for the pass of the place that is `slot` places behind the start of
+    /// pass number `first`. Of `first`, only as many low bits are known as an index has above the ring's size.
     pub(super) fn tail_of_passes(&self, place: Place, (first, slot): (u32, u32)) -> Option<Tail> {
         let known = (CqCi::MAX / self.cqe_cnt) as u8;
         // SAFETY: a place of this ring.
@@ -181,8 +181,8 @@ impl Ring {
         unsafe { self.tail_of_pass(place, pass) }
     }
 
-    /// Marks a CQE of this pass as one that holds no completion: what it holds would pass for one when the device leaves its
-    /// place out, which it may in each pass.
+    /// Marks a CQE of this pass as one that holds no completion. The device may skip the CQE's place in any pass, and
+    /// its old contents would then pass for a completion.
     ///
     /// # Safety
     ///
@@ -204,7 +204,7 @@ impl Ring {
         unsafe { place.cqe.add(SIGNATURE_OFFSET).write_volatile(iteration) };
     }
 
-    /// Writes a CQE: its fields, its last four bytes, and whose it is in this pass.
+    /// Writes a CQE: its fields, its last four bytes, and its owner in this pass.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! Completions that tell of a signature which is not that of its data.
+//! Signature-error CQEs.
 use core::mem::offset_of;
 
 use static_assertions::const_assert_eq;
@@ -63,7 +63,7 @@ const_assert_eq!(offset_of!(SigErrCqe, rsvd2), 60);
 const_assert_eq!(offset_of!(SigErrCqe, signature), offset_of!(Cqe64, signature));
 const_assert_eq!(offset_of!(SigErrCqe, op_own), offset_of!(Cqe64, op_own));
 
-/// What was wrong with a signature (`enum mlx5dv_mkey_err_type`).
+/// The wrong part of a signature (`enum mlx5dv_mkey_err_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignaturePart {
     /// The guard of a T10-DIF, or a CRC.
@@ -85,7 +85,7 @@ pub enum SignatureSide {
     Unknown(u8),
 }
 
-/// A signature was not that of its data. The requests that moved the data complete as ever, after this.
+/// A signature does not match its data. The requests that moved the data complete as usual, after this.
 ///
 /// Signatures are numbers as [`set_psv`](crate::wqe::set_psv) has them: a CRC32 in the upper half, or all of a CRC64; or guard,
 /// application tag, and reference tag, from the highest bit on.
@@ -99,7 +99,7 @@ pub struct SignatureError {
     pub side: SignatureSide,
     /// Of a transaction, and not of a block.
     pub transaction: bool,
-    /// What the device says, in bits: [`part`](Self::part) tells what they mean.
+    /// The device's syndrome, as bits: [`part`](Self::part) decodes it.
     pub syndrome: u16,
     /// The signature that was with the data (`expected`).
     pub found: u64,
@@ -110,8 +110,9 @@ pub struct SignatureError {
 }
 
 impl SignatureError {
-    /// The part that was wrong; the first, of a reference tag, an application tag and a guard (rdma-core `providers/mlx5/verbs.c`,
-    /// `mlx5_decode_sigerr`). `None` if the device names none that this crate knows.
+    /// The wrong part. If several are wrong, the first of reference tag, application tag and guard, in this order
+    /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_decode_sigerr`). `None` if the device names none that this crate
+    /// knows.
     #[must_use]
     pub const fn part(&self) -> Option<SignaturePart> {
         if self.syndrome & 1 << 11 != 0 {
@@ -125,7 +126,7 @@ impl SignatureError {
         }
     }
 
-    /// That part of what was found, and of what was made. A guard or CRC has so many bits
+    /// The values of that part, found and made. `guard_bits` is the size of the guard or CRC
     /// ([`Signature::guard_bits`](crate::wqe::Signature::guard_bits)).
     #[must_use]
     pub const fn values(&self, guard_bits: u32) -> Option<[u64; 2]> {
@@ -140,7 +141,7 @@ impl SignatureError {
 }
 
 impl<S: Source> CqeView<S> {
-    /// The signature error that this tells of, if its opcode is [`CqeOpcode::SigErr`]. It completes no request.
+    /// The signature error that this CQE reports, if its opcode is [`CqeOpcode::SigErr`]. It completes no request.
     #[must_use]
     pub fn signature_error(&self) -> Option<SignatureError> {
         if self.opcode() != CqeOpcode::SigErr {

@@ -36,8 +36,8 @@ pub struct InQueue<'a> {
 impl<'a> InQueue<'a> {
     /// # Safety
     ///
-    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `wide`, so
-    /// are the 64 bytes before it. Whoever else writes there is a device, not this program's abstract machine.
+    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `wide`,
+    /// so are the 64 bytes before it. Any other writer of this memory is a device, not this program's abstract machine.
     #[inline(always)]
     pub(super) unsafe fn new(cqe: NonNull<u8>, wide: bool) -> Self {
         Self { cqe, wide, queue: PhantomData }
@@ -129,7 +129,7 @@ impl Source for InQueue<'_> {
 pub struct Private<'a> {
     /// The CQE's eight 64-bit words, bytes in memory order.
     words: [u64; 8],
-    /// While this lives, the queue lends no other completion, but in the same closure.
+    /// While this lives, the queue lends no other completion, except within the same closure.
     queue: PhantomData<&'a ()>,
 }
 

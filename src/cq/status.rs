@@ -1,4 +1,4 @@
-//! What went wrong: the device's syndromes, and the verbs status that each stands for.
+//! Errors of requests: the device's syndromes, and the verbs status that each stands for.
 use core::fmt;
 
 /// Declares a C-like enum with a value, the C name and a text per variant.
@@ -24,7 +24,7 @@ macro_rules! named_values {
                 match self { $(Self::$variant => $c_name,)+ }
             }
 
-            /// What it means, for people.
+            /// The meaning, as text for people.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }

@@ -10,8 +10,9 @@ use super::view::CqeView;
 use crate::tagged::TagHeader;
 use crate::types::TagIndex;
 
-/// The first 32 bytes of a completion queue entry of an operation on a list (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_tm_cqe`);
-/// what follows is as in [`Cqe64`]. A message that matched has its [`TagHeader`] there, in the first 16 bytes.
+/// The first 32 bytes of a completion queue entry of an operation on a list (rdma-core `providers/mlx5/mlx5dv.h`,
+/// `struct mlx5_tm_cqe`). The rest is as in [`Cqe64`]. The CQE of a matched message has its [`TagHeader`] there, in the
+/// first 16 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TmCqe {
@@ -33,45 +34,45 @@ const SUCCESS: u32 = 1 << 31;
 /// The number of tag matching in [`Cqe64::app`] (`MLX5_CQE_APP_TAG_MATCHING`).
 const TAG_MATCHING: u8 = 1;
 
-/// Where the application, what it did, and more about that are: one word.
+/// Offset of one word: the application, its operation, and more about the operation.
 const APP: usize = offset_of!(Cqe64, app);
 
 const_assert_eq!(APP % size_of::<u32>(), 0);
 const_assert_eq!(APP + 1, offset_of!(Cqe64, app_op));
 const_assert_eq!(APP + 2, offset_of!(Cqe64, app_info));
 
-/// What was done to a list of tags.
+/// An operation on a list of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOperation {
     /// An entry was appended.
     Append,
     /// An entry was to be removed.
     Remove {
-        /// Whether it was: else a message had come for it.
+        /// Whether it was removed. If not, a message had come for it.
         removed: bool,
     },
-    /// Nothing but to take the count of unexpected messages.
+    /// None on an entry: the device only took the count of unexpected messages.
     Sync,
 }
 
-/// What has become of an entry's message.
+/// The state of an entry's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagMatch {
     /// The entry that it matched.
     pub entry: TagIndex,
-    /// The message's header, if this tells of the match: another completion may tell of the data.
+    /// The message's header, if this completion reports the match. Another completion may report the data.
     pub header: Option<TagHeader>,
-    /// Whether the entry's buffer is done with: nothing more comes of this entry.
+    /// Whether the entry's buffer is done with: no more completions of this entry follow.
     pub complete: bool,
-    /// A rendezvous whose data the device does not fetch (`IBV_WC_TM_RNDV_INCOMPLETE`), as the buffer is too small for it: in the buffer
-    /// are the message's headers, and software reads the data.
+    /// A rendezvous whose data the device does not fetch (`IBV_WC_TM_RNDV_INCOMPLETE`), because the buffer is too small
+    /// for it. The buffer holds the message's headers, and software reads the data.
     pub incomplete: bool,
 }
 
-/// What a completion of tag matching tells.
+/// The meaning of a completion of tag matching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagCqe {
-    /// An operation on the list is done. They are done, and told, in the order in which they were posted.
+    /// An operation on the list is done. Operations complete, and are reported, in the order of posting.
     List {
         /// Which.
         operation: ListOperation,
@@ -80,21 +81,24 @@ pub enum TagCqe {
     },
     /// A message has matched an entry, or its data is there, or both.
     Match(TagMatch),
-    /// A message that had matched this entry was given up, and the entry's buffer with it: nothing more comes of it.
+    /// A message that had matched this entry was given up, and the entry's buffer with it: no more completions of it
+    /// follow.
     Canceled(TagIndex),
     /// A message has matched no entry: it is in the WQE [`wqe_counter`](CqeView::wqe_counter) of the shared receive queue, with its header.
     Unexpected,
-    /// A message that has no tag, or tells that a rendezvous is finished: it is where unexpected ones are.
+    /// A message without a tag, or the report that a rendezvous is finished. It is in the same place as unexpected
+    /// ones.
     NoTag,
-    /// What no public source has.
+    /// A number that no public source describes.
     Unknown(u8),
 }
 
 impl<S: Source> CqeView<S> {
-    /// What the completion tells of a list of tags; `None` if it is of none. [`TagMatching`](crate::queue::TagMatching) asks this.
+    /// The completion's report on a list of tags; `None` if it is of none. [`TagMatching`](crate::queue::TagMatching)
+    /// asks this.
     ///
-    /// [`check`](Self::check) says [`CqeError::NoPacket`](super::CqeError::NoPacket) of those that no message belongs to, and of
-    /// messages the same as of others.
+    /// [`check`](Self::check) returns [`CqeError::NoPacket`](super::CqeError::NoPacket) for completions that no message
+    /// belongs to. It treats messages like any others.
     #[inline]
     pub fn tag_matching(&self) -> Option<TagCqe> {
         use CqeOpcode::{NoPacket, RespSend, RespSendImm, RespSendInv, RespWrImm};

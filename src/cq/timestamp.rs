@@ -1,9 +1,9 @@
-//! What the timestamp of a completion means: cycles of a clock that runs freely, or the time.
+//! The timestamp of a completion: cycles of a free-running clock, or the time.
 
-/// What makes nanoseconds of the cycles of a device's free-running clock: at so many cycles, it was such a time.
+/// Converts cycles of a device's free-running clock to nanoseconds: at `last_cycles`, the time was `nsec`.
 ///
-/// The kernel says so in a page, which `verbs::Clock` reads. It is right for about the page's update period
-/// (`verbs::Clock::update_period`): read it again that often, and before the stamps that are to be converted are older than that.
+/// The kernel publishes it in a page, which `verbs::Clock` reads. It is right for about the page's update period
+/// (`verbs::Clock::update_period`). Read it again that often, and before the stamps to convert are older than that.
 ///
 /// ```
 /// use blueflame::cq::ClockInfo;
@@ -18,23 +18,23 @@
 pub struct ClockInfo {
     /// The time at `last_cycles`, nanoseconds of the kernel's clock of the device: since 1970, as a rule.
     pub nsec: u64,
-    /// What the clock showed then.
+    /// The clock's value at that time.
     pub last_cycles: u64,
-    /// What `nsec` leaves out, in parts of `1 << shift` of a nanosecond.
+    /// The fraction that `nsec` leaves out, in units of a nanosecond divided by `1 << shift`.
     pub frac: u64,
     /// Nanoseconds of `1 << shift` cycles.
     pub mult: u32,
     /// log2 of the cycles that have `mult` nanoseconds, up to 63.
     pub shift: u32,
-    /// The bits of the clock that the kernel reckons with: the low ones.
+    /// The bits of the clock that the kernel calculates with: the low ones.
     pub mask: u64,
 }
 
 impl ClockInfo {
     /// The time of `stamp`, [`timestamp`](super::CqeView::timestamp) of a completion: nanoseconds as in [`nsec`](Self::nsec).
     ///
-    /// A stamp may be of before the page was written, or of after; the nearer of both is meant. Numbers that make no sense give a
-    /// time that makes none. As `mlx5dv_ts_to_ns` (rdma-core `providers/mlx5/mlx5dv.h`).
+    /// A stamp may be from before the page was written, or from after; the nearer of both is meant. Senseless numbers
+    /// give a senseless time. Same as `mlx5dv_ts_to_ns` (rdma-core `providers/mlx5/mlx5dv.h`).
     #[inline]
     #[must_use]
     pub const fn nanoseconds(&self, stamp: u64) -> u64 {

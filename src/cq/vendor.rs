@@ -1,5 +1,5 @@
-//! What is publicly known of vendor syndromes. There is no public list: these are the values that open source code tells apart, and
-//! those that people have met, each beside the syndrome that it came with.
+//! Public knowledge of vendor syndromes. There is no public list. These are the values that open source code
+//! distinguishes, and values that people have reported, each beside the syndrome that it came with.
 
 use super::error::ErrorCqe;
 use super::status::{KnownSyndrome as Known, Syndrome};
@@ -54,7 +54,7 @@ const ROWS: &[Row] = &[
     row(Known::WrFlush, 0xf9, "the usual one beside this syndrome: the request was never executed"),
 ];
 
-/// What is publicly known of `vendor`, a vendor syndrome, beside `syndrome`: what it means, and what to try.
+/// Public knowledge of `vendor`, a vendor syndrome, beside `syndrome`: its meaning, and a remedy to try.
 ///
 /// ```
 /// use blueflame::cq::{Syndrome, vendor_advice};

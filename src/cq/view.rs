@@ -30,8 +30,8 @@ pub type CqeCopy<'a> = CqeView<Private<'a>>;
 
 /// A completion whose fields are in `S`.
 ///
-/// [`check`](Self::check) says what kind it is. The other methods return what the bytes say; which fields have a meaning
-/// depends on the opcode, and each method says when.
+/// [`check`](Self::check) says what kind it is. The other methods return the values in the CQE's bytes. Some fields
+/// have a meaning only for some opcodes; their methods say which.
 #[derive(Clone, Copy)]
 pub struct CqeView<S> {
     /// The last four bytes, read once, when polling saw the owner bit.
@@ -52,8 +52,7 @@ impl<S: Source> CqeView<S> {
         self.tail.op_own()
     }
 
-    /// If the request succeeded and its data is where you asked for it: the side that it belongs to. Otherwise what went
-    /// wrong.
+    /// The side of the request, if it succeeded and its data is where you asked for it. Otherwise the error.
     ///
     /// # Errors
     ///
@@ -108,7 +107,7 @@ impl<S: Source> CqeView<S> {
         CqeOpcode::new(self.op_own().opcode())
     }
 
-    /// What the bytes before the common tail are.
+    /// The contents of the bytes before the common tail.
     #[inline(always)]
     pub fn format(&self) -> CqeFormat {
         self.op_own().format()
@@ -120,8 +119,8 @@ impl<S: Source> CqeView<S> {
         self.op_own().solicited()
     }
 
-    /// The kind of request, as `ibv_wc_opcode`. For error CQEs it tells the request that failed, where verbs leaves the
-    /// value undefined.
+    /// The kind of request, as `ibv_wc_opcode`. For error CQEs it is the kind of the failed request, where verbs leaves
+    /// the value undefined.
     pub fn wc_opcode(&self) -> WcOpcode {
         match self.opcode() {
             CqeOpcode::RespWrImm => WcOpcode::RecvRdmaWithImm,
@@ -137,14 +136,14 @@ impl<S: Source> CqeView<S> {
         }
     }
 
-    /// The index of the WQE that completed. Requester: the producer index it was posted at, in WQEBBs, 16 bits, and
-    /// with it everything posted before. Shared receive queue: the WQE's index in the list.
+    /// The index of the completed WQE. Requester: the producer index it was posted at, in WQEBBs, 16 bits; everything
+    /// posted before is complete as well. Shared receive queue: the WQE's index in the list.
     #[inline(always)]
     pub fn wqe_counter(&self) -> u16 {
         self.tail.wqe_counter()
     }
 
-    /// The queue pair this completion belongs to. Of frames received it is the [flow tag](Self::flow_tag).
+    /// The queue pair this completion belongs to. For received frames, the [flow tag](Self::flow_tag).
     #[inline(always)]
     pub fn qpn(&self) -> Qpn {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, sop_drop_qpn)))
@@ -172,8 +171,8 @@ impl<S: Source> CqeView<S> {
 
     /// The user index that the queue pair (or shared receive queue) was created with: CQE version 1. 24 bits.
     ///
-    /// Whoever creates queue pairs by PRM commands (DevX) chooses it, and can index an array by it. Of those that verbs makes, libmlx5
-    /// chooses it and tells nobody: find them by [`qpn`](Self::qpn), as `ByQpn` does.
+    /// With PRM commands (DevX), the creator of the queue pair chooses it, and can index an array by it. With verbs,
+    /// libmlx5 chooses it and does not report it: find the queue pair by [`qpn`](Self::qpn), as `ByQpn` does.
     #[inline(always)]
     pub fn uidx(&self) -> u32 {
         self.source.be32(offset_of!(Cqe64, srqn_uidx)) & 0x00ff_ffff
@@ -185,8 +184,8 @@ impl<S: Source> CqeView<S> {
         Srqn::truncate(self.source.be32(offset_of!(Cqe64, srqn_uidx)))
     }
 
-    /// Bytes received (a datagram's include the 40 bytes of the GRH) or read. Responder and RDMA READ only; verbs reports
-    /// 8 for atomics whatever this field says, and nothing for other requests.
+    /// Bytes received (a datagram's include the 40 bytes of the GRH) or read. Responder and RDMA READ only. Verbs
+    /// reports 8 for atomics regardless of this field, and nothing for other requests.
     #[inline(always)]
     pub fn byte_len(&self) -> u32 {
         self.source.be32(offset_of!(Cqe64, byte_cnt))
@@ -211,8 +210,8 @@ impl<S: Source> CqeView<S> {
         }
     }
 
-    /// When the request completed: cycles of the device's free-running clock, of which [`ClockInfo`](super::ClockInfo) makes
-    /// nanoseconds; or, of a queue that was made so, seconds and nanoseconds since 1970
+    /// When the request completed, in cycles of the device's free-running clock, which [`ClockInfo`](super::ClockInfo)
+    /// converts to nanoseconds. On a queue created with real-time timestamps, seconds and nanoseconds since 1970
     /// ([`real_time_nanoseconds`](super::real_time_nanoseconds)).
     #[inline(always)]
     pub fn timestamp(&self) -> u64 {
@@ -231,9 +230,9 @@ impl<S: Source> CqeView<S> {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, flags_rqpn)))
     }
 
-    /// The service level, 0 to 15 (datagrams). On Ethernet, which has none, bits 2:0 are the kind of the network header in the
-    /// first 40 bytes received: 0 a GRH (RoCE v1), 1 an IPv6 header, 2 an IPv4 header in the last 20 of them; bit 3 is set if
-    /// there was a UDP header (RoCE v2). (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, Linux `device.h`.)
+    /// The service level, 0 to 15 (datagrams). Ethernet has none. There, bits 2:0 are the kind of the network header in
+    /// the first 40 bytes received. 0 is a GRH (RoCE v1), 1 an IPv6 header, 2 an IPv4 header in the last 20 of these
+    /// bytes. Bit 3 is set if there was a UDP header (RoCE v2). (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, Linux `device.h`.)
     #[inline]
     pub fn sl(&self) -> u8 {
         (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 24) as u8 & 0xf

@@ -36,16 +36,16 @@ pub trait Layout: Sealed + Copy + fmt::Debug {
     const NUMBERED: bool;
 }
 
-/// A title says how many completions follow, of which it is the first. Their mini-CQEs are in arrays of eight: behind the title,
-/// and at each place whose distance from the title is a multiple of eight. All ConnectX have it
-/// (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqes_start`; DPDK `drivers/net/mlx5/mlx5_rx.c`,
-/// `mlx5_rx_poll_len`).
+/// A title says how many completions the session has, and is the first of them. Their mini-CQEs are in arrays of eight:
+/// behind the title, and at each place whose distance from the title is a multiple of eight. All ConnectX devices have
+/// this layout (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqes_start`; DPDK
+/// `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_poll_len`).
 #[derive(Clone, Copy, Debug)]
 pub enum Basic {}
 
-/// A title is a CQE as any other. What is like it follows in CQEs of up to seven mini-CQEs, until the next that is not
-/// (the same file of Linux, `mlx5e_decompress_enhanced_cqe`; UCX `src/uct/ib/mlx5/ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip`).
-/// Verbs have no way to ask for it: DevX has (`cmd_hca_cap.enhanced_cqe_compression`).
+/// A title is a CQE like any other. Similar completions follow in CQEs of up to seven mini-CQEs, until one is not
+/// similar (the same file of Linux, `mlx5e_decompress_enhanced_cqe`; UCX `src/uct/ib/mlx5/ib_mlx5.c`,
+/// `uct_ib_mlx5_iface_cqe_unzip`). Verbs cannot request this layout; DevX can (`cmd_hca_cap.enhanced_cqe_compression`).
 #[derive(Clone, Copy, Debug)]
 pub enum Enhanced {}
 

@@ -1,11 +1,11 @@
-//! Mini-CQEs: what each of them tells of its completion, by format.
+//! Mini-CQEs: the fields that each carries of its completion, by format.
 use core::fmt;
 use core::mem::offset_of;
 
 use crate::cq::layout::Cqe64;
 
-/// Mini-CQEs in one array: a compressed CQE of the basic layout is followed by arrays of as many
-/// (Linux `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
+/// Mini-CQEs in one array. In the basic layout, arrays of this length follow a compressed CQE (Linux
+/// `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
 pub(super) const ARRAY: u32 = 8;
 /// Mini-CQEs in a compressed CQE of the enhanced layout: the last 8 bytes are the CQE's own (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
 /// `UCT_IB_MLX5_MINICQE_ARR_MAX_SIZE`).
@@ -43,8 +43,8 @@ impl Words {
         self.0[at] = self.0[at] & !mask.to_be() | (value & mask).to_be();
     }
 
-    /// Forgets what a receive's mini-CQE does not tell, and its title cannot: hash and checksum are each packet's own. As
-    /// Linux does (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe_no_hash`).
+    /// Clears fields that a receive's mini-CQE lacks and its title cannot supply: hash and checksum are each packet's
+    /// own. Linux does the same (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe_no_hash`).
     #[inline(always)]
     pub(super) fn forget_packet(&mut self, has_hash: bool) {
         if !has_hash {
@@ -62,8 +62,8 @@ pub(super) fn mini(array: &Words, n: u32) -> (u32, u32) {
     (u32::from_be(array.0[at]), u32::from_be(array.0[at + 1]))
 }
 
-/// Puts the mini-CQE of a send queue's request into its title. Returns the WQE's index. All formats have this one for
-/// requests: the index in bytes 0 and 1, the opcode in byte 2 (Linux `include/linux/mlx5/device.h`,
+/// Puts the mini-CQE of a send queue's request into its title. Returns the WQE's index. All formats share this layout
+/// for requests: the index in bytes 0 and 1, the opcode in byte 2 (Linux `include/linux/mlx5/device.h`,
 /// `mlx5_mini_cqe8::s_wqe_info`; UCX `src/uct/ib/mlx5/ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip_fill_unique`). DPDK's
 /// structure has a validity count in byte 2 and the opcode in byte 3, but DPDK compresses no completions of requests.
 #[inline(always)]
@@ -76,16 +76,16 @@ pub(super) fn put_request(title: &mut Words, (first, second): (u32, u32)) -> u16
 /// Only this crate implements [`MiniFormat`]: each has its source.
 pub trait Sealed {}
 
-/// What the mini-CQEs of receives tell besides the number of bytes: the format that the queue was made with, which the
-/// device does not repeat (CQC `mini_cqe_res_format` and `mini_cqe_res_format_ext`; DPDK `drivers/common/mlx5/mlx5_prm.h`,
-/// `MLX5_CQE_RESP_FORMAT_*`).
+/// The format of receives' mini-CQEs: the fields that they carry besides the number of bytes. The queue is created with
+/// it, and the device does not repeat it (CQC `mini_cqe_res_format` and `mini_cqe_res_format_ext`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RESP_FORMAT_*`).
 pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     /// `mini_cqe_res_format`, 2 bits.
     const FORMAT: u8;
     /// `mini_cqe_res_format_ext`, 2 bits.
     const FORMAT_EXT: u8 = 0;
-    /// Whether mini-CQEs have the completion's [`wqe_counter`](crate::cq::CqeView::wqe_counter) (of a striding receive queue:
-    /// the index of the stride). Otherwise the indices of one session follow each other.
+    /// Whether mini-CQEs have the completion's [`wqe_counter`](crate::cq::CqeView::wqe_counter) (of a striding receive
+    /// queue: the index of the stride). Otherwise the indices of one session are consecutive.
     const COUNTER: bool;
     /// Whether they have the hash: its kind is the title's.
     const HASHED: bool = Self::FORMAT == 0 && Self::FORMAT_EXT == 0;
@@ -135,8 +135,8 @@ formats! {
         title.put(CHECKSUM, 0xffff_0000, first);
         title.0[BYTE_CNT] = second.to_be();
     }
-    /// The flow's tag and the stride's index. Of the tag's 24 bits the highest 8 are where others have the highest 8 of the
-    /// number of bytes (DPDK `drivers/net/mlx5/mlx5_rx.c`, `rxq_cq_to_mbuf`).
+    /// The flow's tag and the stride's index. The tag has 24 bits. Its highest 8 are where other formats have the
+    /// highest 8 bits of the number of bytes (DPDK `drivers/net/mlx5/mlx5_rx.c`, `rxq_cq_to_mbuf`).
     FlowTag = 2, ext 0, counter true; |title, first, second| {
         title.put(QPN, 0x00ff_ffff, second >> 24 << 16 | first >> 16);
         title.0[BYTE_CNT] = (second & 0x00ff_ffff).to_be();

@@ -1,14 +1,16 @@
-//! Completions that the device packs: several like ones in fewer CQEs, to save the bus ("CQE compression").
+//! Completions that the device packs: several similar ones in fewer CQEs, to save bus traffic ("CQE compression").
 //!
-//! A *session* is a *title*, which is a CQE with what the completions have in common, and a *mini-CQE* of 8 bytes for each, with
-//! what they have not: the number of bytes, and by [format](MiniFormat) hash, checksum, tag, stride or headers. Where sessions lie
-//! in the ring is the [layout](Layout). The mode [`Compressed`](super::Compressed) unpacks them: each completion is lent
-//! as any other, from memory of the queue's own.
+//! A *session* is a *title* and a *mini-CQE* of 8 bytes for each completion. The title is a CQE with the fields that
+//! the completions share. A mini-CQE has the fields that differ: the number of bytes and, by [format](MiniFormat),
+//! hash, checksum, tag, stride or headers. The [layout](Layout) says where sessions lie in the ring. The mode
+//! [`Compressed`](super::Compressed) unpacks them: it lends each completion like any other, from the queue's own
+//! memory.
 //!
-//! What is packed loses what neither has: its [timestamp](super::CqeView::timestamp) is the title's, and so on.
+//! Fields in neither title nor mini-CQE are lost: each [timestamp](super::CqeView::timestamp) is the title's, for
+//! example.
 //!
-//! The device leaves out most places of a session. What lies there from earlier passes over the ring must not pass for a completion
-//! in a later one, so polling marks each as empty, as DPDK does (`MLX5_CQE_INVALIDATE`).
+//! The device skips most places of a session. CQEs left there by earlier passes over the ring must not pass for
+//! completions in a later one. So polling marks each place as empty, as DPDK does (`MLX5_CQE_INVALIDATE`).
 mod layout;
 mod mini;
 mod unpack;

@@ -1,4 +1,4 @@
-//! Unpacking: from a session, that is a title and its mini-CQEs, the completions one by one.
+//! Unpacks a session (a title and its mini-CQEs) into single completions.
 use core::fmt;
 use core::hint::cold_path;
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::types::CqCi;
 /// Only this crate implements [`Unpack`].
 pub trait Sealed {}
 
-/// What a queue must remember to unpack completions, by how it is polled: `()` where each CQE is one completion.
+/// State for unpacking completions, by poll mode: `()` where each CQE is one completion.
 pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     /// How completions lie in the ring.
     #[doc(hidden)]
@@ -22,7 +22,7 @@ pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     /// Whether there is anything to unpack.
     const PACKED: bool;
 
-    /// Whether software owns the CQE with index `index`, not more than a ring's length after that at `next`.
+    /// Whether software owns the CQE with index `index`, at most a ring's length after the next one.
     #[doc(hidden)]
     fn owns(&self, ring: RingAt<'_>, index: CqCi) -> bool;
 
@@ -30,15 +30,15 @@ pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     #[doc(hidden)]
     fn copied(&self, ring: RingAt<'_>, index: CqCi);
 
-    /// Replaces sessions that are not polled by the completions that they are made of, each in its own place.
+    /// Replaces unpolled sessions by their completions, each in its own place.
     #[doc(hidden)]
     fn flatten(&mut self, ring: RingAt<'_>);
 
-    /// Before the queue goes on at index `index`. `barred`: what the device writes at that index is of no CQE that is left.
+    /// Called before the queue goes on at index `index`. A packed CQE at index `barred` has lost its title.
     #[doc(hidden)]
     fn skip(&mut self, ring: RingAt<'_>, index: CqCi, barred: Option<CqCi>);
 
-    /// How many CQEs before the next to come the oldest is that is still needed.
+    /// The distance, in CQEs, from the oldest one still needed to the next to come.
     #[doc(hidden)]
     fn kept(&self) -> u32;
 
@@ -46,11 +46,11 @@ pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     #[doc(hidden)]
     fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found>;
 
-    /// After the queue has gone on from `here`, and before that place is given back.
+    /// Called after the queue has gone on from `here`, and before that place is given back.
     #[doc(hidden)]
     fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>);
 
-    /// The fields of a completion found at `here`: until the next one is looked for.
+    /// The fields of a completion found at `here`, valid until the next one is looked for.
     #[doc(hidden)]
     fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
 }
@@ -108,15 +108,15 @@ impl Unpack for () {
 /// A title, and the mini-CQEs that are left of a session.
 #[derive(Clone, Debug)]
 pub struct Unpacked<F: MiniFormat, L: Layout> {
-    /// The title; the completion that is lent, while it is lent.
+    /// The title; while a completion is lent, that completion.
     title: Words,
-    /// The mini-CQEs of which the next is one, copied: so places that were polled can be given back.
+    /// A copy of the mini-CQEs, the next one among them, so that polled places can be given back.
     minis: Words,
     /// The next mini-CQE of the session.
     at: u32,
     /// How many the session has.
     end: u32,
-    /// [`wqe_counter`](crate::cq::CqeView::wqe_counter) of the first mini-CQE, if they follow each other.
+    /// [`wqe_counter`](crate::cq::CqeView::wqe_counter) of the first mini-CQE, if the indices are consecutive.
     counter: u16,
     /// The last byte of each completion of the session.
     op_own: OpOwn,
@@ -124,7 +124,7 @@ pub struct Unpacked<F: MiniFormat, L: Layout> {
     iteration: u8,
     /// The index of a CQE whose title was taken out of the ring (enhanced layout).
     barred: u32,
-    /// There is a title for what the device may pack next (enhanced layout), or for the session.
+    /// Whether there is a title: for the next packed CQE (enhanced layout), or for the session.
     titled: bool,
     kind: PhantomData<fn() -> (F, L)>,
 }
@@ -193,7 +193,7 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
         }
     }
 
-    /// What was found is no session that can be: its `lost` completions are errors.
+    /// Marks an impossible session: its `lost` completions are errors.
     #[cold]
     fn spoil(&mut self, title: Words, lost: u32) {
         self.title = title;
@@ -212,7 +212,7 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
                 // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
                 self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
             }
-            // SAFETY: as above; what it held is copied.
+            // SAFETY: as above; its content is copied.
             unsafe { at.ring.mark_empty(at.next, self.iteration) };
         }
         if !self.titled {
@@ -275,10 +275,10 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
             let here = next;
             if !found.in_ring {
                 if !trial.titled {
-                    // Of completions that are lost nothing can be written. They stay.
+                    // Lost completions cannot be written out. Their session stays.
                     break;
                 }
-                // SAFETY: the place is software's, as one of a session; what it held is copied.
+                // SAFETY: the place is software's, as one of a session; its content is copied.
                 unsafe { ring.store(here, &trial.title.0, found.tail, trial.iteration) };
                 // Each completion has its own place now.
                 (self.at, self.end) = (0, 0);
@@ -325,7 +325,7 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
             self.iteration = self.iteration.wrapping_add(1);
         }
         if found.in_ring {
-            // Whatever comes next may be packed with this one for its title.
+            // The next CQE may be packed, with this one as its title.
             // SAFETY: the place is in the ring, of its pass.
             let next = unsafe { self.tail(&at) };
             self.titled = found.tail.op_own().is_success() && next.is_none_or(is_packed);
