@@ -5,10 +5,10 @@ use core::fmt;
 use super::owned::Owned;
 use crate::cq::{CompletionQueue, CqId, Cqe, PollMode, Whose};
 
-/// A completion queue, polled in any mode, with its object's handle `H`: what queue pairs are made with, and what resetting them takes.
-///
-/// A completion that is lent borrows its queue, so nothing is made to complete there, or reset, while one is. The device could give the new
-/// queue the number that this completion has, and the completion would pass for one of the new queue's.
+/// A completion queue, polled in any mode, with its object's handle `H`. Creating and resetting queue pairs takes one.
+/// A lent completion borrows its queue. So while one is lent, no queue that completes there can be created or reset.
+/// Otherwise the device could give the new queue the number in this completion, and the completion would pass for one
+/// of the new queue's.
 pub trait AnyCq<H>: Sealed {
     /// The handle.
     fn any_handle(&self) -> &H;

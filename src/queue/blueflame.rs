@@ -1,4 +1,4 @@
-//! What may go by BlueFlame: the policy, the register and the queue's limits in one struct. Knows no ring.
+//! The requests that BlueFlame takes: the policy, the register and the queue's limits in one struct. Knows no ring.
 use super::short::composed_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
@@ -9,27 +9,27 @@ use crate::wqe::{Limits, WorkRequest};
 /// If it may be, the WQE must also have data or operands (more than one DS) and fit the register. A register of size zero has
 /// no BlueFlame to copy to.
 ///
-/// Queues of the feature `verbs` begin with what libmlx5's environment variables say, as libmlx5 would post itself.
+/// Queues of the feature `verbs` begin with the policy that libmlx5's environment variables select for libmlx5 itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlueFlamePolicy {
     /// Whenever it fits: saves the fetch of the WQE, not that of the data. libmlx5's default (rdma-core
     /// `providers/mlx5/mlx5.c`, `get_always_bf`).
     #[default]
     Prefer,
-    /// For inline requests only: the device then needs no fetch at all. What libmlx5 does with
+    /// For inline requests only: the device then needs no fetch at all. libmlx5 does this with
     /// `MLX5_POST_SEND_PREFER_BF=0`.
     Inline,
-    /// Never. What libmlx5 does with `MLX5_SHUT_UP_BF=1` (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
+    /// Never. libmlx5 does this with `MLX5_SHUT_UP_BF=1` (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
     Never,
 }
 
-/// What a lone request may be to go by BlueFlame.
+/// The limits of a lone request that goes by BlueFlame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlueFlameLimits {
-    /// What a request of one WQEBB may carry: the queue's limits, or nothing where the register or the policy is against it. So
-    /// one comparison says that the queue takes the request, and that BlueFlame does.
+    /// The limits of a request of one WQEBB: the queue's, or zero where the register or the policy excludes BlueFlame.
+    /// So one comparison covers both the queue and BlueFlame.
     one_wqebb: Limits,
-    /// Bytes that a WQE may have: of inline data, and of other. Zero if the policy is against it.
+    /// Bytes that a WQE may have: an inline one, and any other. Zero where the policy excludes BlueFlame.
     wqe_bytes: [u32; 2],
 }
 

@@ -1,11 +1,11 @@
-//! What is known of a request between the ring and the doorbell. Knows no queue.
+//! A request between the ring and the doorbell. Knows no queue.
 use super::short::composed_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::{Composed, HeldDs, WorkRequest};
 
-/// A WQE in the ring whose doorbell was not rung yet. Two words without padding: what is known of one stays in CPU registers
-/// also where it comes from an out-of-line function.
+/// A WQE in the ring whose doorbell has not been rung. Two words without padding, so that it stays in CPU registers
+/// even when an out-of-line function returns it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WqeInRing {
     /// The first word of the control segment, in memory order: the doorbell.

@@ -6,8 +6,8 @@ use crate::transport::Transport;
 use crate::wqe::{RecvEnable, Request, SendEnable, enable_receives, enable_sends};
 
 impl<T: Transport> SendQueue<T, Managed> {
-    /// A request for another queue, by which the device begins with what has been posted here up to now (SEND_EN). What is posted
-    /// later needs another one.
+    /// A request for another queue, which makes the device execute everything posted here so far (SEND_EN). Later posts
+    /// need another such request.
     ///
     /// That queue must be a master of the same protection domain (`QpBuilder::cross_channel` of `blueflame-devx`), and gets a
     /// completion with an error otherwise. Queues with a doorbell of their own have no such request:
@@ -39,9 +39,10 @@ impl<T: Transport> SendQueue<T, Managed> {
 }
 
 impl RecvQueue {
-    /// A request for a send queue, by which the device receives into what has been posted here up to now (RCV_EN): for queue pairs
-    /// that were made so (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of `blueflame-devx`), which receive into nothing
-    /// else. Of others it completes with an error.
+    /// A request for a send queue, which makes the device receive into everything posted here so far (RCV_EN). The
+    /// queue pair must have been created for this (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of
+    /// `blueflame-devx`). Such a queue pair receives into nothing else. For any other queue pair, the request completes
+    /// with an error.
     ///
     /// # Safety
     /// You post the request to a queue of the same device, and before 2^15 more receives are posted here. It names an index modulo 2^16:

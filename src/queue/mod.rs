@@ -1,8 +1,8 @@
 //! Queues over raw parts: indices, room, the application's tags. Puts `wqe`, `db` and `cq` to work. Knows neither libibverbs nor
 //! where the parts come from.
 //!
-//! They come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to `from_parts`
-//! is `unsafe`; the queues keep their promises from then on, whatever the device writes.
+//! The parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
+//! `from_parts` is `unsafe`. From then on, the queues keep their promises for any bytes that the device writes.
 //!
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
 mod any_cq;

@@ -11,8 +11,8 @@ use crate::cq::{CompletionQueue, Compressed, PollMode, Publishing};
 /// A queue of this crate together with the object under it. It derefs to the queue, and keeps the object alive, and everything
 /// that the object needs. `H` is the object's handle; clone it for calls that set things up. `verbs` makes such queues.
 ///
-/// You may drop queues, buffers, channels and devices in any order: each holds what it was made from, so they are destroyed in
-/// the order that verbs requires.
+/// You may drop queues, buffers, channels and devices in any order. Each holds the objects that it was made from, so
+/// they are destroyed in the order that verbs requires.
 ///
 /// Safe code can move the queue out through `&mut`, for example by `core::mem::swap` of two of them. Its object is then leaked
 /// when this value is dropped, for the queue may still be in use.
@@ -28,12 +28,12 @@ pub struct Owned<Q, H> {
 }
 
 impl<Q, H> Owned<Q, H> {
-    /// `queue`, and the handle of what it needs; `ring_of` tells the ring's address:
+    /// `queue`, and the handle of the objects that it needs. `ring_of` returns the ring's address:
     /// [`SendQueue::ring_addr`](super::SendQueue::ring_addr) and its like.
     ///
     /// # Safety
-    /// What the queue's `from_parts` was promised holds as long as the handle lives. No other queue for which `ring_of` gives
-    /// the same address exists at the same time.
+    /// The promises made to the queue's `from_parts` hold as long as the handle lives. No other queue for which
+    /// `ring_of` gives the same address exists at the same time.
     pub unsafe fn new(queue: Q, handle: H, ring_of: fn(&Q) -> usize) -> Self {
         Self { ring: ring_of(&queue), queue: ManuallyDrop::new(queue), handle: ManuallyDrop::new(handle), ring_of }
     }

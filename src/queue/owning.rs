@@ -22,8 +22,8 @@ use crate::wqe::{self, EncodeError, NoLocalMemory, Request, Sge, SupportedOn, Wo
 ///
 /// # Safety
 ///
-/// From [`into_tag`](Self::into_tag) to [`from_tag`](Self::from_tag), and for good if that is never called, the memory that
-/// [`sge`](Self::sge) has named stays valid and registered, and nobody but the device reads or writes it.
+/// From [`into_tag`](Self::into_tag) to [`from_tag`](Self::from_tag), and for good if that is never called, the memory
+/// named by [`sge`](Self::sge) stays valid and registered. During that time, only the device reads or writes it.
 pub unsafe trait DeviceBuffer: Sized {
     /// The memory.
     fn sge(&self) -> Sge;
@@ -39,7 +39,7 @@ pub unsafe trait DeviceBuffer: Sized {
     unsafe fn from_tag(tag: NonZeroU64) -> Self;
 }
 
-/// A queue, or a value that keeps a queue together with what it needs: [`Owned`](super::Owned).
+/// A queue, or a value that keeps a queue together with the objects that it needs: [`Owned`](super::Owned).
 ///
 /// # Safety
 ///
@@ -125,9 +125,10 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 
 /// A send queue that owns buffers of type `B` while its requests use them.
 ///
-/// It signals every request; to [retire](Self::retire) its completion gives the buffer back. To get all of them back, take the
-/// queue pair to the error state: all outstanding requests complete. A buffer whose completion never comes (you drop the
-/// queue, or [`forget`](crate::CompletionQueue::forget) its completions) is leaked: the device may still use it.
+/// It signals every request; to [retire](Self::retire) the completion gives the buffer back. To get all buffers back,
+/// take the queue pair to the error state: all outstanding requests complete. If a buffer's completion never comes (you
+/// drop the queue, or [`forget`](crate::CompletionQueue::forget) its completions), the buffer is leaked: the device may
+/// still use it.
 ///
 /// ```
 /// use blueflame::cq::CompletionQueue;
@@ -230,7 +231,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         self.with_buffer(buffer, bytes, |sge, tag| request.scatter([sge]).signaled(tag))
     }
 
-    /// Posts what `request` makes of a buffer's memory and tag.
+    /// Posts the request that `request` makes of a buffer's memory and tag.
     #[inline(always)]
     fn with_buffer<W: WorkRequest<T>>(
         &mut self,

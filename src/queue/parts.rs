@@ -8,7 +8,7 @@ use crate::arch::Packed;
 use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, WrId};
 
-/// What the queue remembers of one WQE until it completes, in private memory that the device cannot reach.
+/// The queue's record of one WQE until it completes, in private memory that the device cannot reach.
 ///
 /// The ring says the same, but a device (or a bug in one) can write to the ring.
 ///
@@ -30,7 +30,7 @@ impl WqeRecord {
     /// `place` must be a record valid for writes.
     #[inline(always)]
     pub(crate) unsafe fn store(self, place: NonNull<Self>) {
-        // One store of 16 bytes: a post costs what its stores cost, more than its instructions.
+        // One store of 16 bytes: the cost of a post is in its stores, more than in its instructions.
         // SAFETY: the caller's; the record's alignment is its size.
         unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
     }
@@ -42,7 +42,8 @@ const_assert_eq!(offset_of!(WqeRecord, wqebbs), 8);
 
 /// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
 ///
-/// [`SendQueue::from_parts`](super::SendQueue) checks what can be checked; its "Safety" section says what you vouch for.
+/// [`SendQueue::from_parts`](super::SendQueue) checks them as far as possible; its "Safety" section lists the
+/// conditions that you vouch for.
 #[derive(Clone, Copy, Debug)]
 pub struct SqParts {
     /// The ring's first WQEBB (`mlx5dv_qp::sq.buf`), 64-byte aligned.

@@ -18,7 +18,7 @@ use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
 use crate::wqe::{Remote, Sge};
 
-/// What a pool's memory belongs to.
+/// The owner of a pool's memory.
 ///
 /// # Safety
 /// [`release`](Self::release) is only called by this module. It may free the list, its slots and their memory.
@@ -176,7 +176,8 @@ unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
     unsafe { H::release(list) }
 }
 
-/// A registered buffer of a pool. Dropping it gives it back; its memory lasts as long as it does, also after the pool.
+/// A registered buffer of a pool. Dropping it gives it back to the pool. Its memory lasts as long as the buffer, even
+/// after the pool is gone.
 ///
 /// [`OwningSendQueue`](super::OwningSendQueue) and its like keep it until its request has completed: then posting is safe, and the
 /// buffer cannot be taken again while the device uses it.
@@ -270,7 +271,7 @@ impl<H: Home> PooledBuffer<H> {
         bytes
     }
 
-    /// The first byte, for who knows that nothing is in flight to the buffer.
+    /// The first byte, for callers that know that nothing is in flight to the buffer.
     #[inline]
     #[must_use]
     pub fn as_ptr(&self) -> NonNull<u8> {
@@ -387,7 +388,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// No buffer is handed out twice, whatever the order in which they come back.
+        /// No buffer is handed out twice, for any order of returns.
         #[test]
         fn buffers_are_handed_out_once(steps in proptest::collection::vec((0_usize..3, 0_usize..20), 1..200)) {
             let (pool, alive) = rack(16);

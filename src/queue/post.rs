@@ -29,7 +29,8 @@ use crate::wqe::{Composed, DsWords, HeldDs, NoLocalMemory, RingCursor, Signing, 
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
-    /// [policy](super::BlueFlamePolicy) and the register allow. What it does to the peer's memory is the peer's consent by its key.
+    /// [policy](super::BlueFlamePolicy) and the register allow. The peer consents to effects on its memory by handing
+    /// out its key.
     ///
     /// A request that names registered memory goes by [`post_unchecked`](Self::post_unchecked):
     ///
@@ -60,9 +61,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// See [`PostError`]; nothing has been written then.
     ///
     /// # Safety
-    /// Memory that the request names by scatter/gather entries must stay registered and alive, and must not be used
-    /// against what the device does with it (nothing may write what is gathered, nothing may touch what is scattered
-    /// into), until the request has completed.
+    /// Until the request has completed, memory that it names by scatter/gather entries must stay registered and alive.
+    /// Uses of this memory must not conflict with the device's. Nothing may write memory that is gathered, and nothing
+    /// may touch memory that is scattered into.
     ///
     /// The effect of some requests outlasts their completion: what [`bind_window`](crate::wqe::bind_window) and
     /// [`configure_key`](crate::wqe::configure_key) put behind a key stays the device's and the peers' until the key is taken back or its
@@ -249,9 +250,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(WqeInRing::new(first_word, ds, W::INLINE))
     }
 
-    /// Puts a request into the ring at `pi`, for a doorbell that is rung later, and goes on with `then`: the short way as far as
-    /// the store where it can be, or else the long one. Each way has a `then` of its own, so that what is known of the request
-    /// stays in CPU registers, or is known when it is compiled.
+    /// Puts a request into the ring at `pi`, for a doorbell that is rung later, and goes on with `then`. It takes the
+    /// short way as far as the store where possible, otherwise the long one. Each way has a `then` of its own, so that
+    /// facts about the request stay in CPU registers, or are known at compile time.
     #[inline(always)]
     pub(super) fn put_request<'q, W: WorkRequest<T>, O>(
         &'q mut self,
@@ -259,7 +260,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request: &W,
         then: impl FnOnce(&'q mut Self, WqeInRing) -> O,
     ) -> Result<O, PostError> {
-        // Composed in words: what is stored once costs less so.
+        // Composed in words: cheaper for a WQE that is stored only once.
         if takes_short(&self.limits, request) {
             self.check_room_for_one(pi)?;
             // SAFETY: there is room, and the queue takes the request.
@@ -310,7 +311,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
     }
 
-    /// The same for a WQE of more WQEBBs, or without BlueFlame: out of line, where its loop is in nobody's way.
+    /// The same for a WQE of more WQEBBs, or without BlueFlame. Out of line, to keep its loop away from the common
+    /// case.
     ///
     /// # Safety
     /// As for [`ring_lone`](Self::ring_lone).
@@ -323,7 +325,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
         } else {
-            // SAFETY: the caller vouches for what the device will do.
+            // SAFETY: the caller vouches for the device's actions.
             self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });
         }
     }

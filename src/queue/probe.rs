@@ -28,15 +28,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Measures copy routines on this queue's register, for [`Probe::pick`] to choose one: at start-up, before anything is
     /// posted. Takes some milliseconds, and some ten thousand NOPs.
     ///
-    /// Each routine posts slices of up to 64 NOPs, in turns with the others. It posts a NOP as [`post`](Self::post) posts a
-    /// request of one WQEBB: composes it in the form that the routine takes, stores it to the ring, publishes it, and copies it
-    /// between the barriers of the register's mode. The probe times this, without the slice's first NOP, which pays for what the
-    /// slice before has left behind. A program built without optimizations measures its build.
+    /// Each routine posts slices of up to 64 NOPs, in turns with the others. It posts a NOP as [`post`](Self::post)
+    /// posts a request of one WQEBB. It composes the NOP in the form that the routine takes, stores it to the ring,
+    /// publishes it, and copies it between the barriers of the register's mode. The probe times this, except for the
+    /// slice's first NOP, which pays for leftovers of the slice before. A program built without optimizations measures
+    /// its build.
     ///
-    /// The NOP in the ring asks for no completion, except the last of a slice; the copy in the register does. So a completion of
-    /// any other proves that the device took the copy and fetched nothing. Software has no other proof; Linux tells in the same
-    /// way whether write combining works (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`).
-    /// [`Probe::taken`] has the shares.
+    /// The NOP in the ring asks for no completion, except the last of a slice; the copy in the register does. So a
+    /// completion of any other NOP proves that the device took the copy and fetched nothing. Software has no other
+    /// proof. Linux uses the same test to find out whether write combining works
+    /// (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`). [`Probe::taken`] has the shares.
     ///
     /// `cq` is the completion queue of this queue's requests, and nothing else completes to it meanwhile. `clock` returns the
     /// time in any unit: nanoseconds since the start, or a cycle counter. The probe calls `wait` while it waits for a
@@ -194,7 +195,7 @@ struct Measured {
 }
 
 impl Probe {
-    /// What one post costs by each routine that was measured, in the clock's unit: medians.
+    /// The cost of one post by each routine that was measured, in the clock's unit: medians.
     pub fn costs(&self) -> impl Iterator<Item = (CopyRoutine, f64)> {
         let timed = f64::from(self.nops - 1);
         self.measured().map(move |(routine, found)| (routine, found.ticks as f64 / timed))

@@ -24,13 +24,14 @@ use crate::db::DoorbellRecord;
 use crate::types::{Qpn, WrId};
 use crate::wqe::Sge;
 
-/// The most WQEs of a receive queue: half of what its 16-bit counter tells apart.
+/// The most WQEs of a receive queue: half of the values of its 16-bit counter.
 const MAX_WQES: u32 = 1 << 15;
 
 /// A receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_qp::rq`, `mlx5dv_rwq`), DevX or the software device give
 /// them.
 ///
-/// [`RecvQueue::from_parts`] checks what can be checked; its "Safety" section says what you vouch for.
+/// [`RecvQueue::from_parts`] checks them as far as possible; its "Safety" section lists the conditions that you vouch
+/// for.
 #[derive(Clone, Copy, Debug)]
 pub struct RqParts {
     /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned.
@@ -42,13 +43,15 @@ pub struct RqParts {
     pub stride: u32,
     /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned; the receive queue's is word 0.
     pub dbrec: NonNull<u32>,
-    /// The queue's number, 24 bits: the queue pair's; of a raw packet queue pair that of its receive queue (`mlx5dv_qp::rqn`).
+    /// The queue's number, 24 bits: the queue pair's, or, for a raw packet queue pair, its receive queue's
+    /// (`mlx5dv_qp::rqn`).
     pub qpn: Qpn,
     /// The completion queue that receives complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
     /// nothing. [`CqId::NONE`] if it is no queue of this crate.
     pub cq: CqId,
-    /// Completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`): 0, or what the rule says
-    /// by which the frame came. Then every receive that completes to `cq` is this queue's.
+    /// Whether completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`). The
+    /// tag is 0, or the tag set by the rule that delivered the frame. Then every receive that completes to `cq` is this
+    /// queue's.
     pub flow_tags: bool,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
     pub head: u16,
@@ -57,8 +60,8 @@ pub struct RqParts {
 }
 
 impl RqParts {
-    /// Words of private memory for a ring of `wqe_cnt` WQEs: a tag for each, and a bit for each that says whether it completed
-    /// before an older one.
+    /// Words of private memory for a ring of `wqe_cnt` WQEs: a tag for each WQE, and a bit for each that says whether
+    /// it completed before an older one.
     #[must_use]
     pub const fn shadow_words(wqe_cnt: u32) -> u32 {
         wqe_cnt + wqe_cnt.div_ceil(u64::BITS)
@@ -149,14 +152,16 @@ impl RecvQueue {
         })
     }
 
-    /// As [`from_parts`](Self::from_parts), of a queue pair that was created with WQE signatures
-    /// ([`Signed`](crate::transport::Signed)). The first 16 bytes of each WQE are its signature's, so it holds one entry less. Requests
-    /// are posted by [`signed_batch`](Self::signed_batch), and by nothing else: queues without signatures do not pay for these.
+    /// Like [`from_parts`](Self::from_parts), for a queue pair that was created with WQE signatures
+    /// ([`Signed`](crate::transport::Signed)). The first 16 bytes of each WQE are its signature's, so it holds one
+    /// entry less. Only [`signed_batch`](Self::signed_batch) posts requests: queues without signatures do not pay for
+    /// signatures.
     ///
-    /// A signature covers the entries given, the number of the queue pair, and the WQE's index, as libmlx5 has it (rdma-core
-    /// `providers/mlx5/qp.c`, `set_sig_seg`). That a NIC checks just this is not public: of several receives posted by one
-    /// `ibv_post_recv`, libmlx5 gives each the index of the first, and Linux (`drivers/infiniband/hw/mlx5/wr.c`), which never makes such
-    /// queue pairs for itself, has code for fewer bytes and no numbers. Here each has its own index, as a post of one has there.
+    /// A signature covers the entries given, the number of the queue pair, and the WQE's index, like libmlx5's
+    /// (rdma-core `providers/mlx5/qp.c`, `set_sig_seg`). Receive checks by NICs are undocumented, and the sources
+    /// disagree. libmlx5 gives all receives posted by one `ibv_post_recv` the index of the first. Linux
+    /// (`drivers/infiniband/hw/mlx5/wr.c`) has code for fewer bytes and no numbers, but never makes such queue pairs
+    /// for itself. Here each receive signs its own index, like libmlx5's single posts.
     ///
     /// # Errors
     /// As there; the stride is at least 32 bytes.
@@ -181,8 +186,8 @@ impl RecvQueue {
     ///
     /// # Safety
     ///
-    /// The device may write to the memory of `sges` from now until the request completes (or the queue pair is reset or
-    /// destroyed): until then it stays registered, and nobody reads, writes, frees or reuses it.
+    /// The device may write to the memory of `sges` from now until the request completes, or the queue pair is reset or
+    /// destroyed. During that time the memory stays registered, and nothing else reads, writes, frees or reuses it.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -201,13 +206,15 @@ impl RecvQueue {
 
     /// Takes back the request that completed, successfully or not, and returns its tag.
     ///
-    /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data placement.
-    /// Then it may be any, and its place in the ring becomes free when all older ones have completed, too.
+    /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data
+    /// placement. Then it may be any, and its place in the ring becomes free when all older ones have completed as
+    /// well.
     ///
     /// # Errors
     ///
-    /// See [`RetireError`]; the queue is as before then. It is the completion of a send, of another queue pair, or of another
-    /// completion queue; or the index in it is not of an outstanding request: what the device writes is not trusted.
+    /// See [`RetireError`]; the queue is unchanged then. The completion is of a send, of another queue pair, or of
+    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
+    /// writes.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once more, its
@@ -241,7 +248,7 @@ impl RecvQueue {
         Ok(wr_id)
     }
 
-    /// As [`retire_index`](Self::retire_index), of a request that may not be the oldest.
+    /// Like [`retire_index`](Self::retire_index), for a request that may not be the oldest.
     #[cold]
     fn retire_any(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
         let older = wqe_counter.wrapping_sub(self.tail as u16).into();
@@ -253,7 +260,7 @@ impl RecvQueue {
             return Err(RetireError::CompletedTwice { wqe_counter });
         }
         self.early += 1;
-        // The oldest is done: so are those behind it up to one that is not.
+        // If the oldest is done, free its place, and the places behind it up to one that is not done.
         while self.early != 0 && self.mark(self.tail, false) {
             self.early -= 1;
             self.tail = self.tail.wrapping_add(1);
@@ -292,7 +299,8 @@ impl RecvQueue {
         self.limit = if self.signed { 0 } else { self.room };
     }
 
-    /// Begins anew at index 0, with nothing posted and a doorbell record of zero; the tags of what was posted are forgotten.
+    /// Starts over at index 0, with nothing posted and a doorbell record of zero. The tags of posted requests are
+    /// forgotten.
     ///
     /// # Safety
     /// As for [`SendQueue::reset`](super::SendQueue::reset).
@@ -305,11 +313,11 @@ impl RecvQueue {
         unsafe { self.record.store(0) };
     }
 
-    /// Bounds how many requests may be outstanding at a time: posting beyond is [`RecvError::Full`]. A queue made of parts begins
-    /// with its whole ring, and no bound exceeds that. What is posted already stays so.
+    /// Bounds how many requests may be outstanding at a time: posting beyond fails with [`RecvError::Full`]. A queue
+    /// made of parts begins with its whole ring, and no bound exceeds that. Requests already posted stay posted.
     ///
-    /// A ring of twice the bound is what libmlx5 makes for out-of-order data placement: there is room, then, although WQEs that
-    /// are done wait for an older one.
+    /// For out-of-order data placement, libmlx5 makes a ring of twice the bound: it has room while WQEs that are done
+    /// wait for an older one.
     pub fn set_window(&mut self, requests: u32) {
         self.window = requests.min(self.capacity());
         self.set_limit();
@@ -321,7 +329,7 @@ impl RecvQueue {
         cqe.is_of(self.origin, self.origin_bits)
     }
 
-    /// Tells the device once more what is posted, after something else has stored to the record.
+    /// Tells the device again how far requests are posted, after something else has stored to the record.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
         // SAFETY: what `RecvBatch::ring_doorbell` has stored before, or the count the queue began with.
@@ -394,12 +402,12 @@ unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
     }
 }
 
-/// Receive requests that are in the ring, and that the device has not been told of.
+/// Receive requests in the ring that the device has not been told of.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct RecvBatch<'a> {
     queue: &'a mut RecvQueue,
-    /// What the queue's head will be.
+    /// The queue's head once the doorbell is rung.
     head: u32,
 }
 

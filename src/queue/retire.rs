@@ -29,7 +29,7 @@ pub enum RetireError {
         /// The queue's own.
         queue: CqId,
     },
-    /// The index is outside of what was posted and not yet retired.
+    /// The index is not of an outstanding request (posted and not yet retired).
     NotOutstanding {
         /// The completion's index.
         wqe_counter: u16,
@@ -146,11 +146,11 @@ pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(),
 /// Whether a completion is of the queue with this origin, in these bits: two loads and a comparison.
 ///
 /// # Why nothing else passes for it
-///
-/// A view borrows the [completion queue](crate::CompletionQueue) that lent it, and has that queue's identity. Two queues of one number
-/// differ in the identity if their completion queues differ, on one device or on several. If these are one, the second queue was
-/// made after the first was gone. Its maker promised that nothing of the first was left then, neither in the ring
-/// ([`holds`](crate::CompletionQueue::holds)) nor lent: whoever makes it borrows the completion queue. The same holds for RESET.
+/// A view borrows the [completion queue](crate::CompletionQueue) that lent it, and has that queue's identity. Two
+/// queues of one number differ in the identity if their completion queues differ, on one device or on several. If these
+/// are one, the second queue was made after the first was gone. Its maker promised that nothing of the first was left
+/// then, neither in the ring ([`holds`](crate::CompletionQueue::holds)) nor lent. The maker borrows the completion
+/// queue, so nothing is lent. The same holds for RESET.
 #[inline(always)]
 pub(super) fn check_origin<S: Source>(cqe: &CqeView<S>, queue: Origin, bits: u64) -> Result<(), RetireError> {
     if cqe.is_of(queue, bits) { Ok(()) } else { Err(RetireError::wrong_origin((cqe.cq(), cqe.qpn()), queue)) }

@@ -81,8 +81,8 @@ pub(super) unsafe fn write(list: NonNull<u8>, sges: &[Sge], max: usize) {
     }
 }
 
-/// Writes a signature, and `sges` behind as [`write`] does; bytes behind are zero then (rdma-core `providers/mlx5/qp.c`,
-/// `mlx5_post_recv` and `set_sig_seg`). `numbers` are those that the signature covers besides.
+/// Writes a signature, and `sges` behind it as [`write`] does. Bytes behind these are zero then (rdma-core
+/// `providers/mlx5/qp.c`, `mlx5_post_recv` and `set_sig_seg`). The signature also covers `numbers`.
 ///
 /// # Safety
 ///
@@ -162,7 +162,7 @@ impl fmt::Display for RecvPartsError {
 
 impl core::error::Error for RecvPartsError {}
 
-/// What both kinds of queue check of their parts.
+/// Checks the parts that both kinds of queue share.
 pub(super) fn check_parts(
     buf: NonNull<u8>,
     dbrec: NonNull<u32>,

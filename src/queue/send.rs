@@ -15,7 +15,7 @@ use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{Control, CtrlSeg, Limits};
 
-/// What [`SendQueue::retire`] took back.
+/// The result of [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retired {
     /// The tag of the completed request.
@@ -150,7 +150,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.origin.qpn()
     }
 
-    /// What one request may carry.
+    /// The limits of one request.
     #[must_use]
     pub const fn limits(&self) -> Limits {
         self.limits
@@ -192,8 +192,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Takes back the request that completed, successfully or not, and all before it.
     ///
     /// # Errors
-    /// See [`RetireError`]; the queue is as before then. It is the completion of a receive, of another queue pair, or of another
-    /// completion queue; or the index in it is not of an outstanding request: what the device writes is not trusted.
+    /// See [`RetireError`]; the queue is unchanged then. The completion is of a receive, of another queue pair, or of
+    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
+    /// writes.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
         // Why safe code cannot free a WQEBB that the device still owns:
@@ -275,8 +276,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 }
 
 impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F, C>> {
-    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. In the [modes](FlushMode) that
-    /// leave out flushes, call it before the queue goes idle or moves to another thread, on the CPU that rang.
+    /// Sends the device the doorbells that may still be in the CPU's write-combining buffers. In the [modes](FlushMode)
+    /// that leave out flushes, call it before the queue goes idle or moves to another thread, on the CPU that rang.
     #[inline]
     pub fn flush(&mut self) {
         self.register.flush();

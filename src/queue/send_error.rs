@@ -1,4 +1,4 @@
-//! Why parts are no send queue, and why a request was not posted.
+//! Errors of send queues: invalid parts, and requests that were not posted.
 use core::fmt;
 
 use crate::types::Wqebbs;

@@ -35,9 +35,10 @@ pub(super) fn takes_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, requ
     is_short::<T, W>(request) && limits.cover(W::NEEDS)
 }
 
-/// Does what is the rule for requests of no fixed size by type, and the exception for the others: a request with less in
-/// it than its type says, or with more than the queue takes. The exception is out of line, so that it takes no CPU registers
-/// where the rule is inlined; `exception` must own the request, so that there the request need not be in memory.
+/// Runs `exception`. For requests of no fixed size by type, it is the rule, and runs in line. For other requests it is
+/// rare: the request has less in it than its type says, or more than the queue takes. There it runs out of line, so
+/// that it takes no CPU registers from the common case. `exception` must own the request, so that the request need not
+/// be in memory.
 #[inline(always)]
 pub(super) fn unless_composed<T: Transport, W: WorkRequest<T>, O>(exception: impl FnOnce() -> O) -> O {
     if const { composed_wqebbs::<T, W>() == 0 } { exception() } else { out_of_line(exception) }

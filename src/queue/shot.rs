@@ -1,4 +1,5 @@
-//! One use of a template: what it brings, and what it changes. Knows requests by their size only, never their operations.
+//! One use of a template: its data, and its changes to the template. Knows requests by their size only, never their
+//! operations.
 use super::parts::WqeRecord;
 use super::send::SendQueue;
 use super::send_error::PostError;
@@ -12,27 +13,27 @@ use crate::wqe::{
     ByteXor, Composed, CtrlSeg, DsWords, NoLocalMemory, RaddrSeg, Remote, SupportedOn, TemplatePayload, WQEBB_DS,
 };
 
-/// Keeps the trait this room's own: a queue relies on its sizes being true.
+/// Seals the trait in this module: a queue relies on its sizes being true.
 pub trait Sealed {}
 
-/// What [`SendQueue::fire`] posts: a [`Template`] as it is, or as one shot changes it ([`Template::at`],
+/// The argument of [`SendQueue::fire`]: a [`Template`] as it is, or with the changes of one shot ([`Template::at`],
 /// [`Template::signaled_if`]).
 pub trait Shot: Sealed {
     /// The template's operation.
     type Operation: Operation;
 
-    /// The template's payload, which tells what a shot brings.
+    /// The template's payload, which defines the data of each shot.
     type Payload: TemplatePayload;
 
     /// The template.
     #[doc(hidden)]
     fn template(&self) -> &Template<Self::Operation, Self::Payload>;
 
-    /// What the queue remembers of it.
+    /// The queue's record of the shot.
     #[doc(hidden)]
     fn record(&self) -> WqeRecord;
 
-    /// DS `n` without the queue pair's number, the producer index and what the shot brings; zero past what was prepared.
+    /// DS `n` without the queue pair's number, the producer index and the shot's data; zero past the prepared DS.
     #[doc(hidden)]
     fn prepared(&self, n: usize) -> Packed;
 }
@@ -54,8 +55,8 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         ShotAt { template: self, remote: remote_ds(remote) }
     }
 
-    /// For one shot: with this tag, and with a completion if `signaled`, whatever the template asks for. On a queue that asks
-    /// for a completion of each request there is always one.
+    /// For one shot: sets this tag, and asks for a completion if `signaled`, regardless of the template. On a queue
+    /// that asks for a completion of each request there is always one.
     #[inline(always)]
     pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
         ShotSignaledIf::new(self, signaled, wr_id)
@@ -215,8 +216,8 @@ fn ds<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, control: 
 }
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Posts a prepared request with what this shot brings, none of which names memory of this side, as
-    /// [`post`](Self::post) does. Others go by [`fire_unchecked`](Self::fire_unchecked):
+    /// Posts a prepared request with this shot's data, as [`post`](Self::post) does. Neither the template nor the data
+    /// may name memory of this side. Other shots go by [`fire_unchecked`](Self::fire_unchecked):
     ///
     /// ```compile_fail,E0277
     /// # use blueflame::{Sge, queue::{SendQueue, Template}, transport, wqe::{GatherLen, Write}};
@@ -243,7 +244,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// See [`PostError`]; nothing has been written then.
     ///
     /// # Safety
-    /// Of memory that the template or `data` names, as for [`post_unchecked`](Self::post_unchecked).
+    /// For memory that the template or `data` names, as for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
     pub unsafe fn fire_unchecked<S: Shot<Operation: SupportedOn<T>>>(
         &mut self,
@@ -297,7 +298,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 }
 
-/// Says what is wrong with what a shot brings: out of the way of the others.
+/// Finds the error in a shot's data: out of line, away from valid shots.
 #[cold]
 #[inline(never)]
 fn refuse<H: TemplatePayload>(data: &H::Data) -> Result<(), PostError> {

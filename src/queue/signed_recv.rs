@@ -7,9 +7,10 @@ use crate::types::WrId;
 use crate::wqe::Sge;
 
 impl RecvQueue {
-    /// Starts a batch of requests on a queue whose WQEs have signatures ([`from_signed_parts`](Self::from_signed_parts)); `None` on
-    /// others, and on these [`post`](Self::post) and [`batch`](Self::batch) take nothing. Dropped without
-    /// [`ring_doorbell`](SignedRecvBatch::ring_doorbell), it leaves nothing posted.
+    /// Starts a batch of requests on a queue whose WQEs have signatures
+    /// ([`from_signed_parts`](Self::from_signed_parts)). On such a queue, [`post`](Self::post) and
+    /// [`batch`](Self::batch) take nothing. `None` on other queues. Dropped without
+    /// [`ring_doorbell`](SignedRecvBatch::ring_doorbell), the batch leaves nothing posted.
     ///
     /// ```
     /// # use blueflame::{RecvError, RecvQueue, Sge, types::WrId};
@@ -27,12 +28,12 @@ impl RecvQueue {
     }
 }
 
-/// Receive requests with signatures that are in the ring, and that the device has not been told of.
+/// Receive requests with signatures, in the ring, that the device has not been told of.
 #[must_use = "a batch dropped without ring_doorbell() posts nothing"]
 #[derive(Debug)]
 pub struct SignedRecvBatch<'a> {
     queue: &'a mut RecvQueue,
-    /// What the queue's head will be.
+    /// The queue's head once the doorbell is rung.
     head: u32,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Slot(usize);
 const RECORD_LOG: u32 = size_of::<WqeRecord>().trailing_zeros();
 
 impl Slot {
-    /// What selects a slot in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
+    /// The mask that selects a slot in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
     #[inline]
     pub(super) const fn mask(wqebbs: u32) -> u32 {
         (wqebbs - 1) << RECORD_LOG

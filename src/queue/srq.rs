@@ -7,8 +7,8 @@
 //!   [4] -> [7] -> [0] -> ... -> [2] -> [9]       the free list, linked in the ring and in private memory
 //! ```
 //!
-//! Posting takes WQEs from the head; the device follows the same links to find what was posted. A completed WQE is
-//! linked behind the tail. The tail itself stays free, so that the list always has an end to link to.
+//! Posting takes WQEs from the head; the device follows the same links to find posted WQEs. A completed WQE is linked
+//! behind the tail. The tail itself stays free, so that the list always has an end to link to.
 use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr::NonNull;
 
@@ -46,7 +46,8 @@ const POSTED: u16 = 1 << 15;
 
 /// A shared receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_srq`), DevX or the software device give them.
 ///
-/// [`SharedRecvQueue::from_parts`] checks what can be checked; its "Safety" section says what you vouch for.
+/// [`SharedRecvQueue::from_parts`] checks them as far as possible; its "Safety" section lists the conditions that you
+/// vouch for.
 #[derive(Clone, Copy, Debug)]
 pub struct SrqParts {
     /// WQE 0 (`mlx5dv_srq::buf`), 16-byte aligned.
@@ -71,7 +72,7 @@ pub struct SrqParts {
     pub shadow: NonNull<MaybeUninit<SrqRecord>>,
 }
 
-/// What the queue remembers of one WQE, in private memory that the device cannot reach.
+/// The queue's record of one WQE, in private memory that the device cannot reach.
 #[derive(Clone, Copy, Debug)]
 pub struct SrqRecord {
     /// The application's tag, handed back with the completion.
@@ -172,10 +173,9 @@ impl SharedRecvQueue {
     /// [`RecvError`]; nothing is written then.
     ///
     /// # Safety
-    ///
-    /// The device may write to the memory of `sges` from now until the request completes (or the queue is destroyed; one
-    /// that is aborted and [posted again](Self::repost) has not completed):
-    /// until then it stays registered, and nobody reads, writes, frees or reuses it.
+    /// The device may write to the memory of `sges` from now until the request completes or the queue is destroyed.
+    /// During that time the memory stays registered, and nothing else reads, writes, frees or reuses it. A request that
+    /// is aborted and [posted again](Self::repost) has not completed.
     #[inline]
     pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
@@ -357,12 +357,12 @@ impl SharedRecvQueue {
     }
 }
 
-/// Receive requests that are in the ring, and that the device has not been told of.
+/// Receive requests in the ring that the device has not been told of.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct SrqBatch<'a> {
     queue: &'a mut SharedRecvQueue,
-    /// What the queue's head will be.
+    /// The queue's head once the doorbell is rung.
     head: u16,
     pushed: u16,
 }

@@ -1,4 +1,4 @@
-//! The entries of a list of tags: which are free, in which order, and what is due of the others. Knows no queue.
+//! The entries of a list of tags: the free ones in order, and the completions still due for the others. Knows no queue.
 //!
 //! ```text
 //!   head                            tail
@@ -11,12 +11,12 @@
 //! entry is not taken, and a list of *n* tags has *n* + 1 entries.
 use crate::types::{TagIndex, WrId};
 
-/// What is remembered of an entry, in private memory.
+/// The record of an entry, in private memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TagRecord {
     /// The application's tag of the buffer.
     wr_id: u64,
-    /// Of a free entry, the next one.
+    /// For a free entry, the next one.
     next: u16,
     /// Unexpected messages that the device was told of when it was appended.
     phase: u16,
@@ -135,8 +135,8 @@ impl<E: AsRef<[TagRecord]> + AsMut<[TagRecord]>> Entries<E> {
         Some(wr_id)
     }
 
-    /// A message is the entry's: the buffer's tag. `matched`: this says so; `complete`: nothing more comes. `None` if the buffer is not
-    /// the device's, or this says nothing new of it.
+    /// Records a message of the entry, and returns the buffer's tag. `matched`: this reports the match; `complete`:
+    /// nothing more follows. `None` if the buffer is not the device's, or this reports nothing new of it.
     #[inline]
     pub(super) fn message(&mut self, entry: TagIndex, matched: bool, complete: bool) -> Option<WrId> {
         let record = self.of_mut(entry)?;
@@ -155,7 +155,7 @@ impl<E: AsRef<[TagRecord]> + AsMut<[TagRecord]>> Entries<E> {
         Some(wr_id)
     }
 
-    /// Links the entry behind the tail, if nothing more is due of it.
+    /// Links the entry behind the tail, if nothing more is due for it.
     #[inline]
     fn free_if_done(&mut self, entry: TagIndex) {
         let tail = TagIndex(self.tail);

@@ -44,7 +44,7 @@ impl fmt::Display for TagError {
 
 impl core::error::Error for TagError {}
 
-/// Why a completion tells nothing of a list of tags that you gave it to. The list is unchanged.
+/// Why a list of tags refused a completion that you gave it. The list is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TagCompletionError {
@@ -53,7 +53,7 @@ pub enum TagCompletionError {
         /// Its opcode.
         opcode: CqeOpcode,
     },
-    /// The device did what no public source has.
+    /// The device reported an operation that no public source describes.
     UnknownOperation(u8),
     /// No such operation was posted, or another before it.
     NotPosted {
@@ -67,7 +67,7 @@ pub enum TagCompletionError {
     },
     /// The shared receive queue does not have the buffer.
     Receive(RetireError),
-    /// The command queue has failed, and so has the list: what it had is not known. Destroy it.
+    /// The command queue has failed, and the list with it: the list's contents are unknown. Destroy the list.
     Command(ErrorCqe),
 }
 

@@ -1,4 +1,4 @@
-//! A list of tagged buffers that the device compares messages with, and what has become of them.
+//! A list of tagged buffers that the device compares messages with, and the events of these buffers.
 //!
 //! ```text
 //!   append, remove, sync                                     message
@@ -25,7 +25,7 @@ use crate::transport::Rc;
 use crate::types::{TagIndex, WrId};
 use crate::wqe::{self, Sge};
 
-/// What a completion told of a list of tags.
+/// An event of a list of tags, reported by a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagEvent {
     /// A buffer is on the list.
@@ -34,8 +34,9 @@ pub enum TagEvent {
         wr_id: WrId,
         /// Its entry.
         entry: TagIndex,
-        /// Whether messages are compared with it: else the device has seen an unexpected message that software had not when it appended.
-        /// It waits for [`sync`](TagMatching::sync), or the next operation, after the completion of that message.
+        /// Whether messages are compared with it. If not, the device has seen an unexpected message that software had
+        /// not seen when it appended the buffer. The buffer waits for [`sync`](TagMatching::sync), or the next
+        /// operation, after the completion of that message.
         in_step: bool,
     },
     /// A buffer was to be removed.
@@ -44,12 +45,13 @@ pub enum TagEvent {
         wr_id: WrId,
         /// Its entry.
         entry: TagIndex,
-        /// Whether it is off the list, and yours again. Else a message had come for it, of which [`TagEvent::Matched`] tells, or has told.
+        /// Whether it is off the list, and yours again. If not, a message had come for it: [`TagEvent::Matched`]
+        /// reports the message, now or earlier.
         removed: bool,
     },
     /// The device has taken the count of unexpected messages.
     Synced {
-        /// Whether it has seen no more.
+        /// Whether the device has seen no more than this count.
         in_step: bool,
     },
     /// A message has matched, or its data is there.
@@ -65,12 +67,13 @@ pub enum TagEvent {
         bytes: u32,
         /// Whether the buffer is yours again.
         complete: bool,
-        /// Of a rendezvous that the device does not fetch: the buffer has the message's headers, and the data is yours to read.
+        /// Whether this is a rendezvous that the device does not fetch. The buffer then has the message's headers, and
+        /// the data is yours to read.
         incomplete: bool,
     },
-    /// A message that had matched was given up, for its queue pair has failed, and nothing more comes of it.
+    /// A message that had matched was given up, because its queue pair has failed. No more events of it follow.
     Canceled {
-        /// The buffer's tag. It is yours again, whatever it holds.
+        /// The buffer's tag. The buffer is yours again, with any contents.
         wr_id: WrId,
         /// Its entry.
         entry: TagIndex,
@@ -83,7 +86,8 @@ pub enum TagEvent {
         /// Bytes, those of the header among them.
         bytes: u32,
     },
-    /// A message without a tag, or the news that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)): in such a buffer, too.
+    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)): in
+    /// such a buffer as well.
     NoTag {
         /// The buffer's tag.
         wr_id: WrId,
@@ -94,7 +98,7 @@ pub enum TagEvent {
     Failed {
         /// The buffer's tag.
         wr_id: WrId,
-        /// What went wrong.
+        /// The error.
         error: CqeError,
     },
 }
@@ -147,7 +151,8 @@ pub struct TagMatching<S, C, E> {
     told: u16,
 }
 
-/// What an operation is, in the tag of its request: the command queue has no others. The low 16 bits are its entry, or the count.
+/// The kind of an operation, in the tag of its request: the command queue has no other requests. The low 16 bits are
+/// its entry, or the count.
 const APPEND: u64 = 1 << 16;
 const REMOVE: u64 = 2 << 16;
 const SYNC: u64 = 3 << 16;
@@ -184,8 +189,9 @@ where
     /// [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.
     ///
     /// # Safety
-    /// The device may write to the memory of `buffer` until [`TagEvent::Matched`] says that it is complete, or [`TagEvent::Removed`] that
-    /// it is removed: until then it stays registered, and nobody reads, writes, frees or reuses it.
+    /// The device may write to the memory of `buffer` until [`TagEvent::Matched`] says that it is complete, or
+    /// [`TagEvent::Removed`] that it is removed. During that time the memory stays registered, and nothing else reads,
+    /// writes, frees or reuses it.
     #[inline]
     pub unsafe fn append(&mut self, tag: u64, mask: u64, buffer: Sge, wr_id: WrId) -> Result<TagIndex, TagError> {
         let Some((entry, next)) = self.entries.next() else {
@@ -215,7 +221,7 @@ where
         Ok(())
     }
 
-    /// Tells the device how many unexpected messages [`complete`](Self::complete) has told of, and no more.
+    /// Tells the device how many unexpected messages [`complete`](Self::complete) has reported, and does nothing else.
     ///
     /// # Errors
     /// [`TagError::Post`]; nothing is written then.
@@ -227,15 +233,15 @@ where
         Ok(())
     }
 
-    /// Whether the device must be told of unexpected messages, because it has not been of so many: [`sync`](Self::sync), or any other
-    /// operation.
+    /// True when too many unexpected messages are unreported to the device. Call [`sync`](Self::sync), or post any
+    /// other operation.
     #[inline]
     #[must_use]
     pub fn must_sync(&self) -> bool {
         self.untold() > MOST_UNTOLD
     }
 
-    /// Unexpected messages that [`complete`](Self::complete) has told of, and nobody the device.
+    /// Unexpected messages that [`complete`](Self::complete) has reported, but the device has not been told of.
     #[inline]
     #[must_use]
     pub fn untold(&self) -> u16 {
@@ -278,11 +284,11 @@ where
         &self.receives
     }
 
-    /// What a completion tells of the list, of its command queue, or of a message.
+    /// The event that a completion reports, of the list, of its command queue, or of a message.
     ///
     /// # Errors
-    /// [`TagCompletionError`]; the list is as before then. What the device writes is not trusted: entries and operations are those that
-    /// were posted.
+    /// [`TagCompletionError`]; the list is unchanged then. The device's writes are not trusted: entries and operations
+    /// must be ones that were posted.
     ///
     /// # Safety
     /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue, and was not given

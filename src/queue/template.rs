@@ -1,4 +1,4 @@
-//! Prepared requests: everything encoded once, except for the producer index and what each shot brings. Knows no ring.
+//! Prepared requests: everything encoded once, except for the producer index and each shot's data. Knows no ring.
 use core::marker::PhantomData;
 
 use super::parts::WqeRecord;
@@ -11,24 +11,24 @@ use crate::types::{Ds, SqPi, Wqebbs, WrId};
 use crate::wqe::parts::Operation;
 use crate::wqe::{Composed, Control, EncodeError, Request, SupportedOn, TemplatePayload, WQEBB_DS};
 
-/// DS that a template can hold prepared: four WQEBBs, what a BlueFlame register of ConnectX takes. DS that shots bring whole
-/// come on top.
+/// DS that a template can hold prepared: four WQEBBs, as many as a BlueFlame register of ConnectX takes. DS that shots
+/// bring whole come on top.
 const PREPARED_DS: usize = 4 * WQEBB_DS;
 
-/// A request of operation `O`, prepared. Firing it sets the queue pair's number, the producer index and what each shot brings
-/// ([`TemplatePayload::Data`]), and stores. Made by [`SendQueue::template`], for that queue's limits.
+/// A request of operation `O`, prepared. Firing it sets the queue pair's number, the producer index and the shot's data
+/// ([`TemplatePayload::Data`]), and stores the WQE. Made by [`SendQueue::template`], for that queue's limits.
 ///
-/// What a shot brings is told by the request that the template is made of:
+/// The request that the template is made of defines the data of each shot:
 ///
 /// | request | each shot brings |
 /// |---|---|
 /// | `wqe::write(remote).inline_len::<32>()`, `wqe::send().inline_len::<8>()` | `[u8; 32]`, `[u8; 8]` |
 /// | `wqe::write(remote).gather_len::<1>()`, `wqe::read(remote).scatter_len::<2>()` | `[Sge; 1]`, `[Sge; 2]` |
-/// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: what is behind the headers | `[u8; 64]` |
+/// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: the bytes behind the headers | `[u8; 64]` |
 /// | any request of arrays, given whole | `()` |
 ///
-/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its tag and whether
-/// it asks for a completion ([`signaled_if`](Self::signaled_if)). What does not differ costs nothing:
+/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its tag and
+/// whether it asks for a completion ([`signaled_if`](Self::signaled_if)). Unchanged fields cost nothing:
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, wqe};
@@ -46,7 +46,8 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Template<O, H> {
-    /// Control segment with a number and a producer index of zero, the operation's segments, and what the payload has prepared.
+    /// Control segment with a number and a producer index of zero, the operation's segments, and the prepared part of
+    /// the payload.
     prepared: Composed<Packed, PREPARED_DS>,
     /// The control segment of a shot that does not ask for a completion, unless the queue asks for each.
     unsignaled: Packed,
@@ -78,13 +79,13 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         self.record.wr_id = wr_id;
     }
 
-    /// What the queue remembers of a shot.
+    /// The queue's record of a shot.
     #[inline(always)]
     pub(super) const fn record(&self) -> WqeRecord {
         self.record
     }
 
-    /// DS `n`; zero past what is prepared.
+    /// DS `n`; zero past the prepared DS.
     #[inline(always)]
     pub(super) fn prepared(&self, n: usize) -> Packed {
         if n < Self::HEAD + H::PREPARED_DS
@@ -104,7 +105,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
 }
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Prepares a request for [`fire`](Self::fire): see [`Template`] for what it may leave open.
+    /// Prepares a request for [`fire`](Self::fire). [`Template`] lists the data that the request may leave open.
     ///
     /// # Errors
     /// If the queue does not take the request, or an entry given is of zero bytes.

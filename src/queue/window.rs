@@ -54,20 +54,22 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Wqebbs(self.window as u16)
     }
 
-    /// Bounds what may be outstanding at a time, in WQEBBs: the ring, or less. A queue made of parts begins with its ring.
+    /// Bounds the WQEBBs that may be outstanding at a time: the ring, or less. A queue made of parts begins with its
+    /// ring.
     ///
     /// The bound costs posting nothing: the queue compares with the end of its window in place of the end of the ring.
     ///
-    /// - A request of `k` WQEBBs takes `k` of the window. So no more *requests* than the window has WQEBBs are outstanding, and
-    ///   no more completions can come than that: each request completes at most once, an unsignalled one, too, when the queue
-    ///   pair goes to the error state.
-    /// - With a window of zero every request is refused by [`PostError::NotReadyToSend`]. For as long as the queue pair is not in
-    ///   RTS, a doorbell must not be rung (libmlx5 refuses such requests: rdma-core `providers/mlx5/verbs.c`,
-    ///   `set_qp_operational_state`). The queues of `verbs` are opened by the call that moves them to RTS. This call does not look at the
-    ///   state: a queue that you open earlier takes requests, which the device may ignore, or fail with the queue pair.
+    /// - A request of `k` WQEBBs takes `k` of the window. So at most as many *requests* are outstanding as the window
+    ///   has WQEBBs. No more completions than that can come: each request completes at most once. Unsignalled requests
+    ///   complete as well when the queue pair goes to the error state.
+    /// - With a window of zero, [`PostError::NotReadyToSend`] refuses every request. For as long as the queue pair is
+    ///   not in RTS, a doorbell must not be rung (libmlx5 refuses such requests: rdma-core `providers/mlx5/verbs.c`,
+    ///   `set_qp_operational_state`). The queues of `verbs` are opened by the call that moves them to RTS. This call
+    ///   does not look at the state: a queue that you open earlier takes requests, which the device may ignore, or fail
+    ///   with the queue pair.
     ///
     /// # Errors
-    /// A window larger than the ring, or smaller than what is outstanding.
+    /// The window is larger than the ring, or smaller than the outstanding WQEBBs.
     pub fn set_window(&mut self, window: Wqebbs) -> Result<(), WindowError> {
         let (ring, outstanding) = (self.capacity(), self.pi.since(self.oldest()));
         if window > ring {
@@ -81,12 +83,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(())
     }
 
-    /// Begins anew at index 0: nothing outstanding, a window of zero, a doorbell record of zero. What was outstanding is
-    /// forgotten, and so are its tags.
+    /// Starts over at index 0: nothing outstanding, a window of zero, a doorbell record of zero. Outstanding requests
+    /// and their tags are forgotten.
     ///
     /// # Safety
-    /// The queue pair is in RESET, so that the device will not look at what is in the ring. CQEs of it that were not polled must
-    /// be [forgotten](crate::cq::CompletionQueue::forget): their indices would mean requests that are posted from here on.
+    /// The queue pair is in RESET, so that the device will not look at the ring's contents. CQEs of it that were not
+    /// polled must be [forgotten](crate::cq::CompletionQueue::forget): their indices would mean requests that are
+    /// posted from here on.
     pub unsafe fn reset(&mut self) {
         for slot in 0..self.capacity().0 {
             let record = self.record(self.slot(Index::new(SqPi(slot))));
@@ -98,7 +101,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.db.store(0) };
     }
 
-    /// Whether the doorbell record still says what this queue has stored there.
+    /// Whether the doorbell record still has the value that this queue has stored there.
     #[cfg(feature = "verbs")]
     pub(crate) fn is_recorded(&self) -> bool {
         self.db.load() == self.pi().0
