@@ -76,7 +76,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     pub(super) ring: Ring,
     /// State for unpacking completions.
     pub(super) packing: M::Packing,
-    /// How often an event was received; its low two bits tell the device which arm request is new.
+    /// The number of events received. Its low two bits tell the device which arm request is new.
     arm_sn: u32,
     dbrec: NonNull<u32>,
     arm_doorbell: NonNull<u64>,
@@ -151,7 +151,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// }
     /// ```
     ///
-    /// There is no way back, nor to another format:
+    /// There is no way back to unpacked completions, or to another format:
     ///
     /// ```compile_fail,E0271
     /// use blueflame::CompletionQueue;

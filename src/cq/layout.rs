@@ -61,8 +61,8 @@ pub struct Cqe64 {
     pub sop_drop_qpn: u32,
     /// The WQE's index: for a send queue the producer index it was posted at, in WQEBBs.
     pub wqe_counter: u16,
-    /// A checksum of the CQE, if the queue was created to have one; where completions are compressed in the enhanced layout, the
-    /// number of the pass over the ring (Linux `include/linux/mlx5/device.h`, `validity_iteration_count`).
+    /// A checksum of the CQE, if the queue was created to have one. In the enhanced layout of compressed completions,
+    /// the number of the pass over the ring (Linux `include/linux/mlx5/device.h`, `validity_iteration_count`).
     pub signature: u8,
     /// Bits 7:4 opcode, 3:2 format, 1 solicited event, 0 owner.
     pub op_own: u8,

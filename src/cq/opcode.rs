@@ -1,6 +1,6 @@
 //! The opcode of a CQE, and the kind of request it stands for.
 
-/// Which side of a transfer a completion belongs to, hence which queue it frees a slot of.
+/// The side of a transfer that a completion belongs to. It determines the queue whose slot is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The send queue.
@@ -39,7 +39,7 @@ pub enum CqeOpcode {
 }
 
 impl CqeOpcode {
-    /// The opcode with this value, of which only the low four bits can be set in a CQE.
+    /// The opcode with this value. In a CQE, only the low four bits can be set.
     #[inline]
     #[must_use]
     pub const fn new(value: u8) -> Self {

@@ -70,8 +70,8 @@ impl<S: Source> CqeView<S> {
         (kind != 0).then(|| RxHash { value: self.source.be32(offset_of!(Cqe64, rx_hash_result)), kind })
     }
 
-    /// The sum of the 16-bit words of the packet from its IP header on, not complemented: from it the checksum of any protocol can
-    /// be worked out (Linux' `CHECKSUM_COMPLETE`).
+    /// The sum of the 16-bit words of the packet from its IP header on, not complemented. The checksum of any protocol
+    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`).
     #[inline]
     pub fn packet_sum(&self) -> u16 {
         self.source.be16(offset_of!(Cqe64, check_sum))

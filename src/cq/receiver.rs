@@ -11,9 +11,9 @@ static RECEIVERS: Mutex<BTreeMap<u32, Count>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, Copy, Debug)]
 enum Count {
-    /// So many, told apart by the number in the completion.
+    /// A count of receivers, distinguished by the number in the completion.
     Numbered(u32),
-    /// One, whose completions carry flow tags.
+    /// One receiver, whose completions carry flow tags.
     Tagged,
 }
 

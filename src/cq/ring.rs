@@ -81,7 +81,7 @@ impl Ring {
         unsafe { InQueue::new(cqe, false) }
     }
 
-    /// The place of the CQE with index `ci`, in whatever pass.
+    /// The place of the CQE with index `ci`, in any pass.
     pub(super) fn place(&self, ci: CqCi) -> Place {
         let ci = ci.get();
         // SAFETY: the masked index is less than the number of CQEs.
@@ -94,7 +94,7 @@ impl Ring {
         (ci.get() & self.cqe_cnt != 0) as u32
     }
 
-    /// The last four bytes of the CQE with index `ci`, whoever owns it.
+    /// The last four bytes of the CQE with index `ci`, with either owner.
     pub(super) fn tail_at(&self, ci: CqCi) -> Tail {
         // SAFETY: a place of this ring.
         let loaded = unsafe { self.load_tail(self.place(ci)) };
@@ -158,8 +158,8 @@ impl Ring {
         unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() }
     }
 
-    /// The last four bytes of a CQE that the device has written in pass number `iteration` over the ring, where each CQE has the
-    /// number of its pass (the enhanced layout of compressed CQEs).
+    /// The last four bytes of a CQE that the device has written in pass number `iteration` over the ring. For rings
+    /// whose CQEs have the number of their pass (the enhanced layout of compressed CQEs).
     ///
     /// # Safety
     ///

@@ -87,8 +87,8 @@ pub enum SignatureSide {
 
 /// A signature does not match its data. The requests that moved the data complete as usual, after this.
 ///
-/// Signatures are numbers as [`set_psv`](crate::wqe::set_psv) has them: a CRC32 in the upper half, or all of a CRC64; or guard,
-/// application tag, and reference tag, from the highest bit on.
+/// Signatures are numbers, as for [`set_psv`](crate::wqe::set_psv): a CRC32 in the upper half, or all of a CRC64. A
+/// T10-DIF has guard, application tag, and reference tag, from the highest bit on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureError {
     /// The memory key, as it was configured.

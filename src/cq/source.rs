@@ -29,7 +29,7 @@ pub struct InQueue<'a> {
     cqe: NonNull<u8>,
     /// Whether the 64 bytes before them are the first half of the same, 128-byte CQE.
     wide: bool,
-    /// While this lives, the queue's consumer index is not told to the device, so the CQE is ours.
+    /// While this lives, the queue does not publish its consumer index, so the CQE is software's.
     queue: PhantomData<&'a ()>,
 }
 
@@ -78,8 +78,8 @@ impl<'a> InQueue<'a> {
 /// (measured: `docs/performance.md`, "Polling").
 const WIDE_BYTES: usize = 48;
 
-/// The widest register that every CPU of the architecture has. Its load need not be one access on the bus: a misbehaving
-/// device can make the copy a mixture of two CQEs, but cannot change the copy any more.
+/// The widest register that every CPU of the architecture has. Its load need not be one access on the bus. A
+/// misbehaving device can make the copy a mixture of two CQEs, but cannot change the finished copy.
 #[cfg(target_arch = "x86_64")]
 type Wide = core::arch::x86_64::__m128i;
 #[cfg(target_arch = "aarch64")]

@@ -14,9 +14,9 @@ use crate::types::{Qpn, Rkey, Srqn};
 /// device could change it between two, so ask once for a value that decides something.
 pub type Cqe<'a> = CqeView<InQueue<'a>>;
 
-/// A completion copied out of the queue. It still borrows the queue: a completion retires its request once, and the argument of
-/// [`SendQueue::retire`](crate::SendQueue::retire) needs it to be gone before the next one comes. If you need a completion
-/// for longer, keep its fields:
+/// A completion copied out of the queue. It still borrows the queue. A completion retires its request once, and the
+/// argument for [`SendQueue::retire`](crate::SendQueue::retire) needs the copy to be gone before the next completion
+/// comes. If you need a completion for longer, keep its fields:
 ///
 /// ```compile_fail,E0499
 /// # use blueflame::cq::CompletionQueue;
@@ -67,8 +67,8 @@ impl<S: Source> CqeView<S> {
         if op_own.is_success() {
             return Ok(Side::Responder);
         }
-        // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in memory. As
-        // they are in the CQE, to have little of it in every caller.
+        // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in
+        // memory. They stay packed as in the CQE, so that each caller has little code for this.
         const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, vendor_err_synd) + 1) }
         let syndromes = self.source.be16(offset_of!(ErrCqe, vendor_err_synd));
         Err(CqeError::new(self.tail, syndromes, self.source.be32(offset_of!(Cqe64, sop_drop_qpn))))

@@ -9,8 +9,8 @@ impl<T: Transport> SendQueue<T, Managed> {
     /// A request for another queue, which makes the device execute everything posted here so far (SEND_EN). Later posts
     /// need another such request.
     ///
-    /// That queue must be a master of the same protection domain (`QpBuilder::cross_channel` of `blueflame-devx`), and gets a
-    /// completion with an error otherwise. Queues with a doorbell of their own have no such request:
+    /// That queue must be a master of the same protection domain (`QpBuilder::cross_channel` of `blueflame-devx`).
+    /// Otherwise it gets a completion with an error. Queues with a doorbell of their own have no such request:
     ///
     /// ```
     /// use blueflame::db::Managed;

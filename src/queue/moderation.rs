@@ -3,8 +3,8 @@ use core::fmt;
 
 use crate::types::Wqebbs;
 
-/// Decides which requests ask for a completion: every `n`-th, and earlier if the queue could otherwise fill up with unsignalled
-/// requests, after which nothing could ever be retired.
+/// Decides which requests ask for a completion: every `n`-th, and earlier if the queue could otherwise fill up with
+/// unsignalled requests. Such a queue could never retire anything.
 ///
 /// ```
 /// # use blueflame::{db::Register, queue::{Moderation, PostError, SendQueue}, transport, types::{Wqebbs, WrId}, wqe};
@@ -78,8 +78,8 @@ impl Moderation {
     pub const fn next(&mut self, size: Wqebbs) -> bool {
         self.requests += 1;
         self.wqebbs = self.wqebbs.saturating_add(size.0);
-        // Unsignalled requests at the queue's end must leave room for one of the largest: if it does not fit, then
-        // something before them is signalled and will make room.
+        // Unsignalled requests at the queue's end must leave room for one of the largest size. If that does not fit, a
+        // request before them is signalled and will make room.
         let signal = self.requests >= self.every || self.wqebbs > self.room;
         if signal {
             self.requests = 0;

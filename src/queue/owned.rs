@@ -8,8 +8,8 @@ use super::owning::Holds;
 use crate::cq::compressed::{Layout, MiniFormat};
 use crate::cq::{CompletionQueue, Compressed, PollMode, Publishing};
 
-/// A queue of this crate together with the object under it. It derefs to the queue, and keeps the object alive, and everything
-/// that the object needs. `H` is the object's handle; clone it for calls that set things up. `verbs` makes such queues.
+/// A queue of this crate together with the object under it. It derefs to the queue. It keeps the object alive, and
+/// everything that the object needs. `H` is the object's handle; clone it for set-up calls. `verbs` makes such queues.
 ///
 /// You may drop queues, buffers, channels and devices in any order. Each holds the objects that it was made from, so
 /// they are destroyed in the order that verbs requires.

@@ -1,6 +1,6 @@
 //! Queues that own the buffers of their requests, from posting to completion: posting is safe.
 //!
-//! The tag of a request is its buffer, as an index or a pointer. So the queues need to keep nothing else.
+//! The tag of a request is its buffer, as an index or a pointer, so the queues keep nothing else.
 use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU64;
@@ -253,7 +253,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
     }
 
-    /// As [`SendQueue::retire`]: returns the request's buffer, if it has one, whether the request succeeded or failed.
+    /// Like [`SendQueue::retire`], but returns the request's buffer, if it has one, for successful and failed requests.
     ///
     /// # Errors
     /// See [`RetireError`].
@@ -317,7 +317,8 @@ impl<B: DeviceBuffer, H: Holds<Queue = RecvQueue>> OwningRecvQueue<H, B> {
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
     }
 
-    /// As [`RecvQueue::retire`]: the buffer, with a message in it if the completion [says](CqeView::check) so.
+    /// Like [`RecvQueue::retire`], but returns the buffer. It has a message in it if the completion
+    /// [says](CqeView::check) so.
     ///
     /// # Errors
     /// See [`RetireError`].

@@ -6,7 +6,7 @@
 //!       └──────────────────────────────────┘       └───────┘
 //! ```
 //!
-//! Knows no registration: `verbs::BufferPool` makes slabs, and so may you, of what you have registered.
+//! Knows no registration: `verbs::BufferPool` makes slabs. You may make slabs of your own registered memory.
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -182,7 +182,7 @@ unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
 /// [`OwningSendQueue`](super::OwningSendQueue) and its like keep it until its request has completed: then posting is safe, and the
 /// buffer cannot be taken again while the device uses it.
 ///
-/// A pool is of one thread, and so are its buffers:
+/// A pool and its buffers stay on one thread:
 ///
 /// ```compile_fail,E0277
 /// fn send<H: blueflame::queue::Home>(buffer: blueflame::queue::PooledBuffer<H>) {

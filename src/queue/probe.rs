@@ -20,8 +20,8 @@ const ROUTINES: usize = CopyRoutine::ALL.len();
 const ROUNDS: usize = 65;
 /// The most NOPs in a slice.
 const NOPS: u32 = 64;
-/// Differences below 1/16 are noise: a routine must be faster than the default by more to be picked, and shares of copies that
-/// the device took must differ by more to count as different.
+/// Differences up to 1/16 are noise. A routine is picked only if it is faster than the default by more. Shares of
+/// copies that the device took count as different only if they differ by more.
 const MARGIN: u64 = 16;
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
@@ -39,9 +39,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// proof. Linux uses the same test to find out whether write combining works
     /// (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`). [`Probe::taken`] has the shares.
     ///
-    /// `cq` is the completion queue of this queue's requests, and nothing else completes to it meanwhile. `clock` returns the
-    /// time in any unit: nanoseconds since the start, or a cycle counter. The probe calls `wait` while it waits for a
-    /// completion, and goes on if it returns true: there a program gives up after some time, or steps a software device.
+    /// `cq` is the completion queue of this queue's requests, and nothing else completes to it meanwhile. `clock`
+    /// returns the time in any unit: nanoseconds since the start, or a cycle counter. The probe calls `wait` while it
+    /// waits for a completion, and goes on if `wait` returns true. In `wait`, a program gives up after some time, or
+    /// steps a software device.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -209,8 +210,9 @@ impl Probe {
         self.measured().map(move |(routine, found)| (routine, f64::from(found.taken) / known))
     }
 
-    /// The best routine: the fastest of those whose copies the device takes most often (within 1/16), unless the
-    /// [default](CopyRoutine::default_for_cpu) is among them and within 1/16 of the fastest. The default, if nothing was measured.
+    /// The best routine. Candidates are the routines whose copies the device takes most often (within 1/16). The
+    /// fastest candidate wins, unless the [default](CopyRoutine::default_for_cpu) is a candidate and within 1/16 of the
+    /// fastest. The default, if nothing was measured.
     #[must_use]
     pub fn pick(&self) -> CopyRoutine {
         let default = CopyRoutine::default_for_cpu();

@@ -8,9 +8,9 @@
 //!   free [5] [6: done] [7] [8: done] ... [12] free
 //! ```
 //!
-//! The device writes into a completion which WQE it consumed. As a rule that is the oldest one, at the tail. On a queue pair
-//! with out-of-order data placement (rdma-core's `MLX5DV_QP_CREATE_OOO_DP`) it can be any that is posted. Such a WQE is
-//! marked done, one bit in private memory, and is written again when all before it are done, too.
+//! The device writes into a completion which WQE it consumed. As a rule that is the oldest one, at the tail. On a queue
+//! pair with out-of-order data placement (rdma-core's `MLX5DV_QP_CREATE_OOO_DP`) it can be any that is posted. Such a
+//! WQE is marked done by one bit in private memory. It is written again when all WQEs before it are done.
 //!
 //! It has a doorbell record and no register: the device reads the record when it needs a buffer.
 use core::mem::MaybeUninit;
@@ -164,7 +164,7 @@ impl RecvQueue {
     /// for itself. Here each receive signs its own index, like libmlx5's single posts.
     ///
     /// # Errors
-    /// As there; the stride is at least 32 bytes.
+    /// As for `from_parts`; the stride is at least 32 bytes.
     ///
     /// # Safety
     /// As there, but for the signatures.
@@ -197,8 +197,8 @@ impl RecvQueue {
         Ok(())
     }
 
-    /// Starts a batch of requests that the device is told of together. Dropped without
-    /// [`ring_doorbell`](RecvBatch::ring_doorbell), it leaves nothing posted.
+    /// Starts a batch of requests that are published together. Dropped without
+    /// [`ring_doorbell`](RecvBatch::ring_doorbell), the batch leaves nothing posted.
     #[inline]
     pub fn batch(&mut self) -> RecvBatch<'_> {
         RecvBatch { head: self.head, queue: self }
@@ -329,7 +329,7 @@ impl RecvQueue {
         cqe.is_of(self.origin, self.origin_bits)
     }
 
-    /// Tells the device again how far requests are posted, after something else has stored to the record.
+    /// Stores the count of posted requests to the record again, after something else has stored there.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {
         // SAFETY: what `RecvBatch::ring_doorbell` has stored before, or the count the queue began with.
@@ -402,7 +402,7 @@ unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
     }
 }
 
-/// Receive requests in the ring that the device has not been told of.
+/// Receive requests in the ring that are not yet published to the device.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct RecvBatch<'a> {

@@ -94,7 +94,8 @@ pub(super) unsafe fn write_signed(wqe: NonNull<u8>, sges: &[Sge], max: usize, nu
         sum = sum.with(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
         n += 1;
     }
-    // As many units as entries were given: with one of no bytes among them, the end mark is one of those.
+    // As many units as entries were given. If an entry of zero bytes was among them, the end mark is one of these
+    // units.
     if n < sges.len() {
         sum = sum.with(DataSeg::new(0, TERMINATOR_LKEY, 0).into());
     }

@@ -28,7 +28,7 @@ impl RecvQueue {
     }
 }
 
-/// Receive requests with signatures, in the ring, that the device has not been told of.
+/// Receive requests with signatures, in the ring, not yet published to the device.
 #[must_use = "a batch dropped without ring_doorbell() posts nothing"]
 #[derive(Debug)]
 pub struct SignedRecvBatch<'a> {

@@ -185,8 +185,8 @@ impl SharedRecvQueue {
         Ok(())
     }
 
-    /// Starts a batch of requests that the device is told of together. Dropped without [`ring_doorbell`](SrqBatch::ring_doorbell), it
-    /// leaves nothing posted.
+    /// Starts a batch of requests that are published together. Dropped without
+    /// [`ring_doorbell`](SrqBatch::ring_doorbell), the batch leaves nothing posted.
     #[inline]
     pub fn batch(&mut self) -> SrqBatch<'_> {
         SrqBatch { head: self.head, pushed: 0, queue: self }
@@ -243,11 +243,11 @@ impl SharedRecvQueue {
         Ok(record.wr_id)
     }
 
-    /// Posts the buffers of an aborted receive again, with the same tag, tells the device, and returns the tag. Nothing was
-    /// received into them, and the queue pair lives on: see [`CqeError::Aborted`].
+    /// Posts the buffers of an aborted receive again, with the same tag, tells the device, and returns the tag. Nothing
+    /// was received into them, and the queue pair stays usable: see [`CqeError::Aborted`].
     ///
-    /// They go into another WQE, as libmlx5 does it (rdma-core `providers/mlx5/srq.c`, `mlx5_complete_odp_fault`): the
-    /// device may still be looking at the aborted one, which waits behind all that are free now.
+    /// They go into another WQE, as in libmlx5 (rdma-core `providers/mlx5/srq.c`, `mlx5_complete_odp_fault`): the
+    /// device may still read the aborted WQE. The aborted WQE waits behind all that are free now.
     ///
     /// # Errors
     ///
@@ -357,7 +357,7 @@ impl SharedRecvQueue {
     }
 }
 
-/// Receive requests in the ring that the device has not been told of.
+/// Receive requests in the ring that are not yet published to the device.
 #[must_use = "a batch dropped without ring() posts nothing"]
 #[derive(Debug)]
 pub struct SrqBatch<'a> {

@@ -10,8 +10,8 @@ use crate::types::{DS_BYTES, Wqebbs};
 use crate::wqe::{NoLocalMemory, WQEBB_DS, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell, so that
-    /// only that is left at the critical moment: [`Staged::ring_doorbell`].
+    /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell.
+    /// Only [`Staged::ring_doorbell`] is left at the critical moment.
     ///
     /// ```
     /// # use blueflame::{Remote, db::Register, queue::{PostError, SendQueue}, transport, types::WrId, wqe};
@@ -70,8 +70,8 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
         unsafe { sq.publish(end) };
         if one_wqebb {
             let wqebb = sq.wqebb(sq.slot(start));
-            // SAFETY: the four DS of a WQEBB of the ring. Sixteen bytes at a time, as these stores are no longer on their
-            // way.
+            // SAFETY: the four DS of a WQEBB of the ring. Sixteen bytes at a time, as these stores have left the CPU by
+            // now.
             let copied: [Packed; WQEBB_DS] =
                 core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_wqebb` says that BlueFlame takes it.

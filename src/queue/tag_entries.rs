@@ -46,7 +46,8 @@ pub(super) struct Entries<E> {
 }
 
 impl<E: AsRef<[TagRecord]> + AsMut<[TagRecord]>> Entries<E> {
-    /// The most entries: their numbers have 16 bits, and the last is not used, so that numbers of tags have 16 bits, too.
+    /// The most entries. Their numbers have 16 bits, and the last is not used, so that numbers of tags fit 16 bits as
+    /// well.
     pub(super) const MOST: usize = 1 << 15;
 
     /// All free. There are 2 to [`MOST`](Self::MOST) records.

@@ -60,7 +60,7 @@ pub enum TagCompletionError {
         /// The completion's operation (`MLX5_CQE_APP_OP_TM_*`).
         operation: &'static str,
     },
-    /// The entry's buffer is not the device's, or this was told before.
+    /// The entry's buffer is not the device's, or this was reported before.
     NotListed {
         /// The entry.
         entry: TagIndex,

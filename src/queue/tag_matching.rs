@@ -10,9 +10,10 @@
 //!   Appended, Removed, Synced   Matched: the data is in the entry's buffer            Unexpected
 //! ```
 //!
-//! Two lists, one order. A message that has come unexpected belongs to a buffer that is appended later, so software compares each new
-//! tag with the messages it has, before it appends. The device compares messages with new entries when it knows that software has seen
-//! all unexpected ones: each operation has the count (rdma-core `Documentation/tag_matching.md`).
+//! Two lists, one order. An unexpected message may belong to a buffer that is appended later. So software compares each
+//! new tag with the messages that it has, before it appends the buffer. The device compares messages with new entries
+//! when it knows that software has seen all unexpected ones: each operation has the count (rdma-core
+//! `Documentation/tag_matching.md`).
 use super::owning::Holds;
 use super::send::SendQueue;
 use super::srq::{SharedRecvQueue, SrqBatch};
@@ -60,7 +61,8 @@ pub enum TagEvent {
         wr_id: WrId,
         /// Its entry.
         entry: TagIndex,
-        /// The message's header, when it has matched. If its data is told of apart, the second of the two does not have it.
+        /// The message's header, when it has matched. If another event reports the data, that event does not have the
+        /// header.
         header: Option<TagHeader>,
         /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put them there
         /// ([`copy_inline`](CqeView::copy_inline)).
@@ -78,8 +80,9 @@ pub enum TagEvent {
         /// Its entry.
         entry: TagIndex,
     },
-    /// A message has matched nothing: it is in this buffer of the shared receive queue, its header in front. Compare the tags that are
-    /// yours to append with it: operations posted from now on tell the device that you know of it.
+    /// A message has matched nothing: it is in this buffer of the shared receive queue, its header in front. Compare
+    /// each tag that you append later with this message: operations posted from now on tell the device that you know of
+    /// the message.
     Unexpected {
         /// The buffer's tag.
         wr_id: WrId,
@@ -147,7 +150,7 @@ pub struct TagMatching<S, C, E> {
     entries: Entries<E>,
     /// Unexpected messages whose completions were seen, modulo 2^16.
     seen: u16,
-    /// Those that the device was told of.
+    /// Unexpected messages that the device was told of, modulo 2^16.
     told: u16,
 }
 
@@ -182,8 +185,8 @@ where
         Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 })
     }
 
-    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. It tells the device of all unexpected
-    /// messages that [`complete`](Self::complete) has told of: compare with these first.
+    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. It tells the device of
+    /// all unexpected messages that [`complete`](Self::complete) has reported: compare the tag with these first.
     ///
     /// # Errors
     /// [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.
@@ -383,7 +386,7 @@ const fn operation(kind: u64, entry: TagIndex) -> WrId {
     WrId(kind | entry.0 as u64)
 }
 
-/// As libmlx5 calls it.
+/// The operation's name in libmlx5.
 const fn name(operation: ListOperation) -> &'static str {
     match operation {
         ListOperation::Append => "MLX5_CQE_APP_OP_TM_APPEND",

@@ -110,7 +110,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Errors
     /// If the queue does not take the request, or an entry given is of zero bytes.
     ///
-    /// Other queues whose transport has the operation can fire it, too.
+    /// Other queues whose transport has the operation can fire it as well.
     pub fn template<O: SupportedOn<T>, H: TemplatePayload>(
         &self,
         request: Request<O, H>,
