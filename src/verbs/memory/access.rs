@@ -1,11 +1,11 @@
-//! What a registration permits.
+//! The rights of a registration.
 
 use core::fmt;
 use core::ops::{BitOr, BitOrAssign};
 
 use rdma_sys::ibv_access_flags as flags;
 
-/// What a registration permits (`ibv_access_flags`). Combine with `|`. Reading by the own device is always permitted.
+/// The rights of a registration (`ibv_access_flags`). Combine with `|`. Reading by the own device is always permitted.
 ///
 /// ```
 /// use blueflame::verbs::Access;
@@ -31,10 +31,11 @@ impl Access {
     pub const REMOTE_ATOMIC: Self = Self(flags::IBV_ACCESS_REMOTE_ATOMIC.0 | Self::LOCAL_WRITE.0);
     /// The device's accesses may overtake each other on PCIe: more bandwidth on machines whose root complex gains by it.
     ///
-    /// It is a property of each registration. **Never give it to memory in which you poll** for a flag, a counter or the last
-    /// byte of a message: what you poll for may be there before the bytes that it stands for. Register flags and data apart, or
-    /// wait for the completion, which comes after the data in any case. [`Buffer::polled`](super::Buffer::polled) refuses such
-    /// memory; a flag that you read by your own means nobody can check.
+    /// It is a property of each registration. **Never give it to memory in which you poll** for a flag, a counter or
+    /// the last byte of a message: the polled value may be there before the bytes that it stands for. Register flags
+    /// and data apart, or wait for the completion, which comes after the data in any case.
+    /// [`Buffer::polled`](super::Buffer::polled) refuses such memory; this crate cannot check a flag that you read by
+    /// your own means.
     ///
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
     pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);

@@ -1,11 +1,11 @@
-//! What a device can do with memory beyond pinning it.
+//! A device's memory capabilities beyond pinning.
 
 use rdma_sys as sys;
 
 use crate::verbs::error::{Error, zero};
 use crate::verbs::ffi;
 
-/// What a device can do with memory beyond pinning it (`ibv_query_device_ex`).
+/// A device's memory capabilities beyond pinning (`ibv_query_device_ex`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryAttr {
     /// On-demand paging.

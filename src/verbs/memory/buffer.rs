@@ -112,7 +112,7 @@ pub(super) unsafe fn register_range<M>(
     under: M,
 ) -> Result<Registration<M>, Error> {
     let addr = start.as_ptr();
-    // SAFETY: the domain is alive; the caller vouches for the range. What comes of it is a new region, or null.
+    // SAFETY: the domain is alive; the caller vouches for the range. The call returns a new region, or null.
     unsafe {
         let mr = sys::ibv_reg_mr_iova2(pd.as_raw(), addr.cast(), len, addr.expose_provenance() as u64, access.bits());
         Registration::over("ibv_reg_mr_iova2", mr, access, under, &pd.handle)
@@ -145,7 +145,7 @@ impl Buffer {
         self.registration.rkey
     }
 
-    /// What the registration permits.
+    /// The rights of the registration.
     #[must_use]
     pub fn access(&self) -> Access {
         self.registration.access
@@ -167,7 +167,8 @@ impl Buffer {
         Sge { addr, length: u32::try_from(range.len()).unwrap_or(u32::MAX), lkey: self.lkey() }
     }
 
-    /// The buffer as a place for the peer's requests: tell it this, and it may do what the registration permits.
+    /// The buffer as a place for the peer's requests: tell the peer this, and the peer may use every right of the
+    /// registration.
     #[must_use]
     pub fn remote(&self) -> Remote {
         Remote { addr: self.addr(), rkey: self.rkey() }
@@ -209,8 +210,8 @@ impl Buffer {
         unsafe { copy_in(data, to.as_ptr()) };
     }
 
-    /// Copies from `offset` into `out`. Each byte is loaded once: what `out` says after a check it still says when used,
-    /// whatever the device writes meanwhile.
+    /// Copies from `offset` into `out`. Each byte is loaded once: a value in `out` that passed a check is the value
+    /// that you use, even if the device writes to the buffer meanwhile.
     ///
     /// # Panics
     /// If the range leaves the buffer, as indexing a slice would.
@@ -243,8 +244,8 @@ impl Buffer {
     /// The bytes as a slice.
     ///
     /// # Safety
-    /// As long as the slice lives, the device does not write them: no receive, READ or atomic result of this side, and no
-    /// WRITE or atomic of a peer that has the rkey, is in flight to this buffer.
+    /// As long as the slice lives, the device does not write its bytes. Nothing is in flight to this buffer: no
+    /// receive, READ or atomic result of this side, and no WRITE or atomic of a peer that has the rkey.
     #[must_use]
     pub unsafe fn as_slice(&self) -> &[u8] {
         // SAFETY: valid memory of this piece alone; the caller vouches for the device.

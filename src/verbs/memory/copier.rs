@@ -1,4 +1,4 @@
-//! Copies of memory that the device makes: what they need of a protection domain.
+//! Copies of memory that the device makes: the memory that a protection domain registers for them.
 
 use super::access::Access;
 use super::buffer::Buffer;
@@ -8,7 +8,7 @@ use crate::verbs::{Pool, ProtectionDomain};
 use crate::wqe::parts::Copied;
 use crate::wqe::{self, Memcpy, Opaque, Request, Sge};
 
-/// What a device without copies does not have.
+/// The name of copies in the error for a device without them.
 pub(in crate::verbs) const COPIES: &str = "copies of memory (DMA MMO)";
 
 /// Makes requests by which the device copies memory of its protection domain (`mlx5dv_wr_memcpy`), on queue pairs that were made
@@ -51,8 +51,8 @@ impl ProtectionDomain {
 }
 
 impl Copier {
-    /// A request that copies what `from` names to the address `to` by the key `lkey`: [`wqe::memcpy`] has what its poster answers for,
-    /// and what requests need that use the copy.
+    /// A request that copies the bytes of `from` to the address `to` by the key `lkey`. [`wqe::memcpy`] documents the
+    /// obligations of its poster, and the requirements of requests that use the copy.
     pub fn copy(&self, from: Sge, to: u64, lkey: Lkey) -> Request<Memcpy, Copied> {
         wqe::memcpy(self.opaque(), from, to, lkey)
     }
@@ -63,7 +63,7 @@ impl Copier {
         self.max_bytes
     }
 
-    /// What such requests name, for [`wqe::memcpy`].
+    /// The memory that such requests name, for [`wqe::memcpy`].
     #[must_use]
     pub fn opaque(&self) -> Opaque {
         Opaque { addr: self.memory.addr(), lkey: self.memory.lkey(), max_bytes: self.max_bytes }

@@ -16,11 +16,12 @@ use crate::verbs::event::event;
 use crate::verbs::ffi;
 use crate::verbs::pd::ProtectionDomain;
 
-/// Memory of the device (`ibv_alloc_dm`; the PRM's MEMIC). A request that gathers from it costs the device no fetch over PCIe, as if
-/// the data were inline, and the same bytes can be sent many times; peers that poll or add to counters there do not burden this
-/// machine's memory.
+/// Memory of the device (`ibv_alloc_dm`; the PRM's MEMIC). A request that gathers from it costs the device no fetch
+/// over PCIe, as if the data were inline. The same bytes can be sent many times. Peers that poll or add to counters
+/// there do not burden this machine's memory.
 ///
-/// The CPU reaches it by stores to PCIe, combined, and loads, which are slow. It is written and read in words of 4 bytes.
+/// The CPU reaches it over PCIe, by combined stores and by loads, which are slow. It is written and read in words of 4
+/// bytes.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     allocation: Arc<Allocation>,
@@ -54,7 +55,8 @@ impl Drop for Allocation {
     }
 }
 
-/// In what the CPU writes and reads device memory: libmlx5 does it in such words, "due to HW limitation" (`mlx5_access_dm`).
+/// The unit in which the CPU writes and reads device memory. libmlx5 uses such words, "due to HW limitation"
+/// (`mlx5_access_dm`).
 const WORD: usize = 4;
 /// Words copied at a time.
 const WORDS: usize = 64;

@@ -35,8 +35,8 @@ impl ProtectionDomain {
         in_range("bytes of a dma-buf to register", len, 1..=isize::MAX as u64)?;
         refuse(access, Access::ON_DEMAND)?;
         let (fd, flags) = (file.as_raw_fd(), access.bits() as i32);
-        // SAFETY: the domain is alive, the descriptor open. No Rust reference to the memory can come of it: mapping it is
-        // `unsafe`, and who does so answers for other users of the file.
+        // SAFETY: the domain is alive, the descriptor open. The call creates no way to a Rust reference to the memory:
+        // mapping the file is `unsafe`, and the code that maps it answers for other users of the file.
         unsafe {
             // 64 bits, which `isize::MAX` bounds.
             let mr = sys::ibv_reg_dmabuf_mr(self.as_raw(), range.start, len as usize, iova, fd, flags);

@@ -43,7 +43,7 @@ pub struct IndirectKey {
     _pd: Arc<PdHandle>,
 }
 
-// SAFETY: the key is only destroyed, once; libmlx5 locks what its calls share.
+// SAFETY: the key is only destroyed, once; libmlx5 locks the state that its calls share.
 unsafe impl Send for IndirectKey {}
 // SAFETY: shared use reads plain numbers.
 unsafe impl Sync for IndirectKey {}
@@ -67,9 +67,9 @@ impl Drop for IndirectKey {
 const MAX_ENTRIES: u64 = 0xfffc;
 
 impl ProtectionDomain {
-    /// Makes an indirect memory key, with room for a list of `entries`: 1 to 65532; what repeats takes one more. libmlx5 makes it
-    /// by a command to the firmware, so that the device must have been opened with the right to some (DevX), as it is by default where
-    /// the kernel permits it.
+    /// Makes an indirect memory key, with room for a list of `entries`: 1 to 65532. A list that repeats takes one more
+    /// entry. libmlx5 makes the key by a firmware command. So the device must have been opened with the right to such
+    /// commands (DevX); by default it is, where the kernel permits it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; a failed call.
@@ -77,11 +77,12 @@ impl ProtectionDomain {
         self.indirect_key_with(entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
     }
 
-    /// The same, for a key that encrypts: requests to it say how ([`Request::encryption`]), and it gives access to nothing before one has.
-    /// [`DeviceAttr::encryption`](crate::verbs::DeviceAttr::encryption) says whether the device has such keys.
+    /// The same, for a key that encrypts: a request sets how ([`Request::encryption`]). Before that request, the key
+    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::DeviceAttr::encryption) says whether the
+    /// device has such keys.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] by a device that does not encrypt; as [`indirect_key`](Self::indirect_key).
+    /// [`Error::Unsupported`] on a device that does not encrypt; the errors of [`indirect_key`](Self::indirect_key).
     pub fn encrypting_key(&self, entries: u16) -> Result<IndirectKey, Error> {
         if self.handle.context.attr().encryption.is_none() {
             return Err(Error::Unsupported { what: "memory keys that encrypt" });
@@ -120,24 +121,24 @@ impl IndirectKey {
         self.entries
     }
 
-    /// A request that says what is behind it, and who may use it: [`wqe::configure_key`] has what its poster answers for, and what the
-    /// next request needs.
+    /// A request that sets the memory behind the key, and the rights to it. [`wqe::configure_key`] documents the
+    /// obligations of its poster, and the requirements of the next request.
     pub fn configure(&self) -> Request<ConfigureKey, Unchanged> {
         wqe::configure_key(self.rkey(), self.entries)
     }
 
-    /// A request after which nobody has access by it, until it is configured again.
+    /// A request that ends all access by the key, until the key is configured again.
     pub fn take_back(&self) -> Request<Invalidate, Empty> {
         wqe::local_invalidate(self.rkey())
     }
 
-    /// Byte `offset` of what is behind it, for peers' requests.
+    /// Byte `offset` of the memory behind the key, for peers' requests.
     #[must_use]
     pub fn remote(&self, offset: u64) -> Remote {
         Remote { addr: offset, rkey: self.rkey() }
     }
 
-    /// Bytes of what is behind it, for this side's requests.
+    /// Bytes of the memory behind the key, for this side's requests.
     #[must_use]
     pub fn sge(&self, offset: u64, length: u32) -> Sge {
         Sge { addr: offset, length, lkey: self.lkey() }

@@ -1,9 +1,9 @@
-//! Registered memory: what the device may read and write, and how long.
+//! Registered memory: the memory that the device may read and write, and for how long.
 //!
 //! A registration pins memory, and tells the device's translation tables about it, which takes microseconds to
 //! milliseconds: do it at start ([`super::Pool`]), not in the I/O path.
 //!
-//! | memory | registered by | what comes of it |
+//! | memory | registered by | result |
 //! |---|---|---|
 //! | of this process | [`ProtectionDomain::register`](super::ProtectionDomain::register) | [`Buffer`] |
 //! | so much of it that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
@@ -17,10 +17,10 @@
 //!
 //! # Why there is no `&[u8]`
 //!
-//! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust reference
-//! promises that nothing else does. So [`Buffer`] never forms a reference to its memory: it copies in and out, and leaves
-//! it to `unsafe` methods of the caller who knows that nothing is in flight to say otherwise. What a copy reads while the
-//! device writes is unspecified bytes, as it is for every driver.
+//! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust
+//! reference promises that nothing else does. So [`Buffer`] never forms a reference to its memory unasked: it copies in
+//! and out. Its `unsafe` methods form slices, for a caller that knows that nothing is in flight. A copy that reads
+//! while the device writes gets unspecified bytes, as with every driver.
 
 mod access;
 mod attr;

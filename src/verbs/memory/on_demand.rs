@@ -55,7 +55,8 @@ fn prefetch(pd: &PdHandle, lkey: Lkey, (addr, len): (u64, u64), how: Prefetch, w
     if list.is_empty() {
         return Ok(());
     }
-    // SAFETY: the domain is alive, and the list lives until the call returns. What it names is only made present.
+    // SAFETY: the domain is alive, and the list lives until the call returns. The call only makes the listed memory
+    // present.
     let returned =
         unsafe { ffi::advise_mr(pd.context.raw(), pd.raw(), how.advice(), if wait { FLUSH } else { 0 }, &mut list) };
     match returned {
@@ -101,15 +102,16 @@ impl ProtectionDomain {
     /// [`Error::Unsupported`] where the device has no implicit on-demand paging; a failed call.
     ///
     /// # Safety
-    /// With [`Access::LOCAL_WRITE`], a queue pair of this domain can have any memory of the process written by its requests, and
-    /// with remote rights so can whoever has the rkey: the caller sees to it that this happens to no memory in which Rust code
-    /// does not expect it. What was unmapped, and is mapped again for another purpose, is reached by the same key.
+    /// With [`Access::LOCAL_WRITE`], a queue pair of this domain can have its requests write any memory of the process.
+    /// With remote rights, every peer that has the rkey can do that as well. The caller makes sure that this happens to
+    /// no memory in which Rust code does not expect it. The same key reaches memory that was unmapped and is mapped
+    /// again for another purpose.
     pub unsafe fn register_address_space(&self, access: Access) -> Result<AddressSpace, Error> {
         if !self.handle.context.memory_attr()?.on_demand.implicit {
             return Err(Error::Unsupported { what: "registering the whole address space" });
         }
         let access = access | Access::ON_DEMAND;
-        // SAFETY: the domain is alive. The caller vouches for what the device does by the key.
+        // SAFETY: the domain is alive. The caller vouches for the device's accesses by the key.
         let registration = unsafe {
             let mr = sys::ibv_reg_mr_iova2(self.as_raw(), core::ptr::null_mut(), usize::MAX, 0, access.bits());
             Registration::over("ibv_reg_mr_iova2", mr, access, (), &self.handle)

@@ -240,7 +240,8 @@ impl HugeBuffer {
         Some(in_all.min(piece_bytes - (offset & (piece_bytes - 1))))
     }
 
-    /// A range as scatter/gather entries, one for each piece (and 2^30 bytes) that it lies in. What is past the end is left out.
+    /// A range as scatter/gather entries, one for each piece (and 2^30 bytes) that it lies in. Bytes past the end are
+    /// left out.
     #[inline]
     #[must_use]
     pub fn sges(&self, range: Range<usize>) -> Sges<'_> {

@@ -71,7 +71,7 @@ impl<M> Region<M> {
         self.registration.rkey
     }
 
-    /// What the registration permits.
+    /// The rights of the registration.
     #[must_use]
     pub fn access(&self) -> Access {
         self.registration.access

@@ -1,4 +1,4 @@
-//! A memory region and what is under it, whatever that is.
+//! A memory region and the memory under it, of any kind.
 
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -12,8 +12,8 @@ use crate::verbs::error::{Error, non_null};
 use crate::verbs::event::event;
 use crate::verbs::pd::{PdHandle, ProtectionDomain};
 
-/// A memory region (`ibv_mr`) with what is under it: memory of this process, of the device, or nothing that this crate keeps.
-/// First the device loses access, then the memory goes, then the domain.
+/// A memory region (`ibv_mr`) with the memory under it: memory of this process, of the device, or nothing that this
+/// crate keeps. First the device loses access, then the memory goes, then the domain.
 pub(super) struct Registration<M> {
     mr: NonNull<sys::ibv_mr>,
     pub(super) lkey: Lkey,
@@ -23,10 +23,10 @@ pub(super) struct Registration<M> {
     pd: Arc<PdHandle>,
 }
 
-// SAFETY: the region is only looked at (keys) and freed (once, by the last owner), or changed by who has it alone; libibverbs
+// SAFETY: the region is only read (keys), freed (once, by the last owner), or changed by its sole owner; libibverbs
 // allows all of it from any thread.
 unsafe impl<M: Send> Send for Registration<M> {}
-// SAFETY: shared use reads plain numbers, and never what is under the region.
+// SAFETY: shared use reads plain numbers, and never `under`.
 unsafe impl<M> Sync for Registration<M> {}
 
 impl<M> Registration<M> {
@@ -80,7 +80,7 @@ impl<M> Registration<M> {
         self.pd = Arc::clone(&pd.handle);
     }
 
-    /// The region is of other memory now; returns what was under it.
+    /// Records that the region is of other memory now. Returns the earlier value of `under`.
     pub(super) fn put_under(&mut self, under: M) -> M {
         core::mem::replace(&mut self.under, under)
     }

@@ -12,7 +12,7 @@ use super::source::Memory;
 use crate::verbs::error::{CallError, Error};
 use crate::verbs::pd::ProtectionDomain;
 
-/// What of a registration is to change: one thing or several, together ([`Buffer::reregister`]).
+/// The changes to a registration: one or several, made together ([`Buffer::reregister`]).
 #[derive(Default)]
 #[must_use = "nothing changes yet"]
 pub struct Change<'a> {
@@ -67,8 +67,8 @@ impl<'a> Change<'a> {
 pub struct NotReregistered {
     /// Why.
     pub error: Error,
-    /// The buffer as it was. `None` if the command failed: libibverbs then does not say what the device knows of the region
-    /// (`IBV_REREG_MR_ERR_CMD`), so it has been deregistered.
+    /// The buffer as it was. `None` if the command failed: libibverbs then does not tell the device's state of the
+    /// region (`IBV_REREG_MR_ERR_CMD`), so the region has been deregistered.
     pub buffer: Option<Buffer>,
 }
 
@@ -106,8 +106,9 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// With the buffer as it was: [`Error::InPieces`] if there are other pieces, [`Error::ForeignDevice`],
-    /// [`Error::OutOfRange`] for no changes or memory of no bytes, [`Error::Unsupported`]. Without: a failed call.
+    /// These return the buffer as it was: [`Error::InPieces`] if there are other pieces, [`Error::ForeignDevice`],
+    /// [`Error::OutOfRange`] for no changes or memory of no bytes, [`Error::Unsupported`]. A failed call returns no
+    /// buffer.
     pub fn reregister(mut self, mut change: Change<'_>) -> Result<Self, NotReregistered> {
         let range = match self.check(&mut change) {
             Ok(range) => range,
@@ -125,8 +126,8 @@ impl Buffer {
         }
         let domain = change.domain.map_or(core::ptr::null_mut(), ProtectionDomain::as_raw);
         let flags = change.access.map_or(0, Access::bits);
-        // SAFETY: region and domain are alive; `Memory` vouches for the new range as long as that memory, which the registration
-        // keeps from here on. Nobody else looks at the region: there is one owner, who is borrowed here.
+        // SAFETY: region and domain are alive; `Memory` vouches for the new range as long as that memory, which the
+        // registration keeps from here on. No other code looks at the region: it has one owner, which is borrowed here.
         let returned =
             unsafe { sys::ibv_rereg_mr(registration.raw(), change.flags() as i32, domain, addr, bytes, flags as i32) };
         if !matches!(returned, 0 | ERR_DO_FORK_OLD) {
@@ -145,7 +146,7 @@ impl Buffer {
         Ok(self)
     }
 
-    /// What can be said before the call; the range of the new memory.
+    /// Makes the checks that are possible before the call. Returns the range of the new memory.
     fn check(&self, change: &mut Change<'_>) -> Result<Option<(core::ptr::NonNull<u8>, usize)>, Error> {
         let pd = self.registration.pd();
         if change.flags() == 0 {

@@ -17,7 +17,7 @@ use crate::verbs::pd::{PdHandle, ProtectionDomain};
 use crate::wqe::parts::{Empty, Piece};
 use crate::wqe::{self, BindWindow, Invalidate, Request, Window, WindowRights};
 
-/// Which windows ([`Window`] has what they differ in).
+/// The type of a window ([`Window`] lists the differences).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowType {
     /// Type 1: for the whole protection domain; rebound at any time.
@@ -96,8 +96,8 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive.
         let raw = non_null("ibv_alloc_mw", unsafe { alloc(self.as_raw(), number) })?;
         let context = self.handle.context.raw();
-        // `ibv_alloc_mw` of `verbs.h` fills in what the library leaves.
-        // SAFETY: a new window, nobody else's.
+        // `ibv_alloc_mw` of `verbs.h` fills in the fields that the library leaves. SAFETY: a new window, which no other
+        // code has.
         let rkey = unsafe {
             (*raw.as_ptr()).context = context;
             (*raw.as_ptr()).pd = self.as_raw();
@@ -126,13 +126,14 @@ impl MemoryWindow {
         self.kind
     }
 
-    /// A request, for the send queue of queue pair `qpn`, that binds it to a range of `buffer`: [`wqe::bind_window`] has what
-    /// its poster answers for, and what the next request needs. The window has a new key from then on ([`Self::rkey`]).
+    /// A request, for the send queue of queue pair `qpn`, that binds it to a range of `buffer`: [`wqe::bind_window`]
+    /// documents the obligations of its poster, and the requirements of the next request. The window has a new key from
+    /// then on ([`Self::rkey`]).
     ///
     /// # Errors
-    /// [`Error::AccessMissing`] if the registration is not for windows ([`Access::MW_BIND`]), or `rights` could change what may not
-    /// be written; [`Error::ForeignDevice`] or [`Error::ForeignDomain`] for a buffer of another device or protection domain;
-    /// [`Error::OutOfRange`] for more than an entry can name.
+    /// [`Error::AccessMissing`] if the registration is not for windows ([`Access::MW_BIND`]), or if `rights` permit to
+    /// change memory that may not be written; [`Error::ForeignDevice`] or [`Error::ForeignDomain`] for a buffer of
+    /// another device or protection domain; [`Error::OutOfRange`] for more than an entry can name.
     ///
     /// # Panics
     /// If the range leaves the buffer, as indexing a slice would.
