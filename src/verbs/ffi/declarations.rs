@@ -87,8 +87,8 @@ pub const MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK: u8 = 1 << 1;
 /// [`Mlx5dvCryptoCaps::crypto_engines`]: AES-XTS of many.
 pub const MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK: u8 = 1 << 2;
 
-/// What `mlx5dv_query_device` answers (`struct mlx5dv_context`), up to `crypto_caps`: the call fills in what
-/// `comp_mask` asks for, and nothing past these fields is asked for.
+/// The answer of `mlx5dv_query_device` (`struct mlx5dv_context`), up to `crypto_caps`. The call fills in the fields
+/// that `comp_mask` asks for; this crate asks for no later field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvContext {
@@ -310,7 +310,7 @@ impl<I, O> Mlx5dvPair<I, O> {
     pub const NONE: Self = Self { r#in: core::ptr::null_mut(), out: core::ptr::null_mut() };
 }
 
-/// What `mlx5dv_init_obj` takes (`struct mlx5dv_obj`).
+/// The argument of `mlx5dv_init_obj` (`struct mlx5dv_obj`).
 #[repr(C)]
 pub struct Mlx5dvObj {
     /// With [`MLX5DV_OBJ_QP`].
@@ -413,7 +413,7 @@ pub const MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS: u64 = 1 << 3;
 /// Data never arrives in a CQE, always in the buffer.
 pub const MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
 
-/// What an indirect memory key is made from (`struct mlx5dv_mkey_init_attr`).
+/// Attributes of a new indirect memory key (`struct mlx5dv_mkey_init_attr`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvMkeyInitAttr {
@@ -454,7 +454,8 @@ pub struct Mlx5dvContextAttr {
 /// [`Mlx5dvContextAttr::flags`]: the context may send firmware commands.
 pub const MLX5DV_CONTEXT_FLAGS_DEVX: u32 = 1 << 0;
 
-/// What an allocator of a parent domain is asked for (`MLX5DV_RES_TYPE_*`: the driver's number in the upper half).
+/// The resource that an allocator of a parent domain is asked for (`MLX5DV_RES_TYPE_*`: the driver's number in the
+/// upper half).
 const fn mlx5dv_res_type(number: u64) -> u64 {
     /// `RDMA_DRIVER_MLX5` of `rdma/ib_user_ioctl_verbs.h`.
     const RDMA_DRIVER_MLX5: u64 = 1;

@@ -8,13 +8,13 @@ use rdma_sys as sys;
 /// must not hold the number of a later library's event.
 #[repr(C)]
 pub struct IbvAsyncEvent {
-    /// What it happened to.
+    /// The object that the event is of.
     pub element: sys::ibv_async_event_element_t,
     /// `enum ibv_event_type`.
     pub event_type: u32,
 }
 
-/// What an allocator returns to leave the memory to the library (`IBV_ALLOCATOR_USE_DEFAULT` of `verbs.h`).
+/// The value that an allocator returns to leave the memory to the library (`IBV_ALLOCATOR_USE_DEFAULT` of `verbs.h`).
 pub const IBV_ALLOCATOR_USE_DEFAULT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
 
 unsafe extern "C" {
@@ -117,8 +117,8 @@ pub unsafe fn dealloc_td(ctx: *mut sys::ibv_context, td: *mut sys::ibv_td) -> c_
 /// `ibv_alloc_parent_domain`. Null and `errno` on failure. Freed by `ibv_dealloc_pd`.
 ///
 /// # Safety
-/// `ctx` is an open context. The domains that `attr` names are alive and of this context, and outlive what is returned; so
-/// do the allocators and their context, if there are any.
+/// `ctx` is an open context. The domains that `attr` names are alive, of this context, and outlive the returned domain.
+/// The allocators and their context, if there are any, are valid and outlive it as well.
 pub unsafe fn alloc_parent_domain(
     ctx: *mut sys::ibv_context,
     attr: *mut sys::ibv_parent_domain_init_attr,
@@ -157,7 +157,7 @@ pub unsafe fn close_xrcd(ctx: *mut sys::ibv_context, xrcd: *mut sys::ibv_xrcd) -
 /// `ibv_create_srq_ex`. Null and `errno` on failure.
 ///
 /// # Safety
-/// `ctx` is an open context. The objects that `attr` names are alive, of this context, and outlive what is returned.
+/// `ctx` is an open context. The objects that `attr` names are alive, of this context, and outlive the returned queue.
 pub unsafe fn create_srq_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_srq_init_attr_ex) -> *mut sys::ibv_srq {
     match extended_op!(ctx, create_srq_ex) {
         // SAFETY: the caller vouches for the objects; the attributes live until the call returns.

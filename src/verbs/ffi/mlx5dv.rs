@@ -1,8 +1,9 @@
 //! libmlx5's functions, loaded when they are first needed.
 //!
-//! The program is not linked with libmlx5. A linker takes the first `mlx5` on its path, and other crates put their own there:
-//! `rdma-mummy-sys` (and so `sideway`) a stub that lacks most functions. libibverbs loads libmlx5 in the same way when it looks
-//! for devices, so both use one copy (one file, by the name of `libmlx5.so.1` or of libibverbs' driver).
+//! The program is not linked with libmlx5. A linker takes the first `mlx5` on its path, and other crates put their own
+//! there: `rdma-mummy-sys` (and so `sideway`) puts a stub there that lacks most functions. When libibverbs looks for
+//! devices, it loads libmlx5 in the same way. So both use one copy: one file, named `libmlx5.so.1` or as libibverbs'
+//! driver.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -61,7 +62,7 @@ functions! {
         device: *mut sys::ibv_device,
         attr: *mut Mlx5dvContextAttr
     ) -> *mut sys::ibv_context, else absent();
-    /// Queries what is particular to mlx5. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    /// Queries the mlx5-specific attributes. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_query_device(ctx_in: *mut sys::ibv_context, attrs_out: *mut Mlx5dvContext) -> c_int, else libc::ENOSYS;
     /// Hands out raw parts. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_init_obj(obj: *mut Mlx5dvObj, obj_type: u64) -> c_int, else libc::ENOSYS;
@@ -115,7 +116,7 @@ impl Library {
     /// [`Error::Library`].
     pub fn open(name: &'static str) -> Result<Self, Error> {
         let file = std::ffi::CString::new(name).map_err(|_| failed(name, None))?;
-        // SAFETY: a string. What such a library does when it is loaded is to register its driver with libibverbs.
+        // SAFETY: a string. On loading, such a library only registers its driver with libibverbs.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() { Err(failed(name, None)) } else { Ok(Self { name, handle }) }
     }
@@ -132,7 +133,7 @@ impl Library {
     }
 }
 
-/// What `dlerror` says of the call that has just failed.
+/// The message of `dlerror` for the call that has just failed.
 fn failed(library: &'static str, symbol: Option<&'static str>) -> Error {
     // SAFETY: returns a string that stays until this thread's next call of the kind, or null.
     let message = unsafe { libc::dlerror() }.cast_const().cast::<c_char>();

@@ -1,4 +1,5 @@
-//! What rdma-sys lacks: the part of `mlx5dv` this crate uses, and the verbs that `verbs.h` has only as inline functions.
+//! Declarations that rdma-sys lacks: the part of `mlx5dv` this crate uses, and the verbs that `verbs.h` has only as
+//! inline functions.
 //!
 //! Declared by hand after rdma-core's `providers/mlx5/mlx5dv.h`; `tests/mlx5dv_layout.rs` compiles a C program against
 //! the installed header and compares every size, offset and constant. Field names are those of the header. All the

@@ -91,10 +91,12 @@ impl Attr {
     }
 }
 
-/// Has the device write a completion queue's CQEs to a ring of `cqes` CQEs of `cqe_bytes` at `buf` from now on. libmlx5 has a call for
-/// that, `ibv_resize_cq`, but it copies completions from where it has polled to itself, and frees the old ring.
+/// Has the device write a completion queue's CQEs to another ring from now on: `cqes` CQEs of `cqe_bytes` at `buf`.
+/// libmlx5 has a call for that, `ibv_resize_cq`, but that call copies completions from libmlx5's own consumer index on,
+/// and frees the old ring.
 ///
-/// Kernels before 4.20 do not take the command so. Returns how many CQEs the kernel has made of the number.
+/// Kernels before 4.20 do not accept this form of the command. Returns the number of CQEs that the kernel has chosen
+/// for `cqes`.
 ///
 /// # Safety
 /// The queue is alive, and of libmlx5; `buf` is `cqes * cqe_bytes` bytes that are the device's as long as the queue is, or until it is
