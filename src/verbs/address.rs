@@ -31,8 +31,8 @@ use crate::wqe::{CompactAv, DcAddress, FullAv, UdAddress};
 /// }
 /// ```
 ///
-/// What [`queue_pair`](Self::queue_pair) gives is a value of its own. Dropping the handle gives back the kernel's object, on RoCE
-/// what holds on to the local GID: keep it as long as you send there.
+/// [`queue_pair`](Self::queue_pair) returns an independent value. Dropping the handle destroys the kernel's object. On
+/// RoCE, that object holds on to the local GID: keep the handle as long as you send there.
 #[derive(Debug)]
 pub struct AddressHandle {
     raw: NonNull<sys::ibv_ah>,
@@ -41,9 +41,9 @@ pub struct AddressHandle {
     _pd: Arc<PdHandle>,
 }
 
-// SAFETY: nothing but the destruction, by its one owner, touches the handle; libmlx5 locks what that shares.
+// SAFETY: only the destruction, by the single owner, touches the handle; libmlx5 locks the state that it shares.
 unsafe impl Send for AddressHandle {}
-// SAFETY: as above; shared references read what was copied out.
+// SAFETY: as above; shared references read copied values only.
 unsafe impl Sync for AddressHandle {}
 
 impl ProtectionDomain {
@@ -109,7 +109,7 @@ impl AddressHandle {
         self.vector.to_compact()
     }
 
-    /// What it was made of.
+    /// The route that it was made of.
     #[must_use]
     pub fn route(&self) -> &Route {
         &self.route

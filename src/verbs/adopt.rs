@@ -34,12 +34,12 @@ pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device
     unsafe { Device::adopt(context) }
 }
 
-/// Takes a device over that the caller has opened by a call of libmlx5's own, and to which verbs' questions are nothing: libmlx5's
-/// driver for functions that a program has by VFIO answers none. `attr` is what the caller knows of it. It is closed
-/// (`ibv_close_device`) when the last object made of it is gone.
+/// Takes over a device that the caller has opened by one of libmlx5's own calls, and that answers no verbs queries.
+/// libmlx5's driver for functions that a program has by VFIO answers none. `attr` gives the device's attributes
+/// instead. The device is closed (`ibv_close_device`) when the last object made of it is gone.
 ///
 /// # Safety
-/// `context` is open, of libmlx5, and nobody else closes it.
+/// `context` is open and of libmlx5. No other code closes it.
 #[must_use]
 pub unsafe fn take_context(context: NonNull<sys::ibv_context>, name: &str, attr: DeviceAttr) -> Device {
     Device::over(context, false, name.to_owned(), attr)
@@ -62,8 +62,8 @@ pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Err
 /// to wait for those of the other. [`CompletionChannel::wait`] acknowledges each event that it takes.
 ///
 /// # Safety
-/// `channel` is alive, and stays so until the returned channel, its clones, and every completion queue of this crate that was made with
-/// it are dropped. Whoever takes events by other calls acknowledges them.
+/// `channel` is alive, and stays so until the returned channel, its clones, and every completion queue of this crate
+/// that was made with it are dropped. Code that takes events by other calls acknowledges them.
 #[must_use]
 pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> CompletionChannel {
     // SAFETY: the caller's.
@@ -72,26 +72,28 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 
 /// Takes over a queue pair that another library made, with a register of its own.
 ///
-/// Unless it was made otherwise, libmlx5 lets it have received messages of up to 32 bytes (64 with 128-byte CQEs) in the CQE and not
-/// in the buffer, and so with the results of READs and atomics if it signals all requests. The device does not say which queue
-/// pairs do (libmlx5 takes it from a flag of creation, or from `MLX5_SCATTER_TO_CQE`), but each CQE does:
-/// [`check`](crate::cq::CqeView::check) is [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe) then.
+/// By default, libmlx5 has the device put received messages of up to 32 bytes (64 with 128-byte CQEs) into the CQE and
+/// not into the buffer. If the queue pair signals all requests, the results of READs and atomics go there as well. The
+/// device does not say which queue pairs do this: libmlx5 takes it from a flag of creation, or from
+/// `MLX5_SCATTER_TO_CQE`. Each CQE says it: [`check`](crate::cq::CqeView::check) then returns
+/// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe).
 ///
-/// The queues take what libmlx5 would take (`max_send_wr`, `max_recv_wr`, as `ibv_query_qp` tells), and sends from RTS on: if
-/// somebody else connects it, call [`SendQueue::refresh`](Owned::refresh) then.
+/// The queues accept as many requests as libmlx5 would (`max_send_wr`, `max_recv_wr` of `ibv_query_qp`), and sends from
+/// RTS on. If other code connects the queue pair, call [`SendQueue::refresh`](Owned::refresh) then.
 ///
-/// Adopt its completion queues first ([`adopt_cq`](super::adopt_cq)): completions of one that is adopted later retire nothing of it.
+/// Adopt its completion queues first ([`adopt_cq`](super::adopt_cq)): completions of a completion queue that is adopted
+/// later retire none of its requests.
 ///
 /// # Errors
-/// If it is not libmlx5's, not of transport `T`, its parts are not what this crate can drive, or its register is in use by
-/// another queue of this crate. [`Error::Receivers`] if it, or another queue pair of this crate that receives on the same completion
-/// queue, receives raw packets.
+/// If the queue pair is not libmlx5's or not of transport `T`, if this crate cannot drive its parts, or if another
+/// queue of this crate uses its register. [`Error::Receivers`] if it, or another queue pair of this crate that receives
+/// on the same completion queue, receives raw packets.
 ///
 /// # Safety
 /// - `qp` is alive, and stays so until the returned queues and every clone of the handle are dropped. It is not destroyed,
 ///   nor moved to RESET.
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
-/// - Nobody posts to it in any other way from here on.
+/// - Nothing posts to it in any other way from here on.
 /// - Its completion queues hold no completion of an earlier queue pair with the same number, and none is lent
 ///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)). If it receives raw packets, no completion of a receive
 ///   ([`Whose::Receives`](crate::cq::Whose::Receives)) is left there, and no queue pair that this crate does not know receives there.

@@ -38,7 +38,7 @@ impl Area {
             Some(place) => place,
             None => {
                 self.grow(bytes)?;
-                // The chunk begins at a page, so the piece fits at its start whatever the alignment.
+                // The chunk begins at a page, so the piece fits at its start with any alignment.
                 self.place(bytes, align).ok_or_else(no_room)?
             }
         };

@@ -50,7 +50,7 @@ pub enum AsyncEvent {
     Other(u32),
 }
 
-/// What can happen to a queue pair.
+/// Events of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QpEvent {
     /// An error that no completion can report. The queue pair is in the error state.
@@ -71,7 +71,7 @@ pub enum QpEvent {
     PathMigrationFailed,
 }
 
-/// What can happen to a shared receive queue.
+/// Events of a shared receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SrqEvent {
     /// Fewer receives are posted than [`super::Srq::arm_limit`] said. The limit is disarmed.
@@ -80,7 +80,7 @@ pub enum SrqEvent {
     Error,
 }
 
-/// What can happen to a port.
+/// Events of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortEvent {
     /// Its link is up.
@@ -151,15 +151,15 @@ impl AsyncEvents {
         if wait::readable(self.as_fd(), timeout)? { self.wait().map(Some) } else { Ok(None) }
     }
 
-    /// Moves `qp`, which receives from a shared queue, to the error state, and waits until it takes nothing more from there.
-    /// Says whether that came within `timeout`. Events of others go to `other`.
+    /// Moves `qp`, which receives from a shared queue, to the error state. Waits until `qp` takes no further receives
+    /// from there. Returns whether that happened within `timeout`. Other events go to `other`.
     ///
-    /// What is to be done before such a queue pair is dropped (IBTA vol. 1, 10.3.1). Afterwards poll its
-    /// completion queues until they are empty, and retire what they complete: each receive that the queue pair has taken is
-    /// among it. Of a queue pair that is dropped at once, those receives never become free again.
+    /// Do this before you drop such a queue pair (IBTA vol. 1, 10.3.1). Afterwards poll its completion queues until
+    /// they are empty, and retire the completions: they include each receive that the queue pair has taken. If you drop
+    /// the queue pair without this, those receives never become free again.
     ///
-    /// The event comes once. It has come already if the queue pair was in the error state before, and somebody may have taken
-    /// it.
+    /// The event comes once. If the queue pair was in the error state before, the event has come already, and other
+    /// code may have taken it.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`] if these are not the events of its device, or a failed call.
@@ -220,10 +220,10 @@ unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
     Srqn::truncate(parts.map_or(0, |parts| parts.srqn))
 }
 
-/// What an event says, numbers in place of pointers.
+/// Decodes an event, with numbers in place of pointers.
 ///
 /// # Safety
-/// The event is one that the library gave out and that was not acknowledged.
+/// The library gave the event out, and it was not acknowledged.
 unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
     // SAFETY: by the type of the event, which the caller vouches for, this member is the one that was written; so below. The
     // queue is alive until the event is acknowledged, and has its number, or its context, written once.

@@ -13,10 +13,10 @@ use crate::queue::{FreeList, Home, PooledBuffer, Slot, SlotPool};
 
 /// Registered buffers of one size: handed out, taken back, and made in slabs as they are needed.
 ///
-/// It is of one thread, so [`take`](Self::take) and giving back are a few instructions with no lock; a program has one for each
-/// thread. A buffer lasts as long as its [value](PooledBuffer), also when the pool is dropped before; and
-/// [`OwningSendQueue`](crate::queue::OwningSendQueue) keeps that value until the request has completed, so that nobody takes the
-/// buffer while the device uses it:
+/// A pool belongs to one thread, so [`take`](Self::take) and giving back are a few instructions with no lock. Make a
+/// pool for each thread. A buffer lasts as long as its [value](PooledBuffer), even if the pool is dropped first.
+/// [`OwningSendQueue`](crate::queue::OwningSendQueue) keeps that value until the request has completed, so no other
+/// request gets the buffer while the device uses it:
 ///
 /// ```no_run
 /// use blueflame::queue::OwningSendQueue;

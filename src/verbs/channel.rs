@@ -98,8 +98,8 @@ impl CompletionChannel {
                 Err(error) => return Err(error.into()),
             }
         }
-        // Acknowledged at once: destroying a queue waits until its events are, and the queue's own index says what is new.
-        // SAFETY: the queue that the event is of; it cannot be gone, for its destruction waits for this call.
+        // Acknowledge at once: destroying a queue waits until its events are acknowledged. The queue's own index tells
+        // which completions are new.
         unsafe { sys::ibv_ack_cq_events(cq, 1) };
         Ok(CqEvent { tag: context.expose_provenance() })
     }

@@ -123,7 +123,7 @@ impl Device {
 }
 
 impl Clock {
-    /// What makes times of timestamps, as the kernel said last.
+    /// The kernel's latest parameters for converting timestamps to times.
     ///
     /// # Errors
     /// [`ClockError`], after a bounded number of loads.
@@ -131,7 +131,7 @@ impl Clock {
     pub fn info(&self) -> Result<ClockInfo, ClockError> {
         let page = self.page.as_mut_ptr().cast::<u32>();
         read(|word| {
-            // SAFETY: the page has more words, is aligned, and mapped as long as `self`; whoever writes it does so by words, too.
+            // SAFETY: the page has more words, is aligned, and mapped as long as `self`; its writer stores words, too.
             unsafe { AtomicU32::from_ptr(page.add(word)) }.load(Ordering::Acquire)
         })
     }
@@ -143,8 +143,8 @@ impl Clock {
         self.update_period
     }
 
-    /// What the clock shows now, as timestamps have it: a load from the device, over PCIe. `None` where the kernel does not map
-    /// it (`ibv_query_rt_values_ex`).
+    /// The clock's current value, in the form of timestamps: a load from the device, over PCIe. `None` where the kernel
+    /// does not map it (`ibv_query_rt_values_ex`).
     #[must_use]
     pub fn cycles(&self) -> Option<u64> {
         let counter = self.counter?;
@@ -185,7 +185,7 @@ fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
     Err(ClockError::Updating { attempts: ATTEMPTS })
 }
 
-/// What a whole page says: after the sign and a reserved word, `nsec`, `cycles`, `frac`, `mult`, `shift`, `mask`.
+/// Decodes a whole page: after the sign and a reserved word come `nsec`, `cycles`, `frac`, `mult`, `shift`, `mask`.
 fn info(words: &[u32; WORDS]) -> Result<ClockInfo, ClockError> {
     let wide = |at: usize| {
         let [a, b] = [words[at], words[at + 1]].map(u32::to_ne_bytes);

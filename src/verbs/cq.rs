@@ -22,7 +22,7 @@ use crate::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, Standard};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn};
 
-/// Handle of a completion queue (`ibv_cq`), for what is not polling. Cheap to clone. Queue pairs are made with the
+/// Handle of a completion queue (`ibv_cq`), for all uses except polling. Cheap to clone. Make queue pairs with the
 /// [queue itself](super::AnyCq).
 #[derive(Clone, Debug)]
 pub struct Cq {
@@ -129,7 +129,7 @@ impl Cq {
     }
 }
 
-/// What a completion queue is to be like.
+/// Builder of a completion queue.
 #[derive(Clone, Debug)]
 pub struct CqBuilder<'a, M = Standard> {
     plan: Plan<'a>,
@@ -211,9 +211,9 @@ impl<F: VerbsFormat> CqMode for Compressed<F> {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device packs completions that are like each other, in mini-CQEs of format `F`
-    /// (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`), which saves the bus; the queue is polled in the mode
-    /// [`Compressed`](crate::cq::Compressed). What they have not in common, and `F` has not, is lost: timestamps, for one.
+    /// The device packs similar completions into mini-CQEs of format `F` (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`),
+    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::Compressed). Fields that
+    /// differ and are not in `F` are lost, for example timestamps.
     ///
     /// ```no_run
     /// # use blueflame::{cq::{Compressed, compressed::Checksum}, verbs::{Device, Error, OwnedCq}};
@@ -242,8 +242,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// What its events carry ([`super::CqEvent::tag`], [`super::AsyncEvent::CqError`]), to tell queues apart: libibverbs
-    /// carries it in a pointer. Default 0.
+    /// The value that its events carry ([`super::CqEvent::tag`], [`super::AsyncEvent::CqError`]), to tell queues apart.
+    /// libibverbs carries such a value in a pointer. Default 0.
     #[must_use]
     pub fn tag(mut self, tag: usize) -> Self {
         self.plan.tag = tag;
@@ -379,15 +379,15 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
 /// Takes over a completion queue that another library made.
 ///
 /// # Errors
-/// If it is not libmlx5's, or its parts are not what this crate can drive.
+/// If the queue is not libmlx5's, or if this crate cannot drive its parts.
 ///
 /// # Safety
 /// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
-/// - Nobody polls or arms it in any other way from here on, nor resizes it.
+/// - Nothing polls or arms it in any other way from here on, and nothing resizes it.
 /// - Nothing has polled or armed it before: its consumer index is 0.
 /// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there, under a lock
 ///   of this crate.
-/// - Events of its channel are acknowledged by whoever takes them.
+/// - The code that takes events of its channel acknowledges them.
 pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
     let mut handle = CqHandle {
         raw: cq,

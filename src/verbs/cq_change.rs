@@ -33,8 +33,9 @@ fn start(memory: &mut MmapMut) -> NonNull<u8> {
 }
 
 impl<M: PollMode<Packing = ()>> OwnedCq<M> {
-    /// Changes the queue's room to at least `cqes` completions, more or fewer, while queue pairs complete there. What nobody has
-    /// polled stays. The new ring is pages of this process, wherever the old one was.
+    /// Changes the queue's room to at least `cqes` completions, more or fewer than before. Queue pairs may complete
+    /// there meanwhile. Unpolled completions stay. The new ring lies in pages of this process, wherever the old one
+    /// was.
     ///
     /// ```no_run
     /// # use blueflame::verbs::{Device, Error};
@@ -47,13 +48,14 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
     /// # }
     /// ```
     ///
-    /// It does what `ibv_resize_cq` does, by the same command, but for a queue that this crate polls. A queue whose device packs
-    /// completions cannot be resized, which is known by type.
+    /// It uses the command of `ibv_resize_cq`, but for a queue that this crate polls. A queue of packed completions
+    /// cannot be resized; the types rule it out.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::Unsupported`] for a queue that was adopted, and by devices (`cq_resize`) and kernels (before
-    /// 4.20) that cannot; a failed call, as when more completions wait than there is to be room for. Nothing has changed then.
-    /// [`Error::Parts`] if the device has not moved to the new ring as it should: completions are lost. The queue keeps both rings then.
+    /// [`Error::OutOfRange`]; [`Error::Unsupported`] for an adopted queue, and on devices (`cq_resize`) and kernels
+    /// (before 4.20) that cannot resize; a failed call, for example when more completions wait than the new room holds.
+    /// In these cases nothing has changed. [`Error::Parts`] if the device has not moved to the new ring as it should:
+    /// completions are lost, and the queue keeps both rings.
     pub fn resize(&mut self, cqes: u32) -> Result<(), Error> {
         const WHAT: &str = "resizing the completion queue";
         if !self.is_whole() {

@@ -12,13 +12,13 @@ use super::ffi::Library;
 type Query = unsafe extern "C" fn(*mut sys::ibv_qp, sys::ibv_wr_opcode::Type, u32) -> c_int;
 
 impl Qp {
-    /// Whether the bytes of each WRITE of the peer become visible to this CPU in ascending order, so that its last byte may be
-    /// polled for instead of a completion ([`memory_polling`](crate::memory_polling) has the whole rule). The device is asked
-    /// (`ibv_query_qp_data_in_order(3)`); it tells in RTS only.
+    /// Whether the bytes of each WRITE of the peer become visible to this CPU in ascending order. If so, you may poll
+    /// for the last byte instead of a completion ([`memory_polling`](crate::memory_polling) has the whole rule). The
+    /// device is asked (`ibv_query_qp_data_in_order(3)`); it tells in RTS only.
     ///
-    /// `false` means "not promised". It is the answer on every CPU but x86, from devices, kernels and libraries (libibverbs before 36)
-    /// that cannot tell, and when the call fails. `true` does not hold for memory that is registered with
-    /// [`Access::RELAXED_ORDERING`](super::Access::RELAXED_ORDERING), and speaks of one WRITE, not of two.
+    /// `false` means "not promised". It is the answer on every CPU but x86, from devices, kernels and libraries
+    /// (libibverbs before 36) that cannot tell, and when the call fails. `true` does not hold for memory that is
+    /// registered with [`Access::RELAXED_ORDERING`](super::Access::RELAXED_ORDERING), and covers one WRITE, not two.
     #[must_use]
     pub fn writes_in_order(&self) -> bool {
         static QUERY: OnceLock<Option<Query>> = OnceLock::new();

@@ -57,11 +57,11 @@ struct DctHandle {
     raw: NonNull<sys::ibv_qp>,
     dctn: Qpn,
     key: DcKey,
-    /// What it was made from; `None` once it is destroyed.
+    /// The objects that it was made from; `None` once it is destroyed.
     under: Option<(Cq, Srq, Arc<PdHandle>, Receiver)>,
 }
 
-// SAFETY: nothing but the destruction, by its one owner, touches the object; libibverbs locks what that shares.
+// SAFETY: only the destruction, by the single owner, touches the object; libibverbs locks the state that it shares.
 unsafe impl Send for DctHandle {}
 // SAFETY: as above.
 unsafe impl Sync for DctHandle {}
@@ -75,7 +75,7 @@ impl Drop for DctHandle {
     }
 }
 
-/// What a target is to be like.
+/// Builder of a target.
 #[derive(Clone)]
 pub struct DctBuilder<'a> {
     pd: &'a ProtectionDomain,
@@ -178,7 +178,7 @@ impl DctBuilder<'_> {
         let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
         rtr.path_mtu = path.mtu as sys::ibv_mtu::Type;
         rtr.min_rnr_timer = path.min_rnr_timer;
-        // Of its own side only: where answers go is where requests come from.
+        // Only this side's part of the path: answers go where requests come from.
         rtr.ah_attr.port_num = path.port.number;
         rtr.ah_attr.sl = path.service_level;
         if let Some(entry) = path.sgid {
@@ -211,8 +211,8 @@ impl Dct {
         self.handle.key
     }
 
-    /// Where initiators reach it, from the path that it was made with: what they need to know, with [the key](Self::key). It has no
-    /// PSN of its own, and says 0.
+    /// The endpoint where initiators reach it; `path` is the path that it was made with. Tell initiators this endpoint
+    /// and [the key](Self::key). A target has no PSN of its own; the endpoint says 0.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
         Endpoint {

@@ -1,4 +1,4 @@
-//! Devices: finding one, opening it, asking what it can do.
+//! Devices: finding one, opening it, querying its capabilities.
 
 use core::ffi::CStr;
 use core::ptr::NonNull;
@@ -85,7 +85,8 @@ pub(crate) struct Context {
     blueflame: BlueFlamePolicy,
 }
 
-// SAFETY: libibverbs locks what its calls share; a context may be used from any thread and from several at once.
+// SAFETY: libibverbs locks the state that its calls share; a context may be used from any thread and from several at
+// once.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -129,7 +130,7 @@ impl Drop for Context {
     }
 }
 
-/// What the device can do at most: the part of `ibv_device_attr` that setup needs, and mlx5's own.
+/// The device's limits and capabilities: the part of `ibv_device_attr` that setup needs, and mlx5's own attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceAttr {
     /// Firmware version.
@@ -169,7 +170,7 @@ pub struct DeviceAttr {
     pub max_log_dci_errored: u8,
     /// Most bytes of a [copy](super::Copier) that the device makes; 0: it makes none.
     pub max_memcpy: u32,
-    /// It encrypts what is behind memory keys (AES-XTS), so much by one key; `None`: it does not.
+    /// How much data the device encrypts by one memory key (AES-XTS); `None`: it does not encrypt.
     pub encryption: Option<DataUnits>,
     /// The device does atomics. Linux says so only of one that returns 8 bytes in the CPU's order (`get_atomic_caps`).
     pub atomics: bool,
@@ -196,8 +197,8 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The context may send firmware commands of its own (`MLX5DV_CONTEXT_FLAGS_DEVX`): what the crate `blueflame-devx` needs.
-    /// Off by default. A kernel or device without DevX then refuses to open.
+    /// The context may send firmware commands of its own (`MLX5DV_CONTEXT_FLAGS_DEVX`). The crate `blueflame-devx`
+    /// needs this. Off by default. A kernel or device without DevX then refuses to open.
     pub const fn devx(mut self, on: bool) -> Self {
         self.devx = on;
         self
@@ -206,7 +207,8 @@ impl OpenOptions {
     /// Opens the device of this name.
     ///
     /// # Errors
-    /// [`Error::NoDevices`], [`Error::UnknownDevice`] listing what there is, [`Error::NotMlx5`], [`Error::Library`], or a failed call.
+    /// [`Error::NoDevices`], [`Error::UnknownDevice`] with a list of the devices, [`Error::NotMlx5`],
+    /// [`Error::Library`], or a failed call.
     pub fn open(self, name: &str) -> Result<Device, Error> {
         let list = DeviceList::get()?;
         if list.devices().is_empty() {
@@ -311,13 +313,13 @@ impl Device {
         &self.context.name
     }
 
-    /// What the device can do, as it said when it was opened.
+    /// The device's capabilities, as it reported them when it was opened.
     #[must_use]
     pub fn attr(&self) -> &DeviceAttr {
         self.context.attr()
     }
 
-    /// What the device can do with memory beyond pinning it; asked for when this is first called.
+    /// The device's memory capabilities beyond pinning. The first call queries them.
     ///
     /// # Errors
     /// A failed call.
@@ -345,7 +347,7 @@ pub(super) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error
     Ok(unsafe { ffi::mlx5dv_is_supported(device) })
 }
 
-/// What is particular to mlx5 of an open context.
+/// Queries the mlx5-specific attributes of an open context.
 ///
 /// # Safety
 /// The context is open and of an mlx5 device.
@@ -374,7 +376,7 @@ fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
     }
 }
 
-/// What the device of an open context can do.
+/// Queries the capabilities of an open context's device.
 ///
 /// # Safety
 /// The context is open and of an mlx5 device.

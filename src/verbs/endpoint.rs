@@ -1,4 +1,4 @@
-//! Endpoints: where a queue pair can be reached. What two peers exchange; how they exchange it is not known here.
+//! Endpoints: where a queue pair can be reached. Two peers exchange them; this module does not know how.
 
 use core::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -7,8 +7,9 @@ use super::{Error, Gid, GidType, LinkLayer, Mtu};
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::types::{Psn, Qpn};
 
-/// Where a queue pair can be reached: what two peers exchange by some other way before they can connect. By
-/// [`connect_over`](super::Owned::connect_over) if that is a stream; else by [`Endpoint::to_bytes`], or serde (feature `serde`).
+/// Where a queue pair can be reached. Two peers exchange endpoints by another way before they can connect: over a
+/// stream, by [`connect_over`](super::Owned::connect_over); otherwise as [`Endpoint::to_bytes`], or by serde (feature
+/// `serde`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
@@ -16,8 +17,8 @@ pub struct Endpoint {
     pub lid: u16,
     /// GID of the port; zero for "reach me by my LID".
     pub gid: Gid,
-    /// How packets with the GID are carried; without a GID, what the port speaks. Both sides must have the same, and
-    /// [`connect`](super::Owned::connect) checks it. `None`: the peer did not tell, so nothing is checked.
+    /// How packets with the GID are carried; without a GID, the protocol of the port. Both sides must have the same,
+    /// and [`connect`](super::Owned::connect) checks it. `None`: the peer did not tell, so `connect` checks nothing.
     pub gid_type: Option<GidType>,
     /// Number of the queue pair.
     pub qpn: Qpn,
@@ -27,7 +28,7 @@ pub struct Endpoint {
     pub mtu: Mtu,
 }
 
-/// What error texts call an endpoint.
+/// The name of an endpoint in error texts.
 const WHAT: &str = "endpoint";
 
 impl Endpoint {

@@ -1,4 +1,4 @@
-//! What can go wrong during setup.
+//! Errors of setup.
 
 use core::fmt;
 
@@ -14,12 +14,12 @@ pub enum Error {
     NoDevices,
     /// No device has this name.
     UnknownDevice {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The devices that the machine has.
         known: Vec<String>,
     },
-    /// The device is driven by something else than libmlx5.
+    /// The device is driven by a library other than libmlx5.
     NotMlx5 {
         /// The device.
         name: String,
@@ -30,7 +30,7 @@ pub enum Error {
         library: &'static str,
         /// The function; `None` if it is the file that is missing.
         symbol: Option<&'static str>,
-        /// What the dynamic loader says.
+        /// The dynamic loader's message.
         why: String,
     },
     /// A call into libibverbs or libmlx5 failed.
@@ -58,9 +58,9 @@ pub enum Error {
     },
     /// A number is out of range.
     OutOfRange {
-        /// What the number is.
+        /// The meaning of the number.
         what: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
         /// The least allowed.
         min: u64,
@@ -69,10 +69,10 @@ pub enum Error {
     },
     /// CQEs have 64 or 128 bytes.
     CqeBytes {
-        /// What was asked for.
+        /// The requested size.
         bytes: u16,
     },
-    /// The device does not pack completions so.
+    /// The device does not pack completions in this format or CQE size.
     CqeCompression {
         /// The format asked for (`MLX5DV_CQE_RES_FORMAT_*`).
         format: u8,
@@ -85,7 +85,7 @@ pub enum Error {
     },
     /// Path MTUs have 256, 512, 1024, 2048 or 4096 bytes.
     PathMtu {
-        /// What was asked for.
+        /// The requested size.
         bytes: u32,
     },
     /// The port's GID table is empty, and on Ethernet there is no address without a GID.
@@ -119,17 +119,17 @@ pub enum Error {
         /// The state it was to go to.
         to: super::QpState,
     },
-    /// The queue pair was reset by other means than this crate: the device begins anew at index 0, the queue here does not. Only
-    /// [`QueuePair::reset`](super::QueuePair::reset) brings both together.
+    /// The queue pair was reset by other means than this crate: the device starts again at index 0, the queue here does
+    /// not. Only [`QueuePair::reset`](super::QueuePair::reset) brings both together.
     ResetElsewhere {
         /// The queue pair.
         qpn: Qpn,
     },
     /// A queue pair is of another transport than the one it was adopted as.
     WrongTransport {
-        /// What it is.
+        /// The transport that it has.
         is: String,
-        /// What it was adopted as.
+        /// The transport that it was adopted as.
         wanted: &'static str,
     },
     /// A queue of this crate drives the object already.
@@ -151,7 +151,7 @@ pub enum Error {
     },
     /// The peer gave neither a GID nor a LID that this port could reach it by.
     PeerWithoutAddress {
-        /// What the port speaks.
+        /// The port's link layer.
         link_layer: super::LinkLayer,
     },
     /// The two sides are set up so that no packet of one reaches the other.
@@ -199,28 +199,28 @@ pub enum Error {
     },
     /// The device, its kernel driver or libmlx5 cannot do it, as the capabilities say, or a call that is refused for this reason alone.
     Unsupported {
-        /// What was asked for.
+        /// The unsupported feature or operation.
         what: &'static str,
     },
-    /// A registration does not permit what it must.
+    /// A registration lacks a right that the use needs.
     AccessMissing {
-        /// What it must permit.
+        /// The rights that it must permit.
         needs: super::Access,
-        /// What it permits.
+        /// The rights that it permits.
         has: super::Access,
     },
-    /// A registration was to permit what there is not for such memory.
+    /// A registration asked for rights that this memory does not support.
     AccessExcess {
-        /// Which rights.
+        /// The unsupported rights.
         not: super::Access,
     },
-    /// A registration was to be changed of which there are other pieces.
+    /// The registration to change has other pieces.
     InPieces,
     /// The parts that libmlx5 handed out do not make sense for this crate.
     Parts {
         /// Which object.
         object: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
 }
@@ -240,7 +240,7 @@ impl CallError {
         Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
     }
 
-    /// What usually causes this error of this call, and what to do about it.
+    /// The usual cause of this error of this call, and the remedy.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match (self.call, self.errno) {

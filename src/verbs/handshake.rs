@@ -41,8 +41,8 @@
 //!
 //! [`ready`] writes and reads 16 bytes: the header alone, with no transport and no user data.
 //!
-//! Nothing is encrypted, and nobody proves who they are: a stream that others can reach needs TLS or the like around it. Bytes of a
-//! hostile peer give an error, and no more than 256 of them are read.
+//! The handshake neither encrypts nor authenticates: a stream that others can reach needs TLS or the like around it.
+//! Invalid bytes of a hostile peer give an error, and this side reads at most 256 of them.
 
 use core::fmt;
 use std::io::{self, Read, Write};
@@ -59,7 +59,7 @@ use crate::transport::Connected;
 /// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
 
-/// What error texts call a message.
+/// The name of a message in error texts.
 const WHAT: &str = "handshake";
 const MAGIC: [u8; 8] = *b"blueflam";
 const VERSION: u8 = 1;
@@ -75,7 +75,7 @@ const UNTOLD: u8 = 0;
 const GOES_ON: u8 = 0;
 const FAILED: u8 = 1;
 
-/// What the peer told.
+/// The peer's part of the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Where its queue pair is.
@@ -115,7 +115,7 @@ impl fmt::Display for HandshakeError {
         match self {
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof => f.write_str("the peer closed the stream during the handshake"),
-                // What a socket's time limit gives, on Linux and elsewhere.
+                // The errors of a socket's time limit, on Linux and elsewhere.
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     f.write_str("the peer did not answer the handshake within the stream's time limit")
                 }
@@ -174,13 +174,13 @@ pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) 
     tell_and_hear(stream, local, &message(local, UNTOLD, data)?, UNTOLD)
 }
 
-/// Tells the peer that this side is connected, and waits until the peer is. Whoever sends before that may lose its first messages
-/// (UC), or wait for a retry (RC).
+/// Tells the peer that this side is connected, and waits until the peer is. A side that sends earlier may lose its
+/// first messages (UC), or wait for a retry (RC).
 ///
 /// # Errors
 /// [`HandshakeError`]: [`PeerFailed`](HandshakeError::PeerFailed), the stream, another protocol.
 pub fn ready<S: Read + Write>(stream: &mut S) -> Result<(), HandshakeError> {
-    // A peer that failed has said so, and may be gone: what it said comes before that nothing can be written to it.
+    // A failed peer has sent a message that says so, and may be gone. Report that message rather than the failed write.
     let told = send(stream, &header(UNTOLD, 0, GOES_ON));
     let mut message = [0; HEADER];
     if let Err(error) = stream.read_exact(&mut message) {
@@ -205,14 +205,16 @@ fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
 }
 
 impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
-    /// Connects the queue pair with the one on the other side of `stream`, where the same is called: INIT, the handshake, RTR, RTS,
-    /// and then the peer has come as far. `data`, at most [`MAX_DATA`] bytes, goes to the peer
-    /// besides: what it may access ([`Remote::to_bytes`](crate::Remote::to_bytes)), what this side wants.
+    /// Connects the queue pair with the one on the other side of `stream`, where the peer makes the same call. The
+    /// queue pair goes to INIT and, after the handshake, to RTR and RTS. The call returns when the peer has come as
+    /// far. `data`, at most [`MAX_DATA`] bytes, goes to the peer as well: for example the memory that the peer may
+    /// access ([`Remote::to_bytes`](crate::Remote::to_bytes)), or the wishes of this side.
     ///
     /// The first PSN is random, the path MTU the lesser of both sides'.
     ///
-    /// A peer may send as soon as it returns from here, so post receives before: call [`Qp::to_init`], which permits that, post them,
-    /// then this. To connect several queue pairs over one stream, call it for one after the other, on both sides in the same order.
+    /// The peer may send as soon as its call returns, so post receives first: call [`Qp::to_init`], which permits that,
+    /// post the receives, then call this. To connect several queue pairs over one stream, call this for one after the
+    /// other, in the same order on both sides.
     ///
     /// # Errors
     /// [`HandshakeError`]. The queue pair may then be in any state: reset it ([`QueuePair::reset`](super::QueuePair::reset)) or drop
@@ -270,7 +272,7 @@ fn each_step<S: Read + Write>(
 /// Tells the peer if this side has failed.
 fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, HandshakeError>) -> Result<A, HandshakeError> {
     if result.is_err() {
-        // What went wrong here matters more than that the peer cannot be told.
+        // This side's error matters more than a failure to tell the peer.
         let _ = give_up(stream);
     }
     result
@@ -345,7 +347,7 @@ fn opened(header: &[u8]) -> Result<[u8; HEADER], HandshakeError> {
     }
 }
 
-/// What a message with a good header says: the peer, and its transport.
+/// Decodes a message with a good header: the peer, and its transport.
 fn decode(local: &Endpoint, bytes: &[u8; MESSAGE]) -> Result<(Peer, u8), DecodeError> {
     let len = usize::from(u16::from_be_bytes([bytes[10], bytes[11]]));
     let (data, rest) = bytes[DATA..].split_at_checked(len).ok_or(DecodeError::Value {

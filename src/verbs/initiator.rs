@@ -12,9 +12,9 @@ use crate::types::{DS_BYTES, DciStream, Psn};
 use crate::wqe::seg::RaddrSeg;
 use crate::wqe::{AddressVector, FullAv};
 
-/// What a device without them does not have.
+/// The name of dynamic connections in the error for a device without them.
 pub(super) const DYNAMIC: &str = "dynamic connections (DC)";
-/// The same of streams.
+/// The same for streams.
 const STREAMS: &str = "streams of initiators (DCI streams)";
 
 impl VerbsTransport for transport::Dci {

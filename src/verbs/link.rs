@@ -1,4 +1,4 @@
-//! What a port's link is and does, as values. Knows no port.
+//! A port's link layer and link state, as values. Knows no port.
 
 use core::fmt;
 
@@ -31,7 +31,7 @@ impl PortState {
     }
 }
 
-/// What a port speaks below the transport.
+/// The protocol of a port below the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
     /// InfiniBand: LIDs, and GIDs for routing beyond the subnet.

@@ -42,28 +42,32 @@
 //! }
 //! ```
 //!
-//! Datagram queue pairs have no peer: [`QueuePair::activate`] takes one to RTS, and each request says whom it is for. A [`Route`] says
-//! how to get there, from what the peer told or from a datagram of it; an [`AddressHandle`] is what libmlx5 makes of it.
+//! Datagram queue pairs have no peer: [`QueuePair::activate`] takes one to RTS, and each request names its destination.
+//! A [`Route`] says how to get there: it is made from the peer's [`Endpoint`], or from a datagram of the peer. libmlx5
+//! makes an [`AddressHandle`] from it.
 //!
-//! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated likewise, and each
-//! of its requests names a target at the peer, a [`Dct`], which [`AddressHandle::target`] makes an address of.
+//! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated
+//! likewise, and each of its requests names a target at the peer, a [`Dct`]. [`AddressHandle::target`] makes the
+//! address of that target.
 //!
 //! [`ProtectionDomain::tag_matching`] makes a list of tagged buffers, which the device compares messages with.
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
-//! [`AsyncEvents`] tells what happens to all of them beside completions: a queue pair that failed, a link that went down.
+//! [`AsyncEvents`] reports the events of all these objects, other than completions: a queue pair that failed, a link
+//! that went down.
 //!
-//! Every object keeps alive what it was made from, so the order of drops does not matter ([`Owned`]).
+//! Every object keeps alive the objects that it was made from, so the order of drops does not matter ([`Owned`]).
 //!
-//! Queue pairs are made in a thread domain of their own ([`QpBuilder::build`]), so that each has its own doorbell register
-//! and may use BlueFlame with no lock; where write combining does not work, all have one register for 8-byte doorbells, with no
-//! lock, either. A thread with many queues makes them in one [`ThreadDomain`]. What other
-//! libraries made is adopted: [`adopt_context`], [`adopt_pd`], [`adopt_cq`], [`adopt_qp`], [`adopt_srq`], [`adopt_channel`].
+//! Each queue pair is made in a thread domain of its own ([`QpBuilder::build`]). So it has its own doorbell register
+//! and may use BlueFlame with no lock. Where write combining does not work, all queue pairs have one register for
+//! 8-byte doorbells, which needs no lock, either. A thread with many queues makes them in one [`ThreadDomain`]. Adopt
+//! objects that other libraries made: [`adopt_context`], [`adopt_pd`], [`adopt_cq`], [`adopt_qp`], [`adopt_srq`],
+//! [`adopt_channel`].
 //!
-//! With the feature `tracing`, all of it is reported: objects made and destroyed with their numbers (DEBUG), devices opened and
-//! connections (INFO), what failed (WARN), target `blueflame`. The data path reports nothing. With the feature `serde`, what peers tell
-//! each other ([`Endpoint`], [`Remote`](crate::Remote)) can be serialized.
+//! With the feature `tracing`, setup is reported under the target `blueflame`: objects made and destroyed with their
+//! numbers (DEBUG), devices opened and connections (INFO), failures (WARN). The data path reports nothing. With the
+//! feature `serde`, the values that peers tell each other ([`Endpoint`], [`Remote`](crate::Remote)) can be serialized.
 //!
 //! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.

@@ -39,7 +39,7 @@ pub(super) fn map(bytes: usize) -> Result<(memmap2::MmapMut, Pages), CallError> 
     }
     let memory =
         memmap2::MmapOptions::new().len(bytes.next_multiple_of(page)).map_anon().map_err(|e| failed("mmap", &e))?;
-    // Before the first touch, which decides what lies underneath.
+    // Before the first touch, which decides the size of the pages.
     let pages = match memory.advise(memmap2::Advice::HugePage) {
         Ok(()) => Pages::Transparent,
         Err(_) => Pages::Base,

@@ -9,7 +9,7 @@ use rdma_sys as sys;
 use super::error::zero;
 use super::{Error, ffi};
 
-/// Private memory of a queue: what the queue remembers of each request. Freed when dropped.
+/// Private memory of a queue: its data about each request. Freed when dropped.
 ///
 /// A pointer rather than a `Box`, because the queue keeps one, too, and a `Box` that moves would claim the memory as its
 /// own again.
@@ -49,12 +49,13 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
     checked.ok_or_else(|| Error::Parts { object, why: format!("{what} {value:#x} has more than 24 bits") })
 }
 
-/// Refuses to make or adopt queues if libmlx5 would have the device check signatures of their WQEs and the queues would not compute
-/// them (`signed`), or the other way round. libmlx5 reads the environment's `variable` when it makes a queue, and does not report it
-/// (rdma-core `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
+/// Refuses to make or adopt queues if only one side has WQE signatures. Either libmlx5 would have the device check
+/// signatures and the queues would not compute them (`signed`), or the other way round. The environment's `variable`
+/// decides for libmlx5: it reads the variable when it makes a queue, and does not report it (rdma-core
+/// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
 pub(crate) fn signatures(object: &'static str, variable: &'static CStr, signed: bool) -> Result<(), Error> {
-    // SAFETY: a string; nobody changes the environment meanwhile, for libmlx5 is about to look for the same variable, with no lock.
-    // (`std::env` takes one, which it does not know of, and copies what it finds.)
+    // SAFETY: a string; no other thread changes the environment meanwhile, for libmlx5 is about to look for the same
+    // variable, with no lock. (The lock of `std::env` is unknown to libmlx5, and `std::env` copies the value.)
     let asked = !unsafe { libc::getenv(variable.as_ptr()) }.is_null();
     if asked == signed {
         return Ok(());

@@ -16,8 +16,8 @@ pub struct Path {
     pub sgid: Option<GidEntry>,
     /// Partition, index into the port's table. Default 0, the default partition.
     pub pkey_index: u16,
-    /// What the peer may do to memory through this queue pair, in addition to what the memory's registration permits.
-    /// Default [`Access::ALL`]: the registration decides.
+    /// The peer's rights to memory through this queue pair. The peer needs each right here and in the memory's
+    /// registration. Default [`Access::ALL`]: the registration decides.
     pub access: Access,
     /// Upper bound of the path MTU; the smaller of this and the peer's is used. Default: the port's active MTU.
     pub mtu: Mtu,
@@ -155,8 +155,9 @@ impl Device {
 }
 
 impl Qp {
-    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
-    /// [`connect`](super::Owned::connect) what the peer was told: the first PSN is another random number ([`Psn::random`]) each time.
+    /// Where the peer reaches this queue pair by `path`. Call it once for each connection: each call takes another
+    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](super::Owned::connect) the same endpoint as
+    /// the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
         self.endpoint_with(path, Psn::random())
@@ -232,7 +233,8 @@ mod tests {
         GidEntry { index: 0, gid: Gid(address.octets()), kind }
     }
 
-    /// What `connect` says when the local GID is `here`, on Ethernet unless it is InfiniBand's, and the peer's is `there`.
+    /// The refusal of `connect` when the local GID is `here`, on Ethernet unless it is InfiniBand's, and the peer's is
+    /// `there`.
     fn refusal(here: GidEntry, there: GidEntry) -> Option<String> {
         let link_layer = if here.kind == GidType::Ib { LinkLayer::InfiniBand } else { LinkLayer::Ethernet };
         let remote = Endpoint { gid: there.gid, gid_type: Some(there.kind), ..remote(1, 0) };

@@ -27,7 +27,8 @@ pub(crate) struct PdHandle {
     pub(crate) context: Arc<Context>,
 }
 
-// SAFETY: libibverbs counts and locks what its calls share; a domain may be used from any thread and from several.
+// SAFETY: libibverbs counts and locks the state that its calls share; a domain may be used from any thread and from
+// several.
 unsafe impl Send for PdHandle {}
 // SAFETY: as above.
 unsafe impl Sync for PdHandle {}
@@ -99,13 +100,14 @@ impl ProtectionDomain {
 }
 
 /// A parent domain: a protection domain with a thread domain, hence with a doorbell register that libmlx5 gives to
-/// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`), and, if asked for,
-/// with memory of its own for records and rings.
+/// nothing else (`mlx5_alloc_td`, `mlx5_attach_dedicated_uar` in rdma-core's `providers/mlx5/verbs.c`). If asked for,
+/// it also has memory of its own for records and rings.
 ///
-/// Where write combining does not work there are no such registers. From rdma-core 60 on, all thread domains then have the
-/// context's one register without BlueFlame; before, `ibv_alloc_td` fails, and queue pairs made without a thread domain have
-/// that register (`mlx5_get_qp_uar`); so it is with kernels that give out registers with the context. So this is done without
-/// one, too, whatever the error was: what counts is the register that comes of it ([`check`](Self::check)).
+/// Where write combining does not work, there are no such registers. From rdma-core 60 on, all thread domains then have
+/// the context's one register without BlueFlame. Before, `ibv_alloc_td` fails, and queue pairs made without a thread
+/// domain have that register (`mlx5_get_qp_uar`). The same holds for kernels that give out registers with the context.
+/// So a parent domain is made even if there is no thread domain, after any error: only the register of the queue pair
+/// counts ([`check`](Self::check)).
 #[derive(Debug)]
 pub(crate) struct ParentDomain {
     parent: NonNull<sys::ibv_pd>,

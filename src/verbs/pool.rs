@@ -62,8 +62,8 @@ impl Pool {
     /// [`Error::OutOfRange`] for no bytes, or more than [`Self::remaining`].
     pub fn take(&mut self, bytes: usize) -> Result<Buffer, Error> {
         in_range("bytes taken from a pool", bytes as u64, 1..=self.remaining() as u64)?;
-        // What remains begins at a multiple of the alignment, since every step is one, and its length is a multiple, too,
-        // since pages are: rounding up cannot ask for more than remains.
+        // The rest begins at a multiple of the alignment, since every step is one. Its length is a multiple as well,
+        // since pages are. So rounding up cannot ask for more than the rest.
         let piece = self.rest.carve(bytes.next_multiple_of(POOL_ALIGN));
         Ok(piece.truncated(bytes))
     }

@@ -114,7 +114,7 @@ impl Gid {
         Ipv6Addr::from(self.0).to_ipv4_mapped().is_some()
     }
 
-    /// What a message calls the kind of address.
+    /// The name of this kind of address in messages.
     pub(super) fn family(self) -> &'static str {
         if self.is_ipv4() { "IPv4" } else { "IPv6" }
     }
@@ -184,7 +184,7 @@ impl GidType {
         }
     }
 
-    /// What carries such packets, if it is known.
+    /// The link layer that carries such packets, if it is known.
     #[must_use]
     pub fn link_layer(self) -> Option<LinkLayer> {
         match self {
@@ -294,9 +294,10 @@ impl Device {
         Ok(entries)
     }
 
-    /// The GID to use when nobody says which: on InfiniBand the first; on Ethernet that of the first kind in this list that the
-    /// table has, and of several the first. So does UCX (`src/uct/ib/base/ib_device.c`, `roce_prio` of `uct_ib_device_select_gid`);
-    /// perftest, too, but for tables where every IPv4 address is RoCE v1 (`src/perftest_communication.c`, `compute_gid_score`).
+    /// The default GID. On InfiniBand, it is the first. On Ethernet, the table is searched for the kinds listed here,
+    /// in this order, and the first GID of the first kind found is used. UCX chooses likewise
+    /// (`src/uct/ib/base/ib_device.c`, `roce_prio` of `uct_ib_device_select_gid`). perftest does the same, except for
+    /// tables where every IPv4 address is RoCE v1 (`src/perftest_communication.c`, `compute_gid_score`).
     /// 1. RoCE v2, IPv4
     /// 2. RoCE v2, IPv6, global
     /// 3. RoCE v2, IPv6, link-local

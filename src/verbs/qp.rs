@@ -42,7 +42,7 @@ pub trait VerbsTransport: Transport {
     const FLOW_TAGS: bool = false;
     /// `ibv_qp_type` of a queue pair that it is connected to.
     const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
-    /// What a message calls it.
+    /// The transport's name in messages.
     const NAME: &'static str;
 }
 
@@ -71,7 +71,7 @@ impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Sign
 }
 
 /// Handle of a queue pair (`ibv_qp`): its number, and the states before and after sending ([`Self::to_init`],
-/// [`Self::to_error`]). The send queue is what goes to RTS: [`SendQueue::connect`](Owned::connect). Cheap to clone.
+/// [`Self::to_error`]). The send queue goes to RTS by [`SendQueue::connect`](Owned::connect). Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Qp {
     pub(super) handle: Arc<QpHandle>,
@@ -91,7 +91,7 @@ pub(super) struct QpHandle {
     pub(super) receiver: Option<Receiver>,
     pub(super) reliable: bool,
     pub(super) device: Arc<DeviceAttr>,
-    /// What the send queue may have outstanding once it is ready to send.
+    /// The WQEBBs that the send queue may have outstanding once it is ready to send.
     pub(super) window: Wqebbs,
     /// That no other queue drives it; given back before it is destroyed.
     pub(super) taken: Option<Taken>,
@@ -103,7 +103,7 @@ pub(super) struct QpHandle {
     pub(super) _xrcd: Option<Arc<XrcdHandle>>,
 }
 
-/// What a queue pair is made from.
+/// The objects that a queue pair is made from.
 #[derive(Debug)]
 pub(super) struct Under {
     pub(super) domain: Domain,
@@ -161,9 +161,10 @@ impl Qp {
     ///
     /// Not for
     /// - posting (`ibv_post_send`, `ibv_post_recv`, `ibv_wr_start`): libmlx5 counts for itself, and writes over requests;
-    /// - RESET (`ibv_modify_qp`): the device begins anew at index 0 while the queues here go on where they were, so that after
-    ///   connecting again it would execute the old WQEs of the ring once more. Use [`QueuePair::reset`]. Connecting finds such a
-    ///   queue pair by its doorbell record and refuses it ([`Error::ResetElsewhere`](super::Error::ResetElsewhere));
+    /// - RESET (`ibv_modify_qp`): the device starts again at index 0, but the queues here go on where they were. After
+    ///   connecting again, the device would execute the old WQEs of the ring once more. Use [`QueuePair::reset`].
+    ///   Connecting detects such a queue pair by its doorbell record and refuses it
+    ///   ([`Error::ResetElsewhere`](super::Error::ResetElsewhere));
     /// - RTS: the send queue stays closed until [`SendQueue::refresh`](Owned::refresh);
     /// - destroying it.
     #[must_use]
@@ -189,21 +190,23 @@ impl Qp {
 ///
 /// # Completions that outlive it
 ///
-/// What it completed and nobody has polled stays in the completion queue when it is dropped, and the device gives its number out
-/// again. Dropping cannot take them out: the completion queue is another value, and may be another thread's. So:
-/// - Who has both takes them out by [`reset`](Self::reset) before dropping, or by
+/// Unpolled completions stay in the completion queue when the queue pair is dropped, and the device gives its number
+/// out again. Dropping cannot take the completions out: the completion queue is another value, and another thread may
+/// have it. So:
+/// - If you have both, take them out by [`reset`](Self::reset) before dropping, or by
 ///   [`CompletionQueue::forget`](crate::CompletionQueue::forget) after.
-/// - A new queue pair on completion queues of this crate never has a number of which they hold completions: the
-///   [builder](super::QpBuilder) looks, and takes another, or fails with [`Error::StaleCompletions`](super::Error::StaleCompletions).
-/// - Nobody looks for queue pairs made otherwise, that are adopted or that libibverbs itself makes on such a completion queue: call
-///   `forget` with their number before they post.
+/// - A new queue pair on completion queues of this crate never has a number whose completions they hold: the
+///   [builder](super::QpBuilder) checks, and takes another number or fails with
+///   [`Error::StaleCompletions`](super::Error::StaleCompletions).
+/// - This crate does not check queue pairs that are adopted, or that libibverbs itself makes on such a completion
+///   queue: call `forget` with their number before they post.
 ///
 /// A completion that is lent borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](super::AnyCq)). Elsewhere one
 /// with the same number may be made: its queues refuse the completions of other completion queues
 /// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
-    /// The handle, for what is not posting.
+    /// The handle, for all uses except posting.
     pub qp: Qp,
     /// The send queue.
     pub sq: Owned<SendQueue<T, R>, Qp>,

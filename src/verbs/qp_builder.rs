@@ -23,7 +23,7 @@ use crate::transport::{Receives, Streams};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::{Memcpy, SupportedOn};
 
-/// What a queue pair is to be like.
+/// Builder of a queue pair.
 #[derive(Clone)]
 pub struct QpBuilder<'a, T> {
     pd: &'a ProtectionDomain,
@@ -110,13 +110,15 @@ impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
 }
 
 impl<T: VerbsTransport> QpBuilder<'_, T> {
-    /// Requests that may be outstanding on the send queue at a time, so long as each fits one WQEBB (64 bytes: with RC, 28 bytes
-    /// inline or two gather entries; datagrams to a full address vector that carry anything take two). Default 128.
+    /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes). With RC, one
+    /// WQEBB holds 28 bytes inline or two gather entries. Datagrams that carry anything to a full address vector take
+    /// two WQEBBs. Default 128.
     ///
-    /// A larger request counts as many times as it has WQEBBs, so that there are never more requests than this, and never more
-    /// completions ([`Self::send_completions`]): ask for 64 to have 16 of four WQEBBs each. If one request of the size asked for
-    /// ([`Self::inline`], [`Self::send_sge`]) needs more WQEBBs than this, the queue takes one such request at a time.
-    /// [`SendQueue::set_window`](crate::SendQueue::set_window) changes it within the ring, which usually is longer.
+    /// A larger request counts as many times as it has WQEBBs: to have 16 requests of four WQEBBs each, ask for 64. So
+    /// there are never more requests than this number, and never more completions ([`Self::send_completions`]). If one
+    /// request of the size asked for ([`Self::inline`], [`Self::send_sge`]) needs more WQEBBs than this, the queue
+    /// takes one such request at a time. [`SendQueue::set_window`](crate::SendQueue::set_window) changes it within the
+    /// ring, which usually is longer.
     #[must_use]
     pub fn sends(mut self, requests: u32) -> Self {
         self.cap.max_send_wr = requests;
@@ -130,8 +132,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         self
     }
 
-    /// Bytes a request may carry inline. Default 0, which still leaves what fits the space of the gather entries: the send
-    /// queue knows how much it was granted.
+    /// Bytes a request may carry inline. Default 0; inline data may then still use the space of the gather entries. The
+    /// send queue knows how many bytes it was granted.
     #[must_use]
     pub fn inline(mut self, bytes: u32) -> Self {
         self.cap.max_inline_data = bytes;
@@ -147,11 +149,11 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         self
     }
 
-    /// The most completions that the send queue can have waiting in its CQ: what the CQ needs room for, besides what its other
-    /// queues need ([`Device::completion_queue`](super::Device::completion_queue)).
+    /// The most completions that the send queue can have waiting in its CQ. The CQ needs room for these, and for the
+    /// completions of its other queues ([`Device::completion_queue`](super::Device::completion_queue)).
     ///
-    /// Signalling fewer requests does not make it less: when the queue pair goes to the error state, unsignalled requests
-    /// complete, too. It is one more than the window, for the request by which [`QueuePair::drain`] ends.
+    /// Signalling fewer requests does not reduce this number: when the queue pair goes to the error state, unsignalled
+    /// requests complete as well. It is one more than the window, for the request by which [`QueuePair::drain`] ends.
     #[must_use]
     pub fn send_completions(&self) -> u32 {
         u32::from(self.window().0) + 1
@@ -164,7 +166,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         if self.srq.is_some() { 0 } else { self.cap.max_recv_wr }
     }
 
-    /// What the send queue takes at a time: as many WQEBBs as requests were asked for, and room for one of the largest at least.
+    /// The send queue's window: as many WQEBBs as requests were asked for, and at least room for one of the largest.
     fn window(&self) -> Wqebbs {
         let inline = (self.cap.max_inline_data as usize + size_of::<u32>()).div_ceil(DS_BYTES);
         let payload = if self.cap.max_inline_data == 0 { 0 } else { inline };
@@ -197,8 +199,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         let made = self.create(Domain::Own(own))?;
         let parts = made.register()?;
         let claim = Claim::new(parts)?;
-        // SAFETY: the register is mapped until the context closes, and is ours: libmlx5 gives it to this thread domain
-        // alone, and the claim says that nobody got it before; or it has no BlueFlame, and others store 8-byte doorbells there.
+        // SAFETY: the register is mapped until the context closes. Either it is ours: libmlx5 gives it to this thread
+        // domain alone, and the claim says that no other queue got it before. Or it has no BlueFlame, and others store
+        // 8-byte doorbells there.
         let register = unsafe { ExclusiveRegister::from_parts(parts) }.map_err(register::bad_register)?;
         made.finish(register.with_mode::<F>().with_copy(copy), Some(claim))
     }

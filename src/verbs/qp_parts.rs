@@ -97,17 +97,17 @@ impl<T: VerbsTransport> Made<T> {
         // SAFETY: the caller vouches for the queue pair; these are written once.
         let (srq, send_cq, recv_cq) =
             unsafe { ((*raw.as_ptr()).srq, (*raw.as_ptr()).send_cq, (*raw.as_ptr()).recv_cq) };
-        // A completion queue cannot go before the queue pair, so what is found there stays.
+        // A completion queue cannot go before the queue pair, so the entry found here stays.
         handle.recv_cq = Taken::cq(recv_cq.addr());
         let has_rq = srq.is_null() && parts.raw.rq.wqe_cnt != 0;
         let cq = Taken::cq(send_cq.addr());
         let mut made = Self { handle, parts, attr, cq, receives: 0, has_rq, transport: PhantomData };
-        // What libmlx5 takes (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
+        // The limits of libmlx5 (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
         made.bound(Wqebbs(u16::try_from(attr.cap.max_send_wr).unwrap_or(u16::MAX)), attr.cap.max_recv_wr);
         Ok(made)
     }
 
-    /// Bounds what the queues take at a time.
+    /// Bounds the requests that the queues take at a time.
     pub(super) fn bound(&mut self, window: Wqebbs, receives: u32) {
         // A ring has at most 2^15 WQEBBs; `from_parts` refuses a larger one.
         self.handle.window = window.min(Wqebbs(u16::try_from(self.parts.raw.sq.wqe_cnt).unwrap_or(u16::MAX)));
@@ -151,10 +151,11 @@ impl<T: VerbsTransport> Made<T> {
             shadow: sq_shadow.start(),
         };
         self.handle._sq_shadow = sq_shadow;
-        // SAFETY: libmlx5 describes its own ring; ring, record and shadow live in the handle, which goes after the queue
-        // (`Owned`); nobody else posts, which is in the contract of adopting and what `Qp::as_raw` warns of. The identity is that of the
-        // queue over the completion queue of this queue pair. Nothing of an earlier queue pair is left of it: the builder has looked, and
-        // borrows it; for one that is adopted the caller vouches.
+        // SAFETY: libmlx5 describes its own ring; ring, record and shadow live in the handle, which goes after the
+        // queue (`Owned`). No other code posts: the contract of adopting says so, and `Qp::as_raw` warns of it. The
+        // identity is that of the queue over the completion queue of this queue pair. No completion of an earlier queue
+        // pair with its number is left: the builder has looked, and borrows the completion queue. For an adopted one,
+        // the caller vouches.
         let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         let under = self.handle.under.as_ref();
         sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
@@ -221,7 +222,7 @@ unsafe fn receiver(cq: *mut sys::ibv_cq, flow_tags: bool) -> Result<Receiver, Er
     })
 }
 
-/// What verbs calls a type of queue pair.
+/// The name of a queue pair type in verbs.
 fn type_name(kind: sys::ibv_qp_type::Type) -> String {
     match kind {
         sys::ibv_qp_type::IBV_QPT_RC => "RC".into(),
@@ -235,7 +236,7 @@ fn type_name(kind: sys::ibv_qp_type::Type) -> String {
     }
 }
 
-/// What `mlx5dv_init_obj` tells of a queue pair, and its numbers.
+/// The parts of a queue pair as `mlx5dv_init_obj` returns them, and its numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     raw: ffi::Mlx5dvQp,
@@ -258,7 +259,7 @@ impl Parts {
     }
 }
 
-/// What a queue pair was made with, and its state.
+/// The attributes that a queue pair was made with, and its state.
 #[derive(Clone, Copy)]
 pub(super) struct QpAttr {
     cap: sys::ibv_qp_cap,
@@ -267,9 +268,10 @@ pub(super) struct QpAttr {
 }
 
 impl QpAttr {
-    /// Of a queue pair that this crate has just made: `cap` is what the call that made it answered. libmlx5 writes what the ring has
-    /// room for there before the kernel sees it, and the kernel hands it back (rdma-core `providers/mlx5/verbs.c`,
-    /// `mlx5_calc_sq_size` and `create_qp`). Asking (`ibv_query_qp`) would be a command to the firmware for the same numbers.
+    /// The attributes of a queue pair that this crate has just made. `cap` is the answer of the call that made it.
+    /// libmlx5 writes the ring's room there before the kernel sees it, and the kernel hands it back (rdma-core
+    /// `providers/mlx5/verbs.c`, `mlx5_calc_sq_size` and `create_qp`). Asking (`ibv_query_qp`) would be a command to
+    /// the firmware for the same numbers.
     pub(super) fn made(cap: sys::ibv_qp_cap) -> Self {
         Self { cap, state: QpState::Reset, signal_all: false }
     }

@@ -37,8 +37,8 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
         self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
         let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
         self.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
-        // Here libmlx5 has stored to the receive queue's record what it has posted itself, which is nothing (rdma-core
-        // `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+        // Here libmlx5 has stored its own count of posted receives, which is zero, to the receive queue's record
+        // (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
         if let Some(rq) = &mut self.rq {
             rq.ring_again();
         }

@@ -8,8 +8,8 @@
 //! write combining does not work, as in many virtual machines, libmlx5 gives all thread domains of a context one such register
 //! (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has no lock there, either).
 //!
-//! The table does not see queue pairs of the same context that libmlx5 itself posts to. libmlx5 never gives them a thread
-//! domain's register (`mlx5_attach_dedicated_uar`); it may give them the registers of other queue pairs.
+//! The table does not see queue pairs of the same context that libmlx5 itself posts to. Such a queue pair never has a
+//! thread domain's register (`mlx5_attach_dedicated_uar`); it may have the register of other queue pairs.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -6,8 +6,9 @@ use super::{Endpoint, Error, Gid, LinkLayer, Path};
 use crate::cq::{CqeView, Grh, GrhKind, Source};
 use crate::wqe::GlobalRoute;
 
-/// How packets get from one of this side's ports to a peer's: what an [address handle](super::AddressHandle) is made of
-/// (`struct ibv_ah_attr`). From what the peer told ([`Path::route`]), or from a datagram of it ([`Path::route_back`]).
+/// How packets get from one of this side's ports to a peer's: the attributes of an [address
+/// handle](super::AddressHandle) (`struct ibv_ah_attr`). It is made from the peer's endpoint ([`Path::route`]), or from
+/// a datagram of the peer ([`Path::route_back`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
     /// The port to send from, from 1.
@@ -18,7 +19,7 @@ pub struct Route {
     pub service_level: u8,
     /// Low bits of the LID to send from, where the port has several.
     pub path_bits: u8,
-    /// The most that is sent there, as `ibv_rate`; 0 for what the port can.
+    /// The highest rate of sending there, as `ibv_rate`; 0 for the rate of the port.
     pub static_rate: u8,
     /// The global route header: always on Ethernet.
     pub grh: Option<GlobalRoute>,
@@ -76,15 +77,15 @@ impl Path {
         Ok(Route::of(&self.address(remote)?))
     }
 
-    /// The route back to whoever sent a datagram: of `cqe`, its completion on this path's port, and `header`, what was in front of it
-    /// ([`Grh::split`]). The queue pair there is [`src_qp`](CqeView::src_qp).
+    /// The route back to the sender of a datagram. `cqe` is the datagram's completion on this path's port, and `header`
+    /// is the header in front of the datagram ([`Grh::split`]). The sender's queue pair is [`src_qp`](CqeView::src_qp).
     ///
-    /// As `ibv_init_ah_from_wc` of libibverbs, with three differences: the GID to send from is the path's, for which nobody
-    /// searches a table; datagrams to a multicast group can be answered, too, from that GID; and on Ethernet, where the completion's
-    /// service level is another thing ([`sl`](CqeView::sl)), the priority is the path's.
+    /// There are three differences from `ibv_init_ah_from_wc` of libibverbs. The GID to send from is the path's, with
+    /// no search of a table. Datagrams to a multicast group can be answered as well, from that GID. On Ethernet, the
+    /// priority is the path's, because the completion's service level has another meaning there ([`sl`](CqeView::sl)).
     ///
     /// # Errors
-    /// [`Error::NoWayBack`]: the header is none, or the datagram was sent to another GID than the path's.
+    /// [`Error::NoWayBack`]: there is no valid header, or the datagram was sent to another GID than the path's.
     pub fn route_back<S: Source>(&self, cqe: &CqeView<S>, header: &Grh) -> Result<Route, Error> {
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         let grh = match (cqe.has_grh(), ethernet) {

@@ -118,9 +118,10 @@ impl ProtectionDomain {
     /// [`shared_recv_queue`](Self::shared_recv_queue). Peers name its [number](Srq::srqn) in their requests; they reach it through
     /// any [target](super::XrcTarget) of the domain, and access memory of this protection domain.
     ///
-    /// Its receives complete on `cq`. Each completion has the number of the target that the message came through, and, on a device
-    /// with CQEs of version 1, nothing that tells the shared receive queue but an index that libmlx5 keeps to itself
-    /// ([`uidx`](crate::cq::CqeView::uidx)): so give each its own completion queue. Others may complete sends there.
+    /// Its receives complete on `cq`. Each completion has the number of the target that the message came through. On a
+    /// device with CQEs of version 1, only an index that libmlx5 keeps to itself tells the shared receive queue
+    /// ([`uidx`](crate::cq::CqeView::uidx)). So give each such queue its own completion queue. Other queues may
+    /// complete sends there.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::ForeignDevice`], a size the device does not have, or a failed call.
@@ -199,12 +200,12 @@ impl ProtectionDomain {
 /// Takes over a shared receive queue that another library made, and to which nothing was posted yet.
 ///
 /// # Errors
-/// If it is not libmlx5's, its parts are not what this crate can drive, receives were posted to it ([`Error::Parts`]), or a queue of
-/// this crate drives it already ([`Error::Taken`]).
+/// If the queue is not libmlx5's, if this crate cannot drive its parts, if receives were posted to it
+/// ([`Error::Parts`]), or if a queue of this crate drives it already ([`Error::Taken`]).
 ///
 /// # Safety
 /// - `srq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
-/// - Nobody has posted to it, and nobody posts to it in any other way from here on.
+/// - Nothing was posted to it, and nothing is posted to it in any other way from here on.
 /// - It is a plain one: not for XRC, and without tag matching.
 /// - It was made without WQE signatures (the environment variable `MLX5_SRQ_SIGNATURE` makes libmlx5 ask for them).
 pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
@@ -262,8 +263,8 @@ unsafe fn queue_over(
         receives = wqe_cnt - 1,
         adopted = handle.pd.is_none()
     );
-    // SAFETY: libmlx5 describes its own ring; nothing was posted to it, nobody else will post (`Srq::as_raw` warns), and
-    // ring and shadow live in the handle, which goes after the queue (`Owned`).
+    // SAFETY: libmlx5 describes its own ring; nothing was posted to it, no other code will post (`Srq::as_raw` warns),
+    // and ring and shadow live in the handle, which goes after the queue (`Owned`).
     let queue = unsafe { SharedRecvQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
     // SAFETY: the handle keeps the shared receive queue; this is the only queue over its ring.

@@ -87,7 +87,7 @@ impl fmt::Display for QpState {
     }
 }
 
-/// What the text of [`Error::WrongState`](super::Error::WrongState) says.
+/// Writes the text of [`Error::WrongState`](super::Error::WrongState).
 pub(super) fn describe_wrong_state(f: &mut fmt::Formatter<'_>, is: QpState, to: QpState) -> fmt::Result {
     let (from, way) = to.reached_from();
     write!(f, "the queue pair is in {is} and cannot go to {to}")?;

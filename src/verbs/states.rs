@@ -85,9 +85,9 @@ impl Qp {
         Ok((attr, mask))
     }
 
-    /// To the error state. All requests that are posted and have not completed complete as "flushed", unsignalled ones, too; so do
-    /// requests posted from here on. Unsignalled requests that had succeeded before stay silent. To wait for the end, use
-    /// [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
+    /// To the error state. All outstanding requests complete as "flushed", unsignalled ones as well. Requests posted
+    /// from here on are flushed likewise. Unsignalled requests that had succeeded before stay silent. To wait for the
+    /// end, use [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
     ///
     /// # Errors
     /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.
@@ -163,7 +163,7 @@ impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
         self.open_by(&mut attr, mask)
     }
 
-    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is what the peer was told.
+    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is the endpoint that the peer was told.
     ///
     /// # Errors
     /// Those of both.
@@ -176,8 +176,9 @@ impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
 }
 
 impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
-    /// Asks the device for the queue pair's state, and takes requests from here on if it is one in which they may be posted: for
-    /// queue pairs that something else connects, such as `rdma_accept` and `rdma_connect` of librdmacm.
+    /// Asks the device for the queue pair's state. If requests may be posted in that state, the queue takes them from
+    /// here on. This is for queue pairs that other code connects, such as `rdma_accept` and `rdma_connect` of
+    /// librdmacm.
     ///
     /// # Errors
     /// [`Error::ResetElsewhere`], or a failed call.

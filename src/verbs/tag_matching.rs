@@ -17,7 +17,7 @@ use crate::types::Psn;
 
 const OBJECT: &str = "tag matching";
 
-/// What a device has of tag matching (`struct ibv_tm_caps`).
+/// A device's capabilities of tag matching (`struct ibv_tm_caps`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagAttr {
     /// Tags of a list.
@@ -26,7 +26,7 @@ pub struct TagAttr {
     pub max_operations: u32,
     /// It fetches the data of a rendezvous itself; else software does.
     pub rendezvous: bool,
-    /// Bytes of a rendezvous that it fetches: its headers, and what follows them.
+    /// Bytes of a rendezvous that it fetches: its headers, and the bytes that follow them.
     pub max_rendezvous_bytes: u32,
 }
 
@@ -38,7 +38,7 @@ pub struct TagAttr {
 pub type OwnedTagMatching = TagMatching<OwnedSrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
 impl Device {
-    /// What the device has of tag matching; `None` if nothing.
+    /// The device's capabilities of tag matching; `None` if it has none.
     ///
     /// # Errors
     /// A failed call.
@@ -99,7 +99,8 @@ impl TagMatchingBuilder<'_> {
     /// Buffers for messages that match nothing. Default 128.
     ///
     /// Ask for 33 or more on a NIC. UCX never makes such a queue with fewer (`src/uct/ib/mlx5/ib_mlx5.h`,
-    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. No public source says what a NIC does with fewer, so they are not refused.
+    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. The effect of fewer on a NIC is undocumented, so this
+    /// crate does not refuse fewer.
     pub const fn receives(mut self, requests: u32) -> Self {
         self.receives = requests;
         self

@@ -87,13 +87,14 @@ impl ProtectionDomain {
 }
 
 impl TagReceiver {
-    /// Its number, states and endpoint: what the sender is to be told.
+    /// Its number, states and endpoint. Tell the sender the endpoint.
     #[must_use]
     pub fn qp(&self) -> &Qp {
         &self.qp
     }
 
-    /// INIT to RTR to RTS: it answers the sender `remote`, and reads from it, from here on. `local` is what that was told.
+    /// INIT to RTR to RTS: from here on, it answers the sender `remote` and reads from it. `local` is the endpoint that
+    /// the sender was told.
     ///
     /// # Errors
     /// Those of [`Qp::to_rtr`], or a failed call.

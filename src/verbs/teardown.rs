@@ -91,8 +91,9 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
             }
         }
         event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
-        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come from its completion
-        // queues, which are whole. There they are forgotten, and none is lent, as both are borrowed here. What libmlx5 polls it cleans.
+        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come
+        // from its completion queues, which are whole. There they are forgotten, and none is lent, as both are borrowed
+        // here. libmlx5 cleans the completion queues that it polls.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.
@@ -130,7 +131,7 @@ pub struct Drain<'a, T: Transport, R: Register> {
     marker: Option<SqPi>,
 }
 
-/// What a completion was that [`Drain::take`] took.
+/// The kind of a completion that [`Drain::take`] took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
     /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
@@ -188,7 +189,7 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
         Wqebbs(self.pair.sq.window().0 - self.pair.sq.free().0)
     }
 
-    /// Posts the marker behind what is outstanding, as soon as there is room.
+    /// Posts the marker behind the outstanding requests, as soon as there is room.
     fn mark(&mut self) {
         if self.marker.is_some() || self.outstanding() == Wqebbs(0) {
             return;

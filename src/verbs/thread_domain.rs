@@ -1,4 +1,4 @@
-//! Thread domains: what the many queues of one thread share.
+//! Thread domains: the resources that the many queues of one thread share.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -14,17 +14,19 @@ use super::{Error, ProtectionDomain};
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 
-/// What the queues of one thread share (`ibv_td`): a doorbell register, and the memory of their doorbell records and rings.
+/// The resources that the queues of one thread share (`ibv_td`): a doorbell register, and the memory of their doorbell
+/// records and rings.
 ///
 /// Queue pairs are made in it by [`QpBuilder::build_in`](super::QpBuilder::build_in), completion queues by
 /// [`CqBuilder::thread_domain`](super::CqBuilder::thread_domain).
 /// - **One register.** The queues ring it in turn, with no lock: hence they stay on the thread that made them
-///   ([`ThreadRegister`]). How many thread domains there can be depends on the kernel. From Linux 5.7 on, with rdma-core 29 and
-///   later, it allocates registers one by one, two to a page, as long as the device has pages. Before, a context had the number
-///   that [`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs) tells, a few hundred. Either way, each page is
-///   one more for the CPU to translate. Where write combining does not work, as in many virtual machines, all thread
-///   domains have the context's one register, which has no BlueFlame: that is one 8-byte store for each doorbell. (With kernels
-///   before 5.7 there is not even that one, and the second queue pair of a thread domain is refused.)
+///   ([`ThreadRegister`]). How many thread domains there can be depends on the kernel. From Linux 5.7 on, with
+///   rdma-core 29 and later, it allocates registers one by one, two to a page, as long as the device has pages. Before,
+///   a context had the number that [`DeviceAttr::max_dynamic_bfregs`](super::DeviceAttr::max_dynamic_bfregs) tells, a
+///   few hundred. Either way, each page is one more for the CPU to translate. Where write combining does not work, as
+///   in many virtual machines, all thread domains have the context's one register. It has no BlueFlame, so each
+///   doorbell is one 8-byte store. (Kernels before 5.7 do not give out even that register, and the second queue pair of
+///   a thread domain is refused.)
 /// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
 ///   this domain alone.
 /// - **Rings on huge pages,** one behind the other, at all offsets of a page: of rings on pages of their own, equal
@@ -32,9 +34,9 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 ///
 /// # When it pays
 ///
-/// With many queues in use in turn, when what they touch no longer stays in the first-level cache. Then call
-/// [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue, too. Posting to 256 queues took under half of
-/// the time so, to 1024 less than a third (`docs/performance.md`, "Thread domains").
+/// With many queues in use in turn, when the memory that they touch no longer stays in the first-level cache. Then also
+/// call [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue. In this way, posting to 256
+/// queues took under half of the time, and to 1024 queues less than a third (`docs/performance.md`, "Thread domains").
 ///
 /// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get the cache line
 /// back before it stores the record of another. For them use [`QpBuilder::build`](super::QpBuilder::build).
@@ -120,9 +122,9 @@ impl<F: FlushMode, C: BlockCopy> ThreadDomain<F, C> {
             };
         }
         let claim = Claim::new(parts)?;
-        // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that nobody got it before; or it has
-        // no BlueFlame, and others store 8-byte doorbells there, too. The claim and the mapping stay with the handle, which every
-        // queue pair of the domain holds.
+        // SAFETY: libmlx5 gives the register to this thread domain alone, and the claim says that no other queue got it
+        // before. Or it has no BlueFlame, and others store 8-byte doorbells there as well. The claim and the mapping
+        // stay with the handle, which every queue pair of the domain holds.
         let register = unsafe { ThreadRegister::from_parts(parts) }.map_err(bad_register)?;
         let register = Rc::new(register.with_copy(self.copy));
         // Both are empty: they are filled here only, by the one thread that has `self`.

@@ -39,8 +39,9 @@ impl VerbsTransport for transport::XrcInitiator {
 impl XrcDomain {
     /// Makes a target: the receiving end of an XRC connection (`IBV_QPT_XRC_RECV`), in RESET.
     ///
-    /// It lives as long as its handles here. Verbs would let other processes open it, too (`ibv_open_qp`); libmlx5 crashes when
-    /// what was opened so is given back (`mlx5_destroy_qp`: it frees a doorbell record that there is not), so this crate does not.
+    /// The target lives as long as its handles here. With verbs, other processes could open it as well (`ibv_open_qp`).
+    /// This crate does not offer that: libmlx5 crashes when a target opened in this way is given back
+    /// (`mlx5_destroy_qp` frees a doorbell record that does not exist).
     ///
     /// # Errors
     /// A failed call.
@@ -87,22 +88,24 @@ impl XrcDomain {
 /// The receiving end of an XRC connection, for one [`XrcInitiator`](transport::XrcInitiator): it has no queues, and so posts and
 /// completes nothing. Messages go to the shared receive queues that they name, and complete there; completions carry its number.
 ///
-/// An error of a request is its error: it goes to the error state, and the shared receive queues stay as they are. What it had taken
-/// from one and not completed is flushed there. [`AsyncEvents::leave_shared_queue`](super::AsyncEvents::leave_shared_queue) waits
-/// until it takes no more.
+/// An error of a request is the target's error: the target goes to the error state, and the shared receive queues stay
+/// as they are. Receives that it had taken from one of them and not completed are flushed there.
+/// [`AsyncEvents::leave_shared_queue`](super::AsyncEvents::leave_shared_queue) waits until the target takes no further
+/// receives.
 #[derive(Clone, Debug)]
 pub struct XrcTarget {
     qp: Qp,
 }
 
 impl XrcTarget {
-    /// Its number, states and endpoint: what the initiator is to be told.
+    /// Its number, states and endpoint. Tell the initiator the endpoint.
     #[must_use]
     pub fn qp(&self) -> &Qp {
         &self.qp
     }
 
-    /// INIT to RTR to RTS: it answers the initiator `remote` from here on. `local` is what that was told.
+    /// INIT to RTR to RTS: from here on, it answers the initiator `remote`. `local` is the endpoint that the initiator
+    /// was told.
     ///
     /// # Errors
     /// Those of [`Qp::to_rtr`], or a failed call.
@@ -117,8 +120,8 @@ impl XrcTarget {
         Ok(())
     }
 
-    /// Connects with the initiator at the other side of `stream`, which calls [`connect_over`](super::Owned::connect_over).
-    /// What that must know besides is the numbers of shared receive queues.
+    /// Connects with the initiator at the other side of `stream`, which calls
+    /// [`connect_over`](super::Owned::connect_over). The initiator must also know the numbers of shared receive queues.
     ///
     /// # Errors
     /// [`HandshakeError`].

@@ -31,7 +31,7 @@ impl XrcdHandle {
     }
 }
 
-// SAFETY: libibverbs locks what its calls share; a domain may be used from any thread and from several.
+// SAFETY: libibverbs locks the state that its calls share; a domain may be used from any thread and from several.
 unsafe impl Send for XrcdHandle {}
 // SAFETY: as above.
 unsafe impl Sync for XrcdHandle {}

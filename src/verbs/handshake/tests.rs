@@ -18,7 +18,7 @@ fn v2(last: u8) -> Endpoint {
     endpoint(last, Some(GidType::RoceV2), Mtu::B4096)
 }
 
-/// What each side gets of two that do the same.
+/// Runs one closure at each end of a connection, at the same time, and returns both results.
 fn both<A: Send>(a: impl FnOnce(&mut UnixStream) -> A + Send, b: impl FnOnce(&mut UnixStream) -> A + Send) -> (A, A) {
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     thread::scope(|scope| {
@@ -27,7 +27,7 @@ fn both<A: Send>(a: impl FnOnce(&mut UnixStream) -> A + Send, b: impl FnOnce(&mu
     })
 }
 
-/// What `exchange` says to a peer that sends `bytes` and then no more.
+/// The error of `exchange` with a peer that sends only `bytes`.
 fn answer(bytes: &[u8]) -> HandshakeError {
     let (mut stream, mut peer) = UnixStream::pair().expect("a pair of sockets");
     peer.write_all(bytes).expect("room for a few bytes");
