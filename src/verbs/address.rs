@@ -1,4 +1,4 @@
-//! Address handles: routes that the kernel has looked at, and their address vectors.
+//! Address handles: routes that the kernel has resolved, and their address vectors.
 
 use core::ptr::NonNull;
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use super::{Error, ProtectionDomain, Route, ffi};
 use crate::types::{DcKey, Qkey, Qpn};
 use crate::wqe::{CompactAv, DcAddress, FullAv, UdAddress};
 
-/// An address handle (`ibv_ah`): a [`Route`] that libmlx5 has made an address vector of. On RoCE the kernel has found the MAC
-/// address of the next hop for it, which takes a while the first time.
+/// An address handle (`ibv_ah`): a [`Route`] with the address vector that libmlx5 has made from it. On RoCE, the kernel
+/// has resolved the MAC address of the next hop, which takes a while the first time.
 ///
 /// ```no_run
 /// use blueflame::types::{Qkey, WrId};
@@ -122,7 +122,7 @@ impl AddressHandle {
     }
 }
 
-/// Address handles of the peers met last: for a server that answers whoever sends it datagrams.
+/// Address handles of the most recent peers: for a server that answers datagrams of any sender.
 ///
 /// ```
 /// use blueflame::cq::{CqeView, Grh, Source};
@@ -138,9 +138,9 @@ impl AddressHandle {
 /// }
 /// ```
 ///
-/// A route that is known costs one look-up, without a call or an allocation. A new one costs calls, on RoCE of the kernel, and, if
-/// the cache is full, the handle that was not asked for longest. So who sends from ever new addresses cannot fill the memory, but
-/// does slow the server down.
+/// A known route costs one look-up, without a call or an allocation. A new route costs calls, on RoCE into the kernel.
+/// If the cache is full, a new route also evicts the least recently used handle. So a sender with ever new addresses
+/// cannot fill the memory, but does slow the server down.
 #[derive(Debug)]
 pub struct AddressCache {
     pd: ProtectionDomain,
@@ -178,7 +178,8 @@ impl AddressCache {
         Ok(vector)
     }
 
-    /// Drops the handle of a route, so that the next look-up makes it anew: when a peer's MAC address has changed.
+    /// Drops the handle of a route, so that the next look-up makes it again: for use when a peer's MAC address has
+    /// changed.
     pub fn forget(&mut self, route: &Route) {
         self.handles.remove(route);
     }

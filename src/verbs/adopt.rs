@@ -21,8 +21,8 @@ use crate::queue::SendQueue;
 
 /// Uses a device that another library has opened. It works like one that was opened here, but dropping it does not close it.
 ///
-/// The kernel gives out each asynchronous event ([`Device::async_events`]) once: either this crate gets it or the other library,
-/// whichever asks first.
+/// The kernel gives out each asynchronous event ([`Device::async_events`]) once: either this crate or the other library
+/// gets it, whichever asks first.
 ///
 /// # Errors
 /// [`Error::NotMlx5`], [`Error::Library`], or a failed call.
@@ -35,7 +35,7 @@ pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device
 }
 
 /// Takes over a device that the caller has opened by one of libmlx5's own calls, and that answers no verbs queries.
-/// libmlx5's driver for functions that a program has by VFIO answers none. `attr` gives the device's attributes
+/// libmlx5's driver for functions that a program has by VFIO answers none of them. `attr` gives the device's attributes
 /// instead. The device is closed (`ibv_close_device`) when the last object made of it is gone.
 ///
 /// # Safety

@@ -13,8 +13,8 @@ pub(super) fn whole(cq: &dyn AnyCq<Cq>) -> Result<&Cq, Error> {
     if cq.any_is_whole() { Ok(cq.any_handle()) } else { Err(Error::MixedUp { object: OBJECT }) }
 }
 
-/// Counts an object that receives on `cq`, before it is made. Of frames, nothing may be left there of an earlier receiver: any completion
-/// of a receive would pass for one of theirs.
+/// Counts an object that receives on `cq`, before it is made. If the object receives frames, `cq` may hold no
+/// completion of an earlier receiver: the object would take each completion of a receive for its own.
 ///
 /// # Errors
 /// [`Error::Receivers`], [`Error::StaleReceives`].

@@ -11,8 +11,8 @@ use super::error::failed;
 /// Maps at least so many bytes, zeroed.
 type Map = fn(usize) -> Result<MmapMut, CallError>;
 
-/// Hands out pieces of memory, first fit from the lowest address, so that they lie close together. It maps chunks when it needs
-/// them, and unmaps them only when it is dropped: memory that was given back serves the next piece.
+/// Hands out pieces of memory, first fit from the lowest address, so that they lie close together. The area maps chunks
+/// when it needs them, and unmaps them only when it is dropped. It reuses returned memory for later pieces.
 ///
 /// For setup: allocating searches the gaps.
 #[derive(Debug)]

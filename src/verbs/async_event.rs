@@ -1,4 +1,4 @@
-//! Asynchronous events: what happens to queues, ports and devices beside completions.
+//! Asynchronous events: the events of queues, ports and devices other than completions.
 
 use core::ptr::NonNull;
 use core::time::Duration;
@@ -24,8 +24,8 @@ pub enum AsyncEvent {
         /// What.
         kind: QpEvent,
     },
-    /// A completion queue is in error, most often for an overrun: it takes no more CQEs, and is lost. So are queue pairs that
-    /// complete there, each with a [`QpEvent::Fatal`].
+    /// A completion queue is in error, most often after an overrun: it takes no further CQEs, and is lost. The queue
+    /// pairs that complete there are lost as well, each with a [`QpEvent::Fatal`].
     CqError {
         /// The tag it was made with ([`super::CqBuilder::tag`]).
         tag: usize,
@@ -44,7 +44,7 @@ pub enum AsyncEvent {
         /// What.
         kind: PortEvent,
     },
-    /// The device has failed: nothing that is outstanding completes any more. Close it.
+    /// The device has failed: outstanding requests never complete. Close the device.
     DeviceFatal,
     /// Any other value of `ibv_event_type`.
     Other(u32),
@@ -55,15 +55,15 @@ pub enum AsyncEvent {
 pub enum QpEvent {
     /// An error that no completion can report. The queue pair is in the error state.
     Fatal,
-    /// The peer sent a request that made no sense here. The queue pair is in the error state.
+    /// The peer sent an invalid request. The queue pair is in the error state.
     RequestError,
     /// The peer sent a request that it had no right to. The queue pair is in the error state.
     AccessError,
-    /// A packet came for a queue pair that is ready to receive and not yet to send: the peer is there.
+    /// A packet came for a queue pair that is ready to receive but not yet to send: the peer is connected.
     CommunicationEstablished,
     /// The send queue has drained, as it was told to.
     SendQueueDrained,
-    /// A queue pair in the error state takes nothing more from its shared receive queue.
+    /// A queue pair in the error state takes no further receives from its shared receive queue.
     LastWqeReached,
     /// The connection goes by its alternate path now.
     PathMigrated,
@@ -74,7 +74,7 @@ pub enum QpEvent {
 /// Events of a shared receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SrqEvent {
-    /// Fewer receives are posted than [`super::Srq::arm_limit`] said. The limit is disarmed.
+    /// Fewer receives are posted than the limit of [`super::Srq::arm_limit`]. The limit is disarmed.
     LimitReached,
     /// It is in error, and lost.
     Error,
@@ -95,14 +95,13 @@ pub enum PortEvent {
     GidsChanged,
     /// Another subnet manager is in charge.
     SubnetManagerChanged,
-    /// The subnet manager asks for all subscriptions anew.
+    /// The subnet manager asks clients to renew all subscriptions.
     ClientsReregister,
 }
 
-/// The asynchronous events of a device that was opened, in the order they came. Cheap to clone; each event is given out once,
-/// to whichever clone takes it.
+/// The asynchronous events of an open device, in order of arrival. Cheap to clone; only one clone gets each event.
 ///
-/// Events wait in the kernel until they are taken. Those of a queue that is destroyed go with it.
+/// Events wait in the kernel until they are taken. Events of a destroyed queue are discarded.
 #[derive(Clone, Debug)]
 pub struct AsyncEvents {
     context: Arc<Context>,
@@ -120,7 +119,7 @@ impl AsyncEvents {
     /// Sleeps until an event comes, and takes it.
     ///
     /// # Errors
-    /// A failed call. `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
     pub fn wait(&self) -> Result<AsyncEvent, Error> {
         let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
         loop {
@@ -143,7 +142,8 @@ impl AsyncEvents {
 
     /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
     ///
-    /// When several threads take events, another may take the one that was there; then this call waits for the next.
+    /// When several threads take events, another thread may take the waiting event first; then this call waits for the
+    /// next.
     ///
     /// # Errors
     /// A failed call.
@@ -191,7 +191,7 @@ impl AsFd for AsyncEvents {
 }
 
 impl AsRawFd for AsyncEvents {
-    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. It is the device's, and not to be closed.
+    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the device's; do not close it.
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }

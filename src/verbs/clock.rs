@@ -1,4 +1,4 @@
-//! The device's clock, and the page by which the kernel says what time its cycles are.
+//! The device's clock, and the page by which the kernel relates its cycles to the time.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -23,10 +23,12 @@ const WORDS: usize = 14;
 const SIGN: usize = 0;
 /// `MLX5_IB_CLOCK_INFO_KERNEL_UPDATING`.
 const UPDATING: u32 = 1;
-/// How often a page is read that changes meanwhile. The kernel writes a few words, with a lock that nothing interrupts.
+/// How many times to read a page that changes meanwhile. The kernel writes a few words, with a lock that nothing
+/// interrupts.
 const ATTEMPTS: u32 = 1000;
 
-/// A device's clock: what time the timestamps of completions are. Reading it is a few loads and no system call.
+/// A device's clock: it converts the timestamps of completions to times. Reading it takes a few loads and no system
+/// call.
 ///
 /// ```no_run
 /// # use blueflame::verbs::{Device, OwnedCq};
@@ -39,8 +41,9 @@ const ATTEMPTS: u32 = 1000;
 /// # }
 /// ```
 ///
-/// It is for completions of queues whose timestamps run freely. Those of
-/// [`real_time`](super::CqBuilder::real_time) queues have the time in them: [`real_time_nanoseconds`](crate::cq::real_time_nanoseconds).
+/// It is for completions of queues whose timestamps run freely. Timestamps of
+/// [`real_time`](super::CqBuilder::real_time) queues already contain the time:
+/// [`real_time_nanoseconds`](crate::cq::real_time_nanoseconds).
 pub struct Clock {
     page: MmapRaw,
     /// The clock itself: 64 bits, big endian, in a page that libmlx5 has mapped.
@@ -64,12 +67,12 @@ impl fmt::Debug for Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// It was being written whenever it was looked at. Try again: the kernel writes it once in many seconds.
+    /// The kernel was writing it at each read. Try again: the kernel writes it once in many seconds.
     Updating {
         /// How often it was looked at.
         attempts: u32,
     },
-    /// Cycles are said to be counted in parts that 64 bits do not have.
+    /// The page gives a shift that is too large for 64 bits.
     Shift {
         /// [`ClockInfo::shift`], more than 63.
         shift: u32,
@@ -90,7 +93,7 @@ impl fmt::Display for ClockError {
 impl core::error::Error for ClockError {}
 
 impl Device {
-    /// The device's clock: maps the page by which the kernel says what time it is.
+    /// The device's clock: maps the page by which the kernel tells the time.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where there is no such page, as on functions whose clock the kernel does not keep; a failed call.
@@ -168,8 +171,9 @@ impl Clock {
     }
 }
 
-/// Reads a page whose words `load` loads, each before the next (that is what acquiring is for), until it is read whole (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which
-/// does not end if the sign never stays).
+/// Reads a page whose words `load` loads, each before the next (that is what acquiring is for), until the read is
+/// consistent (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which does not end if the sign keeps
+/// changing).
 #[inline]
 fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
     for _ in 0..ATTEMPTS {

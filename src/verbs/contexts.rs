@@ -9,7 +9,7 @@ use super::thread_domain::ThreadDomainHandle;
 use super::xrcd::XrcdHandle;
 use super::{CompletionChannel, Cq, DeviceMemory, ProtectionDomain, Qp, Srq};
 
-/// Objects whose structure of libibverbs says which context they are of: those that were adopted do, too.
+/// Objects whose libibverbs structure names their context. Adopted objects name it as well.
 macro_rules! parts {
     ($($part:ty, $name:literal;)*) => { $(
         impl Part for $part {

@@ -122,7 +122,8 @@ impl Cq {
         result
     }
 
-    /// The raw completion queue; alive as long as `self`. Polling or arming it with libibverbs mixes up both.
+    /// The raw completion queue; alive as long as `self`. Do not poll or arm it with libibverbs: that corrupts the
+    /// indices of both libraries.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_cq {
         self.handle.raw.as_ptr()
@@ -151,12 +152,13 @@ struct Plan<'a> {
 }
 
 impl Device {
-    /// Begins a completion queue with room for at least `cqes` completions. It must hold all that can wait in it before they
-    /// are polled: a queue that overruns is lost, with all its queue pairs.
+    /// Begins a completion queue with room for at least `cqes` completions. It must have room for all completions that
+    /// can wait unpolled: a queue that overruns is lost, with all its queue pairs.
     ///
-    /// That is the sum, over the queues that complete there, of [`send_completions`](super::QpBuilder::send_completions) and
-    /// [`recv_completions`](super::QpBuilder::recv_completions), and of the capacities of shared receive queues. Requests that
-    /// are not signalled count, too: they complete when their queue pair goes to the error state.
+    /// That is the sum, over the queues that complete there, of
+    /// [`send_completions`](super::QpBuilder::send_completions) and
+    /// [`recv_completions`](super::QpBuilder::recv_completions), and of the capacities of shared receive queues. Count
+    /// unsignalled requests as well: they complete when their queue pair goes to the error state.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
         let plan = Plan {
@@ -174,7 +176,7 @@ impl Device {
     }
 }
 
-/// How verbs make a queue that is polled in a mode.
+/// The attributes by which verbs make a queue for a polling mode.
 pub trait CqMode: PollMode + SealedMode {
     /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
     #[doc(hidden)]
@@ -250,15 +252,15 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// Which of the device's completion interrupts its events come by. Default 0.
+    /// The completion interrupt of the device that delivers the queue's events. Default 0.
     #[must_use]
     pub fn comp_vector(mut self, vector: u32) -> Self {
         self.plan.comp_vector = vector;
         self
     }
 
-    /// The device does not look whether the queue overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`), so that it need not be told the
-    /// consumer index: for the mode [`NoOverrun`](crate::cq::NoOverrun), which never tells it. Off by default.
+    /// The device does not check for overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`), so it does not need the consumer
+    /// index. This is for the mode [`NoOverrun`](crate::cq::NoOverrun), which never tells it. Off by default.
     ///
     /// ```no_run
     /// # use blueflame::{cq::NoOverrun, verbs::{Device, Error, OwnedCq}};
@@ -270,7 +272,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// # }
     /// ```
     ///
-    /// A queue that overruns after all is not put in error: the device writes over completions that nobody has polled.
+    /// If the queue overruns after all, it does not go into error: the device overwrites unpolled completions.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {
         self.plan.ignore_overrun = on;
@@ -408,8 +410,8 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
 /// A queue over the ring of `handle`, whose number it fills in.
 ///
 /// # Safety
-/// The completion queue is alive and of libmlx5, stays alive as long as the queue, nobody else polls it, and it has been
-/// polled up to `ci`.
+/// The completion queue is alive and of libmlx5, stays alive as long as the queue, no other code polls it, and it has
+/// been polled up to `ci`.
 unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue, Error> {
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;

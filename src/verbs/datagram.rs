@@ -20,8 +20,8 @@ impl<R: Register> QueuePair<transport::Ud, R> {
     /// RESET to INIT to RTR to RTS: datagrams with `qkey` that arrive at the path's port, in its partition, are received from here
     /// on, and datagrams may be posted.
     ///
-    /// Receives may be posted before; of datagrams that find none, nothing is heard again. Tell peers
-    /// [where it is](super::Qp::endpoint), and the Q_Key.
+    /// Receives may be posted before. The device drops datagrams that find no receive. Tell peers [where it
+    /// is](super::Qp::endpoint), and the Q_Key.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.

@@ -1,5 +1,5 @@
-//! Targets of dynamic connections (DCT): what initiators send to. They post nothing, so there is no queue of this crate's here: receives
-//! come from a shared queue.
+//! Targets of dynamic connections (DCT): initiators send to them. A target posts nothing, so it has no queue of this
+//! crate: receives come from a shared queue.
 
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ use crate::types::{DcKey, Psn, Qpn};
 /// }
 /// ```
 ///
-/// Receives are those of the [shared queue](super::OwnedSrq) that it was made with; their completions name the target in
-/// [`qpn`](crate::cq::CqeView::qpn). Those that nobody has polled when it is dropped stay in the completion queue;
-/// [`forget`](crate::CompletionQueue::forget) takes them out.
+/// Receives are those of the [shared queue](super::OwnedSrq) that it was made with; their completions name the target
+/// in [`qpn`](crate::cq::CqeView::qpn). Completions that are unpolled when the target is dropped stay in the completion
+/// queue; [`forget`](crate::CompletionQueue::forget) takes them out.
 #[derive(Clone, Debug)]
 pub struct Dct {
     handle: Arc<DctHandle>,
@@ -101,9 +101,9 @@ impl DctBuilder<'_> {
         self
     }
 
-    /// Makes the target, and takes it from RESET to INIT to RTR, in which it stays: the device gives it its number there, and
-    /// initiators that know `key` are served from then on. From the path come its port, GID and partition, and what initiators may do
-    /// to memory ([`Path::access`]).
+    /// Makes the target, and takes it from RESET to INIT to RTR, where it stays. In RTR, the device gives the target
+    /// its number, and serves initiators that know `key` from then on. The path gives the target's port, GID and
+    /// partition, and the rights of initiators to memory ([`Path::access`]).
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::NoPort`], [`Error::OutOfRange`], [`Error::PathWithoutGid`],
@@ -225,7 +225,7 @@ impl Dct {
         }
     }
 
-    /// The raw object, an `ibv_qp`; alive as long as `self`: for queries. Not to be destroyed.
+    /// The raw object, an `ibv_qp`; alive as long as `self`: for queries. Do not destroy it.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_qp {
         self.handle.raw.as_ptr()
