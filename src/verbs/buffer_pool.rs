@@ -91,19 +91,20 @@ impl BufferPool {
     /// first [`take`](Self::take) is as fast as any.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for buffers of no bytes, or of more than an entry can name; what registering memory gives.
+    /// [`Error::OutOfRange`] for buffers of no bytes, or of more than an entry can name; the errors of registering
+    /// memory.
     pub fn new(pd: &ProtectionDomain, bytes: u32, access: Access) -> Result<Self, Error> {
         in_range("bytes of a buffer of a pool", bytes.into(), 1..=crate::wqe::MAX_SGE_BYTES.into())?;
         let slabs = Box::new(Slabs { list: FreeList::new(), made: RefCell::new(Vec::new()) });
         let slabs = NonNull::from(Box::leak(slabs));
-        // SAFETY: a new list, which stays where it is until `release`, and is used by nobody else.
+        // SAFETY: a new list, which stays where it is until `release`, and has no other user.
         let pool = unsafe { SlotPool::from_parts(slabs.cast()) };
         let pool = Self { pool, slabs, pd: pd.clone(), access, bytes, limit: usize::MAX };
         pool.grow()?;
         Ok(pool)
     }
 
-    /// Bounds how many buffers there will be; those of the first slab are there in any case.
+    /// Limits the number of buffers. The buffers of the first slab exist in any case.
     #[must_use]
     pub fn limit(self, buffers: NonZeroUsize) -> Self {
         Self { limit: buffers.get(), ..self }
@@ -112,7 +113,8 @@ impl BufferPool {
     /// Takes a buffer. If all are taken, makes some more, which takes as long as registering memory does.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] at the [limit](Self::limit); what registering memory gives. All that there is stays as it is.
+    /// [`Error::OutOfRange`] at the [limit](Self::limit); the errors of registering memory. Existing buffers stay as
+    /// they are.
     #[inline]
     pub fn take(&self) -> Result<PoolBuffer, Error> {
         match self.pool.take() {
@@ -121,7 +123,7 @@ impl BufferPool {
         }
     }
 
-    /// Takes a buffer, if there is one: never makes any, so it is for where nothing may take long.
+    /// Takes a buffer, if there is one. This never makes buffers: use it where no call may take long.
     #[inline]
     #[must_use]
     pub fn take_made(&self) -> Option<PoolBuffer> {
@@ -138,7 +140,7 @@ impl BufferPool {
 
     /// Makes a slab.
     fn grow(&self) -> Result<(), Error> {
-        // SAFETY: `release` frees it when the pool is gone. Nobody borrows it for writing.
+        // SAFETY: `release` frees it when the pool is gone. No code borrows it for writing.
         let slabs = unsafe { self.slabs.as_ref() };
         let made = self.made();
         in_range("buffers of a pool", made as u64 + 1, 0..=self.limit as u64)?;
@@ -163,7 +165,7 @@ impl BufferPool {
         Ok(())
     }
 
-    /// Buffers there are, taken or not.
+    /// The number of buffers, taken or not.
     #[must_use]
     pub fn made(&self) -> usize {
         // SAFETY: as in `grow`.

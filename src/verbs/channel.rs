@@ -1,4 +1,4 @@
-//! Completion channels: sleeping until a completion queue has something.
+//! Completion channels: sleeping until a completion queue has a completion.
 
 use core::ptr::NonNull;
 use core::time::Duration;
@@ -15,7 +15,8 @@ use super::{Device, Error, wait};
 /// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue gets
 /// the CQE it was armed for. Cheap to clone; any number of completion queues may share one.
 ///
-/// The order that loses no completion: arm, poll until empty, only then wait; after the event, tell the queue, arm, poll.
+/// To lose no completion, keep this order: arm, poll until empty, only then wait. After the event, tell the queue, arm,
+/// and poll.
 #[derive(Clone, Debug)]
 pub struct CompletionChannel {
     pub(crate) handle: Arc<ChannelHandle>,
@@ -84,7 +85,7 @@ impl CompletionChannel {
     /// Sleeps until an event comes, and takes it.
     ///
     /// # Errors
-    /// A failed call. `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
     pub fn wait(&self) -> Result<CqEvent, Error> {
         let mut cq = core::ptr::null_mut();
         let mut context = core::ptr::null_mut();
@@ -106,8 +107,8 @@ impl CompletionChannel {
 
     /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
     ///
-    /// When several threads take events from one channel, another may take the one that was there; then this call waits
-    /// for the next.
+    /// When several threads take events from one channel, another thread may take the waiting event first; then this
+    /// call waits for the next.
     ///
     /// # Errors
     /// A failed call.
@@ -125,8 +126,8 @@ impl AsFd for CompletionChannel {
 }
 
 impl AsRawFd for CompletionChannel {
-    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. It is the channel's: who closes it takes it away from
-    /// all its completion queues.
+    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the channel's; do not close it:
+    /// all completion queues of the channel need it.
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }

@@ -77,11 +77,11 @@ pub(crate) struct Context {
     /// Whether it is another library's to close.
     adopted: bool,
     name: String,
-    /// Asked for once: it does not change, and each question is a command to the firmware.
+    /// Queried once: it does not change, and each query is a command to the firmware.
     attr: Arc<DeviceAttr>,
-    /// Asked for when it is needed, and once.
+    /// Queried when it is needed, and once.
     memory: OnceLock<MemoryAttr>,
-    /// As the environment said when the device was opened (or adopted), which is when libmlx5 looks.
+    /// As the environment said when the device was opened (or adopted): libmlx5 reads it then.
     blueflame: BlueFlamePolicy,
 }
 
@@ -166,13 +166,15 @@ pub struct DeviceAttr {
     pub max_dynamic_bfregs: u32,
     /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
     pub max_log_dci_streams: u8,
-    /// log2 of the streams of an initiator that have failed when it fails itself, at most; 0: it fails with the first.
+    /// Limit for an initiator's failed streams, as log2: with that many, the initiator fails itself. 0: it fails with
+    /// the first.
     pub max_log_dci_errored: u8,
     /// Most bytes of a [copy](super::Copier) that the device makes; 0: it makes none.
     pub max_memcpy: u32,
     /// How much data the device encrypts by one memory key (AES-XTS); `None`: it does not encrypt.
     pub encryption: Option<DataUnits>,
-    /// The device does atomics. Linux says so only of one that returns 8 bytes in the CPU's order (`get_atomic_caps`).
+    /// The device does atomics. Linux reports this only for a device that returns 8 bytes in the CPU's order
+    /// (`get_atomic_caps`).
     pub atomics: bool,
     /// The device has extended reliable connections.
     pub xrc: bool,

@@ -88,7 +88,8 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Refuses a peer whose packets have another format than ours: none would ever arrive, and no error would say why.
+    /// Refuses a peer whose packets have another format than this side's: no packet would ever arrive, and no error
+    /// would say why.
     ///
     /// # Errors
     /// [`Error::Mismatch`].
@@ -127,11 +128,12 @@ impl fmt::Display for Endpoint {
 }
 
 impl Psn {
-    /// A random number. A connection that begins where an earlier one of the same two queue pair numbers did might take late
-    /// packets of that one for its own (`ibv_rc_pingpong` and perftest choose at random, too).
+    /// A random number. With the same first PSN as an earlier connection between the same two queue pair numbers, a
+    /// connection might take that connection's late packets for its own. (`ibv_rc_pingpong` and perftest choose at
+    /// random as well.)
     #[must_use]
     pub fn random() -> Self {
-        // Each value is keyed anew from the operating system's randomness.
+        // Each value gets a new key from the operating system's randomness.
         Self::truncate(RandomState::new().hash_one(0) as u32)
     }
 }

@@ -144,7 +144,8 @@ pub enum Error {
         /// Which queue.
         object: &'static str,
     },
-    /// A queue pair is to be reset without a completion queue of this crate in which its completions may wait.
+    /// A queue pair is to be reset, but the call lacks a completion queue of this crate in which its completions may
+    /// wait.
     CqNotGiven {
         /// Which one: where its sends complete, or its receives.
         which: &'static str,
@@ -168,36 +169,39 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// Two queue pairs were given the same register with BlueFlame, though each was created in a thread domain of its own. Using
-    /// it for both would corrupt requests without a sign; see [`super::QpBuilder::build_shared`].
+    /// Two queue pairs were given the same register with BlueFlame, though each was created in a thread domain of its
+    /// own. Using it for both would silently corrupt requests; see [`super::QpBuilder::build_shared`].
     RegisterHandedOutTwice {
         /// Address of the register.
         register: usize,
     },
-    /// New queue pairs got numbers of earlier ones, of which completions lie in a completion queue unpolled. They would pass for
-    /// the new ones'. Poll the queue until it is empty, or call [`forget`](crate::CompletionQueue::forget) on it.
+    /// New queue pairs got the numbers of earlier queue pairs with unpolled completions. These would pass for
+    /// completions of the new queue pairs. Poll the completion queue until it is empty, or call
+    /// [`forget`](crate::CompletionQueue::forget) on it.
     StaleCompletions {
         /// The number of one of them.
         qpn: crate::types::Qpn,
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
-    /// A receiver of frames must be the only receiver of its completion queue: one is to be made where others receive, or another where
-    /// one is. Give it a completion queue of its own.
+    /// A receiver of frames must be the only receiver of its completion queue. Here, a receiver of frames is to be made
+    /// where others receive, or another receiver where a receiver of frames is. Give it a completion queue of its own.
     Receivers {
         /// The completion queue.
         cqn: crate::types::Cqn,
         /// How many receive there, and which of them receives frames.
         error: ReceiverError,
     },
-    /// Completions of an earlier receiver lie in the completion queue of a new receiver of frames, unpolled. They would pass for the new
-    /// one's, as completions of frames have no number. Poll the queue until it is empty, or call
-    /// [`forget`](crate::CompletionQueue::forget) with [`Whose::Receives`](crate::cq::Whose::Receives) on it.
+    /// The completion queue of a new receiver of frames holds unpolled completions of an earlier receiver. They would
+    /// pass for completions of the new receiver, because completions of frames have no number. Poll the queue until it
+    /// is empty, or call [`forget`](crate::CompletionQueue::forget) with
+    /// [`Whose::Receives`](crate::cq::Whose::Receives) on it.
     StaleReceives {
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
-    /// The device, its kernel driver or libmlx5 cannot do it, as the capabilities say, or a call that is refused for this reason alone.
+    /// The device, its kernel driver or libmlx5 does not support it. The capabilities say so, or a call is refused that
+    /// is refused for this reason only.
     Unsupported {
         /// The unsupported feature or operation.
         what: &'static str,
@@ -216,7 +220,7 @@ pub enum Error {
     },
     /// The registration to change has other pieces.
     InPieces,
-    /// The parts that libmlx5 handed out do not make sense for this crate.
+    /// This crate cannot use the parts that libmlx5 handed out.
     Parts {
         /// Which object.
         object: &'static str,
@@ -235,7 +239,7 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// The failure that `errno` tells of.
+    /// The failure of `errno`.
     pub(crate) fn last(call: &'static str) -> Self {
         Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
     }
@@ -443,12 +447,12 @@ impl From<CallError> for Error {
     }
 }
 
-/// The pointer, or the error that `errno` tells of if it is null.
+/// The pointer, or the error of `errno` if it is null.
 pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
     core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
 }
 
-/// The failure of a system call that the standard library tells of.
+/// The failure of a system call that the standard library reports.
 pub(crate) fn failed(call: &'static str, error: &std::io::Error) -> CallError {
     CallError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
 }

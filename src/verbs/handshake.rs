@@ -1,12 +1,12 @@
 //! The handshake: two sides of a stream tell each other their endpoints, check that they can reach each other, and connect.
 //!
-//! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides call the
-//! same function; there is no client and no server. This room knows no sockets and sets no time limits: set those of the stream
-//! (`TcpStream::set_read_timeout`), and a peer that falls silent is [`HandshakeError::Io`]. The stream must block: one in non-blocking
-//! mode fails with `WouldBlock` where it would wait.
+//! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides
+//! call the same function; there is no client and no server. This module knows no sockets and sets no time limits. Set
+//! the time limits of the stream (`TcpStream::set_read_timeout`): then a silent peer gives [`HandshakeError::Io`]. The
+//! stream must block: one in non-blocking mode fails with `WouldBlock` where it would wait.
 //!
-//! [`connect_over`](super::Owned::connect_over) does all of it for a queue pair. Its steps are here for programs that need
-//! something in between:
+//! [`connect_over`](super::Owned::connect_over) does the whole handshake for a queue pair. For programs that need other
+//! actions in between, the steps are available as functions:
 //!
 //! ```no_run
 //! # use std::{error::Error, net::TcpStream};
@@ -25,8 +25,8 @@
 //!
 //! # What goes over the stream
 //!
-//! Each side writes 256 bytes and then reads 256, so neither waits for the other to read: any stream buffers that much. Numbers are
-//! big endian.
+//! Each side writes 256 bytes and then reads 256. Neither side waits for the other to read, because any stream buffers
+//! that much. Numbers are big endian.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -86,7 +86,7 @@ pub struct Peer {
     pub data: Vec<u8>,
 }
 
-/// Why a handshake failed. The stream is of no use for another one then.
+/// Why a handshake failed. Do not use the stream for another handshake.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HandshakeError {
@@ -106,7 +106,7 @@ pub enum HandshakeError {
     },
     /// The two sides do not fit together ([`Error::Mismatch`]), or this side failed to connect.
     Setup(Error),
-    /// The peer says that it failed to connect, and knows why.
+    /// The peer reports that it failed to connect. The peer's own error says why.
     PeerFailed,
 }
 
@@ -166,7 +166,7 @@ impl From<Error> for HandshakeError {
     }
 }
 
-/// Tells the peer `local` and `data`, and is told the same. Nothing is connected yet.
+/// Sends `local` and `data` to the peer, and receives the peer's. Connects nothing yet.
 ///
 /// # Errors
 /// [`HandshakeError`]. Both sides see a mismatch, each with the values of both.
@@ -230,8 +230,8 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     }
 }
 
-/// Connects `qp`, of type `types.0`, with one of type `types.1` on the other side, where the same is called: INIT, the handshake,
-/// `connect`, and then the peer has come as far.
+/// Connects `qp`, of type `types.0`, with one of type `types.1` on the other side, where the peer makes the same call:
+/// INIT, the handshake, `connect`. Returns when the peer has come as far.
 pub(super) fn shake_hands<S: Read + Write>(
     stream: &mut S,
     qp: &Qp,

@@ -36,7 +36,8 @@ impl VerbsTransport for DciStreams {
     const NAME: &'static str = "DCI with streams";
 }
 
-/// Asks for an initiator: with streams if `streams` says how many, as log2, and how many have failed when it fails.
+/// Asks for an initiator. `streams` asks for streams: log2 of their number, and log2 of the number of failed streams
+/// with which the initiator fails.
 pub(super) fn attributes(
     attr: &mut ffi::Mlx5dvQpInitAttr,
     streams: Option<[u8; 2]>,
@@ -87,12 +88,12 @@ impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
 }
 
 impl<T: Streams + VerbsTransport, R: Register> QueuePair<T, R> {
-    /// Has a stream work again, one of whose requests failed; those behind it in the stream have been flushed. Reset it when all of
-    /// them have completed.
+    /// Makes a stream work again after one of its requests failed and the later requests of the stream were flushed.
+    /// Reset the stream when all these requests have completed.
     ///
     /// # Errors
-    /// A failed call: `EINVAL` if the stream works; `EOPNOTSUPP` if the queue pair is not ready to send, because too many streams had failed for instance, or the
-    /// device does not reset streams.
+    /// A failed call: `EINVAL` if the stream works; `EOPNOTSUPP` if the device does not reset streams, or if the queue
+    /// pair is not ready to send, for example because too many streams had failed.
     pub fn reset_stream(&mut self, stream: DciStream) -> Result<(), Error> {
         // SAFETY: the queue pair is alive, of libmlx5.
         zero("mlx5dv_dci_stream_id_reset", unsafe { ffi::mlx5dv_dci_stream_id_reset(self.qp.as_raw(), stream.0) })?;

@@ -18,7 +18,7 @@ pub(super) fn past(inline: u32, sends: u32, possible: impl Fn(u32, u32) -> bool)
     Some(Error::OutOfRange { what, value: value.into(), min, max: max.into() })
 }
 
-/// The largest number for which something is possible that is possible for `yes`; `None` if it is for `no`, too.
+/// The largest possible number, given that `yes` is possible; `None` if `no` is possible as well.
 fn largest(yes: u32, no: u32, possible: impl Fn(u32) -> bool) -> Option<u32> {
     if possible(no) {
         return None;

@@ -155,8 +155,8 @@ impl ParentDomain {
         }
     }
 
-    /// Refuses a register that may belong to others, too: one with BlueFlame, of a queue pair that could not be made in a
-    /// thread domain.
+    /// Refuses a register that other queues may have as well: a register with BlueFlame, of a queue pair that could not
+    /// be made in a thread domain.
     ///
     /// # Errors
     /// Why there is no thread domain.

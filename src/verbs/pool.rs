@@ -4,8 +4,8 @@ use super::error::in_range;
 use super::pages::{Pages, map};
 use super::{Access, Buffer, Error, ProtectionDomain};
 
-/// Pieces begin at multiples of this many bytes: two of x86's cache lines of 64 bytes, one of the 128 bytes of other CPUs. Two
-/// buffers on one line would have their threads, and the device, take it from each other.
+/// Pieces begin at multiples of this many bytes: two of x86's cache lines of 64 bytes, one of the 128 bytes of other
+/// CPUs. If two buffers shared a line, their threads and the device would take the line from each other.
 pub const POOL_ALIGN: usize = 128;
 
 /// Registered memory that is handed out in pieces.
@@ -21,8 +21,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Maps at least `bytes` bytes, on huge pages if there are any, and registers them. Every page is present then, except
-    /// for base pages registered [`Access::ON_DEMAND`].
+    /// Maps at least `bytes` bytes, on huge pages if there are any, and registers them. Afterwards every page is
+    /// present, except base pages that are registered [`Access::ON_DEMAND`].
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for no bytes, or more than the machine has, which can only be registered on demand; a failed `mmap`

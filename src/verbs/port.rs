@@ -102,7 +102,7 @@ pub struct Port {
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether it is all zero, which stands for "none" in what peers exchange.
+    /// Whether it is all zero, which stands for "none" in the endpoints that peers exchange.
     #[must_use]
     pub fn is_zero(self) -> bool {
         self.0 == [0; 16]
@@ -164,7 +164,7 @@ pub enum GidType {
 }
 
 impl GidType {
-    /// The type of this number of `ibv_gid_type`.
+    /// The type with this number in `ibv_gid_type`.
     pub(super) fn from_raw(raw: u32) -> Self {
         match raw {
             sys::IBV_GID_TYPE_IB => Self::Ib,

@@ -22,7 +22,7 @@ use crate::types::{Qpn, Wqebbs};
 
 pub(super) const OBJECT: &str = "queue pair";
 
-/// A transport as verbs names it.
+/// A transport, with its attributes in verbs.
 pub trait VerbsTransport: Transport {
     /// `ibv_qp_type`.
     const QP_TYPE: sys::ibv_qp_type::Type;
@@ -33,12 +33,13 @@ pub trait VerbsTransport: Transport {
     const OPERAND_DS: usize = 1;
     /// Whether it is an initiator of dynamic connections.
     const INITIATOR: bool = false;
-    /// log2 of an initiator's streams, and of how many of them have failed when it fails, if the builder is not told; `None`: no streams.
+    /// Defaults of the builder for an initiator: log2 of its streams, and log2 of the number of failed streams with
+    /// which it fails. `None`: no streams.
     #[doc(hidden)]
     const STREAMS: Option<[u8; 2]> = None;
     /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.
     const RECEIVES: bool = true;
-    /// Whether completions of its receives carry flow tags in place of a number: those of frames do.
+    /// Whether completions of its receives carry flow tags in place of a number, as completions of frames do.
     const FLOW_TAGS: bool = false;
     /// `ibv_qp_type` of a queue pair that it is connected to.
     const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
@@ -113,10 +114,10 @@ pub(super) struct Under {
     pub(super) pd: Arc<PdHandle>,
 }
 
-/// The domain that a queue pair is made in, which says whose its register is.
+/// The domain that a queue pair is made in. It decides which queues have the queue pair's register.
 #[derive(Debug)]
 pub(super) enum Domain {
-    /// Its own: so is the register.
+    /// A domain of its own, and so a register of its own.
     Own(ParentDomain),
     /// A thread's: all the queues there have one register.
     Thread(Arc<ThreadDomainHandle>),
@@ -186,7 +187,8 @@ impl Qp {
     }
 }
 
-/// A queue pair: its handle, and its queues, which go their own ways from here on, to other threads for instance.
+/// A queue pair: its handle, and its queues. The queues are independent from here on: for example, move them to other
+/// threads.
 ///
 /// # Completions that outlive it
 ///
@@ -201,9 +203,9 @@ impl Qp {
 /// - This crate does not check queue pairs that are adopted, or that libibverbs itself makes on such a completion
 ///   queue: call `forget` with their number before they post.
 ///
-/// A completion that is lent borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](super::AnyCq)). Elsewhere one
-/// with the same number may be made: its queues refuse the completions of other completion queues
-/// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
+/// A lent completion borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](super::AnyCq)).
+/// A queue pair with the same number may be made on another completion queue: its queues refuse the completions of
+/// other completion queues ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
     /// The handle, for all uses except posting.

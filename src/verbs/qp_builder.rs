@@ -41,13 +41,14 @@ pub struct QpBuilder<'a, T> {
 impl ProtectionDomain {
     /// Begins a queue pair of transport `T` ([`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc),
     /// [`XrcInitiator`](crate::transport::XrcInitiator), [`Ud`](crate::transport::Ud), [`Dci`](crate::transport::Dci),
-    /// [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete on `send_cq`
-    /// and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`. libmlx5 makes queue pairs whose
-    /// WQEs are [`Signed`](crate::transport::Signed) where the environment variable `MLX5_QP_SIGNATURE` is set, and all of them then.
+    /// [`DciStreams`](crate::transport::DciStreams) or [`RawPacket`](crate::transport::RawPacket)) whose sends complete
+    /// on `send_cq` and receives on `recv_cq`. An initiator has no receives, and nothing completes on its `recv_cq`. If
+    /// the environment variable `MLX5_QP_SIGNATURE` is set, libmlx5 makes all queue pairs with
+    /// [`Signed`](crate::transport::Signed) WQEs, and otherwise none.
     ///
     /// A queue pair that receives raw packets is the only receiver of its `recv_cq` ([`Receiver`](crate::cq::Receiver)).
     ///
-    /// A completion that is lent borrows its queue, so no queue pair is made there meanwhile:
+    /// A lent completion borrows its queue, so no queue pair is made there meanwhile:
     ///
     /// ```compile_fail,E0502
     /// use blueflame::transport::Rc;
@@ -140,9 +141,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         self
     }
 
-    /// Lets small data arrive in the CQE in place of the buffer, which saves the device a write. Off by default, and then a
-    /// buffer always has its data; on, [`check`](crate::cq::CqeView::check) tells of such completions by
-    /// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe), and whoever polls copies.
+    /// Lets small data arrive in the CQE in place of the buffer, which saves the device a write. Off by default: then
+    /// the data is always in the buffer. If on, [`check`](crate::cq::CqeView::check) reports such completions by
+    /// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe), and the polling code copies the data.
     #[must_use]
     pub fn scatter_to_cqe(mut self, on: bool) -> Self {
         self.scatter_to_cqe = on;
@@ -159,8 +160,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         u32::from(self.window().0) + 1
     }
 
-    /// The most completions that the receive queue can have waiting in its CQ. None if the receives come from a shared queue: then
-    /// count [its requests](crate::SharedRecvQueue::capacity) once for all its queue pairs.
+    /// The most completions that the receive queue can have waiting in its CQ. Zero if the receives come from a shared
+    /// queue: then count [its requests](crate::SharedRecvQueue::capacity) once for all its queue pairs.
     #[must_use]
     pub fn recv_completions(&self) -> u32 {
         if self.srq.is_some() { 0 } else { self.cap.max_recv_wr }
@@ -176,7 +177,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         Wqebbs(u16::try_from(self.cap.max_send_wr).unwrap_or(u16::MAX)).max(largest)
     }
 
-    /// Makes the queue pair in a thread domain of its own, hence with a doorbell register that is its own.
+    /// Makes the queue pair in a thread domain of its own, hence with a doorbell register of its own.
     ///
     /// # Errors
     /// A size the device does not have, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`],
@@ -185,9 +186,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
 
-    /// As [`build`](Self::build), with a doorbell of another flush mode, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(DefaultCopy::default())`.
-    /// [`FlushMode`] has the table of which mode is for whom.
+    /// As [`build`](Self::build), with a doorbell of another flush mode, and another [routine](crate::arch::copy) that
+    /// copies WQEs to BlueFlame: `build_with::<OneFence, _>(DefaultCopy::default())`. The table of [`FlushMode`] says
+    /// when to use which mode.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -225,8 +226,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         made.finish(register, None)
     }
 
-    /// Makes the queue pair with whatever register libmlx5 chooses, which others may have, too. All queues of this crate on
-    /// one register take turns by a lock.
+    /// Makes the queue pair with the register that libmlx5 chooses, which other queues may have as well. All queues of
+    /// this crate on one register take turns by a lock.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -264,7 +265,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         attr.send_cq = send_cq.as_raw();
-        // Of an initiator of dynamic connections verbs wants one, too.
+        // Verbs want one for an initiator of dynamic connections as well.
         attr.recv_cq = if T::RECEIVES || T::INITIATOR { recv_cq.as_raw() } else { core::ptr::null_mut() };
         attr.srq = self.srq.map_or(core::ptr::null_mut(), Srq::as_raw);
         attr.cap = cap;
@@ -340,11 +341,11 @@ impl<T: VerbsTransport> QpBuilder<'_, T>
 where
     Memcpy: SupportedOn<T>,
 {
-    /// Has the device copy memory when the queue pair's requests ask for it ([`Copier`](super::Copier)). Off by default: some devices
-    /// copy for queue pairs alone that were made for it, and making one fails where there are no copies
-    /// ([`max_memcpy`](super::DeviceAttr::max_memcpy)).
+    /// Has the device copy memory when the queue pair's requests ask for it ([`Copier`](super::Copier)). Off by
+    /// default: some devices copy only for queue pairs that were made for it, and such a queue pair cannot be made on a
+    /// device without copies ([`max_memcpy`](super::DeviceAttr::max_memcpy)).
     ///
-    /// libmlx5 lets no data arrive in CQEs of initiators that copy, so that [`Self::scatter_to_cqe`] means nothing for them.
+    /// libmlx5 lets no data arrive in CQEs of initiators that copy, so [`Self::scatter_to_cqe`] has no effect on them.
     #[must_use]
     pub fn memcpy(mut self, on: bool) -> Self {
         self.memcpy = on;
@@ -353,8 +354,9 @@ where
 }
 
 impl<T: Streams> QpBuilder<'_, T> {
-    /// `2^log_streams` streams, that the device works on at a time; when `2^log_errored` streams have failed and none of them was
-    /// [reset](super::QueuePair::reset_stream), the queue pair fails (`mlx5dv_create_qp(3)`).
+    /// Asks for `2^log_streams` streams, on which the device works at the same time. When `2^log_errored` streams have
+    /// failed and none of them was [reset](super::QueuePair::reset_stream), the queue pair fails
+    /// (`mlx5dv_create_qp(3)`).
     ///
     /// Default: two streams, and the queue pair fails with the second one. The device's limits are
     /// [`max_log_dci_streams`](super::DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](super::DeviceAttr::max_log_dci_errored);
@@ -366,7 +368,7 @@ impl<T: Streams> QpBuilder<'_, T> {
     }
 }
 
-/// Queue pairs that are made for one with a number of which nothing is left.
+/// Queue pairs that are made to get a number with no completions left.
 pub(super) const TRIES: usize = 16;
 
 /// A queue pair that may not be used, destroyed when dropped.

@@ -21,10 +21,10 @@ use crate::db::{Register, RegisterParts};
 use crate::queue::{RecvQueue, RqParts, SendQueue, SqParts};
 use crate::types::{Cqn, Qpn, SqPi, Wqebbs};
 
-/// The environment variable by which libmlx5 is told to sign the WQEs of queue pairs.
+/// The environment variable that tells libmlx5 to sign the WQEs of queue pairs.
 pub(super) const QP_SIGNATURE: &CStr = c"MLX5_QP_SIGNATURE";
 
-/// A queue pair and its raw parts, before its register is known to be whose.
+/// A queue pair and its raw parts, before it is known which queues have its register.
 pub(super) struct Made<T> {
     handle: QpHandle,
     parts: Parts,
@@ -47,8 +47,8 @@ impl<T: VerbsTransport> Made<T> {
         if kind != T::QP_TYPE {
             return Err(Error::WrongTransport { is: type_name(kind), wanted: T::NAME });
         }
-        // A target has a shared queue always, an initiator never. libmlx5 must not be asked for the parts of a target: it looks for a
-        // register that is none (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_get_qp`).
+        // A target always has a shared queue, an initiator never. Do not ask libmlx5 for the parts of a target: it
+        // looks for a register that does not exist (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_get_qp`).
         if T::INITIATOR && !srq.is_null() {
             return Err(Error::WrongTransport { is: "DCT".into(), wanted: T::NAME });
         }
@@ -66,8 +66,8 @@ impl<T: VerbsTransport> Made<T> {
     }
 
     /// # Safety
-    /// The queue pair is alive, of an mlx5 device, and stays so: with `under`, it is this value's to destroy. Parts and attributes are
-    /// its own.
+    /// The queue pair is alive, of an mlx5 device, and stays so: with `under`, this value destroys it. Parts and
+    /// attributes are its own.
     pub(super) unsafe fn new(
         raw: NonNull<sys::ibv_qp>,
         parts: Parts,
@@ -75,7 +75,7 @@ impl<T: VerbsTransport> Made<T> {
         device: Arc<DeviceAttr>,
         (under, receiver): (Option<Under>, Option<Receiver>),
     ) -> Result<Self, Error> {
-        // First of all the value that destroys it if the rest fails.
+        // Make the value first that destroys the queue pair if a later step fails.
         let mut handle = QpHandle {
             raw,
             adopted: under.is_none(),
@@ -290,8 +290,8 @@ impl QpAttr {
     }
 }
 
-/// The number of the receive queue where it has its own, as those of raw packet queue pairs have: completions of receives carry
-/// it (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp`).
+/// The number of the receive queue, if it has one of its own, as with raw packet queue pairs. Completions of receives
+/// carry it (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp`).
 fn recv_number(parts: &ffi::Mlx5dvQp) -> Result<Option<Qpn>, Error> {
     if parts.comp_mask & ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES == 0 || parts.rqn == 0 {
         return Ok(None);

@@ -19,12 +19,14 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
 impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
-    /// Flow rules decide which frames arrive here: make them by [`ffi::create_flow`](super::ffi::create_flow). `rdma_sys::ibv_create_flow`
-    /// 0.3 always answers `EOPNOTSUPP` on 64-bit machines: it takes every context for one without this call.
+    /// Flow rules decide which frames arrive here: make them by [`ffi::create_flow`](super::ffi::create_flow).
+    /// `rdma_sys::ibv_create_flow` 0.3 always answers `EOPNOTSUPP` on 64-bit machines, because it takes every context
+    /// for one that lacks this call.
     ///
-    /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`), which completions carry in place of the number
-    /// ([`flow_tag`](crate::cq::CqeView::flow_tag)): 0 without one. So the queue pair is the only receiver of its completion queue
-    /// ([`Receiver`](crate::cq::Receiver)), and its receive queue takes every completion of a receive that comes from there.
+    /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`). Completions carry the tag in place of the number
+    /// ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only receiver of
+    /// its completion queue ([`Receiver`](crate::cq::Receiver)): its receive queue takes every receive completion of
+    /// that completion queue.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed

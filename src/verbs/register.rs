@@ -1,8 +1,8 @@
 //! Which queues of this process have which doorbell register.
 //!
-//! `mlx5dv` reports a register's address, and not whether something else uses it. Two queues that copy WQEs into one register
-//! without a lock corrupt each other's requests silently. So this crate looks up every register by its address before it makes
-//! a queue on it: either one queue has it alone, or the queues that have it take one lock.
+//! `mlx5dv` reports a register's address, and not whether something else uses it. Two queues that copy WQEs into one
+//! register without a lock corrupt each other's requests silently. So this crate looks up every register by its address
+//! before it makes a queue on it. Either one queue has the register alone, or all queues on the register take one lock.
 //!
 //! A register without BlueFlame takes 8-byte doorbells only. Each is one store, so any number of queues ring it with no lock. Where
 //! write combining does not work, as in many virtual machines, libmlx5 gives all thread domains of a context one such register
@@ -35,8 +35,8 @@ fn users() -> MutexGuard<'static, BTreeMap<usize, User>> {
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One queue's right to ring a register without a lock, until this is dropped: it has the register alone, or the register takes
-/// 8-byte doorbells only.
+/// One queue's right to ring a register without a lock, until this is dropped. Either the queue has the register alone,
+/// or the register takes 8-byte doorbells only.
 #[derive(Debug)]
 pub(crate) struct Claim {
     address: usize,

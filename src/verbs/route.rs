@@ -80,12 +80,14 @@ impl Path {
     /// The route back to the sender of a datagram. `cqe` is the datagram's completion on this path's port, and `header`
     /// is the header in front of the datagram ([`Grh::split`]). The sender's queue pair is [`src_qp`](CqeView::src_qp).
     ///
-    /// There are three differences from `ibv_init_ah_from_wc` of libibverbs. The GID to send from is the path's, with
-    /// no search of a table. Datagrams to a multicast group can be answered as well, from that GID. On Ethernet, the
-    /// priority is the path's, because the completion's service level has another meaning there ([`sl`](CqeView::sl)).
+    /// This works like `ibv_init_ah_from_wc` of libibverbs, with three differences. The GID to send from is the path's,
+    /// with no search of a table. Datagrams to a multicast group can be answered as well, from that GID. On Ethernet,
+    /// the priority is the path's, because the completion's service level has another meaning there
+    /// ([`sl`](CqeView::sl)).
     ///
     /// # Errors
-    /// [`Error::NoWayBack`]: there is no valid header, or the datagram was sent to another GID than the path's.
+    /// [`Error::NoWayBack`]: there is no valid header, the datagram was sent to another GID than the path's, or the
+    /// path has no GID on Ethernet.
     pub fn route_back<S: Source>(&self, cqe: &CqeView<S>, header: &Grh) -> Result<Route, Error> {
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         let grh = match (cqe.has_grh(), ethernet) {
