@@ -34,9 +34,9 @@ pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device
     unsafe { Device::adopt(context) }
 }
 
-/// Takes over a device that the caller has opened by one of libmlx5's own calls, and that answers no verbs queries.
-/// libmlx5's driver for functions that a program has by VFIO answers none of them. `attr` gives the device's attributes
-/// instead. The device is closed (`ibv_close_device`) when the last object made of it is gone.
+/// Takes over a device that the caller has opened by one of libmlx5's own calls, and that answers no verbs queries. For
+/// example, libmlx5's driver for functions that a program has by VFIO answers none. `attr` gives the device's
+/// attributes instead. The device is closed (`ibv_close_device`) when the last object made of it is gone.
 ///
 /// # Safety
 /// `context` is open and of libmlx5. No other code closes it.

@@ -55,7 +55,7 @@ struct Lies {
     parts: CqParts,
     /// The ring, if it is not libmlx5's.
     ring: Option<MmapMut>,
-    /// Rings of moves that went wrong: the device, or the queue, may still be there.
+    /// Rings of failed moves: the device, or the queue, may still use them.
     unsure: Vec<MmapMut>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Moved {
     /// CQEs.
     pub(super) cqe_cnt: u32,
     pub(super) memory: MmapMut,
-    /// Whether the queue has followed, and is in step with the device.
+    /// Whether the queue has followed, and agrees with the device.
     pub(super) result: Result<(), Error>,
 }
 
@@ -103,13 +103,13 @@ impl Cq {
         Taken::cq(self.as_raw().addr())
     }
 
-    /// The context; `None` of a queue that was adopted.
+    /// The context; `None` for an adopted queue.
     pub(super) fn context(&self) -> Option<&Arc<Context>> {
         self.handle.context.as_ref()
     }
 
-    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old one goes when both device and queue have
-    /// left it for sure; otherwise the handle keeps it, too.
+    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old ring goes when both device
+    /// and queue have certainly left it; otherwise the handle keeps both rings.
     pub(super) fn moves(&self, to: impl FnOnce(&CqParts) -> Result<Moved, Error>) -> Result<(), Error> {
         let mut lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Lies { parts, ring, unsure }) = lies.as_mut() else { return Err(Error::MixedUp { object: OBJECT }) };
@@ -137,7 +137,7 @@ pub struct CqBuilder<'a, M = Standard> {
     mode: PhantomData<fn() -> M>,
 }
 
-/// All of it but how it is polled.
+/// The attributes, without the polling mode.
 #[derive(Clone, Debug)]
 struct Plan<'a> {
     device: &'a Device,
@@ -190,7 +190,7 @@ pub trait CqMode: PollMode + SealedMode {
         Self: Sized;
 }
 
-/// Keeps [`CqMode`] to what verbs can make.
+/// Restricts [`CqMode`] to the modes that verbs can make.
 pub trait SealedMode {}
 
 impl SealedMode for Standard {}
@@ -334,7 +334,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             if unsafe { query_mlx5(context.raw()) }?.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
                 return Err(Error::Unsupported { what: "real-time timestamps" });
             }
-            // By this flag alone, without that of timestamps, libmlx5 asks for the format.
+            // libmlx5 asks for the format because of this flag alone, without the flag of timestamps.
             attr.wc_flags = sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0.into();
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
@@ -365,7 +365,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 
-    /// How many completions the device packs at most, if it does with CQEs of this size and mini-CQEs of this format.
+    /// The most completions that the device packs together, if it supports this CQE size and this format of mini-CQEs.
     fn longest_session(&self, format: u8) -> Result<u32, Error> {
         // SAFETY: the device is open, and libmlx5's.
         let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;

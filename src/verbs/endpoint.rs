@@ -128,9 +128,9 @@ impl fmt::Display for Endpoint {
 }
 
 impl Psn {
-    /// A random number. With the same first PSN as an earlier connection between the same two queue pair numbers, a
-    /// connection might take that connection's late packets for its own. (`ibv_rc_pingpong` and perftest choose at
-    /// random as well.)
+    /// A random number. Suppose that an earlier connection had the same two queue pair numbers. If the new one begins
+    /// at the same PSN, it might take late packets of the earlier one for its own. Therefore `ibv_rc_pingpong` and
+    /// perftest choose at random as well.
     #[must_use]
     pub fn random() -> Self {
         // Each value gets a new key from the operating system's randomness.

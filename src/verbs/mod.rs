@@ -12,7 +12,7 @@
 //!     └── CompletionChannel               └───────────── Qp                      INIT, error
 //! ```
 //!
-//! Two programs that are connected by a TCP stream, both with this, exchange a WRITE each:
+//! Two programs run this code, connected by a TCP stream. Each sends the other a WRITE:
 //!
 //! ```no_run
 //! use std::net::TcpStream;
@@ -50,7 +50,7 @@
 //! likewise, and each of its requests names a target at the peer, a [`Dct`]. [`AddressHandle::target`] makes the
 //! address of that target.
 //!
-//! [`ProtectionDomain::tag_matching`] makes a list of tagged buffers, which the device compares messages with.
+//! [`ProtectionDomain::tag_matching`] makes a list of tagged buffers. The device matches messages against this list.
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
@@ -69,7 +69,7 @@
 //! numbers (DEBUG), devices opened and connections (INFO), failures (WARN). The data path reports nothing. With the
 //! feature `serde`, the values that peers tell each other ([`Endpoint`], [`Remote`](crate::Remote)) can be serialized.
 //!
-//! libmlx5 is loaded when a program runs and not linked, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
+//! libmlx5 is not linked but loaded at run time, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
 mod address;

@@ -54,8 +54,9 @@ pub(crate) fn fits<T>(object: &'static str, what: &'static str, value: u32, chec
 /// decides for libmlx5: it reads the variable when it makes a queue, and does not report it (rdma-core
 /// `providers/mlx5/verbs.c`, `qp_sig_enabled`, `srq_sig_enabled`).
 pub(crate) fn signatures(object: &'static str, variable: &'static CStr, signed: bool) -> Result<(), Error> {
-    // SAFETY: a string; no other thread changes the environment meanwhile. libmlx5 is about to look for the same
-    // variable, with no lock. (`std::env` takes a lock that libmlx5 does not know of, and copies the value.)
+    // SAFETY: a string; no other thread changes the environment meanwhile: libmlx5 is about to look for the same
+    // variable, with no lock. The lock of `std::env` does not help, because libmlx5 does not know of it; `std::env`
+    // also copies the value.
     let asked = !unsafe { libc::getenv(variable.as_ptr()) }.is_null();
     if asked == signed {
         return Ok(());

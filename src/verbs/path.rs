@@ -6,8 +6,8 @@ use super::error::in_range;
 use super::{Access, Device, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState, Qp};
 use crate::types::Psn;
 
-/// How to connect: the attributes of INIT, RTR and RTS. [`Path::new`] sets what works on InfiniBand and on RoCE; change what
-/// you know better.
+/// How to connect: the attributes of INIT, RTR and RTS. [`Path::new`] sets values that work on InfiniBand and on RoCE;
+/// change those that you know better.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The local port.
@@ -67,7 +67,8 @@ impl Path {
         }
     }
 
-    /// How this side's packets are carried: the type of its GID, or InfiniBand without one. `None`: on Ethernet, nohow.
+    /// How this side's packets are carried: the type of its GID, or InfiniBand without a GID. `None`: on Ethernet
+    /// without a GID, no packet can be sent.
     #[must_use]
     pub fn gid_type(&self) -> Option<GidType> {
         match (self.sgid, self.port.link_layer) {
@@ -128,11 +129,11 @@ impl Path {
 }
 
 impl Device {
-    /// A path from port `number` (from 1): what `connect` needs, with a port that carries data and the usual GID.
+    /// A path from port `number` (from 1), for `connect`: with a port that carries data, and the usual GID.
     ///
     /// `gid_index` is the place of the local GID in the port's table, as `-x` of perftest. `None` chooses: on Ethernet
     /// [`Device::default_gid`]; on InfiniBand no GID, as perftest does, unless the port asks for one in every packet
-    /// (`IBV_QPF_GRH_REQUIRED`, which UCX looks at, too), and then the first.
+    /// (`IBV_QPF_GRH_REQUIRED`, which UCX checks as well); then the first GID.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a port or an index the device does not have, [`Error::PortNotActive`],
@@ -254,7 +255,7 @@ mod tests {
         );
         let family = refusal(v2, sgid("fe80::1", GidType::RoceV2)).expect("IPv4 and IPv6");
         assert!(family.starts_with("the GIDs' address families differ: IPv4 on this side, IPv6 on the"), "{family}");
-        // On InfiniBand a GID is an identifier and no address.
+        // On InfiniBand, a GID is an identifier, not an address.
         assert_eq!(refusal(sgid("::ffff:10.0.0.1", GidType::Ib), sgid("fe80::1", GidType::Ib)), None);
     }
 

@@ -20,7 +20,7 @@ use crate::cq::Receiver;
 use crate::queue::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::types::Srqn;
 
-/// Handle of a shared receive queue (`ibv_srq`): what queue pairs are made with. Cheap to clone.
+/// Handle of a shared receive queue (`ibv_srq`), for making queue pairs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Srq {
     pub(crate) handle: Arc<SrqHandle>,
@@ -42,7 +42,7 @@ pub(crate) struct SrqHandle {
     pd: Option<Arc<PdHandle>>,
     /// Of one of an XRC domain: that.
     _xrcd: Option<Arc<XrcdHandle>>,
-    /// Where its receives complete, if not where those of its queue pairs do.
+    /// The queue where its receives complete, if that is not the completion queue of its queue pairs.
     _cq: Option<(Cq, Receiver)>,
 }
 
@@ -72,9 +72,10 @@ impl Srq {
         self.handle.srqn
     }
 
-    /// Asks for [`SrqEvent::LimitReached`](super::SrqEvent::LimitReached), once, when the number of posted receives drops below
-    /// `receives`. 0 takes the question back. Ask while more are posted: whether a queue that is below already gives the event is not
-    /// said (`ibv_modify_srq(3)`), and the software device gives it at the next receive taken.
+    /// Asks for [`SrqEvent::LimitReached`](super::SrqEvent::LimitReached), once, when the number of posted receives
+    /// drops below `receives`. 0 disarms the limit. Arm it while more receives are posted. It is undocumented whether a
+    /// queue that is already below the limit gives the event (`ibv_modify_srq(3)`); the software device gives it at the
+    /// next receive taken.
     ///
     /// # Errors
     /// More than the queue holds, or a failed call.
@@ -90,7 +91,8 @@ impl Srq {
         Ok(())
     }
 
-    /// The raw shared receive queue; alive as long as `self`. Posting to it with libibverbs mixes up both.
+    /// The raw shared receive queue; alive as long as `self`. Do not post to it with libibverbs: that corrupts the
+    /// indices of both libraries.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_srq {
         self.handle.raw.as_ptr()
@@ -114,9 +116,9 @@ impl ProtectionDomain {
         unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, None) }
     }
 
-    /// Makes a shared receive queue of an XRC domain (`IBV_SRQT_XRC`), of such sizes as
-    /// [`shared_recv_queue`](Self::shared_recv_queue). Peers name its [number](Srq::srqn) in their requests; they reach it through
-    /// any [target](super::XrcTarget) of the domain, and access memory of this protection domain.
+    /// Makes a shared receive queue of an XRC domain (`IBV_SRQT_XRC`), with the sizes of
+    /// [`shared_recv_queue`](Self::shared_recv_queue). Peers name its [number](Srq::srqn) in their requests; they reach
+    /// it through any [target](super::XrcTarget) of the domain, and access memory of this protection domain.
     ///
     /// Its receives complete on `cq`. Each completion has the number of the target that the message came through. On a
     /// device with CQEs of version 1, only an index that libmlx5 keeps to itself tells the shared receive queue
@@ -206,7 +208,7 @@ impl ProtectionDomain {
 /// # Safety
 /// - `srq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
 /// - Nothing was posted to it, and nothing is posted to it in any other way from here on.
-/// - It is a plain one: not for XRC, and without tag matching.
+/// - It is a plain shared receive queue: not for XRC, and without tag matching.
 /// - It was made without WQE signatures (the environment variable `MLX5_SRQ_SIGNATURE` makes libmlx5 ask for them).
 pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
     parts::signatures(OBJECT, c"MLX5_SRQ_SIGNATURE", false)?;
@@ -221,8 +223,8 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
 /// A queue over the ring of `raw`, which is destroyed with it if it was made in `pd`.
 ///
 /// # Safety
-/// The shared receive queue is alive and of libmlx5; with `pd`, it is the returned queue's to destroy, else it stays alive as long as
-/// that and its handles. Nothing was posted to it, and nobody else will post.
+/// The shared receive queue is alive and of libmlx5; with `pd`, it is the returned queue's to destroy, else it stays
+/// alive as long as that and its handles. Nothing was posted to it, and no other code will post.
 unsafe fn queue_over(
     raw: NonNull<sys::ibv_srq>,
     pd: Option<Arc<PdHandle>>,

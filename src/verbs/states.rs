@@ -43,7 +43,7 @@ impl Qp {
     ///
     /// # Errors
     /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::OutOfRange`], [`Error::WrongState`],
-    /// [`Error::PortNotActive`] if that is why the call failed, or a failed call.
+    /// [`Error::PortNotActive`] if the call failed for this reason, or a failed call.
     pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
         path.check()?;
         self.check_port(path.port.number)?;
@@ -65,7 +65,7 @@ impl Qp {
         })
     }
 
-    /// How it goes from RTR to RTS.
+    /// The attributes of the transition from RTR to RTS.
     pub(super) fn ready_to_send(&self, path: &Path, psn: Psn) -> Result<(sys::ibv_qp_attr, Mask), Error> {
         path.check()?;
         let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
@@ -116,8 +116,8 @@ impl Qp {
         (state != PortState::Active).then_some(Error::PortNotActive { port: number, state })
     }
 
-    /// Refuses a port that the device does not have: libmlx5 takes its number for an index before anybody checks it
-    /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+    /// Refuses a port that the device does not have: libmlx5 uses its number as an index before any check (rdma-core
+    /// `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
     pub(super) fn check_port(&self, number: u8) -> Result<(), Error> {
         has_port(number, self.device_attr().ports)
     }
@@ -138,7 +138,7 @@ impl Qp {
             event!(DEBUG, "queue pair changed state", qpn = self.qpn().get(), state = %to);
             return Ok(());
         };
-        // The kernel says EINVAL for everything: ask for what usually is behind it.
+        // The kernel answers EINVAL for every cause: query the usual cause.
         let (from, _) = to.reached_from();
         match self.state() {
             Ok(is) if error.errno == libc::EINVAL && !from.is_empty() && !from.contains(&is) => {
@@ -153,8 +153,9 @@ impl Qp {
 impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
-    /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the device
-    /// must not see a doorbell of a queue pair that is not ready. That is why the queue has this call, and not the handle.
+    /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the
+    /// device must not see a doorbell of a queue pair that is not ready. Therefore this call belongs to the queue, not
+    /// to the handle.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
@@ -207,8 +208,8 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
         Ok(())
     }
 
-    /// Whether device and queue agree on the next index. If something else than this crate has reset the queue pair, libmlx5 has
-    /// set the doorbell record to zero.
+    /// Whether device and queue agree on the next index. If code outside this crate has reset the queue pair, libmlx5
+    /// has set the doorbell record to zero.
     fn in_step(&self) -> Result<(), Error> {
         if self.is_recorded() { Ok(()) } else { Err(Error::ResetElsewhere { qpn: self.qpn() }) }
     }

@@ -1,8 +1,8 @@
-//! Lists of tagged buffers: a shared receive queue with a list, and the command queue of it.
+//! Lists of tagged buffers: a shared receive queue with a list, and its command queue.
 //!
-//! libmlx5 makes a command queue of its own for each such queue, and has no call that hands it over. It is a queue pair like any
-//! other: connected to itself, with its receives from the shared receive queue. So this crate makes one, too, as UCX does
-//! (`src/uct/ib/mlx5/rc/rc_mlx5_common.c`, `uct_rc_mlx5_verbs_create_cmd_qp`).
+//! libmlx5 makes a command queue of its own for each such queue, and has no call that hands it over. It is a queue pair
+//! like any other: connected to itself, with its receives from the shared receive queue. So this crate makes a command
+//! queue as well, like UCX (`src/uct/ib/mlx5/rc/rc_mlx5_common.c`, `uct_rc_mlx5_verbs_create_cmd_qp`).
 
 use core::mem::zeroed;
 
@@ -32,9 +32,9 @@ pub struct TagAttr {
 
 /// A list of tagged buffers of this crate, and the queues under it.
 ///
-/// Queue pairs that receive from it are made with [`shared_receives`](TagMatching::shared_receives)`().handle()`: those that send, too, by
-/// [`QpBuilder::shared_recv_queue`](super::QpBuilder::shared_recv_queue); those whose rendezvous the device fetches, by
-/// [`ProtectionDomain::tag_receiver`].
+/// Make queue pairs that receive from it with [`shared_receives`](TagMatching::shared_receives)`().handle()`. For queue
+/// pairs that also send, pass it to [`QpBuilder::shared_recv_queue`](super::QpBuilder::shared_recv_queue). For queue
+/// pairs whose rendezvous the device fetches, pass it to [`ProtectionDomain::tag_receiver`].
 pub type OwnedTagMatching = TagMatching<OwnedSrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
 impl Device {
@@ -51,8 +51,9 @@ impl Device {
             returned => zero("ibv_query_device_ex", returned)?,
         }
         let caps = attr.tm_caps;
-        // Linux sets the flag where the device fetches the data of a rendezvous, too (`drivers/infiniband/hw/mlx5/main.c`,
-        // `IB_TM_CAP_RNDV_RC`); that it has lists, it says by their size.
+        // Linux sets this flag only if the device also fetches the data of a rendezvous
+        // (`drivers/infiniband/hw/mlx5/main.c`, `IB_TM_CAP_RNDV_RC`). A nonzero size of lists says that the device has
+        // lists.
         Ok((caps.max_num_tags != 0).then_some(TagAttr {
             max_tags: caps.max_num_tags,
             max_operations: caps.max_ops,
@@ -63,8 +64,9 @@ impl Device {
 }
 
 impl ProtectionDomain {
-    /// Begins a list of tagged buffers. All that is done with it completes on `cq`: operations on the list, and messages of the queue
-    /// pairs that receive from its shared receive queue. `path` leads to the device itself: the command queue is connected to itself.
+    /// Begins a list of tagged buffers. All its operations complete on `cq`: operations on the list, and messages of
+    /// the queue pairs that receive from its shared receive queue. `path` must lead back to this device, because the
+    /// command queue is connected to itself.
     pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq<Cq>, path: &'a Path) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, cq, path, tags: 64, operations: None, receives: 128, max_sge: 1 }
     }

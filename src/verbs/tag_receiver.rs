@@ -1,4 +1,4 @@
-//! Receivers of tagged messages that send nothing: what their send queue would be is the device's, for the data of rendezvous.
+//! Receivers of tagged messages that send nothing: the device uses their send queue for the data of rendezvous.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ const OBJECT: &str = "receiver of tagged messages";
 /// The receiving end of a reliable connection, whose messages are compared with the list of a shared receive queue, and which has no
 /// queues of its own: it posts nothing.
 ///
-/// If a [rendezvous](crate::tagged::RendezvousHeader) matches, and the buffer has room, the device reads the data and tells the sender that it has;
-/// the list tells of both ([`TagEvent::Matched`](crate::queue::TagEvent::Matched)). Queue pairs that send leave that to software (Linux
-/// `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QPC_OFFLOAD_TYPE_RNDV`).
+/// If a [rendezvous](crate::tagged::RendezvousHeader) matches, and the buffer has room, the device reads the data and
+/// tells the sender so; the list reports both ([`TagEvent::Matched`](crate::queue::TagEvent::Matched)). Queue pairs
+/// that send leave that to software (Linux `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QPC_OFFLOAD_TYPE_RNDV`).
 #[derive(Clone, Debug)]
 pub struct TagReceiver {
     qp: Qp,

@@ -35,10 +35,10 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// }
     /// ```
     ///
-    /// The device flushes requests that are not complete, unsignalled ones, too. But unsignalled requests that had succeeded before
-    /// never get a CQE. So the drain posts a marker behind them all, a signalled NOP, which the device flushes last: its
-    /// completion takes back everything before it (Linux does so in `ib_drain_qp`, `drivers/infiniband/core/verbs.c`). The marker
-    /// may use one WQEBB beyond the window, if the ring has one.
+    /// The device flushes all incomplete requests, unsignalled ones as well. But unsignalled requests that had
+    /// succeeded before never get a CQE. So the drain posts a marker behind them all, a signalled NOP, which the device
+    /// flushes last: its completion takes back everything before it (Linux does so in `ib_drain_qp`,
+    /// `drivers/infiniband/core/verbs.c`). The marker may use one WQEBB beyond the window, if the ring has one.
     ///
     /// The drain only ends if the ring has a WQEBB for the marker, or if an outstanding request will complete: signal one
     /// request per window ([`Moderation`](crate::queue::Moderation) does).
@@ -53,15 +53,15 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Ok(drain)
     }
 
-    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell records are
-    /// zero, and the tags of outstanding requests are lost. It removes completions that nobody has polled from the completion
-    /// queues, for they would pass for completions of the next connection. `forgotten` sees each of them first, for instance to
-    /// retire it on a shared receive queue, which would otherwise lose the WQE.
+    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell
+    /// records are zero, and the tags of outstanding requests are lost. It removes unpolled completions from the
+    /// completion queues, because they would pass for completions of the next connection. `forgotten` sees each of them
+    /// first, for instance to retire it on a shared receive queue, which would otherwise lose the WQE.
     ///
-    /// `cqs` are this crate's completion queues that the queue pair completes to, in whatever mode: one, or two.
+    /// `cqs` are this crate's completion queues that the queue pair completes to, in any mode: one or two.
     ///
-    /// The device gives up requests in flight: the peer may have executed the last ones or not. To know, [`drain`](Self::drain)
-    /// first. A completion that is lent borrows its queue, so none is when this is called.
+    /// The device gives up requests in flight: the peer may or may not have executed the last ones. To know,
+    /// [`drain`](Self::drain) first. A lent completion borrows its queue, so none is lent during this call.
     ///
     /// # Errors
     /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back); or a
@@ -71,7 +71,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         // SAFETY: the queue pair is alive, and these are written once.
         let (send_cq, recv_cq) = unsafe { ((*self.qp.as_raw()).send_cq, (*self.qp.as_raw()).recv_cq) };
         for (which, raw) in [("sends", send_cq), ("receives", recv_cq)] {
-            // libmlx5 cleans those that it polls itself.
+            // libmlx5 cleans the completion queues that it polls itself.
             let given = cqs.iter().any(|cq| cq.any_handle().as_raw() == raw);
             if !given && Taken::is(raw.addr()) {
                 return Err(Error::CqNotGiven { which });
@@ -162,7 +162,7 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
         let drained = match (cqe.side(), rq) {
             (Some(Side::Responder), Some(rq)) => Drained::Receive(rq.retire(cqe)?),
             (Some(Side::Responder), None) => Drained::Shared,
-            // No completion of a request at all is an error, too.
+            // A completion that belongs to no request is an error as well.
             (Some(Side::Requester) | None, _) => {
                 let done = sq.retire(cqe)?;
                 if self.marker == Some(SqPi(cqe.wqe_counter())) {
@@ -178,7 +178,8 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
 
     /// Whether everything posted to the queue pair's own queues is accounted for.
     ///
-    /// Receives from a shared queue are not its own: of these, the event "last WQE reached" tells the end.
+    /// Receives from a shared queue do not count: the event "last WQE reached" tells when the queue pair takes no more
+    /// of them.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.outstanding() == Wqebbs(0) && self.pair.rq.as_ref().is_none_or(|rq| rq.posted() == 0)

@@ -29,8 +29,8 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 ///   a thread domain is refused.)
 /// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
 ///   this domain alone.
-/// - **Rings on huge pages,** one behind the other, at all offsets of a page: of rings on pages of their own, equal
-///   indices fall into the same set of the caches.
+/// - **Rings on huge pages,** one behind the other, at all offsets of a page. With rings on pages of their own, entries
+///   of equal index would fall into the same set of the caches.
 ///
 /// # When it pays
 ///
@@ -55,7 +55,7 @@ pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
 /// The part that every object made in the domain keeps alive.
 #[derive(Debug)]
 pub(crate) struct ThreadDomainHandle {
-    // Given up before the register itself is, which somebody else may then get.
+    // Given up before the register itself, which another queue may then get.
     claim: OnceLock<Claim>,
     parent: ParentDomain,
 }
@@ -90,8 +90,9 @@ impl ProtectionDomain {
     }
 
     /// As [`thread_domain`](Self::thread_domain), with doorbells of another flush mode, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `thread_domain_with::<OneFence, _>(DefaultCopy::default())`.
-    /// [`FlushMode`] has the table of which mode is for whom.
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame:
+    /// `thread_domain_with::<OneFence, _>(DefaultCopy::default())`. The table of [`FlushMode`] says when to use which
+    /// mode.
     ///
     /// # Errors
     /// As [`thread_domain`](Self::thread_domain).

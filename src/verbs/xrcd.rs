@@ -11,7 +11,7 @@ use super::error::non_null;
 use super::event::event;
 use super::{Device, Error, ffi};
 
-/// An XRC domain (`ibv_xrcd`): [targets](super::XrcTarget) deliver to the shared receive queues of theirs only
+/// An XRC domain (`ibv_xrcd`): [targets](super::XrcTarget) deliver only to shared receive queues in the same domain
 /// ([`xrc_shared_recv_queue`](super::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct XrcDomain {
@@ -53,8 +53,8 @@ impl Device {
         self.open_xrcd(-1)
     }
 
-    /// The XRC domain of a file, made if there is none: all processes that name the same file (its inode) get the same. The file
-    /// may be closed afterwards.
+    /// The XRC domain of a file; it is created if it does not exist. All processes that name the same file (its inode)
+    /// get the same domain. The file may be closed afterwards.
     ///
     /// # Errors
     /// [`Error::Unsupported`], or a failed call.

@@ -106,10 +106,10 @@ pub struct Mlx5dvContext {
     pub striding_rq_caps: Mlx5dvStridingRqCaps,
     /// Tunnel offloads.
     pub tunnel_offloads_caps: u32,
-    /// How many BlueFlame registers can be had beyond the static ones: the limit of thread domains, unless the kernel allocates
-    /// them one by one, and then 0.
+    /// The number of BlueFlame registers beyond the static ones: the limit of thread domains. 0 if the kernel allocates
+    /// registers one by one.
     pub max_dynamic_bfregs: u32,
-    /// How often the clock's page is brought up to date at least, nanoseconds.
+    /// The longest interval between updates of the clock's page, nanoseconds.
     pub max_clock_info_update_nsec: u64,
     /// Flow actions: not asked for.
     pub flow_action_flags: u32,
@@ -376,8 +376,8 @@ pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;
 pub struct Mlx5dvDcInitAttr {
     /// [`MLX5DV_DCTYPE_DCT`] or [`MLX5DV_DCTYPE_DCI`].
     pub dc_type: u32,
-    /// Access key of a DCT. Of a DCI with streams, the first two bytes in memory are `struct mlx5dv_dci_streams`: log2 of how many,
-    /// and of how many may have failed.
+    /// Access key of a DCT. For a DCI with streams, the first two bytes in memory are `struct mlx5dv_dci_streams`: log2
+    /// of the number of streams, and of the number that may have failed.
     pub dct_access_key: u64,
 }
 

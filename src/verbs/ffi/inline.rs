@@ -33,8 +33,8 @@ unsafe extern "C" {
 
 /// The context's extended part, which lies around it (`verbs_get_ctx` of `verbs.h`).
 ///
-/// rdma-sys 0.3 has this function and its users, but compares `abi_compat` with 2^32 - 1 in place of all ones, so that on
-/// 64-bit machines it finds no extended context ever; hence these.
+/// rdma-sys 0.3 has this function and its users, but compares `abi_compat` with 2^32 - 1 in place of all ones, so it
+/// never finds an extended context on 64-bit machines. Therefore this crate has its own functions.
 ///
 /// # Safety
 /// `ctx` is an open context.

@@ -5,7 +5,7 @@ use core::ops::{BitOr, BitOrAssign};
 
 use rdma_sys::ibv_access_flags as flags;
 
-/// The rights of a registration (`ibv_access_flags`). Combine with `|`. Reading by the own device is always permitted.
+/// The rights of a registration (`ibv_access_flags`). Combine with `|`. This side's device may always read the memory.
 ///
 /// ```
 /// use blueflame::verbs::Access;

@@ -61,7 +61,7 @@ const EXPLICIT: u64 = 1;
 const IMPLICIT: u64 = 1 << 1;
 
 impl MemoryAttr {
-    /// Asks the device. A library or kernel that is too old to be asked has none of this.
+    /// Asks the device. A library or kernel that is too old for the query counts as having no such capability.
     ///
     /// # Safety
     /// The context is open.

@@ -23,12 +23,12 @@ use crate::wqe::{Remote, Sge};
 /// A registration of memory of this process.
 pub(super) type OfMemory = Registration<Box<dyn Memory>>;
 
-/// A range of registered memory that nobody else has: pieces of registered memory do not overlap.
+/// A range of registered memory that no other value has: pieces of registered memory do not overlap.
 ///
 /// The registration lives as long as any of its pieces. Dropping the last one takes the memory away from the device
 /// before it is freed, so a request still in flight then fails; it cannot touch memory that is no longer there.
 ///
-/// It can be cut into pieces and not be copied:
+/// It can be cut into pieces, but not copied:
 ///
 /// ```compile_fail,E0599
 /// fn twice(buffer: blueflame::verbs::Buffer) -> [blueflame::verbs::Buffer; 2] {
@@ -189,7 +189,7 @@ impl Buffer {
         Some((self.carve(at), self))
     }
 
-    /// Cuts the buffer into pieces of `len` bytes; a shorter rest is given up.
+    /// Cuts the buffer into pieces of `len` bytes, and drops a shorter rest.
     ///
     /// # Panics
     /// If `len` is zero.
@@ -221,7 +221,7 @@ impl Buffer {
         unsafe { copy_out(from.as_ptr(), out) };
     }
 
-    /// A range of the buffer as a place where a peer WRITEs messages, the last byte of each a flag: to poll for it.
+    /// A range of the buffer where a peer WRITEs messages that end in a flag byte, for polling.
     ///
     /// # Panics
     /// If the range is empty, or leaves the buffer, as indexing a slice would. If the registration has

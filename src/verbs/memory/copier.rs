@@ -11,9 +11,9 @@ use crate::wqe::{self, Memcpy, Opaque, Request, Sge};
 /// The name of copies in the error for a device without them.
 pub(in crate::verbs) const COPIES: &str = "copies of memory (DMA MMO)";
 
-/// Makes requests by which the device copies memory of its protection domain (`mlx5dv_wr_memcpy`), on queue pairs that were made
-/// [for it](crate::verbs::QpBuilder::memcpy). It has the memory that is the device's during copies: keep it until they are done. Any
-/// number of queue pairs may use one.
+/// Makes requests by which the device copies memory of its protection domain (`mlx5dv_wr_memcpy`), on queue pairs that
+/// were made [for it](crate::verbs::QpBuilder::memcpy). It holds the memory that the device uses during copies: keep it
+/// until they are done. Any number of queue pairs may use one copier.
 ///
 /// ```no_run
 /// # use blueflame::verbs::{Buffer, Copier, Owned, Qp};

@@ -66,7 +66,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the device has none; [`Error::OutOfRange`] for no bytes, or more than
-    /// [`MemoryAttr::max_device_memory`](super::MemoryAttr::max_device_memory); a failed call: `ENOMEM` when others have it.
+    /// [`MemoryAttr::max_device_memory`](super::MemoryAttr::max_device_memory); a failed call: `ENOMEM` when others
+    /// have allocated the memory.
     pub fn device_memory(&self, bytes: u64, log_align: u32) -> Result<DeviceMemory, Error> {
         let max = self.memory_attr()?.max_device_memory;
         if max == 0 {
@@ -102,8 +103,8 @@ impl DeviceMemory {
         in_range("bytes of device memory to copy modulo 4", (bytes % WORD) as u64, 0..=0)
     }
 
-    /// Copies `data` to `offset`. A request that is posted after this finds it there: ringing the doorbell flushes combined stores
-    /// first ([`arch::mmio_wc_start`](crate::arch::mmio_wc_start)).
+    /// Copies `data` to `offset`. A request that is posted later finds the data there: ringing the doorbell flushes
+    /// combined stores first ([`arch::mmio_wc_start`](crate::arch::mmio_wc_start)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless offset and length are multiples of 4 inside the allocation.

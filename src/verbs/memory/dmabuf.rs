@@ -1,4 +1,4 @@
-//! Memory of other devices, which a dma-buf stands for.
+//! Memory of other devices, by a dma-buf.
 
 use core::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -16,10 +16,11 @@ use crate::verbs::pd::ProtectionDomain;
 pub type DmaBufRegion = Region<()>;
 
 impl ProtectionDomain {
-    /// Registers the bytes `range` of a dma-buf. Requests name the first of them by the address `iova`, which is any number with the
-    /// same offset into a page as `range` begins with; `range.start` itself, for example.
+    /// Registers the bytes `range` of a dma-buf. Requests name the first byte by the address `iova`. It may be any
+    /// number with the same offset into a page as `range.start`, for example `range.start` itself.
     ///
-    /// Linux pins such memory or follows its moves, whichever the exporter can do; [`Access::ON_DEMAND`] is not for it.
+    /// Linux pins such memory or follows its moves, as the exporter supports it. Do not use [`Access::ON_DEMAND`] for
+    /// it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for no bytes; [`Error::AccessExcess`]; [`Error::Unsupported`] where kernel or driver has no dma-bufs; a

@@ -1,4 +1,4 @@
-//! Indirect memory keys: one key for memory in several places, as requests say.
+//! Indirect memory keys: one key for memory in several places, which requests set.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -12,8 +12,8 @@ use crate::verbs::pd::{PdHandle, ProtectionDomain};
 use crate::wqe::parts::{Empty, Unchanged};
 use crate::wqe::{self, ConfigureKey, Invalidate, Remote, Request, Sge};
 
-/// An indirect memory key (`mlx5dv_create_mkey`): requests put memory of other keys behind it, wherever that is, and it is one region by
-/// this one. It gives access to nothing at first.
+/// An indirect memory key (`mlx5dv_create_mkey`): requests put memory of other keys behind it. By this key, that memory
+/// is one region, even if it lies in several places. At first, the key gives access to nothing.
 ///
 /// ```no_run
 /// # use blueflame::verbs::{Buffer, Error, IndirectKey, Owned, Qp};
@@ -96,7 +96,7 @@ impl ProtectionDomain {
         let mut attr = ffi::Mlx5dvMkeyInitAttr { pd: self.as_raw(), create_flags, max_entries: entries };
         // SAFETY: the domain is alive; the attributes live until the call returns.
         let raw = non_null("mlx5dv_create_mkey", unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) })?;
-        // SAFETY: a new key, nobody else's.
+        // SAFETY: a new key, which no other code has.
         let key = unsafe { (*raw.as_ptr()).lkey };
         Ok(IndirectKey { raw, key, entries: attr.max_entries, _pd: Arc::clone(&self.handle) })
     }

@@ -13,7 +13,7 @@
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //!
 //! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests. An [`IndirectKey`] is one key for
-//! memory in several places, as requests say. By a [`Copier`] requests copy memory.
+//! memory in several places, which requests set. With a [`Copier`], requests copy memory.
 //!
 //! # Why there is no `&[u8]`
 //!

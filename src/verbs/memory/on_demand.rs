@@ -1,4 +1,4 @@
-//! On-demand paging: memory that the device may reach though nobody has pinned it.
+//! On-demand paging: memory that the device may access without pinning.
 
 use core::fmt;
 use core::ops::Range;
@@ -22,7 +22,7 @@ pub enum Prefetch {
     Read,
     /// The device will write them: pages that are shared with a parent process, or are still the zero page, are copied.
     Write,
-    /// The device learns of the pages that are present, and no page is brought in.
+    /// The device learns of the pages that are present; the kernel brings no page in.
     Present,
 }
 
@@ -66,14 +66,15 @@ fn prefetch(pd: &PdHandle, lkey: Lkey, (addr, len): (u64, u64), how: Prefetch, w
 }
 
 impl Buffer {
-    /// Has the device learn of pages before it needs them, so that the first access need not wait for a page fault.
+    /// Tells the device about pages before it needs them, so that the first access need not wait for a page fault.
     ///
-    /// With `wait`, the pages are there when this returns, unless the kernel takes them away again; without, the kernel does it
-    /// later, and nobody hears how it went.
+    /// With `wait`, the pages are present when this returns, unless the kernel takes them away again. Without `wait`,
+    /// the kernel does it later and does not report the result.
     ///
     /// # Errors
-    /// [`Error::AccessMissing`] for memory that was not registered [`Access::ON_DEMAND`], or that the device shall write and may
-    /// not; [`Error::Unsupported`]; a failed call, for example `EFAULT` where no memory is mapped.
+    /// [`Error::AccessMissing`] for memory that was not registered [`Access::ON_DEMAND`], or for a prefetch for writing
+    /// of memory that the device may not write; [`Error::Unsupported`]; a failed call, for example `EFAULT` where no
+    /// memory is mapped.
     ///
     /// # Panics
     /// If the range leaves the buffer, as indexing a slice would.

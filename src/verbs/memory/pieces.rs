@@ -25,7 +25,7 @@ pub struct InPieces {
     /// log2 of the bytes of a piece, 12 to 40. A request that names memory of two pieces needs two entries, so pieces should be
     /// much larger than requests.
     pub log_piece_bytes: u8,
-    /// Threads that register; never more than there are pieces. They end when the call returns.
+    /// Threads that register; at most one for each piece. They end when the call returns.
     pub threads: NonZeroUsize,
 }
 
@@ -37,7 +37,8 @@ impl Default for InPieces {
     }
 }
 
-/// Memory that all pieces keep: the last one drops it. One that could not be deregistered never does.
+/// Memory that all pieces keep: the last piece drops it. A piece that could not be deregistered keeps the memory for
+/// ever.
 struct Held(#[expect(dead_code, reason = "it is there to be dropped")] Box<dyn Memory>);
 
 // SAFETY: nothing is done with it but to drop it, in one thread.
@@ -46,8 +47,8 @@ unsafe impl Sync for Held {}
 /// A piece's region.
 type Piece = Registration<Arc<Held>>;
 
-/// A large region of memory of this process, registered in pieces that have keys of their own. Which one a byte has is found by a
-/// shift and a load.
+/// A large region of memory of this process, registered in pieces that have keys of their own. A shift and a load find
+/// the key of a byte.
 ///
 /// ```no_run
 /// use blueflame::verbs::{Access, InPieces, Pages, ProtectionDomain};
@@ -104,7 +105,7 @@ fn share(count: usize, threads: NonZeroUsize, work: impl Fn(usize) -> bool + Syn
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.get().min(count) {
-            // A machine that has no thread left does the work in those that there are.
+            // If the machine has no thread left, the existing threads do the work.
             let _ = std::thread::Builder::new().name("register".into()).spawn_scoped(scope, run);
         }
         run();
@@ -112,14 +113,15 @@ fn share(count: usize, threads: NonZeroUsize, work: impl Fn(usize) -> bool + Syn
 }
 
 impl ProtectionDomain {
-    /// Registers `memory` in pieces, by several threads: pinning a page takes a kernel some hundred nanoseconds, and one call
-    /// does it on one CPU, so that a terabyte takes minutes.
+    /// Registers `memory` in pieces, by several threads: pinning a page takes a kernel some hundred nanoseconds, and
+    /// one call runs on one CPU. So a terabyte takes minutes in one call.
     ///
-    /// All pieces are registered, or none: after an error the pieces that were done are undone, and the memory is dropped.
+    /// Either all pieces are registered or none: after an error, the registered pieces are deregistered, and the memory
+    /// is dropped.
     ///
     /// # Errors
-    /// As [`register`](Self::register): that of the piece at the lowest address, if several failed. [`Error::OutOfRange`] for the
-    /// size of pieces.
+    /// The errors of [`register`](Self::register); if several pieces failed, the error of the piece at the lowest
+    /// address. [`Error::OutOfRange`] for the size of pieces.
     pub fn register_in_pieces(&self, memory: impl Memory, access: Access, how: InPieces) -> Result<HugeBuffer, Error> {
         in_range("log2 of the bytes of a piece", how.log_piece_bytes.into(), 12..=40)?;
         let mut memory: Box<dyn Memory> = Box::new(memory);
