@@ -75,7 +75,7 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// By default, libmlx5 has the device put received messages of up to 32 bytes (64 with 128-byte CQEs) into the CQE and
 /// not into the buffer. If the queue pair signals all requests, the results of READs and atomics go there as well. The
 /// device does not say which queue pairs do this: libmlx5 takes it from a flag of creation, or from
-/// `MLX5_SCATTER_TO_CQE`. Each CQE says it: [`check`](crate::cq::CqeView::check) then returns
+/// `MLX5_SCATTER_TO_CQE`. Each CQE does: [`check`](crate::cq::CqeView::check) then returns
 /// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe).
 ///
 /// The queues accept as many requests as libmlx5 would (`max_send_wr`, `max_recv_wr` of `ibv_query_qp`), and sends from

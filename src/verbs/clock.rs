@@ -23,7 +23,7 @@ const WORDS: usize = 14;
 const SIGN: usize = 0;
 /// `MLX5_IB_CLOCK_INFO_KERNEL_UPDATING`.
 const UPDATING: u32 = 1;
-/// How many times to read a page that changes meanwhile. The kernel writes a few words, with a lock that nothing
+/// How many times to read a page that changes during the read. The kernel writes a few words, with a lock that nothing
 /// interrupts.
 const ATTEMPTS: u32 = 1000;
 
@@ -41,7 +41,7 @@ const ATTEMPTS: u32 = 1000;
 /// # }
 /// ```
 ///
-/// It is for completions of queues whose timestamps run freely. Timestamps of
+/// Use it for completions of queues with free-running timestamps. Timestamps of
 /// [`real_time`](super::CqBuilder::real_time) queues already contain the time:
 /// [`real_time_nanoseconds`](crate::cq::real_time_nanoseconds).
 pub struct Clock {

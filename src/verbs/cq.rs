@@ -42,7 +42,7 @@ pub(crate) struct CqHandle {
     cqn: Cqn,
     /// Where it lies, once there is a queue over it. Resizing moves it.
     lies: Mutex<Option<Lies>>,
-    /// That no other queue drives it; given back before it is destroyed.
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     _channel: Option<Arc<ChannelHandle>>,
     _thread_domain: Option<Arc<ThreadDomainHandle>>,
@@ -77,7 +77,7 @@ unsafe impl Sync for CqHandle {}
 
 impl Drop for CqHandle {
     fn drop(&mut self) {
-        // Before: once it is destroyed, another may be made at the same address.
+        // Before the call: once the queue is destroyed, another may be made at the same address.
         drop(self.taken.take());
         event!(DEBUG, "completion queue destroyed", cqn = self.cqn.get(), adopted = self.adopted);
         if !self.adopted {

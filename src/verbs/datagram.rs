@@ -17,8 +17,8 @@ impl VerbsTransport for transport::Ud {
 }
 
 impl<R: Register> QueuePair<transport::Ud, R> {
-    /// RESET to INIT to RTR to RTS: datagrams with `qkey` that arrive at the path's port, in its partition, are received from here
-    /// on, and datagrams may be posted.
+    /// RESET to INIT to RTR to RTS: from here on, datagrams may be posted, and the queue pair receives datagrams with
+    /// `qkey` that arrive at the path's port, in its partition.
     ///
     /// Receives may be posted before. The device drops datagrams that find no receive. Tell peers [where it
     /// is](super::Qp::endpoint), and the Q_Key.

@@ -200,7 +200,7 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// The context may send firmware commands of its own (`MLX5DV_CONTEXT_FLAGS_DEVX`). The crate `blueflame-devx`
-    /// needs this. Off by default. A kernel or device without DevX then refuses to open.
+    /// needs this. Off by default. If on, a kernel or device without DevX refuses to open.
     pub const fn devx(mut self, on: bool) -> Self {
         self.devx = on;
         self

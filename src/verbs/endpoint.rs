@@ -128,9 +128,8 @@ impl fmt::Display for Endpoint {
 }
 
 impl Psn {
-    /// A random number. Suppose that an earlier connection had the same two queue pair numbers. If the new one begins
-    /// at the same PSN, it might take late packets of the earlier one for its own. Therefore `ibv_rc_pingpong` and
-    /// perftest choose at random as well.
+    /// A random number. If a connection begins at the same PSN as an earlier one of the same two queue pair numbers, it
+    /// might take late packets of the earlier one for its own. `ibv_rc_pingpong` and perftest choose at random as well.
     #[must_use]
     pub fn random() -> Self {
         // Each value gets a new key from the operating system's randomness.

@@ -200,8 +200,8 @@ pub enum Error {
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
-    /// The device, its kernel driver or libmlx5 does not support it. The capabilities say so, or a call is refused that
-    /// is refused for this reason only.
+    /// The device, its kernel driver or libmlx5 does not support it. The capabilities say so, or a call failed that
+    /// fails for this reason alone.
     Unsupported {
         /// The unsupported feature or operation.
         what: &'static str,
@@ -239,7 +239,7 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// The failure of `errno`.
+    /// The failure that `errno` names.
     pub(crate) fn last(call: &'static str) -> Self {
         Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
     }
@@ -447,7 +447,7 @@ impl From<CallError> for Error {
     }
 }
 
-/// The pointer, or the error of `errno` if it is null.
+/// The pointer, or the error that `errno` names if the pointer is null.
 pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
     core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
 }

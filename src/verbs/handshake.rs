@@ -69,7 +69,7 @@ const HEADER: usize = 16;
 const DATA: usize = HEADER + Endpoint::BYTES;
 /// Bytes of the whole message.
 const MESSAGE: usize = 256;
-/// `ibv_qp_type` of a side that does not tell.
+/// The `ibv_qp_type` field of a side that does not tell its type.
 const UNTOLD: u8 = 0;
 /// States of a side.
 const GOES_ON: u8 = 0;
@@ -208,7 +208,7 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Connects the queue pair with the one on the other side of `stream`, where the peer makes the same call. The
     /// queue pair goes to INIT and, after the handshake, to RTR and RTS. The call returns when the peer has come as
     /// far. `data`, at most [`MAX_DATA`] bytes, goes to the peer as well: for example the memory that the peer may
-    /// access ([`Remote::to_bytes`](crate::Remote::to_bytes)), or the wishes of this side.
+    /// access ([`Remote::to_bytes`](crate::Remote::to_bytes)), or other data of the application.
     ///
     /// The first PSN is random, the path MTU the lesser of both sides'.
     ///

@@ -88,15 +88,15 @@ pub(super) struct QpHandle {
     pub(super) recv_qpn: Qpn,
     /// The queue to which receives complete.
     pub(super) recv_cq: CqId,
-    /// That they do; `None` without receives.
+    /// Counts it as a receiver there; `None` without receives.
     pub(super) receiver: Option<Receiver>,
     pub(super) reliable: bool,
     pub(super) device: Arc<DeviceAttr>,
     /// The WQEBBs that the send queue may have outstanding once it is ready to send.
     pub(super) window: Wqebbs,
-    /// That no other queue drives it; given back before it is destroyed.
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
     pub(super) taken: Option<Taken>,
-    // From here on: what must outlive the queue pair, dropped after `Drop` has destroyed it.
+    // From here on: fields that must outlive the queue pair, dropped after `Drop` has destroyed it.
     pub(super) _sq_shadow: Shadow<WqeRecord>,
     pub(super) _rq_shadow: Option<Shadow<u64>>,
     pub(super) _claim: Option<Claim>,
@@ -132,7 +132,7 @@ unsafe impl Sync for QpHandle {}
 
 impl Drop for QpHandle {
     fn drop(&mut self) {
-        // Before: once it is destroyed, another may be made at the same address.
+        // Before the call: once the queue pair is destroyed, another may be made at the same address.
         drop(self.taken.take());
         event!(DEBUG, "queue pair destroyed", qpn = self.qpn.get(), adopted = self.adopted);
         if !self.adopted {

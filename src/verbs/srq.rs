@@ -35,12 +35,12 @@ const OBJECT: &str = "shared receive queue";
 pub(crate) struct SrqHandle {
     raw: NonNull<sys::ibv_srq>,
     srqn: Srqn,
-    /// That no other queue drives it; given back before it is destroyed.
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     shadow: Option<Shadow<SrqRecord>>,
     /// `None`: it is another library's to destroy.
     pd: Option<Arc<PdHandle>>,
-    /// Of one of an XRC domain: that.
+    /// The XRC domain, for a queue of one.
     _xrcd: Option<Arc<XrcdHandle>>,
     /// The queue where its receives complete, if that is not the completion queue of its queue pairs.
     _cq: Option<(Cq, Receiver)>,
@@ -53,7 +53,7 @@ unsafe impl Sync for SrqHandle {}
 
 impl Drop for SrqHandle {
     fn drop(&mut self) {
-        // Before: once it is destroyed, another may be made at the same address.
+        // Before the call: once the queue is destroyed, another may be made at the same address.
         drop(self.taken.take());
         event!(DEBUG, "shared receive queue destroyed", srqn = self.srqn.get(), adopted = self.pd.is_none());
         if self.pd.is_some() {
@@ -223,8 +223,8 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
 /// A queue over the ring of `raw`, which is destroyed with it if it was made in `pd`.
 ///
 /// # Safety
-/// The shared receive queue is alive and of libmlx5; with `pd`, it is the returned queue's to destroy, else it stays
-/// alive as long as that and its handles. Nothing was posted to it, and no other code will post.
+/// The shared receive queue is alive and of libmlx5; with `pd`, the returned queue destroys it; otherwise it stays
+/// alive as long as that queue and its handles. Nothing was posted to it, and no other code will post.
 unsafe fn queue_over(
     raw: NonNull<sys::ibv_srq>,
     pd: Option<Arc<PdHandle>>,

@@ -92,7 +92,8 @@ impl TagMatchingBuilder<'_> {
         self
     }
 
-    /// Operations on the list that are outstanding at a time. Default: twice as many as tags, and two, or as many as the device has.
+    /// Operations on the list that may be outstanding at a time. Default: twice the number of tags plus two, or the
+    /// device's limit if that is lower.
     pub const fn operations(mut self, operations: u32) -> Self {
         self.operations = Some(operations);
         self

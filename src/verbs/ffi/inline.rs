@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use rdma_sys as sys;
 
-/// An asynchronous event (`struct ibv_async_event` of `verbs.h`). rdma-sys has it with a Rust enumeration for the type, which
-/// must not hold the number of a later library's event.
+/// An asynchronous event (`struct ibv_async_event` of `verbs.h`). rdma-sys declares the type as a Rust enumeration,
+/// which must not hold the number of a later library's event.
 #[repr(C)]
 pub struct IbvAsyncEvent {
     /// The object that the event is of.

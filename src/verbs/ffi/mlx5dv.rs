@@ -82,14 +82,14 @@ functions! {
     fn mlx5dv_create_mkey(mkey_init_attr: *mut Mlx5dvMkeyInitAttr) -> *mut Mlx5dvMkey, else absent();
     /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_destroy_mkey(mkey: *mut Mlx5dvMkey) -> c_int, else libc::ENOSYS;
-    /// Has a stream of an initiator, which has failed, work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    /// Makes a failed stream of an initiator work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_dci_stream_id_reset(qp: *mut sys::ibv_qp, stream_id: u16) -> c_int, else libc::ENOSYS;
 }
 
 /// The functions, looked up once.
 ///
 /// # Errors
-/// [`Error::Library`] if the library, or one of them, is not there.
+/// [`Error::Library`] if the library, or one of the functions, is missing.
 pub(in crate::verbs) fn functions() -> Result<&'static Functions, Error> {
     static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
     FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)

@@ -1,5 +1,5 @@
-//! A command that libibverbs has for its providers alone, by the kernel's own interface
-//! (Linux `include/uapi/rdma/rdma_user_ioctl_cmds.h`, `ib_user_verbs.h`, `mlx5-abi.h`).
+//! A command that libibverbs offers to its providers only, issued here by the kernel's own interface (Linux
+//! `include/uapi/rdma/rdma_user_ioctl_cmds.h`, `ib_user_verbs.h`, `mlx5-abi.h`).
 
 use core::ffi::c_int;
 
@@ -113,7 +113,7 @@ pub(in crate::verbs) unsafe fn resize_cq(
     let core = ResizeCq {
         response: (&raw mut response).expose_provenance() as u64,
         cq_handle: handle,
-        // Of a power of two less one, the kernel makes the power.
+        // The kernel rounds this number, a power of two less one, up to the power.
         cqe: cqes - 1,
     };
     let driver =

@@ -136,7 +136,7 @@ fn what_a_peer_said_before_it_closed_the_stream_is_heard() {
     drop(peer);
     let error = exchange(&mut stream, &v2(1), b"").expect_err("a mismatch");
     assert!(matches!(error, HandshakeError::Setup(Error::Mismatch { .. })), "{error}");
-    // A peer that says nothing at all.
+    // A peer that sends nothing.
     let (mut stream, peer) = UnixStream::pair().expect("a pair of sockets");
     drop(peer);
     let error = exchange(&mut stream, &v2(1), b"").expect_err("nobody there");

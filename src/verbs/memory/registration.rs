@@ -33,7 +33,7 @@ impl<M> Registration<M> {
     /// Takes over what `call` has returned, and keeps `under` as long as the device can reach it.
     ///
     /// # Safety
-    /// `mr` is null with `errno`, or a new region of `pd`, with these rights, that nobody else frees.
+    /// `mr` is null with `errno`, or a new region of `pd`, with these rights, that no other code frees.
     pub(super) unsafe fn over(
         call: &'static str,
         mr: *mut sys::ibv_mr,
@@ -85,7 +85,8 @@ impl<M> Registration<M> {
         core::mem::replace(&mut self.under, under)
     }
 
-    /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are one, and who knows it can access the memory.)
+    /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are the same number, and anyone with that
+    /// number can access the memory.)
     #[cfg(feature = "tracing")]
     pub(super) fn number(&self) -> u32 {
         // SAFETY: not deregistered; written once.

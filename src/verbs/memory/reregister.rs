@@ -38,7 +38,7 @@ impl<'a> Change<'a> {
         Self::default()
     }
 
-    /// Other memory, of any size: the old one is dropped when the device cannot reach it any more.
+    /// Other memory, of any size: the old memory is dropped when the device can no longer reach it.
     pub fn memory(self, memory: impl Memory) -> Self {
         Self { memory: Some(Box::new(memory)), ..self }
     }
@@ -87,14 +87,14 @@ impl core::error::Error for NotReregistered {
 /// `enum ibv_rereg_mr_err_code`: nothing happened.
 const ERR_INPUT: i32 = -1;
 const ERR_DONT_FORK_NEW: i32 = -2;
-/// The region has changed, and a child that is forked does not get the old memory.
+/// The region has changed, and a forked child does not get the old memory.
 const ERR_DO_FORK_OLD: i32 = -3;
 
 impl Buffer {
-    /// Changes the registration of this buffer, which must be the only piece of it. Cheaper than a new one where the kernel keeps
-    /// the region; its keys may change even so, so look at them again, and tell peers.
+    /// Changes the registration of this buffer, which must be the only piece of it. Cheaper than a new registration
+    /// where the kernel keeps the region. The keys may change even so: read them again, and tell peers.
     ///
-    /// With other memory, the buffer that is returned is all of that.
+    /// With other memory, the returned buffer is all of that memory.
     ///
     /// ```no_run
     /// use blueflame::verbs::{Access, Buffer, Change, NotReregistered};
@@ -140,7 +140,7 @@ impl Buffer {
         if let Some(domain) = change.domain {
             registration.set_pd(domain);
         }
-        // The device does not know the old memory any more: it goes here.
+        // The device no longer knows the old memory: drop it here.
         drop(change.memory.map(|memory| registration.put_under(memory)));
         (self.start, self.len) = (start, len);
         Ok(self)

@@ -28,8 +28,8 @@ pub enum WindowType {
 
 const OBJECT: &str = "memory window";
 
-/// A memory window (`ibv_alloc_mw`): lends a peer a piece of a region, and takes it back by one request, where registering and
-/// deregistering takes a kernel's call each. It is bound to nothing at first.
+/// A memory window (`ibv_alloc_mw`): lends a peer a piece of a region by one request, and takes it back by another.
+/// Registering and deregistering would take a kernel call each. At first, the window is bound to nothing.
 ///
 /// ```no_run
 /// # use blueflame::verbs::{Buffer, Error, MemoryWindow, Owned, Qp};
@@ -48,7 +48,7 @@ const OBJECT: &str = "memory window";
 pub struct MemoryWindow {
     raw: NonNull<sys::ibv_mw>,
     kind: WindowType,
-    /// As the last request that was made leaves it.
+    /// The key after the last request that was made.
     rkey: Rkey,
     pd: Arc<PdHandle>,
 }
@@ -114,7 +114,7 @@ const fn next(rkey: Rkey) -> Rkey {
 }
 
 impl MemoryWindow {
-    /// The key by which the peer's requests name the window, as the last request that was made here leaves it.
+    /// The key by which the peer's requests name the window after the last request that was made here.
     #[must_use]
     pub fn rkey(&self) -> Rkey {
         self.rkey
@@ -131,8 +131,8 @@ impl MemoryWindow {
     /// then on ([`Self::rkey`]).
     ///
     /// # Errors
-    /// [`Error::AccessMissing`] if the registration is not for windows ([`Access::MW_BIND`]), or if `rights` permit to
-    /// change memory that may not be written; [`Error::ForeignDevice`] or [`Error::ForeignDomain`] for a buffer of
+    /// [`Error::AccessMissing`] if the registration is not for windows ([`Access::MW_BIND`]), or if `rights` permit
+    /// changes to memory that may not be written; [`Error::ForeignDevice`] or [`Error::ForeignDomain`] for a buffer of
     /// another device or protection domain; [`Error::OutOfRange`] for more than an entry can name.
     ///
     /// # Panics
@@ -158,8 +158,8 @@ impl MemoryWindow {
         Ok(wqe::bind_window(window, new, piece, rights))
     }
 
-    /// A request that takes it back: nobody has access by its key when that is done. Of type 2 it must be posted to the queue pair
-    /// that has bound it; of type 1 the window has a new key then.
+    /// A request that takes the window back: its key gives no access once the request is done. Post the request for a
+    /// type 2 window to the queue pair that has bound it. A type 1 window has a new key then.
     pub fn take_back(&mut self) -> Request<Invalidate, Empty> {
         match self.kind {
             WindowType::Type2 => wqe::local_invalidate(self.rkey),
