@@ -101,6 +101,7 @@ impl CompletionChannel {
         }
         // Acknowledge at once: destroying a queue waits until its events are acknowledged. The queue's own index tells
         // which completions are new.
+        // SAFETY: the queue that the event is of; it cannot be gone, for its destruction waits for this call.
         unsafe { sys::ibv_ack_cq_events(cq, 1) };
         Ok(CqEvent { tag: context.expose_provenance() })
     }

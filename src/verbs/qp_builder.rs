@@ -112,8 +112,8 @@ impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
 
 impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes). With RC, one
-    /// WQEBB holds 28 bytes inline or two gather entries. Datagrams that carry anything to a full address vector take
-    /// two WQEBBs. Default 128.
+    /// WQEBB holds 28 bytes inline or two gather entries. A datagram with a payload to a full address vector takes two
+    /// WQEBBs. Default 128.
     ///
     /// A larger request counts as many times as it has WQEBBs: to have 16 requests of four WQEBBs each, ask for 64. So
     /// there are never more requests than this number, and never more completions ([`Self::send_completions`]). If one

@@ -85,9 +85,9 @@ impl Qp {
         Ok((attr, mask))
     }
 
-    /// To the error state. All outstanding requests complete as "flushed", unsignalled ones as well. Requests posted
-    /// from here on are flushed likewise. Unsignalled requests that had succeeded before stay silent. To wait for the
-    /// end, use [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
+    /// To the error state. All posted requests that have not completed then complete as "flushed", unsignalled ones as
+    /// well. Requests posted from here on are flushed likewise. Unsignalled requests that had succeeded before stay
+    /// silent. To wait for the end, use [`QueuePair::drain`](super::QueuePair::drain), which accounts for all of them.
     ///
     /// # Errors
     /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.

@@ -23,7 +23,7 @@ const OBJECT: &str = "receiver of tagged messages";
 /// queues of its own: it posts nothing.
 ///
 /// If a [rendezvous](crate::tagged::RendezvousHeader) matches, and the buffer has room, the device reads the data and
-/// tells the sender so; the list reports both ([`TagEvent::Matched`](crate::queue::TagEvent::Matched)). Queue pairs
+/// notifies the sender; the list reports both ([`TagEvent::Matched`](crate::queue::TagEvent::Matched)). Queue pairs
 /// that send leave that to software (Linux `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QPC_OFFLOAD_TYPE_RNDV`).
 #[derive(Clone, Debug)]
 pub struct TagReceiver {

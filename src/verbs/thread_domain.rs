@@ -34,9 +34,10 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 ///
 /// # When it pays
 ///
-/// With many queues in use in turn, when the memory that they touch no longer stays in the first-level cache. Then also
-/// call [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue. In this way, posting to 256
-/// queues took under half of the time, and to 1024 queues less than a third (`docs/performance.md`, "Thread domains").
+/// It pays with many queues in use in turn, when the memory that they touch no longer stays in the first-level cache.
+/// Then also call [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue. In this way, posting to
+/// 256 queues took under half of the time, and to 1024 queues less than a third (`docs/performance.md`, "Thread
+/// domains").
 ///
 /// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get the cache line
 /// back before it stores the record of another. For them use [`QpBuilder::build`](super::QpBuilder::build).

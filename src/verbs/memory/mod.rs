@@ -18,8 +18,8 @@
 //! # Why there is no `&[u8]`
 //!
 //! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust
-//! reference promises that nothing else does. So [`Buffer`] never forms a reference to its memory unasked: it copies in
-//! and out. Its `unsafe` methods form slices, for a caller that knows that nothing is in flight. A copy that reads
+//! reference promises that nothing else does. So [`Buffer`] never forms a reference to its memory by itself: it copies
+//! in and out. Its `unsafe` methods form slices, for a caller that knows that nothing is in flight. A copy that reads
 //! while the device writes gets unspecified bytes, as with every driver.
 
 mod access;

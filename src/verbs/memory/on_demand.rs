@@ -72,8 +72,8 @@ impl Buffer {
     /// the kernel does it later and does not report the result.
     ///
     /// # Errors
-    /// [`Error::AccessMissing`] for memory that was not registered [`Access::ON_DEMAND`], or for a prefetch for writing
-    /// of memory that the device may not write; [`Error::Unsupported`]; a failed call, for example `EFAULT` where no
+    /// [`Error::AccessMissing`] for memory that was not registered [`Access::ON_DEMAND`], or that the device may not
+    /// write although the prefetch is for writing; [`Error::Unsupported`]; a failed call, for example `EFAULT` where no
     /// memory is mapped.
     ///
     /// # Panics

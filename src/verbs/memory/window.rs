@@ -96,8 +96,8 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive.
         let raw = non_null("ibv_alloc_mw", unsafe { alloc(self.as_raw(), number) })?;
         let context = self.handle.context.raw();
-        // `ibv_alloc_mw` of `verbs.h` fills in the fields that the library leaves. SAFETY: a new window, which no other
-        // code has.
+        // `ibv_alloc_mw` of `verbs.h` fills in the fields that the library leaves.
+        // SAFETY: a new window, which no other code has.
         let rkey = unsafe {
             (*raw.as_ptr()).context = context;
             (*raw.as_ptr()).pd = self.as_raw();
