@@ -112,7 +112,7 @@ pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<Qu
     made.finish(register, Some(claim))
 }
 
-/// Takes over a queue pair that another library made, on a register that other queues of this crate may have, too.
+/// Takes over a queue pair that another library made, on a register that other queues of this crate may also have.
 ///
 /// # Errors
 /// As [`adopt_qp`].

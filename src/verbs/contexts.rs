@@ -1,4 +1,4 @@
-//! The context of each object that a call takes: what [`foreign`](super::foreign) compares.
+//! The context of each object that a call takes, for [`foreign`](super::foreign) to compare.
 
 use rdma_sys as sys;
 

@@ -11,8 +11,8 @@ use super::{Error, ffi};
 
 /// Private memory of a queue: its data about each request. Freed when dropped.
 ///
-/// A pointer rather than a `Box`, because the queue keeps one, too, and a `Box` that moves would claim the memory as its
-/// own again.
+/// A pointer rather than a `Box`, because the queue keeps a pointer as well, and a `Box` that moves would claim the
+/// memory as its own again.
 #[derive(Debug)]
 pub(crate) struct Shadow<T>(NonNull<[MaybeUninit<T>]>);
 

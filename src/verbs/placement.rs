@@ -85,7 +85,7 @@ unsafe extern "C" fn allocate(
     }
 }
 
-/// Takes back what [`allocate`] gave libmlx5.
+/// Takes back memory that [`allocate`] gave libmlx5.
 unsafe extern "C" fn free(_: *mut sys::ibv_pd, placement: *mut c_void, piece: *mut c_void, resource_type: u64) {
     // SAFETY: as in `allocate`.
     let placement = unsafe { &*placement.cast::<Placement>() };

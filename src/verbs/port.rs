@@ -12,7 +12,7 @@ use super::{Device, Error, ffi};
 /// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
 const IBV_LINK_LAYER_ETHERNET: u8 = 2;
 
-/// `IBV_QPF_GRH_REQUIRED` of `verbs.h`, of an enumeration without a name, too.
+/// `IBV_QPF_GRH_REQUIRED` of `verbs.h`, also of an enumeration without a name.
 const IBV_QPF_GRH_REQUIRED: u8 = 1 << 0;
 
 /// Path MTU: payload bytes of one packet (IBTA vol. 1, 7.7.7).

@@ -209,7 +209,8 @@ impl<T: VerbsTransport> Made<T> {
     }
 }
 
-/// Counts a queue pair that something else made as a receiver of its completion queue, if that has a queue of this crate.
+/// Counts a queue pair that other code made as a receiver of its completion queue, if a queue of this crate drives
+/// that.
 ///
 /// # Safety
 /// The completion queue is alive and of libmlx5.
@@ -276,7 +277,7 @@ impl QpAttr {
         Self { cap, state: QpState::Reset, signal_all: false }
     }
 
-    /// Of a queue pair that something else made.
+    /// The attributes of a queue pair that other code made.
     ///
     /// # Safety
     /// The queue pair is alive and of an mlx5 device.

@@ -242,8 +242,8 @@ unsafe fn queue_over(
     if raw.head != 0 || unsafe { dbrec.read() } != 0 {
         return Err(Error::Parts { object: OBJECT, why: "receives were posted to it, whose tags libmlx5 has".into() });
     }
-    // Nothing was posted yet, so the last free WQE is the last there is; what libmlx5 allocates behind it is its own
-    // ("wait queue" in `mlx5_alloc_srq_buf`).
+    // Nothing was posted yet, so the last free WQE is the last of the ring. libmlx5 keeps the WQEs that it allocates
+    // behind it for itself ("wait queue" in `mlx5_alloc_srq_buf`).
     let wqe_cnt = raw.tail.saturating_add(1);
     let shadow = Shadow::new(wqe_cnt);
     let parts = SrqParts {

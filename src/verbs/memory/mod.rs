@@ -6,9 +6,9 @@
 //! | memory | registered by | result |
 //! |---|---|---|
 //! | of this process | [`ProtectionDomain::register`](super::ProtectionDomain::register) | [`Buffer`] |
-//! | so much of it that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
-//! | that need not be there yet | either, with [`Access::ON_DEMAND`] | the same |
-//! | all that the process has, or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
+//! | of this process, so large that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
+//! | of this process, not present yet | either, with [`Access::ON_DEMAND`] | the same |
+//! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //!
