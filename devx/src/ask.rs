@@ -1,4 +1,4 @@
-//! What the device can do, asked before anything is made.
+//! Queries of capabilities, and the checks that run before an object is made.
 
 use crate::caps::{CapMode, Capabilities, Caps};
 use crate::cmd::{CapabilitySelector, CmdHcaCap, QueryHcaCapIn};
@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::Error;
 
 impl Context {
-    /// A set of capabilities. The firmware is asked once for each set and mode, when it is first needed.
+    /// A set of capabilities. The context queries the firmware once for each set and mode, at the first use.
     ///
     /// ```no_run
     /// use blueflame_devx::{CapMode, Context, Error, cmd};
@@ -19,7 +19,7 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Command`]: a set that the device does not have (the general ones say which there are) is refused.
+    /// [`Error::Command`]: the firmware refuses a set that the device lacks. The general capabilities list the sets.
     pub fn capabilities<T: Capabilities>(&self, mode: CapMode) -> Result<Caps<T>, Error> {
         let selector = CapabilitySelector { set: T::SET, current: mode == CapMode::Current };
         if let Some(answer) = self.told().get(selector) {
@@ -40,13 +40,13 @@ impl Context {
     }
 }
 
-/// Refuses what the device cannot do: `found`, which is capability `name`, must be at least `needed`.
+/// Returns an error unless `found`, the device's value of capability `name`, is at least `needed`.
 pub(crate) fn at_least(name: &'static str, found: impl Into<u64>, needed: impl Into<u64>) -> Result<(), Error> {
     let (found, needed) = (found.into(), needed.into());
     if found < needed { Err(Error::Capability { name, needed, found }) } else { Ok(()) }
 }
 
-/// Refuses what the device cannot do at all.
+/// Returns an error if the device lacks capability `name`.
 pub(crate) fn has(name: &'static str, found: bool) -> Result<(), Error> {
     at_least(name, found, true)
 }

@@ -14,9 +14,9 @@ const MASKED: u16 = 3 << 2;
 
 /// The atomics of 8 bytes that InfiniBand has (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
 const IB_COMP: u8 = 1;
-/// Masked ones of 4 and 8 bytes, too (`MLX5_ATOMIC_MODE_8B`; UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
+/// Also masked atomics of 4 and 8 bytes (`MLX5_ATOMIC_MODE_8B`; UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
 const UP_TO_8_BYTES: u8 = 3;
-/// Those of 16 bytes, too (`MLX5_ATOMIC_MODE_16B`).
+/// Also atomics of 16 bytes (`MLX5_ATOMIC_MODE_16B`).
 const UP_TO_16_BYTES: u8 = 4;
 
 /// In `atomic_req_8B_endianness_mode`: the host's order (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`,
@@ -27,9 +27,9 @@ const HOST_MODE: u8 = 1;
 /// alike in both; numbers of 4 and 16 bytes come in network order in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchedOrder {
-    /// The CPU's: Linux' driver has asked for it (`handle_hca_cap_atomic`).
+    /// The CPU's order: Linux' driver has requested it (`handle_hca_cap_atomic`).
     Host,
-    /// Big endian: no driver has asked, as rdma-core's VFIO driver does not.
+    /// Big endian: no driver has requested the host's order. rdma-core's VFIO driver does not.
     Network,
 }
 
@@ -45,9 +45,9 @@ impl FetchedOrder {
 }
 
 impl Context {
-    /// The byte order of the 8 bytes that atomics fetch. The driver chose it before the device was opened, so ask once. NVSHMEM and UCX
-    /// read the same field (`nvshmemt_ib_common_query_endianness_conversion_size`; `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`,
-    /// `atomic_arg_sizes_be`).
+    /// The byte order of the 8 bytes that atomics fetch. The driver chose it before the device was opened, so one query
+    /// is enough. NVSHMEM and UCX read the same field (`nvshmemt_ib_common_query_endianness_conversion_size`;
+    /// `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`, `atomic_arg_sizes_be`).
     ///
     /// # Errors
     /// [`Error::Capability`]: the device has no atomics; [`Error::Command`].
@@ -61,7 +61,7 @@ impl Context {
     /// ([`masked_compare_swap`](blueflame::wqe::masked_compare_swap), [`masked_fetch_add`](blueflame::wqe::masked_fetch_add)).
     ///
     /// # Errors
-    /// [`Error::Capability`] that names what the device has not, or [`Error::Command`].
+    /// [`Error::Capability`], which names the missing capability, or [`Error::Command`].
     pub fn extended_atomics<W: AtomicWord>(&self) -> Result<(), Error> {
         has("cmd_hca_cap.atomic", self.general()?.atomic())?;
         let atomics = self.capabilities::<AtomicCaps>(CapMode::Current)?;
@@ -71,7 +71,7 @@ impl Context {
         has("atomic_caps.atomic_size_dc: of these bytes", has_size(atomics.atomic_size_dc()))
     }
 
-    /// The mode in which what answers atomics answers all that the device has, as Linux has it (`get_atomic_mode`).
+    /// The atomic mode for responders that offers every atomic of the device, as Linux selects it (`get_atomic_mode`).
     pub(crate) fn atomic_mode(&self) -> Result<u8, Error> {
         let refused = |result| match result {
             Ok(()) => Ok(false),

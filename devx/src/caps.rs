@@ -1,4 +1,4 @@
-//! Sets of capabilities, out of whatever bytes a device answers.
+//! Sets of capabilities, decoded from any bytes that a device answers.
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -11,9 +11,9 @@ use crate::cmd::{
 };
 use crate::mailbox::{Structure, part};
 
-/// A set of capabilities, as a structure of 4096 bytes at most: that much room answers have.
+/// A set of capabilities: a structure of at most 4096 bytes, which is the room in an answer.
 ///
-/// A longer one is no set:
+/// A longer structure is not accepted as a set:
 ///
 /// ```compile_fail,E0080
 /// use blueflame_devx::cmd::CapabilitySet;
@@ -40,7 +40,7 @@ use crate::mailbox::{Structure, part};
 /// let past_the_end = parse_capabilities::<Long>(&[]).0[0x1003];
 /// ```
 pub trait Capabilities: Structure {
-    /// Which it is.
+    /// Which set it is.
     const SET: CapabilitySet;
 }
 
@@ -74,16 +74,16 @@ sets! {
     ShampoCap: DEV_SHAMPO;
 }
 
-/// Which values of the capabilities.
+/// Which values of the capabilities to query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CapMode {
-    /// What is in force.
+    /// The values in force.
     Current,
-    /// The most that a driver could have set.
+    /// The highest values that a driver could have set.
     Max,
 }
 
-/// A set of capabilities that the device has told. Derefs to the structure; cheap to clone.
+/// A set of capabilities, as the device reported it. Derefs to the structure; cheap to clone.
 #[derive(Clone)]
 pub struct Caps<T> {
     answer: Arc<QueryHcaCapOut>,
@@ -118,7 +118,7 @@ impl<T: Capabilities + core::fmt::Debug> core::fmt::Debug for Caps<T> {
     }
 }
 
-/// Capabilities out of an answer, whatever bytes it has: what `Context::capabilities` does with what the device wrote.
+/// Decodes capabilities from an answer of any bytes, as `Context::capabilities` decodes the device's answer.
 #[must_use]
 pub fn parse<T: Capabilities>(answer: &[u8]) -> Caps<T> {
     Caps { answer: Arc::new(QueryHcaCapOut::copied(answer)), set: PhantomData }

@@ -1,4 +1,4 @@
-//! A device opened for DevX, and commands to its firmware.
+//! A device opened for DevX, and the commands to its firmware.
 
 use core::ffi::{c_int, c_void};
 use core::fmt;
@@ -17,7 +17,7 @@ use crate::ffi;
 use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
 use crate::told::Told;
 
-/// A device whose firmware takes commands. Cheap to clone; open as long as something made from it lives.
+/// A device whose firmware accepts commands. Cheap to clone. It stays open as long as any object made from it lives.
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
@@ -27,11 +27,11 @@ pub struct Context {
 struct Inner {
     device: Device,
     told: Told,
-    /// The event queue of each interrupt vector that was asked for.
+    /// The event queue of each interrupt vector that was queried.
     eqns: Mutex<HashMap<u32, EqNumber>>,
 }
 
-/// The number of an event queue: where completion queues tell of completions.
+/// The number of an event queue, to which completion queues report completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EqNumber(pub u32);
 
@@ -52,14 +52,14 @@ impl Context {
         Ok(Self::over(Device::options().devx(true).open_first()?))
     }
 
-    /// Uses a device that is open: by [`Device::options`] with `devx(true)`, or adopted from a library that opened it with
-    /// `MLX5DV_CONTEXT_FLAGS_DEVX`. If it was opened otherwise, commands fail with `EPERM` or `EINVAL`.
+    /// Uses an open device: one opened by [`Device::options`] with `devx(true)`, or one adopted from a library that
+    /// opened it with `MLX5DV_CONTEXT_FLAGS_DEVX`. On any other device, commands fail with `EPERM` or `EINVAL`.
     #[must_use]
     pub fn over(device: Device) -> Self {
         Self { inner: Arc::new(Inner { device, told: Told::default(), eqns: Mutex::default() }) }
     }
 
-    /// The device, for what verbs does: ports, memory, queue pairs of the other kind.
+    /// The device, for verbs: ports, memory, queue pairs made by verbs.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.inner.device
@@ -71,7 +71,7 @@ impl Context {
         self.inner.device.as_raw() == other.inner.device.as_raw()
     }
 
-    /// Refuses `object`, which is of the open device `of`, unless that is this one.
+    /// Returns an error unless `of`, the open device of `object`, is this one.
     pub(crate) fn same(&self, object: &'static str, of: &Self) -> Result<(), Error> {
         if self.is(of) { Ok(()) } else { Err(Error::ForeignDevice { object }) }
     }
@@ -80,7 +80,7 @@ impl Context {
         &self.inner.told
     }
 
-    /// The number of the event queue that completion interrupt `vector` belongs to. Asked for once for each vector.
+    /// The number of the event queue that serves completion interrupt `vector`. The context queries each vector once.
     ///
     /// # Errors
     /// [`Error::Call`]: there is no such vector.
@@ -126,7 +126,7 @@ impl Context {
         self.execute_into(inbox, Structure::zeroed())
     }
 
-    /// As [`execute`](Self::execute), with an outbox of the caller's: the command's own, or that with a list behind it
+    /// As [`execute`](Self::execute), with the caller's outbox: the command's own, or the same with a list behind it
     /// ([`List::zeroed`](crate::mailbox::List::zeroed)).
     ///
     /// # Errors
@@ -139,11 +139,12 @@ impl Context {
         Ok(outbox)
     }
 
-    /// Sends whatever bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode. Where no
-    /// kernel stands behind the device ([`vfio`](crate::vfio)), the firmware does all of it.
+    /// Sends raw bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode.
+    /// If the device has no kernel driver ([`vfio`](crate::vfio)), the firmware executes every command.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if a mailbox has fewer than the 16 bytes that each begins with; [`Error::Command`].
+    /// [`Error::OutOfRange`] if a mailbox is shorter than the 16-byte header that all mailboxes have;
+    /// [`Error::Command`].
     ///
     /// # Safety
     /// As for [`create`](Self::create): it depends on the command.
@@ -159,14 +160,15 @@ impl Context {
         answered(inbox, outbox, errno)
     }
 
-    /// Sends a command that makes an object: for commands that [`object`](crate::object) has no builder for.
+    /// Sends a command that makes an object, for commands without a builder in [`object`](crate::object).
     ///
     /// # Errors
     /// [`Error::Command`].
     ///
     /// # Safety
-    /// What the command tells the device to write to, memory that it names by UMEM or by key, stays registered as long as the object,
-    /// and nobody else uses it meanwhile. It is used on if the device refuses to destroy the object ([`Object::destroy`]).
+    /// The command may tell the device to write to memory, named by UMEM or by key. This memory stays registered as
+    /// long as the object lives, and nothing else uses it meanwhile. The device continues to use it if it refuses to
+    /// destroy the object ([`Object::destroy`]).
     pub unsafe fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
     where
         I::Command: Creates,
@@ -174,10 +176,10 @@ impl Context {
         self.make(inbox, ())
     }
 
-    /// Makes an object by whatever bytes, for commands that this crate does not describe.
+    /// Makes an object by raw bytes, for commands that this crate does not describe.
     ///
     /// # Errors
-    /// As of [`execute_raw`](Self::execute_raw).
+    /// As [`execute_raw`](Self::execute_raw).
     ///
     /// # Safety
     /// As for [`create`](Self::create).
@@ -186,7 +188,8 @@ impl Context {
         self.make_of(inbox, outbox, Box::new(()))
     }
 
-    /// As [`create`](Self::create), by builders. `under` has all that the mailbox names: it must be of this context, and the object keeps it.
+    /// As [`create`](Self::create), for builders. `under` has all that the mailbox names. It must be of this context,
+    /// and the object keeps it.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`].
@@ -215,8 +218,8 @@ impl Context {
     }
 }
 
-/// An object that a command has made: destroyed when dropped. If the device refuses that, all that it stands on stays as it is, for the
-/// device may still use it: rings and memory are leaked.
+/// An object that a command has made, destroyed when dropped. If the device refuses, the memory and objects that it
+/// stands on stay as they are, because the device may still use them: rings and memory are leaked.
 #[derive(Debug)]
 pub struct Object {
     raw: NonNull<ffi::Mlx5dvDevxObj>,
@@ -224,7 +227,7 @@ pub struct Object {
     context: Context,
 }
 
-// SAFETY: libmlx5 keeps nothing about an object that calls change; the kernel locks what they share.
+// SAFETY: libmlx5 keeps no state of an object that calls change; the kernel locks the state that they share.
 unsafe impl Send for Object {}
 // SAFETY: as above.
 unsafe impl Sync for Object {}
@@ -242,7 +245,7 @@ impl Object {
         self.raw.as_ptr()
     }
 
-    /// Destroys it, and says if the device refuses: then it is as it was.
+    /// Destroys the object. If the device refuses, returns the object unchanged.
     ///
     /// # Errors
     /// The object, and [`Error::Call`].
@@ -258,10 +261,11 @@ impl Object {
         }
     }
 
-    /// Destroys it, and drops all under it. Nothing uses the object after this succeeds.
+    /// Destroys the object, and drops all under it. Nothing uses the object after this succeeds.
     fn end(&mut self) -> Result<(), CallError> {
-        // SAFETY: made by `mlx5dv_devx_obj_create`, and not destroyed; whatever stands on it holds this object, and is gone. If the call
-        // fails, libmlx5 keeps the handle (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`; `mlx5_vfio.c`, `vfio_devx_obj_destroy`).
+        // SAFETY: made by `mlx5dv_devx_obj_create`, and not destroyed; every object that stood on it held it, and is
+        // gone. If the call fails, libmlx5 keeps the handle (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`;
+        // `mlx5_vfio.c`, `vfio_devx_obj_destroy`).
         match unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) } {
             0 => {
                 // SAFETY: once, as the object is destroyed once.
@@ -272,7 +276,7 @@ impl Object {
         }
     }
 
-    /// Sends a command that asks the object.
+    /// Sends a command that queries the object.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -283,7 +287,7 @@ impl Object {
         self.query_into(inbox, Structure::zeroed())
     }
 
-    /// As [`query`](Self::query), with an outbox of the caller's.
+    /// As [`query`](Self::query), with the caller's outbox.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -295,10 +299,10 @@ impl Object {
         Ok(outbox)
     }
 
-    /// Asks by whatever bytes, for commands that this crate does not describe.
+    /// Queries by raw bytes, for commands that this crate does not describe.
     ///
     /// # Errors
-    /// As of [`Context::execute_raw`].
+    /// As [`Context::execute_raw`].
     ///
     /// # Safety
     /// As for [`Context::create`], unless the command only asks.
@@ -307,14 +311,15 @@ impl Object {
         self.call(ffi::mlx5dv_devx_obj_query, inbox, outbox)
     }
 
-    /// Sends a command that changes the object: for commands that [`object`](crate::object) has no method for.
+    /// Sends a command that changes the object, for commands without a method in [`object`](crate::object).
     ///
     /// # Errors
     /// [`Error::Command`].
     ///
     /// # Safety
-    /// As for [`Context::create`]; and a queue pair that has queues of this crate is not moved to RESET, nor to RTS: after a RESET that its
-    /// queues do not know of, the device executes old requests of the ring again, whose memory may be somebody else's by then.
+    /// As for [`Context::create`]. In addition, a queue pair that has queues of this crate is not moved to RESET, nor
+    /// to RTS: after a RESET unknown to its queues, the device executes old requests of the ring again. The memory of
+    /// these requests may have another owner by then.
     pub unsafe fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Modifies,
@@ -322,10 +327,10 @@ impl Object {
         self.change(inbox)
     }
 
-    /// Changes the object by whatever bytes, for commands that this crate does not describe.
+    /// Changes the object by raw bytes, for commands that this crate does not describe.
     ///
     /// # Errors
-    /// As of [`Context::execute_raw`].
+    /// As [`Context::execute_raw`].
     ///
     /// # Safety
     /// As for [`modify`](Self::modify).
@@ -334,7 +339,8 @@ impl Object {
         self.call(ffi::mlx5dv_devx_obj_modify, inbox, outbox)
     }
 
-    /// As [`modify`](Self::modify), by methods that know the object. The mailbox names nothing else: see [`change_to`](Self::change_to).
+    /// As [`modify`](Self::modify), for methods that know the object. The mailbox names no other object: see
+    /// [`change_to`](Self::change_to).
     pub(crate) fn change<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Modifies,
@@ -380,10 +386,11 @@ impl Drop for Object {
     }
 }
 
-/// What an object stands on. [`Context::make`] checks it before it sends the command, and the object keeps it: an input that is kept
-/// cannot be left unchecked.
+/// The objects and memory that an object stands on. [`Context::make`] checks them before it sends the command, and the
+/// object keeps them. An object that is kept is therefore always checked.
 pub(crate) trait Under: Send + Sync + 'static {
-    /// Refuses an object of another open device than `context`: its number is another object's here, or nothing's.
+    /// Returns an error if an object is of another open device than `context`: here its number names another object, or
+    /// none.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`].
@@ -396,8 +403,8 @@ impl fmt::Debug for dyn Under {
     }
 }
 
-/// The bytes of a mailbox whose opcode is that of its type. Setters and `as_bytes_mut` can write another, and the opcode decides whether
-/// sending is safe.
+/// The bytes of a mailbox, if its opcode is that of its type. Setters and `as_bytes_mut` can write another opcode, and
+/// the opcode decides whether sending is safe.
 pub(crate) fn checked<I: Inbox>(inbox: &I) -> Result<&[u8], Error> {
     let bytes = inbox.bytes();
     let (of, is) = (Opcode(I::Command::OPCODE), Opcode(bits::get(bytes, 0, 16) as u16));
@@ -408,7 +415,8 @@ pub(crate) fn checked<I: Inbox>(inbox: &I) -> Result<&[u8], Error> {
     Ok(bytes)
 }
 
-/// Refuses raw mailboxes without the header that all have, which libmlx5 reads (`mlx5_ifc_mbox_in_bits`, `mlx5_ifc_mbox_out_bits`).
+/// Returns an error for a raw mailbox shorter than the common header, which libmlx5 reads (`mlx5_ifc_mbox_in_bits`,
+/// `mlx5_ifc_mbox_out_bits`).
 fn headed(inbox: &[u8], outbox: &[u8]) -> Result<(), Error> {
     /// Bytes of either header.
     const HEADER: u64 = 16;
@@ -424,7 +432,7 @@ fn room_for<I: Inbox>(outbox: &mut impl Outbox) -> Result<&mut [u8], Error> {
     Ok(bytes)
 }
 
-/// The number that `errno` has.
+/// The current value of `errno`.
 fn last_errno() -> c_int {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
@@ -438,7 +446,8 @@ fn answered(inbox: &[u8], outbox: &[u8], errno: c_int) -> Result<(), Error> {
     Err(failure(inbox, outbox, errno).into())
 }
 
-/// What a command's mailboxes say of its failure: all of them begin alike (`mlx5_ifc_mbox_in_bits`, `mlx5_ifc_mbox_out_bits`).
+/// The failure that a command's mailboxes describe. All mailboxes have the same header (`mlx5_ifc_mbox_in_bits`,
+/// `mlx5_ifc_mbox_out_bits`).
 pub(crate) fn failure(inbox: &[u8], outbox: &[u8], errno: c_int) -> CommandError {
     CommandError {
         opcode: Opcode(bits::get(inbox, 0, 16) as u16),

@@ -1,4 +1,4 @@
-//! Copies of memory that the device makes.
+//! Memory copies by the device.
 
 use blueflame::wqe::MAX_MEMCPY_BYTES;
 
@@ -8,11 +8,12 @@ use crate::context::Context;
 use crate::error::Error;
 
 impl Context {
-    /// Most bytes of a [copy](blueflame::wqe::memcpy) that the device makes: [`Opaque::max_bytes`](blueflame::wqe::Opaque::max_bytes) of
-    /// queue pairs that [copy](crate::object::QpBuilder::memcpy).
+    /// The longest [copy](blueflame::wqe::memcpy) that the device makes, in bytes:
+    /// [`Opaque::max_bytes`](blueflame::wqe::Opaque::max_bytes) of queue pairs that
+    /// [copy](crate::object::QpBuilder::memcpy).
     ///
     /// # Errors
-    /// [`Error::Capability`] if it makes none, or [`Error::Command`].
+    /// [`Error::Capability`] if the device makes no copies, or [`Error::Command`].
     pub fn max_memcpy(&self) -> Result<u32, Error> {
         let max = max_bytes(&*self.general()?);
         has("cmd_hca_cap.dma_mmo_sq or dma_mmo_qp", max.is_some())?;
@@ -20,12 +21,12 @@ impl Context {
     }
 }
 
-/// What the general capabilities say of it; `None` if the device makes no copies.
+/// The longest copy by the general capabilities, in bytes; `None` if the device makes no copies.
 pub(crate) fn max_bytes(general: &CmdHcaCap) -> Option<u32> {
     (general.dma_mmo_sq() || general.dma_mmo_qp()).then(|| most(general.log_dma_mmo_max_size()))
 }
 
-/// Of the capability's five bits: 0 says nothing of a limit but the format's (rdma-core `providers/mlx5/verbs.c`).
+/// Decodes the capability's five bits: 0 means no limit except the format's (rdma-core `providers/mlx5/verbs.c`).
 fn most(log_bytes: u8) -> u32 {
     if log_bytes == 0 { MAX_MEMCPY_BYTES } else { 1 << (log_bytes & 31) }
 }

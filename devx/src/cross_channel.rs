@@ -1,4 +1,4 @@
-//! Whether the device has requests about other queues and the clock, and which clock that is.
+//! Support for requests about other queues and about the clock, and the mode of that clock.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,8 @@ use crate::mailbox::{List, Structure};
 const GIGAHERTZ: u32 = 1_000_000;
 
 impl Context {
-    /// Whether queues wait for the completions of others and start others ([`wait_for_completion`](blueflame::wqe::wait_for_completion),
+    /// Whether queues can wait for the completions of others, and start others
+    /// ([`wait_for_completion`](blueflame::wqe::wait_for_completion),
     /// [`SendQueue::enable`](blueflame::SendQueue::enable)).
     ///
     /// # Errors
@@ -23,7 +24,7 @@ impl Context {
         has("cmd_hca_cap.cd", self.general()?.cd())
     }
 
-    /// Whether queues wait for the clock ([`wait_until`](blueflame::wqe::ClockReading::wait_until)).
+    /// Whether queues can wait for the clock ([`wait_until`](blueflame::wqe::ClockReading::wait_until)).
     ///
     /// # Errors
     /// [`Error::Capability`] if not, or [`Error::Command`].
@@ -31,12 +32,13 @@ impl Context {
         has("cmd_hca_cap.wait_on_time", self.general()?.wait_on_time())
     }
 
-    /// The clock that queues wait for. Its mode is the device's own, whatever timestamps the queues have: register `MTUTC` says it. Where
-    /// programs cannot read that, a clock of nanoseconds is taken for real time, as DPDK takes it (`drivers/net/mlx5/mlx5.c`,
-    /// `mlx5_rt_timestamp_config`; `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
+    /// The clock that queues wait for. Its mode is the device's own, independent of the queues' timestamps, and is read
+    /// from register `MTUTC`. If the program cannot read the register, this method assumes real time for a clock of
+    /// nanoseconds, as DPDK does (`drivers/net/mlx5/mlx5.c`, `mlx5_rt_timestamp_config`; `drivers/net/mlx5/mlx5_txq.c`,
+    /// `mlx5_txq_dynf_timestamp_set`).
     ///
     /// # Errors
-    /// [`Error::Command`]: the capabilities cannot be asked for.
+    /// [`Error::Command`]: the query of the capabilities failed.
     pub fn clock(&self) -> Result<DeviceClock, Error> {
         let general = self.general()?;
         let khz = general.device_frequency_khz();

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of objects and commands.
 
 use blueflame::cq::ReceiverError;
 use blueflame::types::Cqn;
@@ -6,27 +6,27 @@ use blueflame::verbs::{self, CallError};
 
 use crate::cmd::{Opcode, Status};
 
-/// Why something could not be made or done.
+/// Why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The firmware refused a command, or the kernel did before it.
+    /// The firmware refused a command, or the kernel refused it earlier.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// The device cannot do what was asked for. Nothing was sent.
+    /// The device lacks a needed capability. Nothing was sent.
     #[error("the device's {name} is {found}, but {needed} is needed")]
     Capability {
-        /// The field of the capabilities: `set.field`, as `mlx5_ifc.h` has it.
+        /// The field of the capabilities: `set.field`, as `mlx5_ifc.h` names it.
         name: &'static str,
-        /// What it must be at least.
+        /// The least value that is needed.
         needed: u64,
-        /// What it is.
+        /// The device's value.
         found: u64,
     },
     /// A mailbox has another opcode than its type. Nothing was sent.
     #[error("a mailbox of {of:?} has the opcode of {is:?}")]
     Opcode {
-        /// The command that the type is of.
+        /// The command of the type.
         of: Opcode,
         /// The opcode in its first two bytes.
         is: Opcode,
@@ -34,9 +34,9 @@ pub enum Error {
     /// A number is out of range.
     #[error("{what} is {value}, but must be {min} to {max}")]
     OutOfRange {
-        /// What the number is.
+        /// The name of the number.
         what: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
         /// The least allowed.
         min: u64,
@@ -46,26 +46,26 @@ pub enum Error {
     /// A number must be a power of two.
     #[error("{what} is {value}, but must be a power of two")]
     NotPowerOfTwo {
-        /// What the number is.
+        /// The name of the number.
         what: &'static str,
-        /// What was asked for.
+        /// The requested value.
         value: u64,
     },
-    /// An object is of another open device than the rest: what it is called here is another. Nothing was sent.
+    /// An object is of another open device than the rest. Its number would name another object here. Nothing was sent.
     #[error("the {object} is of another open device")]
     ForeignDevice {
         /// Which object.
         object: &'static str,
     },
-    /// The kernel chose the pages in which the device has the memory, and they may not begin where the program's do: so there are no keys
-    /// by the program's addresses. The VFIO driver is like that.
+    /// The kernel chose the pages by which the device has the memory, and the memory may not begin at such a page. The
+    /// crate therefore makes no keys by the program's addresses. The VFIO driver chooses pages in this way.
     #[error(
         "memory at {start:#x} does not begin at a multiple of {most:#x} bytes, which the device's pages of it may have"
     )]
     DevicePages {
         /// Where the memory begins.
         start: u64,
-        /// Bytes that a page may have.
+        /// The largest size that the device's pages may have, in bytes.
         most: u64,
     },
     /// Two objects do not belong together.
@@ -73,11 +73,11 @@ pub enum Error {
     Foreign {
         /// Which object.
         object: &'static str,
-        /// What both must have been made with.
+        /// The object that both must have been made with.
         of: &'static str,
     },
-    /// A receiver of frames must be the only receiver of its completion queue: one is to be made where others receive, or another where
-    /// one is. Give it a completion queue of its own. Nothing was sent.
+    /// A receiver of frames must be the only receiver of its completion queue. Either the new receiver is one, and
+    /// others receive there, or one receives there already. Give it a completion queue of its own. Nothing was sent.
     #[error("completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())]
     Receivers {
         /// The completion queue.
@@ -86,9 +86,10 @@ pub enum Error {
         #[source]
         error: ReceiverError,
     },
-    /// Completions of an earlier receiver lie in the completion queue of a new receiver of frames, unpolled. They would pass for the new
-    /// one's, as completions of frames have no number. Poll the queue until it is empty, or call
-    /// [`forget`](blueflame::CompletionQueue::forget) with [`Whose::Receives`](blueflame::cq::Whose::Receives) on it. Nothing was sent.
+    /// Unpolled completions of an earlier receiver lie in the completion queue of a new receiver of frames. They would
+    /// pass for the new receiver's, because completions of frames carry no queue number. Poll the queue until it is
+    /// empty, or call [`forget`](blueflame::CompletionQueue::forget) with
+    /// [`Whose::Receives`](blueflame::cq::Whose::Receives) on it. Nothing was sent.
     #[error(
         "completions of an earlier receiver lie unpolled in completion queue {:#x}, and completions of frames have no number that tells \
          them apart: poll it until it is empty, or let it forget receives",
@@ -98,12 +99,12 @@ pub enum Error {
         /// The completion queue.
         cqn: Cqn,
     },
-    /// The queue pair does not go from one state to the other.
+    /// The queue pair cannot go from its state to the requested one.
     #[error("the queue pair is in {is:?} and cannot go to {to:?}")]
     WrongState {
-        /// The state it is in.
+        /// The current state.
         is: crate::cmd::QpcState,
-        /// The state it was to go to.
+        /// The requested state.
         to: crate::cmd::QpcState,
     },
     /// The device answered with something that this crate cannot use.
@@ -111,42 +112,43 @@ pub enum Error {
     Parts {
         /// Which object.
         object: &'static str,
-        /// What is wrong with it.
+        /// The reason why the crate cannot use it.
         why: String,
     },
-    /// A call of libmlx5 that is no command, or of the system.
+    /// A call of libmlx5 that sends no command failed, or a system call did.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// Opening the device, or something else that verbs did.
+    /// An error of verbs, for instance from opening the device.
     #[error(transparent)]
     Verbs(#[from] verbs::Error),
 }
 
 /// A command that failed.
 ///
-/// With [`status`](Self::status) OK, the kernel refused it before the firmware saw it, or did not hand the answer on; then `errno`
-/// says why. Else the firmware refused it. The syndrome tells NVIDIA's support where in the firmware; there is no public list.
+/// If [`status`](Self::status) is OK, the kernel refused the command before the firmware saw it, or did not pass the
+/// answer on; `errno` then says why. Otherwise the firmware refused the command. The syndrome tells NVIDIA's support
+/// the place in the firmware; no public list exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandError {
-    /// What was to be done.
+    /// The operation of the command.
     pub opcode: Opcode,
-    /// What the firmware says.
+    /// The firmware's status.
     pub status: Status,
-    /// Why, in the firmware's own numbers.
+    /// The firmware's own code for the reason.
     pub syndrome: u32,
-    /// What the kernel says: a number of `errno.h`.
+    /// The kernel's error, a number of `errno.h`.
     pub errno: i32,
 }
 
 impl CommandError {
-    /// What usually is behind it, and what to do about it.
+    /// The usual cause, and how to fix it.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match (self.status, self.errno) {
             (Status::OK, libc::EPERM | libc::EACCES) => {
                 "the context was not opened for DevX, or the command needs a privilege (CAP_NET_RAW, CAP_SYS_RAWIO)"
             }
-            // The kernel asks for the privilege once (Linux `drivers/infiniband/hw/mlx5/devx.c`, `mlx5_ib_devx_create`).
+            // The kernel checks the privilege once (Linux `drivers/infiniband/hw/mlx5/devx.c`, `mlx5_ib_devx_create`).
             (Status::BAD_PARAM_ERR, _) if matches!(self.opcode, Opcode::CREATE_SQ | Opcode::CREATE_TIS) => {
                 "a field has a value that is reserved, or goes beyond a capability; or the process had no CAP_NET_RAW when it opened \
                  the context: what it gets later does not count"

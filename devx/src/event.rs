@@ -12,9 +12,9 @@ use crate::mailbox::names;
 use crate::memory::last;
 
 names! {
-    /// What happened (`MLX5_EVENT_TYPE_*` of Linux' `include/linux/mlx5/device.h`).
+    /// The type of an event (`MLX5_EVENT_TYPE_*` of Linux' `include/linux/mlx5/device.h`).
     pub struct EventType(u16) {
-        /// A completion queue that was armed has a completion. Only of completion queues.
+        /// An armed completion queue has a completion. For completion queues only.
         COMP = 0x0,
         PATH_MIG = 0x1,
         COMM_EST = 0x2,
@@ -42,7 +42,8 @@ names! {
     }
 }
 
-/// Where events arrive that were subscribed. To wait for one with others, poll its descriptor ([`AsFd`]).
+/// A channel on which subscribed events arrive. To wait for it together with other descriptors, poll its descriptor
+/// ([`AsFd`]).
 #[derive(Debug)]
 pub struct EventChannel {
     raw: NonNull<ffi::Mlx5dvDevxEventChannel>,
@@ -58,20 +59,20 @@ unsafe impl Sync for EventChannel {}
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The tag that was given when it was subscribed.
+    /// The tag that the subscription gave.
     pub cookie: u64,
-    /// The entry of the event queue, 64 bytes (`mlx5_ifc_eqe_bits`); none if the channel is without data.
+    /// The entry of the event queue, 64 bytes (`mlx5_ifc_eqe_bits`); empty if the channel is without data.
     pub eqe: Vec<u8>,
 }
 
 impl Event {
-    /// What happened, if the channel has data.
+    /// The type of the event, if the channel has data.
     #[must_use]
     pub fn event_type(&self) -> Option<EventType> {
         Some(EventType((*self.eqe.get(1)?).into()))
     }
 
-    /// The number of the object that it happened to, 24 bits, where events of its type have it: the last word of their data.
+    /// The number of the object, 24 bits, for event types that report it: the last word of their data.
     #[must_use]
     pub fn number(&self) -> Option<u32> {
         let word: [u8; 4] = self.eqe.get(0x38..0x3c)?.try_into().ok()?;
@@ -83,7 +84,7 @@ impl Event {
 const EQE_BYTES: usize = 64;
 
 impl EventChannel {
-    /// Makes a channel whose events have the device's own description.
+    /// Makes a channel whose events carry the device's own description.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -91,7 +92,7 @@ impl EventChannel {
         Self::with_flags(context, 0)
     }
 
-    /// Makes a channel whose events are tags alone: several of one subscription that nobody has read yet are one.
+    /// Makes a channel whose events are tags alone. Unread events of one subscription merge into one.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -106,7 +107,7 @@ impl EventChannel {
         Ok(Self { raw, with_data: flags == 0, context: context.clone() })
     }
 
-    /// Has these events arrive here, with the tag `cookie`: of `object`, or of the device as a whole.
+    /// Subscribes to these events, of `object` or of the device as a whole. They arrive here with the tag `cookie`.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
@@ -131,10 +132,10 @@ impl EventChannel {
         }
     }
 
-    /// Takes an event; waits for one, unless the descriptor was made not to block: then `None` if there is none.
+    /// Takes an event, and waits until there is one. On a non-blocking descriptor, returns `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::Call`]: `EOVERFLOW` if events came faster than they were read, and some are lost.
+    /// [`Error::Call`]: `EOVERFLOW` if events came faster than they were read, so that some are lost.
     pub fn read(&self) -> Result<Option<Event>, Error> {
         // Words, as the header must be aligned.
         let mut buffer = [0_u64; 1 + EQE_BYTES / 8];

@@ -28,12 +28,13 @@ impl DevxInlineMode for InlineTcpUdp {
 }
 
 impl Context {
-    /// The headers that the device needs inline in each frame: by the capability, or by the context of the function's port. Linux asks
-    /// in the same way (`drivers/net/ethernet/mellanox/mlx5/core/vport.c`, `mlx5_query_min_inline`). If the question for the context
-    /// is refused, the answer is [`L2`](MinInlineMode::L2).
+    /// The headers that the device needs inline in each frame. The capability states them, or the context of the
+    /// function's port does. Linux queries both in the same way (`drivers/net/ethernet/mellanox/mlx5/core/vport.c`,
+    /// `mlx5_query_min_inline`). If the device refuses the query of the context, the answer is
+    /// [`L2`](MinInlineMode::L2).
     ///
     /// # Errors
-    /// [`Error::Command`] where the device has no queues of frames.
+    /// [`Error::Command`] if the device has no queues of frames.
     pub fn min_inline_mode(&self) -> Result<MinInlineMode, Error> {
         match self.inline_mode_source()? {
             InlineModeSource::NOT_REQUIRED => Ok(MinInlineMode::NONE),
@@ -48,8 +49,8 @@ impl Context {
 
     /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have the headers of `M` inline. The device needs no more than these.
     ///
-    /// Drivers write the field if the capability is `VPORT_CONTEXT`, and write the mode of the port. Else they leave it 0 (Linux
-    /// `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).
+    /// If the capability is `VPORT_CONTEXT`, drivers write the port's mode to the field. Otherwise they leave it 0
+    /// (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).
     pub(crate) fn inline_mode_of<M: DevxInlineMode>(&self) -> Result<MinInlineMode, Error> {
         let needed = self.min_inline_mode()?;
         let most = MinInlineMode::INNER_TCP_UDP.0.into();

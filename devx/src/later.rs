@@ -1,4 +1,4 @@
-//! Questions whose answers come later.
+//! Asynchronous queries.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +12,12 @@ use crate::ffi;
 use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
 use crate::memory::last;
 
-/// Where answers arrive to questions that nobody waits for. To wait for one with others, poll its descriptor ([`AsFd`]).
+/// A channel for answers to asynchronous queries. To wait for it together with other descriptors, poll its descriptor
+/// ([`AsFd`]).
 #[derive(Debug)]
 pub struct Answers {
     raw: NonNull<ffi::Mlx5dvDevxCmdComp>,
-    /// Bytes of the longest answer that was asked for.
+    /// Bytes of the longest answer requested.
     longest: AtomicUsize,
     context: Context,
 }
@@ -29,13 +30,13 @@ unsafe impl Sync for Answers {}
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The tag that the question was given.
+    /// The tag of the query.
     pub tag: u64,
     outbox: Vec<u8>,
 }
 
 impl Answer {
-    /// The outbox of command `I`, which the question with this tag was.
+    /// The outbox of command `I`, which must be the command of the query.
     ///
     /// # Errors
     /// [`Error::Command`] if the firmware refused it.
@@ -48,7 +49,7 @@ impl Answer {
 }
 
 impl Answers {
-    /// Makes a place for answers.
+    /// Makes a channel for answers.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -59,10 +60,10 @@ impl Answers {
         Ok(Self { raw, longest: AtomicUsize::new(0), context: context.clone() })
     }
 
-    /// Asks `object`, and does not wait. The answer has the tag.
+    /// Queries `object` without waiting. The answer carries `tag`.
     ///
     /// # Errors
-    /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the question was not sent.
+    /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the query was not sent.
     pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
     where
         I::Command: Queries,
@@ -84,7 +85,7 @@ impl Answers {
         done("mlx5dv_devx_obj_query_async", errno)
     }
 
-    /// Takes an answer; waits for one, unless the descriptor was made not to block: then `None` if there is none.
+    /// Takes an answer, and waits until there is one. On a non-blocking descriptor, returns `None` if there is none.
     ///
     /// # Errors
     /// [`Error::Call`].

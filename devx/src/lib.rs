@@ -1,9 +1,10 @@
 //! Objects of mlx5 NICs made by firmware commands (DevX) instead of verbs, for the data path of [`blueflame`].
 //!
-//! With verbs a library says where rings, doorbell records and registers lie. A firmware command says it itself: so here many
-//! queues share one registration of huge pages, the records of a thread's queues are packed, and one register serves as many
-//! queues as you like. Before anything is made, the capabilities say whether it can be; if the firmware refuses a command, the
-//! error has its status and syndrome. The data path is the same code: these objects hand over the same raw parts as verbs.
+//! With verbs, a library decides where rings, doorbell records and registers lie. With firmware commands, the program
+//! decides. Here many queues share one registration of huge pages, the records of a thread's queues are packed, and one
+//! register serves any number of queues. The capabilities are checked before an object is made. If the firmware refuses
+//! a command, the error has its status and syndrome. The data path is the same code: these objects hand over the same
+//! raw parts as verbs.
 //!
 //! # A queue pair
 //!
@@ -60,22 +61,23 @@
 //!     └── TransportDomain ── Tis ── OwnedSq;  Tir ── Rqt ── OwnedRq;  FlowTable ── FlowGroup ── FlowRule
 //! ```
 //!
-//! A handle is an `Arc`: an object is destroyed when the last of those that hold it goes, and what it stands on goes after it.
+//! A handle is an `Arc`. An object is destroyed when its last holder is dropped, and the objects that it stands on go
+//! after it.
 //!
 //! # The rooms
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`mailbox`] | what a mailbox is: bit fields with names, checked when the crate is compiled |
+//! | [`mailbox`] | mailboxes as bit fields with names, checked when the crate is compiled |
 //! | [`cmd`] | the commands: one description each |
-//! | `Context` | sends them; [`Caps`] are sets of capabilities, `Error` what went wrong |
+//! | `Context` | sends the commands; [`Caps`] are sets of capabilities, `Error` is the error |
 //! | `memory` | registered memory (UMEM), rings and doorbell records in it |
-//! | `object` | what commands make, with builders that ask the capabilities first |
-//! | `vfio` | a PCI function that this program drives without a kernel's driver |
+//! | `object` | the objects that commands make, with builders that check the capabilities first |
+//! | `vfio` | a PCI function that this program drives without a kernel driver |
 //! | `ffi` | `mlx5dv_devx_*` of libmlx5, loaded when the program runs |
 //!
-//! Without the feature `device`, on by default, there are mailboxes and commands alone: to build or to print mailboxes with no
-//! libmlx5 and no device.
+//! Without the feature `device` (on by default), the crate has mailboxes and commands alone: they build and print
+//! mailboxes without libmlx5 and without a device.
 //!
 //! # A command of your own
 //!
@@ -98,10 +100,12 @@
 //!
 //! # What is safe
 //!
-//! As in `blueflame`: posting a request that names memory is `unsafe`; the builders of `object` are safe, apart from registering memory
-//! of the caller's (`Umem::over`). All that a command names is of one open device: an object of another has a number that is another's
-//! here, and is refused (`Error::ForeignDevice`). What an object that cannot be destroyed stands on is leaked. What the device answers is never trusted: each pattern of bits is a value.
-//! Commands of your own that only ask are safe, too; those that make or change objects are `unsafe`, for they can name any memory.
+//! As in `blueflame`, posting a request that names memory is `unsafe`. The builders of `object` are safe, except for
+//! registering the caller's memory (`Umem::over`). All objects that a command names are of one open device. An object
+//! of another device is refused (`Error::ForeignDevice`), because its number would name another object. If an object
+//! cannot be destroyed, the objects and memory under it are leaked. The device's answers are never trusted: each
+//! pattern of bits is a value. Your own commands are safe if they only query. Commands that make or change objects are
+//! `unsafe`, because they can name any memory.
 
 #[cfg(feature = "device")]
 mod ask;

@@ -1,4 +1,4 @@
-//! What the adapter is, and numbers that are the same for all.
+//! Identity of the adapter, keys with a special meaning, and the version of the command interface (ISSI).
 
 use super::{Opcode, Status};
 use crate::mailbox::{commands, structures};
@@ -14,7 +14,7 @@ structures! {
         vsd_contd_psid: 0x780, 16;
     }
 
-    /// Asks for vendor and board.
+    /// Queries vendor and board.
     pub struct QueryAdapterIn: "query_adapter_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -29,7 +29,7 @@ structures! {
         query_adapter_struct: 0x80, QueryAdapterParamBlock;
     }
 
-    /// Asks for keys with a meaning of their own: the null key, the end of a scatter list.
+    /// Queries the keys with a special meaning: the null key, the end of a scatter list.
     pub struct QuerySpecialContextsIn: "query_special_contexts_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -44,7 +44,7 @@ structures! {
         null_mkey: 0x80, 32, u32;
     }
 
-    /// Asks for the version of the interface between software and firmware.
+    /// Queries the version of the interface between software and firmware.
     pub struct QueryIssiIn: "query_issi_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -105,7 +105,7 @@ structures! {
         outer_l4_checksum_ok: 0x1f, 1, bool;
     }
 
-    /// What may be written in headers.
+    /// Header fields that rules may modify.
     pub struct HeaderModifyCapProperties: "header_modify_cap_properties", 0x400 {
     }
     bytes {
@@ -116,7 +116,7 @@ structures! {
         add_action_field_support: 0x100, FlowTableFieldsSupported;
     }
 
-    /// What flow tables of one kind can do.
+    /// Capabilities of flow tables of one kind.
     pub struct FlowTablePropLayout: "flow_table_prop_layout", 0x200 {
         ft_support: 0x0, 1, bool;
         flow_tag: 0x1, 1, bool;

@@ -79,7 +79,7 @@ structures! {
         lro_timer_supported_periods: 0x180, 16;
     }
 
-    /// What may fault, for one transport.
+    /// Operations that may page-fault, for one transport.
     pub struct OdpPerTransportServiceCap: "odp_per_transport_service_cap", 0x20 {
         send: 0x0, 1, bool;
         receive: 0x1, 1, bool;
@@ -228,7 +228,7 @@ structures! {
         shampo_max_log_headers_entry_size: 0x23, 5, u8;
     }
 
-    /// What may be calculated.
+    /// Supported calculations.
     pub struct CalcOp: "calc_op", 0x20 {
         op_swap_endianness: 0x19, 1, bool;
         op_min: 0x1a, 1, bool;

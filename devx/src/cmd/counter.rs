@@ -10,7 +10,7 @@ structures! {
         octets: 0x40, 64, u64;
     }
 
-    /// Makes a set of counters of queues.
+    /// Allocates a set of counters of queues.
     pub struct AllocQCounterIn: "alloc_q_counter_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -24,7 +24,7 @@ structures! {
         counter_set_id: 0x58, 8, u8;
     }
 
-    /// Asks for a set of counters of queues.
+    /// Queries a set of counters of queues.
     pub struct QueryQCounterIn: "query_q_counter_in", 0x100 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -74,7 +74,7 @@ structures! {
         roce_slow_restart_trans: 0x6c0, 32, u32;
     }
 
-    /// Makes counters of flows.
+    /// Allocates counters of flows.
     pub struct AllocFlowCounterIn: "alloc_flow_counter_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -91,7 +91,7 @@ structures! {
         flow_counter_id: 0x40, 32, u32;
     }
 
-    /// Asks for counters of flows; they follow.
+    /// Queries counters of flows, which follow the answer.
     pub struct QueryFlowCounterIn: "query_flow_counter_in", 0x100 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

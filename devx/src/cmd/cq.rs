@@ -67,7 +67,7 @@ structures! {
         dbr_addr: 0x1c0, 64, u64;
     }
 
-    /// Makes a completion queue.
+    /// Creates a completion queue.
     pub struct CreateCqIn: "create_cq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -106,7 +106,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a completion queue.
+    /// Queries a completion queue.
     pub struct QueryCqIn: "query_cq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -45,7 +45,7 @@ structures! {
         ece: 0x1e0, 32, u32;
     }
 
-    /// Makes a target.
+    /// Creates a target.
     pub struct CreateDctIn: "create_dct_in", 0x400 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -63,7 +63,7 @@ structures! {
         ece: 0x60, 32, u32;
     }
 
-    /// Asks for a target.
+    /// Queries a target.
     pub struct QueryDctIn: "query_dct_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

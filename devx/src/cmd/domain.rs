@@ -4,7 +4,7 @@ use super::{Opcode, Pdn, Status, Tdn, UarPage, Xrcdn};
 use crate::mailbox::{commands, structures};
 
 structures! {
-    /// Makes a protection domain.
+    /// Allocates a protection domain.
     pub struct AllocPdIn: "alloc_pd_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -18,7 +18,7 @@ structures! {
         pd: 0x48, 24, Pdn;
     }
 
-    /// Makes a transport domain.
+    /// Allocates a transport domain.
     pub struct AllocTransportDomainIn: "alloc_transport_domain_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -32,7 +32,7 @@ structures! {
         transport_domain: 0x48, 24, Tdn;
     }
 
-    /// Makes an XRC domain.
+    /// Allocates an XRC domain.
     pub struct AllocXrcdIn: "alloc_xrcd_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -46,7 +46,7 @@ structures! {
         xrcd: 0x48, 24, Xrcdn;
     }
 
-    /// Makes a doorbell page. The kernel does it for `mlx5dv_devx_alloc_uar`, which maps it, too.
+    /// Allocates a doorbell page. `mlx5dv_devx_alloc_uar` makes the kernel do this, and also maps the page.
     pub struct AllocUarIn: "alloc_uar_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;

@@ -4,7 +4,7 @@ use super::{FteMatchParam, Opcode, Status};
 use crate::mailbox::{Modifies, commands, names, structures};
 
 names! {
-    /// Whose packets a flow table sees (`table_type`; Linux `include/linux/mlx5/fs.h`, `enum fs_flow_table_type`).
+    /// The traffic that a flow table sees (`table_type`; Linux `include/linux/mlx5/fs.h`, `enum fs_flow_table_type`).
     pub struct FlowTableType(u8) {
         NIC_RX = 0x0,
         NIC_TX = 0x1,
@@ -97,7 +97,7 @@ structures! {
         flow_counter_id: 0x0, 32, u32;
     }
 
-    /// Makes a flow table.
+    /// Creates a flow table.
     pub struct CreateFlowTableIn: "create_flow_table_in", 0x200 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -120,7 +120,7 @@ structures! {
         icm_address_31_0: 0x60, 32, u32;
     }
 
-    /// Asks for a flow table.
+    /// Queries a flow table.
     pub struct QueryFlowTableIn: "query_flow_table_in", 0x200 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -141,7 +141,7 @@ structures! {
         flow_table_context: 0xc0, FlowTableContext;
     }
 
-    /// Changes where misses go.
+    /// Changes the destination of misses.
     pub struct ModifyFlowTableIn: "modify_flow_table_in", 0x200 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -162,7 +162,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Makes a group of rules with one mask.
+    /// Creates a group of rules with one mask.
     pub struct CreateFlowGroupIn: "create_flow_group_in", 0x2000 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -188,7 +188,7 @@ structures! {
         group_id: 0x48, 24, u32;
     }
 
-    /// Asks for a group.
+    /// Queries a group.
     pub struct QueryFlowGroupIn: "query_flow_group_in", 0x200 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -209,7 +209,7 @@ structures! {
         match_criteria: 0x200, FteMatchParam;
     }
 
-    /// Makes a rule, or, with `op_mod` 1, changes it; its destinations, then its counters follow.
+    /// Creates a rule, or changes it if `op_mod` is 1. The rule's destinations follow, then its counters.
     pub struct SetFteIn: "set_fte_in", 0x1a00 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -231,7 +231,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a rule.
+    /// Queries a rule.
     pub struct QueryFteIn: "query_fte_in", 0x200 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -260,5 +260,5 @@ commands! {
     QueryFteIn => QueryFteOut, QUERY_FLOW_TABLE_ENTRY, Queries;
 }
 
-// The other way of the only command that has two.
+// SET_FLOW_TABLE_ENTRY also changes a rule: it is the only command that is sent in two ways.
 impl Modifies for SetFteIn {}

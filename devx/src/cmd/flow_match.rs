@@ -1,4 +1,4 @@
-//! What flow rules match.
+//! Match fields of flow rules.
 
 use crate::mailbox::structures;
 
@@ -161,7 +161,7 @@ structures! {
         metadata_reg_c_11: 0x1e0, 32, u32;
     }
 
-    /// All that can be matched: a mask in a group, a value in a rule.
+    /// All match fields: a mask in a group, a value in a rule.
     pub struct FteMatchParam: "fte_match_param", 0x1000 {
     }
     parts {

@@ -27,7 +27,7 @@ names! {
 }
 
 structures! {
-    /// Makes a general object; its body follows.
+    /// Creates a general object; its body follows.
     pub struct CreateGeneralObjectIn: "general_obj_in_cmd_hdr", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -49,7 +49,7 @@ structures! {
         log_obj_range: 0x63, 5, u8;
     }
 
-    /// Asks for a general object.
+    /// Queries a general object.
     pub struct QueryGeneralObjectIn: "general_obj_in_cmd_hdr", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -60,7 +60,7 @@ structures! {
         log_obj_range: 0x63, 5, u8;
     }
 
-    /// What each answer begins with.
+    /// The header that each answer begins with.
     pub struct GeneralObjOutCmdHdr: "general_obj_out_cmd_hdr", 0x80 {
         status: 0x0, 8, Status;
         syndrome: 0x20, 32, u32;

@@ -13,9 +13,9 @@ identifiers! {
     pub struct UarPage: 24 bits;
     /// Memory for rings, records and keys.
     pub struct UmemId: 32 bits;
-    /// A send queue that is no queue pair's.
+    /// A send queue outside of queue pairs.
     pub struct Sqn: 24 bits;
-    /// A receive queue that is no queue pair's.
+    /// A receive queue outside of queue pairs.
     pub struct Rqn: 24 bits;
     /// A receive memory pool.
     pub struct Rmpn: 24 bits;

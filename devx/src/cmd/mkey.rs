@@ -56,7 +56,7 @@ structures! {
         rd_en: 0x3f, 1, bool;
     }
 
-    /// Makes a memory key.
+    /// Creates a memory key.
     pub struct CreateMkeyIn: "create_mkey_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -81,7 +81,7 @@ structures! {
         mkey_index: 0x48, 24, u32;
     }
 
-    /// Asks for a memory key.
+    /// Queries a memory key.
     pub struct QueryMkeyIn: "query_mkey_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -109,7 +109,7 @@ commands! {
 }
 
 names! {
-    /// How a memory key finds memory (`mkc.access_mode`, of which the context has the lower and the upper bits in two places).
+    /// How a memory key finds memory (`mkc.access_mode`). The context has its lower and its upper bits in two places.
     pub struct AccessMode(u8) {
         /// Addresses are physical.
         PA = 0x0,
@@ -119,7 +119,7 @@ names! {
         KLMS = 0x2,
         /// By a list of parts of other keys, all equally long.
         KSM = 0x3,
-        /// By software's own ICM.
+        /// By ICM that software owns.
         SW_ICM = 0x4,
         /// Memory of the device.
         MEMIC = 0x5,

@@ -1,20 +1,21 @@
 //! The commands: each inbox, outbox and context as a structure with named fields.
 //!
-//! Names are those of `mlx5_ifc.h`; `*_in` is sent, `*_out` is answered. All come from one description each (see
-//! [`crate::mailbox`]), which a test compares with `devx/prm/mlx5_ifc.txt` and `devx/prm/more.txt`.
+//! Names are those of `mlx5_ifc.h`. The driver sends `*_in`; the device answers with `*_out`. Each structure comes from
+//! one description (see [`crate::mailbox`]). A test compares the descriptions with `devx/prm/mlx5_ifc.txt` and
+//! `devx/prm/more.txt`.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `opcode`, `status`, `ids` | the numbers that all commands share |
-//! | `query_hca_cap`, `cap_*` | what the device can do |
+//! | `query_hca_cap`, `cap_*` | the device's capabilities |
 //! | `domain` | protection, transport, XRC domains; doorbell pages |
 //! | `mkey` | memory keys |
 //! | `cq`, `qp` | completion queues, queue pairs |
-//! | `srq`, `dct`, `wq` | shared receive queues of all kinds, targets of dynamic connections, what work queues have in common |
+//! | `srq`, `dct`, `wq` | shared receive queues of all kinds, targets of dynamic connections, the context that work queues share |
 //! | `sq_rq`, `tis_tir` | queues of raw Ethernet, and the interfaces between them and the wire |
-//! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, what they match, counters |
+//! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, match fields, counters |
 //! | `psv`, `general_object` | signatures, and objects of other kinds |
-//! | `adapter`, `register`, `vport` | what the adapter is, registers of it, its Ethernet port |
+//! | `adapter`, `register`, `vport` | identity of the adapter, its registers, the function's Ethernet port |
 //! | `all` | lists of all structures and commands |
 
 mod adapter;

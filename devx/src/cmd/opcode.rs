@@ -3,7 +3,7 @@
 use crate::mailbox::names;
 
 names! {
-    /// What a command does: `MLX5_CMD_OP_*` of Linux' `include/linux/mlx5/mlx5_ifc.h`.
+    /// The operation of a command: `MLX5_CMD_OP_*` of Linux' `include/linux/mlx5/mlx5_ifc.h`.
     pub struct Opcode(u16) {
         QUERY_HCA_CAP = 0x100,
         QUERY_ADAPTER = 0x101,
@@ -49,7 +49,7 @@ names! {
         RTS2RTS_QP = 0x505,
         SQERR2RTS_QP = 0x506,
         QP_2ERR = 0x507,
-        /// Of Linux 3.11 (`include/linux/mlx5/device.h`): later headers leave it out.
+        /// From Linux 3.11 (`include/linux/mlx5/device.h`); later headers omit it.
         RTS2SQD_QP = 0x508,
         QP_2RST = 0x50a,
         QUERY_QP = 0x50b,
@@ -201,7 +201,7 @@ names! {
         CREATE_UMEM = 0xa08,
         DESTROY_UMEM = 0xa0a,
         SYNC_STEERING = 0xb00,
-        /// Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `MLX5_CMD_OP_ACCESS_REGISTER_USER`).
+        /// From DPDK (`drivers/common/mlx5/mlx5_prm.h`, `MLX5_CMD_OP_ACCESS_REGISTER_USER`).
         ACCESS_REGISTER_USER = 0xb0c,
         QUERY_VHCA_STATE = 0xb0d,
         MODIFY_VHCA_STATE = 0xb0e,

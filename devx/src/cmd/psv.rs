@@ -1,10 +1,10 @@
-//! Protection of signatures.
+//! Protection signature values (PSV).
 
 use super::{Opcode, Pdn, Status};
 use crate::mailbox::{commands, structures};
 
 structures! {
-    /// Makes signature values, four at most.
+    /// Creates up to four signature values.
     pub struct CreatePsvIn: "create_psv_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -56,13 +56,13 @@ names! {
         REGULAR = 0x0,
         /// In a shared receive queue or receive memory pool.
         SRQ_RMP_XRC_SRQ_XRQ = 0x1,
-        /// Nowhere, and so for RDMA only.
+        /// No receives: the queue pair serves RDMA only.
         ZERO_SIZE = 0x3,
     }
 }
 
 structures! {
-    /// The way to a peer.
+    /// The path to a peer.
     pub struct Ads: "ads", 0x160 {
         fl: 0x0, 1, bool;
         free_ar: 0x1, 1, bool;
@@ -180,7 +180,7 @@ structures! {
         secondary_address_path: 0x220, Ads;
     }
 
-    /// What some commands have after the context.
+    /// Fields that follow the context in some commands.
     pub struct QpcExt: "qpc_ext", 0x600 {
         delay_drop_en: 0x0, 1, bool;
         vl15: 0x1, 1, bool;
@@ -190,7 +190,7 @@ structures! {
         qos_queue_group_id_responder: 0x40, 32, u32;
     }
 
-    /// Makes a queue pair.
+    /// Creates a queue pair.
     pub struct CreateQpIn: "create_qp_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -338,10 +338,11 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Takes a queue pair from RTS to SQD: its send queue finishes what has begun, and then stops.
+    /// Takes a queue pair from RTS to SQD: its send queue finishes the requests that it has begun, then stops.
     ///
-    /// For drivers: Linux lets user space send neither this nor [`Sqd2rtsQpIn`] (`drivers/infiniband/hw/mlx5/devx.c`,
-    /// `devx_is_obj_modify_cmd`; `EINVAL`), so queue pairs of this crate have no methods for them.
+    /// For drivers only: Linux refuses this command and [`Sqd2rtsQpIn`] from user space
+    /// (`drivers/infiniband/hw/mlx5/devx.c`, `devx_is_obj_modify_cmd`; `EINVAL`). Queue pairs of this crate therefore
+    /// have no methods for them.
     pub struct Rts2sqdQpIn: "rts2sqd_qp_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -359,7 +360,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Takes a queue pair from SQD to RTS. For drivers, as [`Rts2sqdQpIn`].
+    /// Takes a queue pair from SQD to RTS. For drivers only, like [`Rts2sqdQpIn`].
     pub struct Sqd2rtsQpIn: "sqd2rts_qp_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -405,7 +406,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a queue pair.
+    /// Queries a queue pair.
     pub struct QueryQpIn: "query_qp_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -1,10 +1,10 @@
-//! QUERY_HCA_CAP: what the device can do.
+//! QUERY_HCA_CAP: the device's capabilities.
 
 use super::{Opcode, Status};
 use crate::mailbox::{Value, commands, names, structures};
 
 structures! {
-    /// Asks for a set of capabilities.
+    /// Queries a set of capabilities.
     pub struct QueryHcaCapIn: "query_hca_cap_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -57,12 +57,12 @@ names! {
     }
 }
 
-/// Which set is asked for, and in which mode (`query_hca_cap_in.op_mod`).
+/// The set and the mode of the query (`query_hca_cap_in.op_mod`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CapabilitySelector {
     /// The set.
     pub set: CapabilitySet,
-    /// What is in force, rather than the most that may be set.
+    /// True for the values in force, false for the highest that may be set.
     pub current: bool,
 }
 

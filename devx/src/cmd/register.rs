@@ -4,7 +4,7 @@ use super::{Opcode, Status};
 use crate::mailbox::{commands, names, structures};
 
 structures! {
-    /// Asks for a register, which follows.
+    /// Accesses a register, whose contents follow.
     pub struct AccessRegisterIn: "access_register_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, RegisterAccess;
@@ -12,7 +12,7 @@ structures! {
         argument: 0x60, 32, u32;
     }
 
-    /// Answer to [`AccessRegisterIn`], which the register follows.
+    /// Answer to [`AccessRegisterIn`]; the register's contents follow.
     pub struct AccessRegisterOut: "access_register_out", 0x80 {
         status: 0x0, 8, Status;
         syndrome: 0x20, 32, u32;
@@ -35,7 +35,8 @@ commands! {
 }
 
 names! {
-    /// Whether a register is read (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ACCESS_REGISTER_IN_OP_MOD_READ`).
+    /// Whether a register is read or written (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+    /// `MLX5_ACCESS_REGISTER_IN_OP_MOD_READ`).
     pub struct RegisterAccess(u16) {
         /// It is written.
         WRITE = 0,
@@ -49,9 +50,9 @@ names! {
         MTUTC = 0x9055,
     }
 
-    /// What the device's clock shows (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MTUTC_TIMESTAMP_MODE_*`).
+    /// The mode of the device's clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MTUTC_TIMESTAMP_MODE_*`).
     pub struct TimeStampMode(u8) {
-        /// Ticks of a timer that runs freely.
+        /// Ticks of a free-running timer.
         INTERNAL_TIMER = 0,
         /// Seconds since 1970 and nanoseconds.
         REAL_TIME = 1,

@@ -1,4 +1,4 @@
-//! Send and receive queues that are no queue pairs.
+//! Send and receive queues outside of queue pairs.
 
 use blueflame::types::Cqn;
 
@@ -13,8 +13,9 @@ names! {
         ERR = 0x3,
     }
 
-    /// What a frame needs inline (`sqc.min_wqe_inline_mode`, `nic_vport_context.min_wqe_inline_mode`). The last three: of what a tunnel
-    /// carries, too (DPDK `drivers/common/mlx5/mlx5_prm.h`, `enum mlx5_inline_modes`).
+    /// The headers that a frame must carry inline (`sqc.min_wqe_inline_mode`, `nic_vport_context.min_wqe_inline_mode`).
+    /// The last three modes include headers inside a tunnel (DPDK `drivers/common/mlx5/mlx5_prm.h`, `enum
+    /// mlx5_inline_modes`).
     pub struct MinInlineMode(u8) {
         NONE = 0x0,
         L2 = 0x1,
@@ -25,7 +26,7 @@ names! {
         INNER_TCP_UDP = 0x7,
     }
 
-    /// Who says what a frame needs inline (`per_protocol_networking_offload_caps.wqe_inline_mode`).
+    /// The source of the requirement for inline headers (`per_protocol_networking_offload_caps.wqe_inline_mode`).
     pub struct InlineModeSource(u8) {
         /// The capability: the headers of layer 2.
         L2 = 0x0,
@@ -41,10 +42,10 @@ names! {
         RMP = 0x1,
     }
 
-    /// Whose clock is in CQEs (`sqc.ts_format`, `rqc.ts_format`, `qpc.ts_format`).
+    /// The clock of timestamps in CQEs (`sqc.ts_format`, `rqc.ts_format`, `qpc.ts_format`).
     pub struct TimestampFormat(u8) {
         FREE_RUNNING = 0x0,
-        /// What the device has for default.
+        /// The device's default.
         DEFAULT = 0x1,
         REAL_TIME = 0x2,
     }
@@ -107,7 +108,7 @@ structures! {
         wq: 0x180, Wq;
     }
 
-    /// Makes a send queue.
+    /// Creates a send queue.
     pub struct CreateSqIn: "create_sq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -143,7 +144,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a send queue.
+    /// Queries a send queue.
     pub struct QuerySqIn: "query_sq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -159,7 +160,7 @@ structures! {
         sq_context: 0x100, Sqc;
     }
 
-    /// Makes a receive queue.
+    /// Creates a receive queue.
     pub struct CreateRqIn: "create_rq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -195,7 +196,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a receive queue.
+    /// Queries a receive queue.
     pub struct QueryRqIn: "query_rq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -64,7 +64,7 @@ structures! {
         wq: 0x180, Wq;
     }
 
-    /// What of a pool is changed.
+    /// Which fields of a pool to change.
     pub struct RmpBitmask: "rmp_bitmask", 0x40 {
         lwm: 0x3f, 1, bool;
     }
@@ -92,10 +92,10 @@ structures! {
         wq: 0x400, Wq;
     }
 
-    /// Makes a shared receive queue.
+    /// Creates a shared receive queue.
     ///
-    /// For drivers: it has no room for registered memory (UMEM), only for pages, whose addresses no program knows. Programs make
-    /// receive memory pools instead ([`CreateRmpIn`]).
+    /// For drivers only. The command takes addresses of pages, which no program knows, and has no field for registered
+    /// memory (UMEM). Programs make receive memory pools instead ([`CreateRmpIn`]).
     pub struct CreateSrqIn: "create_srq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -112,7 +112,7 @@ structures! {
         srqn: 0x48, 24, Srqn;
     }
 
-    /// Asks for a shared receive queue.
+    /// Queries a shared receive queue.
     pub struct QuerySrqIn: "query_srq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -128,7 +128,7 @@ structures! {
         srq_context_entry: 0x80, Srqc;
     }
 
-    /// Asks for an event when few receives are left, of a basic shared receive queue or a pool.
+    /// Requests an event when few receives are left in a basic shared receive queue or a pool.
     pub struct ArmRqIn: "arm_rq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -143,9 +143,10 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Makes an XRC shared receive queue.
+    /// Creates an XRC shared receive queue.
     ///
-    /// It can be in registered memory (UMEM), but no public header says where the numbers of that are: so there is no builder for it.
+    /// The queue can lie in registered memory (UMEM), but no public header gives the place of the UMEM's number and
+    /// offset. The crate therefore has no builder for it.
     pub struct CreateXrcSrqIn: "create_xrc_srq_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -163,7 +164,7 @@ structures! {
         xrc_srqn: 0x48, 24, Srqn;
     }
 
-    /// Asks for an XRC shared receive queue.
+    /// Queries an XRC shared receive queue.
     pub struct QueryXrcSrqIn: "query_xrc_srq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -179,7 +180,7 @@ structures! {
         xrc_srq_context_entry: 0x80, XrcSrqc;
     }
 
-    /// Asks for an event when few receives are left.
+    /// Requests an event when few receives are left.
     pub struct ArmXrcSrqIn: "arm_xrc_srq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -194,7 +195,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Makes a receive memory pool.
+    /// Creates a receive memory pool.
     pub struct CreateRmpIn: "create_rmp_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -230,7 +231,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for a receive memory pool.
+    /// Queries a receive memory pool.
     pub struct QueryRmpIn: "query_rmp_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -246,7 +247,7 @@ structures! {
         rmp_context: 0x100, Rmpc;
     }
 
-    /// Makes an extended shared receive queue.
+    /// Creates an extended shared receive queue.
     pub struct CreateXrqIn: "create_xrq_in", 0xa80 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -263,7 +264,7 @@ structures! {
         xrqn: 0x48, 24, Xrqn;
     }
 
-    /// Asks for an extended shared receive queue.
+    /// Queries an extended shared receive queue.
     pub struct QueryXrqIn: "query_xrq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -279,7 +280,7 @@ structures! {
         xrq_context: 0x80, Xrqc;
     }
 
-    /// Asks for an event when few receives are left.
+    /// Requests an event when few receives are left.
     pub struct ArmXrqIn: "arm_xrq_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -1,4 +1,4 @@
-//! What the firmware says of a command.
+//! The firmware's status of a command.
 
 use crate::mailbox::names;
 
@@ -25,7 +25,7 @@ names! {
 }
 
 impl Status {
-    /// What it means.
+    /// The meaning in words.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Status {
         }
     }
 
-    /// What usually is behind it, and what to do about it.
+    /// The usual cause, and how to fix it.
     #[must_use]
     pub const fn hint(self) -> Option<&'static str> {
         Some(match self {

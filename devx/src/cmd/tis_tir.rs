@@ -1,4 +1,4 @@
-//! Transport interfaces: what sends leave by, and where received packets go.
+//! Transport interfaces of sends (TIS) and of receives (TIR), and tables of receive queues (RQT).
 
 use super::{Opcode, Pdn, Rqn, Rqtn, Status, Tdn, Tirn, Tisn};
 use crate::mailbox::{commands, names, structures};
@@ -30,7 +30,7 @@ structures! {
         pd: 0x168, 24, Pdn;
     }
 
-    /// What of it is changed.
+    /// Which fields of the interface to change.
     pub struct ModifyTisBitmask: "modify_tis_bitmask", 0x40 {
         lag_tx_port_affinity: 0x3d, 1, bool;
         strict_lag_tx_port_affinity: 0x3e, 1, bool;
@@ -45,7 +45,7 @@ structures! {
         rqt_actual_size: 0xd0, 16, u16;
     }
 
-    /// What of it is changed.
+    /// Which fields of the table to change.
     pub struct RqtBitmask: "rqt_bitmask", 0x40 {
         rqn_list: 0x3f, 1, bool;
     }
@@ -55,7 +55,7 @@ structures! {
         rq_num: 0x8, 24, Rqn;
     }
 
-    /// What of packets is hashed.
+    /// Which packet fields are hashed.
     pub struct RxHashFieldSelect: "rx_hash_field_select", 0x20 {
         l3_prot_type: 0x0, 1, bool;
         l4_prot_type: 0x1, 1, bool;
@@ -85,14 +85,14 @@ structures! {
         rx_hash_field_selector_inner: 0x2a0, RxHashFieldSelect;
     }
 
-    /// What of it is changed.
+    /// Which fields of the interface to change.
     pub struct ModifyTirBitmask: "modify_tir_bitmask", 0x40 {
         self_lb_en: 0x3b, 1, bool;
         hash: 0x3d, 1, bool;
         packet_merge: 0x3f, 1, bool;
     }
 
-    /// Makes a transport interface of sends.
+    /// Creates a transport interface of sends.
     pub struct CreateTisIn: "create_tis_in", 0x600 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -109,7 +109,7 @@ structures! {
         tisn: 0x48, 24, Tisn;
     }
 
-    /// Changes it.
+    /// Changes a transport interface of sends.
     pub struct ModifyTisIn: "modify_tis_in", 0x600 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -127,7 +127,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for it.
+    /// Queries a transport interface of sends.
     pub struct QueryTisIn: "query_tis_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -143,7 +143,7 @@ structures! {
         tis_context: 0x80, Tisc;
     }
 
-    /// Makes a table of receive queues; their numbers follow.
+    /// Creates a table of receive queues; their numbers follow.
     pub struct CreateRqtIn: "create_rqt_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -160,7 +160,7 @@ structures! {
         rqtn: 0x48, 24, Rqtn;
     }
 
-    /// Changes it; the numbers follow.
+    /// Changes a table of receive queues; their numbers follow.
     pub struct ModifyRqtIn: "modify_rqt_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -178,7 +178,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for it.
+    /// Queries a table of receive queues.
     pub struct QueryRqtIn: "query_rqt_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
@@ -194,7 +194,7 @@ structures! {
         rqt_context: 0x100, Rqtc;
     }
 
-    /// Makes a transport interface of receives.
+    /// Creates a transport interface of receives.
     pub struct CreateTirIn: "create_tir_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -214,7 +214,7 @@ structures! {
         icm_address_31_0: 0x60, 32, u32;
     }
 
-    /// Changes it.
+    /// Changes a transport interface of receives.
     pub struct ModifyTirIn: "modify_tir_in", 0x880 {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
@@ -232,7 +232,7 @@ structures! {
         syndrome: 0x20, 32, u32;
     }
 
-    /// Asks for it.
+    /// Queries a transport interface of receives.
     pub struct QueryTirIn: "query_tir_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

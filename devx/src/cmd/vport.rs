@@ -43,7 +43,7 @@ structures! {
         permanent_address: 0x7a0, MacAddressLayout;
     }
 
-    /// Asks for the context.
+    /// Queries the context.
     pub struct QueryNicVportContextIn: "query_nic_vport_context_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;

@@ -1,4 +1,4 @@
-//! Work queues: what receive and send queues, pools and XRQs have in common.
+//! Work queues: the context that receive and send queues, pools and XRQs share.
 
 use super::{Pdn, UarPage, UmemId};
 use crate::mailbox::{names, structures};

@@ -92,7 +92,7 @@ library_functions! {
     fn mlx5dv_devx_umem_reg(
         ctx: *mut ibv_context, addr: *mut c_void, size: usize, access: u32,
     ) -> *mut Mlx5dvDevxUmem, else absent();
-    /// Registers memory, with more said about it. Null and `errno` on failure.
+    /// Registers memory, with further attributes. Null and `errno` on failure.
     fn mlx5dv_devx_umem_reg_ex(
         ctx: *mut ibv_context, umem_in: *mut Mlx5dvDevxUmemIn,
     ) -> *mut Mlx5dvDevxUmem, else absent();
@@ -102,13 +102,13 @@ library_functions! {
     fn mlx5dv_devx_alloc_uar(context: *mut ibv_context, flags: u32) -> *mut Mlx5dvDevxUar, else absent();
     /// Frees a page of doorbell registers.
     fn mlx5dv_devx_free_uar(devx_uar: *mut Mlx5dvDevxUar);
-    /// Tells the number of the event queue that an interrupt vector belongs to. Returns 0 or an errno.
+    /// Queries the number of the event queue that serves an interrupt vector. Returns 0 or an errno.
     fn mlx5dv_devx_query_eqn(context: *mut ibv_context, vector: u32, eqn: *mut u32) -> c_int, else libc::ENOSYS;
-    /// Makes a place where answers to asynchronous queries arrive. Null and `errno` on failure.
+    /// Makes a channel for answers to asynchronous queries. Null and `errno` on failure.
     fn mlx5dv_devx_create_cmd_comp(context: *mut ibv_context) -> *mut Mlx5dvDevxCmdComp, else absent();
     /// Ends it.
     fn mlx5dv_devx_destroy_cmd_comp(cmd_comp: *mut Mlx5dvDevxCmdComp);
-    /// Sends a command that asks an object, and does not wait for the answer. Returns 0 or an errno.
+    /// Sends a query of an object without waiting for the answer. Returns 0 or an errno.
     fn mlx5dv_devx_obj_query_async(
         obj: *mut Mlx5dvDevxObj, r#in: *const c_void, inlen: usize, outlen: usize, wr_id: u64,
         cmd_comp: *mut Mlx5dvDevxCmdComp,
@@ -117,18 +117,18 @@ library_functions! {
     fn mlx5dv_devx_get_async_cmd_comp(
         cmd_comp: *mut Mlx5dvDevxCmdComp, cmd_resp: *mut Mlx5dvDevxAsyncCmdHdr, cmd_resp_len: usize,
     ) -> c_int, else libc::ENOSYS;
-    /// Makes a place where events arrive. Null and `errno` on failure.
+    /// Makes a channel for events. Null and `errno` on failure.
     fn mlx5dv_devx_create_event_channel(
         context: *mut ibv_context, flags: u32,
     ) -> *mut Mlx5dvDevxEventChannel, else absent();
     /// Ends it.
     fn mlx5dv_devx_destroy_event_channel(event_channel: *mut Mlx5dvDevxEventChannel);
-    /// Has events of an object, or of the device, arrive at a channel. Returns 0 or an errno.
+    /// Subscribes a channel to events of an object, or of the device. Returns 0 or an errno.
     fn mlx5dv_devx_subscribe_devx_event(
         event_channel: *mut Mlx5dvDevxEventChannel, obj: *mut Mlx5dvDevxObj, events_sz: u16, events_num: *mut u16,
         cookie: u64,
     ) -> c_int, else libc::ENOSYS;
-    /// Has events signal an eventfd. Returns 0 or an errno.
+    /// Subscribes an eventfd to events. Returns 0 or an errno.
     fn mlx5dv_devx_subscribe_devx_event_fd(
         event_channel: *mut Mlx5dvDevxEventChannel, fd: c_int, obj: *mut Mlx5dvDevxObj, event_num: u16,
     ) -> c_int, else libc::ENOSYS;
@@ -138,10 +138,10 @@ library_functions! {
     ) -> isize, else { absent::<c_int>(); -1 };
 }
 
-/// Whether libmlx5 has them all.
+/// Whether libmlx5 has all of these functions.
 ///
 /// # Errors
-/// [`Error::Library`] naming what is missing.
+/// [`Error::Library`], which names the missing part.
 pub fn available() -> Result<(), Error> {
     functions().map(drop)
 }

@@ -14,9 +14,9 @@ pub use functions::*;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mlx5dvPd {
-    /// What commands call it.
+    /// The number that identifies it in commands.
     pub pdn: u32,
-    /// Which of later fields are asked for: there are none.
+    /// Which later fields are requested: none.
     pub comp_mask: u64,
 }
 
@@ -24,9 +24,9 @@ pub struct Mlx5dvPd {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvAh {
-    /// What a WQE has of it.
+    /// The address vector for WQEs.
     pub av: *mut Mlx5WqeAv,
-    /// Which of later fields are asked for: there are none.
+    /// Which later fields are requested: none.
     pub comp_mask: u64,
 }
 
@@ -73,11 +73,11 @@ pub struct Mlx5dvDevxObj {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Mlx5dvDevxUmem {
-    /// What commands call it.
+    /// The number that identifies it in commands.
     pub umem_id: u32,
 }
 
-/// What memory is to be registered (`struct mlx5dv_devx_umem_in`).
+/// The memory to register (`struct mlx5dv_devx_umem_in`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvDevxUmemIn {
@@ -87,15 +87,15 @@ pub struct Mlx5dvDevxUmemIn {
     pub size: usize,
     /// `IBV_ACCESS_*`.
     pub access: u32,
-    /// Page sizes that will do, a bit each.
+    /// Acceptable page sizes, a bit each.
     pub pgsz_bitmap: u64,
-    /// Which of the fields below count.
+    /// Which of the fields below are valid.
     pub comp_mask: u64,
     /// The dma-buf, with [`MLX5DV_UMEM_MASK_DMABUF`].
     pub dmabuf_fd: c_int,
 }
 
-/// [`Mlx5dvDevxUmemIn::dmabuf_fd`] counts.
+/// [`Mlx5dvDevxUmemIn::dmabuf_fd`] is valid.
 pub const MLX5DV_UMEM_MASK_DMABUF: u64 = 1 << 0;
 
 /// A page of doorbell registers (`struct mlx5dv_devx_uar`).
@@ -106,11 +106,11 @@ pub struct Mlx5dvDevxUar {
     pub reg_addr: *mut c_void,
     /// The page.
     pub base_addr: *mut c_void,
-    /// What commands call it.
+    /// The number that identifies it in commands.
     pub page_id: u32,
-    /// Where the page is mapped from.
+    /// The offset to map the page from.
     pub mmap_off: libc::off_t,
-    /// Which of later fields are there: none.
+    /// Which later fields are present: none.
     pub comp_mask: u64,
 }
 
@@ -121,33 +121,33 @@ pub const MLX5DV_UAR_ALLOC_TYPE_NC: u32 = 1;
 /// `MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED`: the same, and each call gives another register (rdma-core 45, `providers/mlx5/mlx5_api.h`).
 pub const MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED: u32 = 1 << 31;
 
-/// Where answers to asynchronous queries arrive (`struct mlx5dv_devx_cmd_comp`).
+/// A channel for answers to asynchronous queries (`struct mlx5dv_devx_cmd_comp`).
 #[repr(C)]
 #[derive(Debug)]
 pub struct Mlx5dvDevxCmdComp {
-    /// Readable when there is one.
+    /// Readable when an answer has arrived.
     pub fd: c_int,
 }
 
-/// What an answer begins with (`struct mlx5dv_devx_async_cmd_hdr`).
+/// The header of an answer (`struct mlx5dv_devx_async_cmd_hdr`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvDevxAsyncCmdHdr {
     /// The caller's tag.
     pub wr_id: u64,
-    /// The outbox, as long as was asked for.
+    /// The outbox, of the requested length.
     pub out_data: [u8; 0],
 }
 
-/// Where events arrive (`struct mlx5dv_devx_event_channel`).
+/// A channel for events (`struct mlx5dv_devx_event_channel`).
 #[repr(C)]
 #[derive(Debug)]
 pub struct Mlx5dvDevxEventChannel {
-    /// Readable when there is one.
+    /// Readable when an event has arrived.
     pub fd: c_int,
 }
 
-/// What an event begins with (`struct mlx5dv_devx_async_event_hdr`).
+/// The header of an event (`struct mlx5dv_devx_async_event_hdr`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvDevxAsyncEventHdr {

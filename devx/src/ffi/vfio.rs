@@ -1,5 +1,5 @@
-//! libmlx5's driver for PCI functions that a program has by VFIO (since rdma-core 38), loaded by itself: older libraries have the
-//! rest.
+//! libmlx5's driver for PCI functions that a program owns through VFIO (since rdma-core 38). It is loaded separately,
+//! because older libraries have all other functions.
 
 use core::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ pub struct Mlx5dvVfioContextAttr {
     pub pci_name: *const c_char,
     /// [`MLX5DV_VFIO_CTX_FLAGS_INIT_LINK_DOWN`].
     pub flags: u32,
-    /// Which of later fields are set: there are none.
+    /// Which later fields are set: none.
     pub comp_mask: u64,
 }
 
@@ -26,10 +26,11 @@ pub struct Mlx5dvVfioContextAttr {
 pub const MLX5DV_VFIO_CTX_FLAGS_INIT_LINK_DOWN: u32 = 1 << 0;
 
 library_functions! {
-    /// Lists the function, for `ibv_open_device`. Null and `errno` on failure; else to be freed by `ibv_free_device_list`.
+    /// Lists the function, for `ibv_open_device`. Null and `errno` on failure; otherwise free the list by
+    /// `ibv_free_device_list`.
     fn mlx5dv_get_vfio_device_list(attr: *mut Mlx5dvVfioContextAttr) -> *mut *mut ibv_device, else absent();
-    /// The descriptor that can be read when there are events of the function for the driver.
+    /// The descriptor, which is readable when the driver has events of the function to process.
     fn mlx5dv_vfio_get_events_fd(ibctx: *mut ibv_context) -> c_int, else -libc::ENOSYS;
-    /// Has the driver take its events. Returns 0 or an errno.
+    /// Makes the driver process its events. Returns 0 or an errno.
     fn mlx5dv_vfio_process_events(context: *mut ibv_context) -> c_int, else libc::ENOSYS;
 }

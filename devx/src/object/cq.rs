@@ -100,7 +100,7 @@ impl Cq {
         self.lies().parts
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

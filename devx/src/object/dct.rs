@@ -78,7 +78,7 @@ impl Dct {
         &self.object
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -215,7 +215,7 @@ impl Sq {
         &self.handle.object
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -255,7 +255,7 @@ impl Rq {
         &self.handle.object
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

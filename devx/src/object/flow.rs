@@ -106,7 +106,7 @@ impl FlowTable {
         Ok(())
     }
 
-    /// Asks the device for the context (QUERY_FLOW_TABLE).
+    /// Queries the context (QUERY_FLOW_TABLE).
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -205,7 +205,7 @@ impl FlowGroup {
         self.handle.first..=self.handle.last
     }
 
-    /// Asks the device for the entries and the mask (QUERY_FLOW_GROUP).
+    /// Queries the entries and the mask (QUERY_FLOW_GROUP).
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -81,7 +81,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         &self.object
     }
 
-    /// Asks the device for the body.
+    /// Queries the body.
     ///
     /// # Errors
     /// [`Error::Command`].

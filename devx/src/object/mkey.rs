@@ -214,7 +214,7 @@ impl Mkey {
         self.handle.object.context()
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

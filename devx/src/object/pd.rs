@@ -67,7 +67,7 @@ impl Pd {
         Ok(Self { handle: Arc::new(handle) })
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn pdn(&self) -> Pdn {
         self.handle.pdn

@@ -187,7 +187,7 @@ impl FlowRule {
         Ok(())
     }
 
-    /// Asks the device for it (QUERY_FLOW_TABLE_ENTRY).
+    /// Queries it (QUERY_FLOW_TABLE_ENTRY).
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -28,7 +28,7 @@ impl TransportDomain {
         Ok(Self { object: Arc::new(object), tdn: out.transport_domain() })
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn tdn(&self) -> Tdn {
         self.tdn
@@ -59,7 +59,7 @@ impl Xrcd {
         Ok(Self { object: Arc::new(object), xrcdn: out.xrcd() })
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn xrcdn(&self) -> Xrcdn {
         self.xrcdn
@@ -156,7 +156,7 @@ impl FlowCounter {
         self.object.context()
     }
 
-    /// What rules call it.
+    /// The number that identifies it in rules.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id

@@ -57,7 +57,7 @@ impl Srq {
         self.object().change(&inbox).map(drop)
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -55,7 +55,7 @@ impl Rqt {
         Ok(Self { handle: Arc::new(handle) })
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn rqtn(&self) -> Rqtn {
         self.handle.rqtn
@@ -93,7 +93,7 @@ impl Rqt {
         Ok(())
     }
 
-    /// Asks the device for the numbers of the queues that are in the table, in order (QUERY_RQT).
+    /// Queries the numbers of the queues that are in the table, in order (QUERY_RQT).
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -191,7 +191,7 @@ impl Tir {
         Ok(Self { object, tirn: out.tirn() })
     }
 
-    /// What rules call it.
+    /// The number that identifies it in rules.
     #[must_use]
     pub fn tirn(&self) -> Tirn {
         self.tirn
@@ -217,7 +217,7 @@ impl Tir {
         self.object.change(&inbox).map(drop)
     }
 
-    /// Asks the device for the context (QUERY_TIR).
+    /// Queries the context (QUERY_TIR).
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -28,7 +28,7 @@ impl Tis {
         Ok(Self { object: Arc::new(object), tisn: out.tisn(), domain: domain.clone() })
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn tisn(&self) -> Tisn {
         self.tisn
@@ -58,7 +58,7 @@ impl Tis {
         self.object.change(&inbox).map(drop)
     }
 
-    /// Asks the device for the context (QUERY_TIS).
+    /// Queries the context (QUERY_TIS).
     ///
     /// # Errors
     /// [`Error::Command`].

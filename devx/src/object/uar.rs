@@ -59,7 +59,7 @@ impl Drop for Handle {
 }
 
 impl DoorbellPage {
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn id(&self) -> UarPage {
         self.handle.id

@@ -54,7 +54,7 @@ impl Xrq {
         self.object().change(&inbox).map(drop)
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -60,7 +60,7 @@ impl Qp {
         &self.handle.object
     }
 
-    /// Asks the device for the context.
+    /// Queries the context.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -70,7 +70,7 @@ impl Qp {
         Ok(self.object().query(&inbox)?.qpc().clone())
     }
 
-    /// Asks the device for the state.
+    /// Queries the state.
     ///
     /// # Errors
     /// [`Error::Command`].
