@@ -1,4 +1,4 @@
-//! What the device has told of its capabilities.
+//! Capabilities that the device has reported.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use crate::cmd::{CapabilitySelector, QueryHcaCapOut};
 
 type Answers = HashMap<CapabilitySelector, Arc<QueryHcaCapOut>>;
 
-/// The sets of capabilities that a context has been told, each asked for once.
+/// The sets of capabilities that the device has reported to a context. Each set is queried once.
 #[derive(Debug, Default)]
 pub(crate) struct Told(Mutex<Answers>);
 
@@ -17,12 +17,12 @@ impl Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer, if it was asked for before.
+    /// The answer, if it was queried before.
     pub(crate) fn get(&self, selector: CapabilitySelector) -> Option<Arc<QueryHcaCapOut>> {
         self.lock().get(&selector).map(Arc::clone)
     }
 
-    /// Keeps an answer, or the one that another thread has got meanwhile.
+    /// Keeps an answer, or the answer that another thread has got meanwhile.
     pub(crate) fn keep(&self, selector: CapabilitySelector, answer: QueryHcaCapOut) -> Arc<QueryHcaCapOut> {
         Arc::clone(self.lock().entry(selector).or_insert_with(|| Arc::new(answer)))
     }

@@ -1,5 +1,5 @@
-//! What objects stand on: the objects and the memory whose numbers their commands named. It is of the same open device, and stays as long
-//! as the device has the object.
+//! The objects and the memory that an object stands on: the command that made it named their numbers. They are of the
+//! same open device, and stay as long as the device has the object.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
-//! A PCI function that this program drives itself, by libmlx5's VFIO driver: no kernel's driver has it, and no other program.
+//! A PCI function that this program drives itself, by libmlx5's VFIO driver: no kernel driver and no other program has
+//! it.
 //!
 //! ```no_run
 //! use blueflame_devx::vfio::Function;
@@ -12,8 +13,8 @@
 //! # }
 //! ```
 //!
-//! What verbs knows is not there: no queues, ports and addresses of verbs. Memory is registered by verbs' protection domains, queues
-//! are made by commands. All doorbells of a function are 8 bytes long, to one register.
+//! Verbs has no queues, ports and addresses there. Protection domains of verbs register memory, and commands make
+//! queues. All doorbells of a function are 8 bytes long, to one register.
 
 use core::ptr::NonNull;
 use std::ffi::CString;
@@ -35,7 +36,7 @@ use crate::ffi::vfio::{
 use crate::mailbox::{Structure, bits};
 use crate::memory::last;
 
-/// A function. Its device is open as long as something made from it lives.
+/// A function. Its device stays open as long as any object made from it lives.
 #[derive(Clone, Debug)]
 pub struct Function {
     context: Context,
@@ -81,7 +82,7 @@ impl Function {
         &self.context
     }
 
-    /// Can be read when there are events for [`process_events`](Self::process_events).
+    /// The descriptor, which is readable when there are events for [`process_events`](Self::process_events).
     #[must_use]
     pub fn events_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the context is open, and of the VFIO driver.
@@ -90,9 +91,9 @@ impl Function {
         unsafe { BorrowedFd::borrow_raw(fd) }
     }
 
-    /// Has the driver take the function's events: requests for memory, and those of commands. To be called when
-    /// [`events_fd`](Self::events_fd) can be read, and once a second, for the function's health: the driver ends the program if that
-    /// is bad.
+    /// Makes the driver process the function's events: requests for memory, and events of commands. Call it when
+    /// [`events_fd`](Self::events_fd) is readable. Also call it once a second, for the function's health: the driver
+    /// ends the program if the health is bad.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -104,8 +105,8 @@ impl Function {
         }
     }
 
-    /// The way from InfiniBand port `number`: its LID and state, as commands tell them (QUERY_HCA_VPORT_CONTEXT, and the register
-    /// PMTU). Ethernet ports need addresses, which this driver does not give them.
+    /// The path from InfiniBand port `number`: its LID and state, as commands report them (QUERY_HCA_VPORT_CONTEXT, and
+    /// the register PMTU). Ethernet ports need addresses, which this driver does not give them.
     ///
     /// # Errors
     /// [`Error::Command`]; [`Error::Capability`] on Ethernet.
@@ -115,7 +116,7 @@ impl Function {
             let found = general.port_type().into();
             return Err(Error::Capability { name: "cmd_hca_cap.port_type", needed: 0, found });
         }
-        // Functions of one port do not count it.
+        // Functions with one port do not number it.
         let port = if general.num_ports() > 1 { number } else { 0 };
         let mut vport = [0; 16];
         bits::set(&mut vport, 0, 16, 0x762);
@@ -123,7 +124,7 @@ impl Function {
         let context = self.ask(&vport, 0x210)?;
         let mut register = [0; 32];
         bits::set(&mut register, 0, 16, 0x805);
-        // To be read.
+        // Selects a read.
         bits::set(&mut register, 0x30, 16, 1);
         bits::set(&mut register, 0x50, 16, 0x5003);
         bits::set(&mut register, 0x88, 8, number.into());
@@ -146,7 +147,7 @@ impl Function {
         ))
     }
 
-    /// A command that only asks.
+    /// Sends a command that only queries.
     fn ask(&self, inbox: &[u8], room: usize) -> Result<Vec<u8>, Error> {
         let mut outbox = vec![0; room];
         // SAFETY: it makes and changes nothing.
@@ -155,7 +156,7 @@ impl Function {
     }
 }
 
-/// What the function can do, of what verbs would tell.
+/// The attributes of the function that verbs would report.
 fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
     let mut inbox = QueryHcaCapIn::new();
     inbox.set_op_mod(CapabilitySelector { set: CapabilitySet::GENERAL, current: true });

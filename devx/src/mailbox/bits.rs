@@ -1,7 +1,7 @@
-//! Numbers in big-endian bit fields. Bits are counted as the PRM does: bit 0 is the most significant bit of byte 0.
+//! Numbers in big-endian bit fields. Bits are counted as in the PRM: bit 0 is the most significant bit of byte 0.
 
-/// Reads `width` bits, 1 to 64, from bit `at` on. The caller's description says that they are inside of `bytes`; bits that are not
-/// read as 0.
+/// Reads `width` bits, 1 to 64, from bit `at` on. The caller's description guarantees that they are inside `bytes`;
+/// missing bits read as 0.
 #[inline]
 #[must_use]
 pub fn get(bytes: &[u8], at: usize, width: usize) -> u64 {
@@ -13,8 +13,8 @@ pub fn get(bytes: &[u8], at: usize, width: usize) -> u64 {
     (all >> below) as u64 & mask(width)
 }
 
-/// Writes `width` bits from bit `at` on, and no other bit. Bits of `value` above the width are lost, as are bits outside of
-/// `bytes`.
+/// Writes `width` bits from bit `at` on, and no other bit. Bits of `value` above the width are dropped, as are bits
+/// outside of `bytes`.
 #[inline]
 pub fn set(bytes: &mut [u8], at: usize, width: usize, value: u64) {
     let last = (at + width - 1) / 8;
@@ -52,7 +52,7 @@ mod tests {
     }
 
     proptest! {
-        /// A field is what was written to it, and its neighbours are what they were; one bit at a time says the same.
+        /// A field reads back as written, its neighbours keep their bits, and a model of one bit at a time agrees.
         #[test]
         fn a_field_and_nothing_but_the_field(
             before: [u8; 24],

@@ -1,8 +1,8 @@
-//! Commands: which answer belongs to which mailbox, and how it may be sent.
+//! Commands: which answer belongs to which mailbox, and how a mailbox may be sent.
 
 use super::{Description, Element, List, Structure};
 
-/// Keeps the traits of this file to this crate's types, on which safe calls rely.
+/// Restricts the traits of this file to this crate's types: safe calls rely on that.
 pub(crate) mod sealed {
     /// A command of this crate.
     pub trait Command {}
@@ -12,8 +12,8 @@ pub(crate) mod sealed {
     pub trait Outbox {}
 }
 
-/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode. Only this crate has commands; other bytes go by
-/// `Context::execute_raw` and the like, which are `unsafe`.
+/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode. Only this crate has commands.
+/// Send other bytes by `Context::execute_raw` and similar functions, which are `unsafe`.
 ///
 /// ```compile_fail,E0277
 /// use blueflame_devx::cmd::QueryIssiIn;
@@ -36,7 +36,7 @@ pub trait Command: Structure + sealed::Command {
     const OPCODE: u16;
 }
 
-/// What is sent: a [`Command`], alone or with a list behind it.
+/// An inbox: a [`Command`], alone or with a list behind it.
 pub trait Inbox: sealed::Inbox {
     /// The command.
     type Command: Command;
@@ -63,9 +63,9 @@ impl<T: Command, E: Element> Inbox for List<T, E> {
     }
 }
 
-/// What is answered: a structure, alone or with a list behind it.
+/// An outbox: a structure, alone or with a list behind it.
 pub trait Outbox: sealed::Outbox {
-    /// The bytes to answer into.
+    /// The bytes for the answer.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
@@ -83,7 +83,7 @@ impl<T: Structure, E: Element> Outbox for List<T, E> {
     }
 }
 
-/// A command that makes nothing which would have to be destroyed, about no object: `mlx5dv_devx_general_cmd` sends it.
+/// A command about no object, which makes nothing that must be destroyed: `mlx5dv_devx_general_cmd` sends it.
 pub trait Executes: Command {}
 
 /// A command that makes an object: `mlx5dv_devx_obj_create` sends it, and the kernel knows how the object is destroyed.
@@ -92,10 +92,10 @@ pub trait Creates: Command {}
 /// A command that changes an object: `mlx5dv_devx_obj_modify` sends it.
 pub trait Modifies: Command {}
 
-/// A command that asks an object: `mlx5dv_devx_obj_query` sends it.
+/// A command that queries an object: `mlx5dv_devx_obj_query` sends it.
 pub trait Queries: Command {}
 
-/// A command that may change the whole device: `Context::execute_raw` alone sends it, which is `unsafe`.
+/// A command that may change the whole device: only `Context::execute_raw`, which is `unsafe`, sends it.
 pub trait Controls: Command {}
 
 /// How a command is sent.
@@ -118,15 +118,15 @@ pub enum How {
 pub struct CommandInfo {
     /// `MLX5_CMD_OP_*`.
     pub opcode: u16,
-    /// What is sent.
+    /// The structure of the inbox.
     pub input: &'static Description,
-    /// What is answered.
+    /// The structure of the outbox.
     pub output: &'static Description,
     /// How it is sent.
     pub how: How,
 }
 
-/// Says of inboxes their outboxes, their opcodes, and how they are sent.
+/// Declares the outbox and the opcode of each inbox, and how it is sent.
 macro_rules! commands {
     ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {
         /// The commands of this file.
@@ -147,7 +147,7 @@ macro_rules! commands {
         impl $crate::mailbox::$how for $In {}
 
         impl $In {
-            /// The command with nothing but its opcode.
+            /// The command with only its opcode set.
             #[must_use]
             pub fn new() -> Self {
                 let mut inbox = <Self as $crate::mailbox::Structure>::zeroed();

@@ -1,5 +1,5 @@
-//! What a structure of a mailbox is made of, as data: for `Debug`, for checks at compile time, and for tests that compare it with
-//! tables from elsewhere.
+//! Descriptions of mailbox structures, as data: for `Debug`, for checks at compile time, and for tests that compare
+//! them with tables from other sources.
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ pub struct Field {
     pub show: fn(u64, &mut fmt::Formatter<'_>) -> fmt::Result,
 }
 
-/// Bytes in a structure that are no number: addresses of more than 64 bits, or parts that depend on the command.
+/// Bytes in a structure that are not a number: addresses of more than 64 bits, or parts that depend on the command.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes {
     /// Its name in `mlx5_ifc.h`.
@@ -38,7 +38,7 @@ pub struct Part {
     pub at: usize,
     /// How many there are in a row.
     pub many: usize,
-    /// What each is.
+    /// The structure of each.
     pub inner: &'static Description,
 }
 
@@ -47,7 +47,7 @@ pub struct Part {
 pub struct Description {
     /// Its name in `mlx5_ifc.h`, without `mlx5_ifc_` and `_bits`.
     pub name: &'static str,
-    /// Its size in bits, less the list that may follow.
+    /// Its size in bits, without the list that may follow.
     pub bits: usize,
     /// Numbers, by their place.
     pub fields: &'static [Field],
@@ -70,8 +70,8 @@ impl fmt::Debug for Description {
 }
 
 impl Description {
-    /// Does not compile for a structure that cannot be: if a field leaves it, two overlap, a number has no or more than 64
-    /// bits, or a part does not begin at a word.
+    /// Does not compile for an invalid structure: a field leaves it, two fields overlap, a number has no bits or more
+    /// than 64, or a part does not begin at a word.
     pub(crate) const fn check(&self) {
         assert!(self.bits.is_multiple_of(32), "a structure is whole words");
         assert!(self.bits <= MOST_BITS, "a structure has more bits than are checked");
@@ -106,7 +106,7 @@ impl Description {
     /// Writes the fields that are not zero, by name.
     ///
     /// # Errors
-    /// Those of the formatter.
+    /// The formatter's errors.
     pub fn show(&self, bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct(self.name);
         for field in self.fields {
@@ -138,7 +138,7 @@ impl Description {
     }
 }
 
-/// The most bits that [`Description::check`] has room for: the answer to QUERY_HCA_CAP has the most, 0x8080.
+/// The most bits that [`Description::check`] has room for. The answer to QUERY_HCA_CAP has the most: 0x8080.
 const MOST_BITS: usize = 0x8100;
 
 /// Marks whole words as used.

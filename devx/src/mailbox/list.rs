@@ -47,10 +47,10 @@ impl<H: Structure, E: Element> List<H, E> {
         list
     }
 
-    /// The structure and `len` elements, all zero: what the device answers into.
+    /// The structure and `len` elements, all zero: the space for the device's answer.
     ///
     /// # Panics
-    /// If they are more bytes than an address counts, or more than there is memory for.
+    /// If the size in bytes overflows, or exceeds the available memory.
     #[must_use]
     #[track_caller]
     pub fn zeroed(len: usize) -> Self {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// As many elements as make the sum of all bytes 0, or the product alone, where arithmetic wraps.
+    /// Lengths for which wrapping arithmetic would make the sum of all bytes 0, or the product alone.
     #[test]
     fn a_list_that_no_memory_holds_is_not_made() {
         for len in [usize::MAX / 16 - HEAD / 16 + 1, usize::MAX / 16 + 1, usize::MAX] {

@@ -1,10 +1,11 @@
 //! Mailboxes: the bytes of commands, as types.
 //!
-//! A command to the firmware is a mailbox of big-endian bit fields, and so is the answer. [`mod@crate::cmd`] describes each
-//! once: the name that `mlx5_ifc.h` of Linux and rdma-core has for a field, its first bit, its bits, its Rust type. The macro
-//! `structures!` makes of that a type with a getter and a setter for each field, checks when the crate is compiled that fields
-//! do not overlap and stay inside, and keeps the description as data ([`Description`]): `Debug` prints the fields that are not
-//! zero by their names, and a test compares all descriptions with a table made of the headers (`devx/prm/mlx5_ifc.txt`).
+//! A command to the firmware is a mailbox of big-endian bit fields, and the answer is another. [`mod@crate::cmd`]
+//! describes each field once: its name in `mlx5_ifc.h` of Linux and rdma-core, its first bit, its width, its Rust type.
+//! From this the macro `structures!` makes a type with a getter and a setter for each field. At compile time it checks
+//! that fields do not overlap and stay inside the structure. It keeps the description as data ([`Description`]):
+//! `Debug` prints nonzero fields by name, and a test compares all descriptions with a table made from the headers
+//! (`devx/prm/mlx5_ifc.txt`).
 //!
 //! ```
 //! use blueflame::types::Cqn;
@@ -18,8 +19,9 @@
 //! );
 //! ```
 //!
-//! Getters take whatever bytes the device wrote: each pattern of bits is a value. Setters panic if a value has more bits than
-//! its field: no number silently becomes another. The builders of [`crate::object`] check such numbers before, and return errors.
+//! Getters accept any bytes from the device: each pattern of bits is a value. Setters panic if a value has more bits
+//! than its field, rather than truncate it. The builders of [`crate::object`] check such numbers first, and return
+//! errors.
 
 pub mod bits;
 mod command;

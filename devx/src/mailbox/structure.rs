@@ -7,12 +7,12 @@ use super::{Description, Value};
 /// # Safety
 /// The type is `BYTES` bytes with alignment of 4 at most, any of which may have any value, and `DESCRIPTION` has passed its checks.
 pub unsafe trait Structure: Clone + Sized {
-    /// Its size, less the list that may follow.
+    /// Its size in bytes, without the list that may follow.
     const BYTES: usize;
-    /// What it is made of.
+    /// Its fields, as data.
     const DESCRIPTION: &'static Description;
 
-    /// All zero: what a structure is before fields are set.
+    /// The structure before any field is set: all zero.
     fn zeroed() -> Self;
 
     /// The bytes.
@@ -21,7 +21,7 @@ pub unsafe trait Structure: Clone + Sized {
     /// The bytes, to be changed.
     fn as_bytes_mut(&mut self) -> &mut [u8];
 
-    /// A copy of the structure that `bytes` begin with; what is missing is zero.
+    /// A copy of the structure at the beginning of `bytes`; missing bytes are zero.
     #[must_use]
     fn copied(bytes: &[u8]) -> Self {
         let mut copy = Self::zeroed();
@@ -34,7 +34,7 @@ pub unsafe trait Structure: Clone + Sized {
 /// The bits of a field's value.
 ///
 /// # Panics
-/// If there are more than the field has: a number that somebody has computed would silently become another.
+/// If the value has more bits than the field: truncation would silently change a computed number.
 #[inline]
 #[track_caller]
 pub(crate) fn fitting<T: Value>(name: &str, width: usize, value: T) -> u64 {
@@ -65,9 +65,9 @@ pub(crate) unsafe fn part_mut<T: Structure>(bytes: &mut [u8], at: usize) -> &mut
     unsafe { &mut *bytes.as_mut_ptr().add(at).cast() }
 }
 
-/// Declares structures, each by one description: its name in `mlx5_ifc.h`, its size in bits, and its fields with first bit, bits, and
-/// type. Each field gets a method that reads it and one, `set_`, that writes it; `parts` are structures inside, `arrays` several in
-/// a row, `bytes` are no numbers.
+/// Declares structures, each by one description: its name in `mlx5_ifc.h`, its size in bits, and its fields with first
+/// bit, width, and type. Each field gets a getter, and a setter with the prefix `set_`. `parts` are nested structures,
+/// `arrays` are several structures in a row, `bytes` are not numbers.
 ///
 /// Setters panic if a value has more bits than the field.
 macro_rules! structures {

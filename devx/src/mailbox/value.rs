@@ -1,9 +1,10 @@
-//! What the numbers in mailboxes are in Rust: flags, numbers, identifiers, and values that have names.
+//! Rust types of the numbers in mailboxes: flags, numbers, identifiers, and named values.
 
 use blueflame::types::{Cqn, Psn, Qpn, Srqn};
 use blueflame::{Lkey, Rkey};
 
-/// A type of which a field of a mailbox can be. Every pattern of bits is a value: what a device writes is never refused here.
+/// A type that a field of a mailbox can have. Every pattern of bits is a value: this crate refuses no number from the
+/// device.
 pub trait Value: Copy + core::fmt::Debug {
     /// The most bits a value has.
     const BITS: usize;
@@ -86,8 +87,8 @@ macro_rules! keys {
 }
 keys!(Lkey, Rkey);
 
-/// Declares a type of values that have names: a number with constants, since a device may know more values than this crate. `Debug` says
-/// the name, or the number.
+/// Declares a type of named values: a number with constants, because a device may know more values than this crate.
+/// `Debug` prints the name, or the number.
 macro_rules! names {
     ($(
         $(#[$doc:meta])*

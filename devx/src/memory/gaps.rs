@@ -1,4 +1,4 @@
-//! Which parts of a stretch of memory are free. Knows no memory, only numbers.
+//! Which parts of a stretch of memory are free. Handles numbers only, no memory.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Gaps {
         Some(place)
     }
 
-    /// Gives back what was taken.
+    /// Gives back a part that was taken.
     pub(super) fn give(&mut self, mut place: usize, mut len: usize) {
         if let Some((&before, &free)) = self.free.range(..place).next_back()
             && before + free == place

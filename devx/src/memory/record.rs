@@ -27,7 +27,7 @@ impl Records {
         Self { space, used: Mutex::new(0) }
     }
 
-    /// Takes the first that is free.
+    /// Takes the first free record.
     pub(super) fn take(self: &Arc<Self>) -> Option<Record> {
         // Nothing panics while it holds the lock.
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);

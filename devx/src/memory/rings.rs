@@ -11,8 +11,8 @@ use crate::cmd::UmemId;
 use crate::context::Context;
 use crate::error::Error;
 
-/// Where the rings and doorbell records of many queues lie: memory registered in large chunks. Cheap to clone; the memory stays as
-/// long as a queue in it.
+/// Memory for the rings and doorbell records of many queues, registered in large chunks. Cheap to clone. The memory
+/// stays registered as long as a queue in it lives.
 ///
 /// ```text
 ///   Rings ── chunk: one UMEM on huge pages        ┌──────┬──────┬──────┬─────────┬──────┬───────
@@ -21,13 +21,14 @@ use crate::error::Error;
 ///     └── ThreadRings (thread 2) ── its records   └ 8 bytes each, packed: no other thread's lie on these cache lines
 /// ```
 ///
-/// Queues are made in a [`ThreadRings`](super::ThreadRings) over it, one for each thread.
+/// Make queues in a [`ThreadRings`](super::ThreadRings) over it, one for each thread.
 ///
-/// Where the kernel does not say in which pages the device has a chunk ([`Umem::page_bytes`]), rings cannot begin anywhere in it: each
-/// is registered once more by itself, in whole pages. The VFIO driver is like that.
+/// If the kernel does not state the size of the device's pages of a chunk ([`Umem::page_bytes`]), rings cannot begin at
+/// every offset in it. Each ring is then registered once more by itself, in whole pages. The VFIO driver behaves this
+/// way.
 ///
-/// With verbs each queue pair is a registration of its own, and its record a cache line. Here 10,000 queue pairs are one
-/// registration if the first chunk is large enough ([`RingsBuilder::chunk_bytes`]).
+/// With verbs, each queue pair is a registration of its own, and its record takes a cache line. Here 10,000 queue pairs
+/// are one registration if the first chunk is large enough ([`RingsBuilder::chunk_bytes`]).
 #[derive(Clone, Debug)]
 pub struct Rings {
     shared: Arc<Shared>,
@@ -48,7 +49,7 @@ struct Chunk {
     alone: usize,
 }
 
-/// How the memory of rings is to be registered.
+/// How to register the memory of rings.
 #[derive(Clone, Copy, Debug)]
 pub struct RingsBuilder<'a> {
     context: &'a Context,
@@ -62,7 +63,7 @@ pub struct RingsUse {
     pub registrations: usize,
     /// Bytes of chunks.
     pub registered: usize,
-    /// Bytes of them that rings, and pages of records, take.
+    /// Bytes of the chunks that rings and pages of records take.
     pub taken: usize,
 }
 
@@ -70,13 +71,13 @@ pub struct RingsUse {
 pub(super) const RING_ALIGN: usize = PAGE / 64;
 
 impl Rings {
-    /// Begins to say how memory is registered. By default in chunks of 2 MiB.
+    /// Begins to configure the registration. The default is chunks of 2 MiB.
     #[must_use]
     pub fn builder(context: &Context) -> RingsBuilder<'_> {
         RingsBuilder { context, chunk_bytes: 2 << 20 }
     }
 
-    /// Memory in chunks of the usual size.
+    /// Memory in chunks of the default size.
     ///
     /// # Errors
     /// [`Error::Call`]: no memory, or too much of it locked.
@@ -117,7 +118,7 @@ impl Rings {
         Ok(space)
     }
 
-    /// Takes zeroed memory, for which any multiple of `align` will do; registers another chunk if there is no room.
+    /// Takes zeroed memory at a multiple of `align`; registers another chunk if there is no room.
     pub(super) fn take(&self, bytes: usize, align: usize) -> Result<Space, Error> {
         let mut chunks = self.shared.lock();
         let found = chunks.iter_mut().find_map(|chunk| Some((chunk.gaps.take(bytes, align)?, Arc::clone(&chunk.umem))));
@@ -139,7 +140,7 @@ impl Rings {
 }
 
 impl RingsBuilder<'_> {
-    /// Bytes that are registered at a time. A ring that is longer gets a registration of its own.
+    /// Bytes to register at a time. A longer ring gets a registration of its own.
     #[must_use]
     pub fn chunk_bytes(mut self, bytes: usize) -> Self {
         self.chunk_bytes = bytes;
@@ -221,7 +222,7 @@ fn host_page() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(PAGE).max(PAGE)
 }
 
-/// The error for more memory than there are addresses.
+/// The error for a size beyond the address space.
 fn too_much() -> Error {
     CallError { call: "mmap", errno: libc::ENOMEM }.into()
 }
@@ -230,7 +231,7 @@ impl Drop for Space {
     fn drop(&mut self) {
         let alone = usize::from(self.own.is_some());
         if self.own.as_mut().is_some_and(|own| !own.end()) {
-            // The device may still use the place: nothing else comes there, and the chunk stays.
+            // The device may still use the place: nothing else is put there, and the chunk stays.
             core::mem::forget(Arc::clone(&self.chunk));
             return;
         }

@@ -1,4 +1,4 @@
-//! What the queues of one thread are made in.
+//! Memory for the queues of one thread.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// The rings and doorbell records of one thread's queues. Make one for each thread that posts and polls.
 ///
-/// Queues that are made in it may be used by any thread. But the records of all of them are packed, eight to a cache line, and two
+/// Any thread may use the queues made in it. But the records of all of them are packed, eight to a cache line, and two
 /// CPUs that store to one line take it from each other.
 #[derive(Debug)]
 pub struct ThreadRings {
@@ -24,18 +24,18 @@ impl ThreadRings {
         Self { rings: rings.clone(), records: Mutex::default() }
     }
 
-    /// The memory that it takes from.
+    /// The memory from which it takes rings and records.
     #[must_use]
     pub fn rings(&self) -> &Rings {
         &self.rings
     }
 
-    /// Memory for a ring whose entries are `entry` bytes, a power of two: it begins at a multiple of them.
+    /// Memory for a ring whose entries are `entry` bytes, a power of two. It begins at a multiple of `entry`.
     pub(crate) fn ring(&self, bytes: usize, entry: usize) -> Result<Space, Error> {
         self.rings.take_ring(bytes, entry.max(RING_ALIGN))
     }
 
-    /// Memory for the ring of a work queue (`wq`), whose context has no room for each offset in a page.
+    /// Memory for the ring of a work queue (`wq`), whose context cannot express every offset in a page.
     pub(crate) fn paged_ring(&self, bytes: usize) -> Result<Space, Error> {
         self.rings.take_ring(bytes, PAGE)
     }
@@ -44,7 +44,7 @@ impl ThreadRings {
     pub(crate) fn record(&self) -> Result<Record, Error> {
         // Nothing panics while it holds the lock, and the list is valid after every step.
         let mut pages = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        // From the newest on: older ones are full as a rule.
+        // Newest first: older pages are usually full.
         if let Some(record) = pages.iter().rev().find_map(Records::take) {
             return Ok(record);
         }

@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::ffi;
 
-/// Memory that commands can name: for rings, doorbell records, and memory keys. Registered until dropped.
+/// Memory that commands can name: for rings, doorbell records, and memory keys. Dropping it ends the registration.
 ///
-/// Its memory belongs to the device as much as to the program, so it is only given out as an address.
+/// Its memory belongs to the device as much as to the program, so only its address is given out.
 #[derive(Debug)]
 pub struct Umem {
     raw: NonNull<ffi::Mlx5dvDevxUmem>,
@@ -21,7 +21,7 @@ pub struct Umem {
     len: usize,
     device_pages: DevicePages,
     registered: bool,
-    /// `None` for memory of somebody else's. Unmapped after the registration has ended.
+    /// `None` for the caller's memory. Unmapped after the registration has ended.
     memory: Option<(MmapMut, Pages)>,
     context: Context,
 }
@@ -31,7 +31,7 @@ unsafe impl Send for Umem {}
 // SAFETY: as above.
 unsafe impl Sync for Umem {}
 
-/// Bytes of the device's smallest pages (`MLX5_ADAPTER_PAGE_SHIFT`), in which memory is registered if that can be.
+/// Bytes of the device's smallest pages (`MLX5_ADAPTER_PAGE_SHIFT`). Memory is registered in such pages if possible.
 pub(super) const PAGE: usize = 4096;
 
 /// Knowledge of the pages in which the device has the memory.
@@ -50,11 +50,11 @@ enum DevicePages {
     Unknown,
 }
 
-/// What the device may do: write, for completions and received data; reading is always allowed.
+/// The device's rights: write, for completions and received data; reading is always allowed.
 const ACCESS: u32 = rdma_sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
 
 impl Umem {
-    /// Maps and registers at least so many bytes, all zero, on huge pages if there are any.
+    /// Maps and registers at least `bytes` bytes, all zero, on huge pages if available.
     ///
     /// # Errors
     /// [`Error::Call`]: no memory, or too much of it locked (`ulimit -l`).
@@ -71,15 +71,17 @@ impl Umem {
         Ok(umem)
     }
 
-    /// Registers memory of the caller's, in pages of 4096 bytes if the kernel has such ([`page_bytes`](Self::page_bytes)).
+    /// Registers the caller's memory, in pages of 4096 bytes if the kernel offers them
+    /// ([`page_bytes`](Self::page_bytes)).
     ///
     /// # Errors
     /// [`Error::Call`].
     ///
     /// # Safety
-    /// The memory is mapped readable and writable until the returned value is dropped; for good, if objects that lie there could not be
-    /// destroyed ([`Object::destroy`](crate::Object::destroy)), for then the registration does not end. What the device is told to write there, by objects
-    /// that name this memory, nobody else uses meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
+    /// The memory is mapped readable and writable until the returned value is dropped. If objects that lie there could
+    /// not be destroyed ([`Object::destroy`](crate::Object::destroy)), the registration does not end, and the memory
+    /// stays mapped for good. Objects that name this memory may tell the device to write to parts of it; nothing else
+    /// uses these parts meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
     /// [`write`](Self::write).
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
         // SAFETY: the caller vouches for the memory.
@@ -93,22 +95,23 @@ impl Umem {
         &self.context
     }
 
-    /// What commands call it.
+    /// The number that identifies it in commands.
     #[must_use]
     pub fn id(&self) -> UmemId {
         // SAFETY: alive as long as `self`, and written once. An identifier of 32 bits is any number.
         UmemId::new(unsafe { self.raw.as_ref() }.umem_id).expect("32 bits")
     }
 
-    /// Bytes of the pages in which the device has the memory: 4096. `None` if the kernel chose them, as the VFIO driver and kernels
-    /// whose own pages are larger do. A ring begins at a multiple of 1/64 of a page, and of memory in unknown pages at offset 0.
+    /// Bytes of the pages in which the device has the memory: 4096. `None` if the kernel chose the pages, as the VFIO
+    /// driver does, and kernels with larger pages of their own. A ring begins at a multiple of 1/64 of a page; in pages
+    /// of unknown size, it begins at offset 0.
     #[must_use]
     pub fn page_bytes(&self) -> Option<usize> {
         (self.device_pages == DevicePages::Small).then_some(PAGE)
     }
 
-    /// Refuses memory whose addresses may differ from the device's in their offset in a page. Firmware refuses keys of it, with
-    /// syndrome 0x317175 (UCX, pull request 8689).
+    /// Returns an error if the program's and the device's addresses may differ in their offset in a page. Firmware
+    /// refuses keys of such memory, with syndrome 0x317175 (UCX, pull request 8689).
     pub(crate) fn check_addresses(&self) -> Result<(), Error> {
         if self.device_pages != DevicePages::Unknown {
             return Ok(());
@@ -142,7 +145,7 @@ impl Umem {
 
     /// Copies `data` into the memory, from byte `offset` on.
     ///
-    /// Other threads, and the device, may write there at the same time: each byte is then that of one of them.
+    /// Other threads and the device may write there at the same time: each byte then comes from one of them.
     ///
     /// # Panics
     /// If it does not fit.
@@ -162,7 +165,7 @@ impl Umem {
     /// Copies bytes from `offset` on out of the memory.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If the memory has fewer bytes.
     #[track_caller]
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         assert!(
@@ -176,8 +179,8 @@ impl Umem {
         }
     }
 
-    /// A byte of the memory, inside of it. Copies go by bytes: where two threads reach the same memory by words and by bytes, that is a race
-    /// (`core::sync::atomic`, memory model).
+    /// A byte of the memory, inside of it. Copies go byte by byte. If one thread accesses the same memory by words and
+    /// another by bytes, that is a race (`core::sync::atomic`, memory model).
     fn byte(&self, at: usize) -> &AtomicU8 {
         debug_assert!(at < self.len);
         // SAFETY: mapped as long as `self`, and inside. All accesses of safe code come from here, and are atomic, so any number of threads
@@ -186,7 +189,7 @@ impl Umem {
         unsafe { AtomicU8::from_ptr(self.start.add(at).as_ptr()) }
     }
 
-    /// Which pages it got; `None` for memory of the caller's.
+    /// The kind of pages that the memory got; `None` for the caller's memory.
     #[must_use]
     pub fn pages(&self) -> Option<Pages> {
         self.memory.as_ref().map(|(_, pages)| *pages)
@@ -194,7 +197,8 @@ impl Umem {
 }
 
 impl Umem {
-    /// Ends the registration, once. False if the device refuses that: it may still use the memory, which stays mapped.
+    /// Ends the registration, once. Returns false if the device refuses: it may still use the memory, which stays
+    /// mapped.
     pub(super) fn end(&mut self) -> bool {
         // SAFETY: registered, ended once; objects that lie in it held this value, and are gone.
         let refused =
@@ -222,7 +226,7 @@ unsafe fn register(
     len: usize,
 ) -> Result<(NonNull<ffi::Mlx5dvDevxUmem>, DevicePages), Error> {
     let addr = start.as_ptr().cast();
-    // The largest page that begins where the memory's first does, and all that are smaller.
+    // The largest page size for which the memory's first page begins a page, and all smaller sizes.
     let first = start.addr().get() as u64 & !(PAGE as u64 - 1);
     let aligned = first ^ first.wrapping_sub(1);
     for (pgsz_bitmap, pages) in [(PAGE as u64, DevicePages::Small), (aligned, DevicePages::Aligned)] {
@@ -250,7 +254,7 @@ unsafe fn register(
 /// VFIO driver. `EINVAL`: the host's own pages are larger (Linux `drivers/infiniband/core/umem.c`, `ib_umem_find_best_pgsz`).
 const PAGES_REFUSED: [i32; 4] = [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPROTONOSUPPORT, libc::EINVAL];
 
-/// The failure that `errno` tells of.
+/// The failure that `errno` reports.
 pub(crate) fn last(call: &'static str) -> CallError {
     CallError { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
 }

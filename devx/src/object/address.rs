@@ -1,4 +1,4 @@
-//! The way to a peer, as a queue pair's context has it.
+//! The path to a peer, in a queue pair's context.
 
 use core::ptr::NonNull;
 
@@ -12,10 +12,11 @@ use crate::error::Error;
 use crate::ffi;
 use crate::memory::last;
 
-/// Fills in the way from `path` to `remote`, for a queue pair with number `local`. On Ethernet this resolves the peer's MAC address,
-/// which takes a call of the kernel.
+/// Fills in the way from `path` to `remote`, for queue pair `local`. On Ethernet this resolves the peer's MAC address
+/// by a call of the kernel.
 ///
-/// Linux fills in the same for a queue pair that verbs moves to RTR (`drivers/infiniband/hw/mlx5/qp.c`, `mlx5_set_path`).
+/// Linux fills in the same fields when verbs moves a queue pair to RTR (`drivers/infiniband/hw/mlx5/qp.c`,
+/// `mlx5_set_path`).
 pub(super) fn fill(ads: &mut Ads, device: &Device, path: &Path, local: Qpn, remote: &Endpoint) -> Result<(), Error> {
     let mut attr = path.address(remote)?;
     if path.port.link_layer == LinkLayer::Ethernet {
@@ -50,7 +51,7 @@ impl Drop for AddressHandle {
     }
 }
 
-/// The MAC address behind a GID: what the kernel resolves for an address handle (UCX asks in the same way).
+/// The MAC address behind a GID. The kernel resolves it for an address handle; UCX obtains it in the same way.
 fn mac_of(device: &Device, attr: &mut ibv_ah_attr) -> Result<[u8; 6], Error> {
     let pd = device.protection_domain()?;
     // SAFETY: the domain is alive, the attributes are ours.

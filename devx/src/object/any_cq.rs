@@ -1,4 +1,5 @@
-//! Checks of the completion queues that objects are made with. Objects are made until one has a number of its own.
+//! Checks of the completion queues that objects use. New objects are made until one has a number without old
+//! completions.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{Command, Creates, Inbox};
 
-/// Refuses the queue of another handle: safe code can exchange the queues in two [`Owned`].
+/// Returns an error for the queue of another handle: safe code can exchange the queues in two [`Owned`].
 pub(super) fn whole(cq: &dyn AnyCq<Cq>) -> Result<&Cq, Error> {
     if cq.any_is_whole() { Ok(cq.any_handle()) } else { Err(Error::Foreign { object: OBJECT, of: "handle" }) }
 }
@@ -26,8 +27,8 @@ pub(super) fn receiver(cq: &Cq) -> Result<Receiver, Error> {
     counted(cq, false)
 }
 
-/// The same of a receive queue of frames. Nothing may be left there of an earlier receiver: any completion of a receive would pass for
-/// one of its own.
+/// The same for a receive queue of frames. No completion of an earlier receiver may be left there: any completion of a
+/// receive would pass for this queue's own.
 ///
 /// # Errors
 /// [`Error::Receivers`], [`Error::StaleReceives`].
@@ -44,13 +45,13 @@ fn counted(cq: &Cq, flow_tags: bool) -> Result<Receiver, Error> {
     Receiver::new(cq.id(), flow_tags).map_err(|error| Error::Receivers { cqn: cq.cqn(), error })
 }
 
-/// Objects that are made for one with a number of which no completions are left.
+/// Attempts to make an object whose number has no completions left in the queues.
 const TRIES: usize = 16;
 
 /// The answer to the command of a mailbox.
 type Out<I> = <<I as Inbox>::Command as Command>::Out;
 
-/// Makes objects until one has a number of which no completions are left in the completion queues: they would pass for its own.
+/// Makes objects until one has a number without completions in the queues. Old completions would pass for its own.
 pub(super) fn make_fresh<I: Inbox>(
     context: &Context,
     inbox: &I,
@@ -61,7 +62,7 @@ pub(super) fn make_fresh<I: Inbox>(
 where
     I::Command: Creates,
 {
-    // As a rule both are one, and need looking at once.
+    // Usually both are the same queue, which needs one search only.
     let cqs = &cqs[..if cqs[0].any_id() == cqs[1].any_id() { 1 } else { 2 }];
     let mut unfit = Vec::new();
     loop {

@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
 
-/// Handle of a completion queue, for what is not polling. Cheap to clone. Queues are made with the [queue itself](super::AnyCq).
+/// Handle of a completion queue, for everything except polling. Cheap to clone. Builders take the [queue
+/// itself](super::AnyCq).
 #[derive(Clone, Debug)]
 pub struct Cq {
     handle: Arc<Handle>,
@@ -32,12 +33,13 @@ pub(super) const OBJECT: &str = "completion queue";
 /// The largest `cqc.cq_period`, in microseconds.
 const MAX_PERIOD: u16 = 0xfff;
 
-/// What of a context MODIFY_CQ takes (Linux `include/linux/mlx5/cq.h`, `MLX5_CQ_MODIFY_*`).
+/// Fields of a context that MODIFY_CQ changes (Linux `include/linux/mlx5/cq.h`, `MLX5_CQ_MODIFY_*`).
 const MODIFY_PERIOD: u32 = 1 << 0;
 const MODIFY_COUNT: u32 = 1 << 1;
 
-/// The operation of MODIFY_CQ that moves a queue to another ring, and all that it is told of the ring: size, offset in the first page,
-/// size of pages (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`; `cq.c`, `mlx5_ib_resize_cq`).
+/// The operation of MODIFY_CQ that moves a queue to another ring, and the fields that describe the ring: size, offset
+/// in the first page, page size (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`; `cq.c`,
+/// `mlx5_ib_resize_cq`).
 const RESIZE: u16 = 1;
 const RESIZE_ALL: u32 = 7;
 
@@ -52,11 +54,11 @@ struct Handle {
     object: Object,
     cqn: Cqn,
     id: CqId,
-    /// Resizing moves it. The object keeps it, too.
+    /// Resizing moves the ring. The object also keeps this place.
     lies: Arc<Mutex<Lies>>,
 }
 
-/// Where a completion queue lies. Whoever makes queue pairs looks at the ring, and another thread may move it.
+/// Where a completion queue lies. Builders of queue pairs search the ring, and another thread may move it.
 #[derive(Debug)]
 struct Lies {
     parts: CqParts,
@@ -94,7 +96,7 @@ impl Cq {
         &self.handle.object
     }
 
-    /// The raw parts. A queue over them exists already: for reading only.
+    /// The raw parts, for reading only: a queue over them exists already.
     #[must_use]
     pub fn parts(&self) -> CqParts {
         self.lies().parts
@@ -110,8 +112,9 @@ impl Cq {
         Ok(self.object().query(&inbox)?.cq_context().clone())
     }
 
-    /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now on; if one
-    /// is 0, not at all (MODIFY_CQ). What queues are made with is [`CqBuilder::moderation`].
+    /// Changes the moderation of events (MODIFY_CQ). From now on, an event waits for this many completions since the
+    /// previous event, or for this many microseconds (4095 at most). If either number is 0, events do not wait.
+    /// [`CqBuilder::moderation`] sets the initial moderation.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`].
@@ -129,15 +132,16 @@ impl Cq {
         self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the room of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there (MODIFY_CQ). What
-    /// nobody has polled stays. The new ring is taken of `rings`.
+    /// Changes the capacity of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there
+    /// (MODIFY_CQ). Unpolled completions stay. The new ring comes from `rings`.
     ///
-    /// A queue whose device packs completions cannot be resized, which is known by type.
+    /// A queue whose device packs completions cannot be resized; its type prevents that.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or [`Error::Command`], as when more
-    /// completions wait than there is to be room for. Nothing has changed then. [`Error::Parts`] if the queue is not that of its handle
-    /// (they were swapped), or if the device has not moved to the new ring as it should: completions are lost.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or
+    /// [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed then.
+    /// [`Error::Parts`] if the queue does not belong to its handle (they were swapped), or if the device did not move
+    /// to the new ring properly: completions are lost.
     pub fn resize<M: PollMode<Packing = ()>>(
         queue: &mut OwnedCq<M>,
         rings: &ThreadRings,
@@ -162,8 +166,8 @@ impl Cq {
         let ring = rings.ring(cqes as usize * cqe_bytes as usize, cqe_bytes as usize)?;
         // SAFETY: the ring is ours, and the device does not have it yet.
         unsafe { mark_unwritten(ring.start(), cqes, cqe_bytes) };
-        // The headers say where the memory's number and offset are in the command that makes a queue alone. Both have
-        // `cq_umem_valid` in one place, and Linux sets it in both (`devx_set_umem_valid`).
+        // The headers give the place of the memory's number and offset only in the command that creates a queue. Both
+        // commands have `cq_umem_valid` in one place, and Linux sets it in both (`devx_set_umem_valid`).
         let mut place = CreateCqIn::new();
         place.set_cq_umem_valid(true).set_cq_umem_id(ring.umem()).set_cq_umem_offset(ring.offset());
         let mut inbox = ModifyCqIn::new();
@@ -200,7 +204,7 @@ struct Packed {
     format_ext: u8,
 }
 
-/// What a completion queue is to be like, and how it is polled.
+/// Builder of a completion queue, with the mode in which it is polled.
 #[derive(Clone, Copy, Debug)]
 pub struct CqBuilder<'a, M = Standard> {
     rings: &'a ThreadRings,
@@ -224,7 +228,7 @@ pub trait CqMode: PollMode + Sealed {
         Self: Sized;
 }
 
-/// Keeps [`CqMode`] to what can be made.
+/// Restricts [`CqMode`] to the modes that queues can have.
 pub trait Sealed {}
 
 impl Sealed for Standard {}
@@ -243,8 +247,8 @@ impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
 }
 
 impl ThreadRings {
-    /// Begins a completion queue with room for at least `cqes` completions, armed by way of `page`. It must hold all that can wait in it
-    /// before they are polled: a queue that overruns is lost, with all its queue pairs.
+    /// Begins a completion queue with room for at least `cqes` completions, armed through `page`. It must hold all
+    /// completions that can wait in it unpolled: a queue that overruns is lost, with all its queue pairs.
     #[must_use]
     pub fn completion_queue<'a>(&'a self, page: &'a DoorbellPage, cqes: u32) -> CqBuilder<'a> {
         CqBuilder {
@@ -262,8 +266,8 @@ impl ThreadRings {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device packs completions that are like each other, in mini-CQEs of format `F` and layout `L`; the queue is polled in the
-    /// mode [`Compressed`]. What they have not in common, and `F` has not, is lost: timestamps, for one.
+    /// The device packs similar completions, in mini-CQEs of format `F` and layout `L`. The queue is polled in the mode
+    /// [`Compressed`]. Fields that differ and are not in `F`, such as timestamps, are lost.
     #[must_use]
     pub fn compressed<F: MiniFormat, L: Layout>(self) -> CqBuilder<'a, Compressed<F, L>> {
         let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
@@ -280,22 +284,23 @@ impl<M: CqMode> CqBuilder<'_, M> {
         self
     }
 
-    /// Which of the device's completion interrupts its events come by. Default 0.
+    /// The device's completion interrupt for its events. Default 0.
     #[must_use]
     pub fn comp_vector(mut self, vector: u32) -> Self {
         self.vector = vector;
         self
     }
 
-    /// The device does not look whether the queue overruns: for the mode [`NoOverrun`](blueflame::cq::NoOverrun). Off by default.
+    /// The device does not check whether the queue overruns. For the mode [`NoOverrun`](blueflame::cq::NoOverrun). Off
+    /// by default.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {
         self.ignore_overrun = on;
         self
     }
 
-    /// Events wait for so many completions since the event before, or so many microseconds (4095 at most). If one is 0, which is the
-    /// default, not at all.
+    /// An event waits for this many completions since the previous event, or for this many microseconds (4095 at most).
+    /// If either number is 0, which is the default, events do not wait.
     #[must_use]
     pub fn moderation(mut self, completions: u16, microseconds: u16) -> Self {
         self.moderation = (completions, microseconds);
@@ -370,7 +375,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 
-    /// Whether the device can do it.
+    /// Checks the number of CQEs and the device's capabilities.
     fn check(&self, context: &Context, cqes: u32) -> Result<(), Error> {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;

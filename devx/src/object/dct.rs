@@ -12,7 +12,7 @@ use crate::cmd::{CreateDctIn, Dctc, Dctn, PathMtu, QueryDctIn};
 use crate::context::Object;
 use crate::error::Error;
 
-/// A target of dynamically connected queue pairs (DCT): initiators everywhere send to its number, if they know its key.
+/// A target of dynamically connected queue pairs (DCT). Any initiator that knows its key can send to its number.
 #[derive(Debug)]
 pub struct Dct {
     object: Object,
@@ -20,8 +20,8 @@ pub struct Dct {
 }
 
 impl Pd {
-    /// Makes a target that takes receives from `shared`, completes them on `cq`, and permits what `path` says (its access, RNR timer,
-    /// MTU) to initiators that know `access_key`.
+    /// Makes a target that takes receives from `shared` and completes them on `cq`. Initiators that know `access_key`
+    /// get the access of `path`; its RNR timer and MTU apply to them.
     ///
     /// # Errors
     /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`].

@@ -17,10 +17,11 @@ use crate::error::Error;
 use crate::mailbox::Structure;
 
 impl Context {
-    /// How many data units the device encrypts by one memory key ([`Encryption::units`](blueflame::wqe::Encryption::units)).
+    /// How many data units the device encrypts with one memory key
+    /// ([`Encryption::units`](blueflame::wqe::Encryption::units)).
     ///
     /// # Errors
-    /// [`Error::Capability`] if it does not encrypt; [`Error::Command`].
+    /// [`Error::Capability`] if the device does not encrypt; [`Error::Command`].
     pub fn encryption(&self) -> Result<DataUnits, Error> {
         let general = self.general()?;
         let (one, many) = (general.aes_xts_single_block_le_tweak(), general.aes_xts_multi_block_be_tweak());
@@ -30,8 +31,8 @@ impl Context {
     }
 }
 
-/// Both halves of a key of AES-XTS, one behind the other: the one that encrypts data, then the one that encrypts the numbers of data
-/// units (IEEE Std 1619).
+/// Both halves of an AES-XTS key, one behind the other: the half that encrypts data, then the half that encrypts the
+/// numbers of data units (IEEE Std 1619).
 #[derive(Clone, Copy)]
 pub enum XtsKey {
     /// Halves of 128 bits.
@@ -41,7 +42,7 @@ pub enum XtsKey {
 }
 
 impl fmt::Debug for XtsKey {
-    /// Not the key.
+    /// Omits the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Aes128(_) => "Aes128",
@@ -56,8 +57,9 @@ pub struct Dek {
     object: GeneralObject<EncryptionKeyObj>,
 }
 
-/// Where the key is in the body, in bytes: 128 at most, a tag behind it (rdma-core `providers/mlx5/mlx5_ifc.h`,
-/// `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`(3)). Linux' header, of which the structure is, has 32 of them.
+/// Byte offset of the key in the body. The key has 128 bytes at most, and a tag follows it (rdma-core
+/// `providers/mlx5/mlx5_ifc.h`, `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`(3)). The structure
+/// comes from Linux' header, which has 32 of these bytes.
 const KEY_AT: usize = 0x40;
 /// For AES-XTS (`MLX5_ENCRYPTION_KEY_OBJ_KEY_PURPOSE_AES_XTS`).
 const AES_XTS: u8 = 3;
@@ -65,7 +67,7 @@ const AES_XTS: u8 = 3;
 const READY: u8 = 0;
 
 impl Dek {
-    /// Makes one (CREATE_GENERAL_OBJECT). With a tag, requests must give the same tag
+    /// Makes a key (CREATE_GENERAL_OBJECT). If it has a tag, requests must give the same tag
     /// ([`Encryption::keytag`](blueflame::wqe::Encryption::keytag)).
     ///
     /// # Errors
@@ -85,7 +87,7 @@ impl Dek {
         Ok(Self { object: GeneralObject::over(pd.context(), &body, pd.clone())? })
     }
 
-    /// What requests call it.
+    /// The number that identifies it in requests.
     #[must_use]
     pub fn number(&self) -> DekNumber {
         DekNumber::truncate(self.object.id())
@@ -100,8 +102,8 @@ impl Dek {
     }
 }
 
-/// An indirect memory key that requests make encrypt ([`Request::encryption`]), as `mlx5dv_create_mkey` makes it with
-/// `MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO`. It gives access to nothing at first.
+/// An indirect memory key that requests can set to encrypt ([`Request::encryption`]). `mlx5dv_create_mkey` makes the
+/// same key with `MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO`. It gives access to nothing at first.
 #[derive(Debug)]
 pub struct EncryptingKey(FormattedKey);
 
@@ -121,19 +123,19 @@ impl EncryptingKey {
         self.0.rkey()
     }
 
-    /// A request that says what is behind it, who may use it, and how it is encrypted:
-    /// [`configure_key`](blueflame::wqe::configure_key) has what its poster answers for.
+    /// A request that sets the memory behind the key, its access rights, and its encryption.
+    /// [`configure_key`](blueflame::wqe::configure_key) lists the conditions that its poster must meet.
     pub fn configure(&self) -> Request<ConfigureKey, Unchanged> {
         self.0.configure()
     }
 
-    /// Byte `offset` of what is behind it, for peers' requests.
+    /// Byte `offset` of the memory behind the key, for peers' requests.
     #[must_use]
     pub fn remote(&self, offset: u64) -> Remote {
         self.0.remote(offset)
     }
 
-    /// Bytes of what is behind it, for this side's requests.
+    /// Bytes of the memory behind the key, for this side's requests.
     #[must_use]
     pub fn sge(&self, offset: u64, length: u32) -> Sge {
         self.0.sge(offset, length)

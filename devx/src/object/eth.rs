@@ -26,7 +26,7 @@ use crate::inline_mode::DevxInlineMode;
 use crate::memory::{Record, Space, ThreadRings};
 use crate::timestamps;
 
-/// Handle of a send queue that is no queue pair's. Cheap to clone.
+/// Handle of a send queue outside of queue pairs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sq {
     handle: Arc<SqHandle>,
@@ -42,14 +42,14 @@ struct SqHandle {
 /// A send queue of frames.
 pub type OwnedSq<M> = Owned<SendQueue<RawPacket<M>, ExclusiveRegister>, Sq>;
 
-/// What one request may have at most, behind its control and Ethernet segments.
+/// The most bytes of one request behind its control and Ethernet segments.
 const MAX_INLINE: u32 = 512;
 const MAX_SGE: u32 = 16;
 
 /// Bytes of such a request: its segments, and headers inline.
 const LARGEST: u16 = 640;
 
-/// Fills in what work queues have in common.
+/// Fills in the fields that all work queues share.
 fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stride: u32) {
     wq.set_wq_type(WqType::CYCLIC)
         .set_pd(pd.pdn())
@@ -64,10 +64,11 @@ fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stri
 }
 
 impl Pd {
-    /// Makes a send queue of frames, of `wqebbs` WQEBBs (rounded up to a power of two), that leave by `tis`. It is ready to send.
+    /// Makes a send queue of frames with `wqebbs` WQEBBs (rounded up to a power of two). Its frames leave through
+    /// `tis`. It is ready to send.
     ///
-    /// Each frame has the headers inline that `M` names. The device may need more
-    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), and then there is no such queue.
+    /// Each frame carries the headers that `M` names inline. If the device needs more
+    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
@@ -91,7 +92,7 @@ impl Pd {
         let record = rings.record()?;
         let mut inbox = CreateSqIn::new();
         let sqc = inbox.ctx_mut();
-        // No WQE here is of several packets, so `allow_multi_pkt_send_wqe` stays 0.
+        // No WQE here has several packets, so `allow_multi_pkt_send_wqe` stays 0.
         sqc.set_min_wqe_inline_mode(inline_mode)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
@@ -137,11 +138,12 @@ impl Pd {
         Ok(unsafe { Owned::new(queue, Sq { handle: Arc::new(handle) }, SendQueue::ring_addr) })
     }
 
-    /// Makes a receive queue of `receives` (rounded up to a power of two) of `sge` scatter entries each. It is ready to receive what a
-    /// [`Tir`](super::Tir) sends there.
+    /// Makes a receive queue of `receives` (rounded up to a power of two) with `sge` scatter entries each. It is ready
+    /// to receive the packets that a [`Tir`](super::Tir) sends there.
     ///
-    /// It is the only receiver of `cq`: completions of frames carry flow tags in place of its number
-    /// ([`Receiver`](blueflame::cq::Receiver)). So each queue of a [table](super::Rqt) has its own completion queue.
+    /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
+    /// ([`Receiver`](blueflame::cq::Receiver)). Each queue of a [table](super::Rqt) therefore has its own completion
+    /// queue.
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue); [`Error::Receivers`], [`Error::StaleReceives`].
@@ -226,7 +228,7 @@ impl Sq {
     }
 }
 
-/// Handle of a receive queue that is no queue pair's. Cheap to clone.
+/// Handle of a receive queue outside of queue pairs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rq {
     handle: Arc<RqHandle>,

@@ -12,8 +12,9 @@ use crate::error::Error;
 
 /// A flow table: rules by which packets are matched. Cheap to clone.
 ///
-/// Only the kernel links tables to the root, where packets come from: a table made here sees what another table's rule sends to it
-/// ([`Destination::Table`](super::Destination::Table)), or for want of a rule ([`set_miss`](Self::set_miss)), or what libmlx5 does (`mlx5dv_create_flow`).
+/// Only the kernel links tables to the root, where packets come from. A table made here gets its packets from another
+/// table's rule ([`Destination::Table`](super::Destination::Table)), from another table's misses
+/// ([`set_miss`](Self::set_miss)), or from libmlx5 (`mlx5dv_create_flow`).
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     handle: Arc<TableHandle>,
@@ -25,12 +26,12 @@ struct TableHandle {
     id: u32,
     kind: FlowTableType,
     log_size: u8,
-    /// The object keeps it, too.
+    /// The object also keeps it.
     miss: Arc<Mutex<Option<FlowTable>>>,
 }
 
-/// `table_miss_action` (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_FLOW_TABLE_MISS_ACTION_*`): what the table's type has, or another
-/// table.
+/// `table_miss_action` (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_FLOW_TABLE_MISS_ACTION_*`): the default of the
+/// table's type, or another table.
 const MISS_DEFAULT: u8 = 0;
 const MISS_FORWARD: u8 = 1;
 /// `modify_field_select` (`MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID`).
@@ -43,7 +44,7 @@ impl TableHandle {
 }
 
 impl FlowTable {
-    /// Makes a table of 2^`log_size` entries. Rules send on to tables of higher `level`s only.
+    /// Makes a table of 2^`log_size` entries. Its rules send packets on only to tables of a higher `level`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Command`].
@@ -57,13 +58,13 @@ impl FlowTable {
         Ok(Self { handle: Arc::new(TableHandle { object, id: out.table_id(), kind, log_size, miss }) })
     }
 
-    /// What commands call it, 24 bits.
+    /// The number that identifies it in commands, 24 bits.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.handle.id
     }
 
-    /// Whose packets it sees.
+    /// The traffic that the table sees.
     #[must_use]
     pub fn kind(&self) -> FlowTableType {
         self.handle.kind
@@ -75,14 +76,14 @@ impl FlowTable {
         &self.handle.object
     }
 
-    /// Where what no rule matches goes, if [`set_miss`](Self::set_miss) has said so.
+    /// The destination of packets that match no rule, if [`set_miss`](Self::set_miss) has set one.
     #[must_use]
     pub fn miss(&self) -> Option<Self> {
         self.handle.kept().clone()
     }
 
-    /// Sends what no rule matches to another table, of a higher level, or, with `None`, where the device sends it by default
-    /// (MODIFY_FLOW_TABLE). The other table lives as long as packets go there.
+    /// Sends packets that match no rule to another table, of a higher level. With `None`, they go to the device's
+    /// default destination (MODIFY_FLOW_TABLE). The other table lives as long as packets go there.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`]. Nothing has changed then.
@@ -95,12 +96,12 @@ impl FlowTable {
             Some(to) => context.set_table_miss_action(MISS_FORWARD).set_table_miss_id(to.id()),
             None => context.set_table_miss_action(MISS_DEFAULT),
         };
-        // Held over the command, so that what is kept is what the last command has named.
+        // The lock is held over the command, so that the table kept is the one that the last command named.
         let mut kept = handle.kept();
         let to = to.cloned();
         handle.object.change_to(&inbox, &to)?;
         let before = std::mem::replace(&mut *kept, to);
-        // The table that was there may be destroyed now: a command of its own, for which nobody here needs to wait.
+        // Dropping the earlier table may destroy it. That takes a command of its own, so the lock is released first.
         drop(kept);
         drop(before);
         Ok(())
@@ -117,7 +118,7 @@ impl FlowTable {
     }
 }
 
-/// Which parts of [`FteMatchParam`] a mask has (`match_criteria_enable`).
+/// The parts of [`FteMatchParam`] that a mask has (`match_criteria_enable`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MatchCriteria {
     /// `outer_headers`.
@@ -162,7 +163,7 @@ struct GroupHandle {
 }
 
 impl FlowGroup {
-    /// The entries `first` to `last` of the table match what has ones in `mask`.
+    /// Makes a group of the entries `first` to `last` of the table. Its rules match the bits that are ones in `mask`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Command`].
@@ -187,13 +188,13 @@ impl FlowGroup {
         Ok(Self { handle: Arc::new(handle) })
     }
 
-    /// What commands call it, 24 bits.
+    /// The number that identifies it in commands, 24 bits.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.handle.id
     }
 
-    /// The table it is of.
+    /// The table that it belongs to.
     #[must_use]
     pub fn table(&self) -> &FlowTable {
         &self.handle.table

@@ -1,5 +1,5 @@
-//! What indirect memory keys have in common whose data has a format: signatures, or encryption. They begin free, and requests say
-//! what is behind them.
+//! The common part of indirect memory keys whose data has a format: signatures, or encryption. The keys begin free, and
+//! requests set the memory behind them.
 
 use blueflame::types::Qpn;
 use blueflame::wqe::parts::Unchanged;
@@ -28,7 +28,7 @@ pub(super) struct FormattedKey {
 }
 
 impl FormattedKey {
-    /// Makes one with room for a list of `entries`; `encrypts` if the format is of encryption.
+    /// Makes one with room for a list of `entries`; `encrypts` selects the format of encryption.
     pub(super) fn new(pd: &Pd, entries: u16, encrypts: bool) -> Result<Self, Error> {
         in_range("entries of an indirect memory key", u64::from(entries), 1..=MAX_ENTRIES)?;
         let entries = entries.next_multiple_of(4);

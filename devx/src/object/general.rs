@@ -10,10 +10,11 @@ use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::{List, Structure};
 
-/// The body of a kind of general object, behind the header that all have.
+/// The body of a kind of general object, behind the header of all kinds.
 ///
 /// # Safety
-/// Objects of the kind write to no memory that the body names, whatever the body says: anybody may make and change them.
+/// Objects of the kind write to no memory that the body names, for any content of the body: every caller may make and
+/// change them.
 pub unsafe trait GeneralBody: Structure {
     /// The kind.
     const TYPE: ObjectType;
@@ -40,8 +41,8 @@ unsafe impl GeneralBody for FlowMeterAsoObj {
     const TYPE: ObjectType = ObjectType::FLOW_METER_ASO;
 }
 
-/// A general object. Destroyed when dropped; what its body names (a protection domain) must be kept by the caller, else the device
-/// refuses to destroy that.
+/// A general object, destroyed when dropped. The caller must keep the objects that its body names (a protection
+/// domain). Otherwise the device refuses to destroy those.
 #[derive(Debug)]
 pub struct GeneralObject<B> {
     object: Object,
@@ -50,7 +51,7 @@ pub struct GeneralObject<B> {
 }
 
 impl<B: GeneralBody> GeneralObject<B> {
-    /// Makes an object (CREATE_GENERAL_OBJECT). Looks first whether the device has the kind (`general_obj_types`).
+    /// Makes an object (CREATE_GENERAL_OBJECT). Checks first whether the device has the kind (`general_obj_types`).
     ///
     /// # Errors
     /// [`Error::Capability`], [`Error::Command`].
@@ -58,7 +59,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         Self::over(context, body, ())
     }
 
-    /// As [`new`](Self::new), of a body that names what is in `under`.
+    /// As [`new`](Self::new), for a body that names the objects in `under`.
     pub(super) fn over(context: &Context, body: &B, under: impl Under) -> Result<Self, Error> {
         let known = context.general()?.general_obj_types();
         let found = 1_u64.checked_shl(B::TYPE.0.into()).is_some_and(|bit| known & bit != 0);
@@ -69,7 +70,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         Ok(Self { object, id: out.obj_id(), body: PhantomData })
     }
 
-    /// What commands and requests call it.
+    /// The number that identifies it in commands and requests.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
@@ -92,7 +93,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         out.iter().next().ok_or(Error::Parts { object: "general object", why: "an answer without it".into() })
     }
 
-    /// Changes the body: what its `modify_field_select` names.
+    /// Changes the fields of the body that its `modify_field_select` names.
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -12,10 +12,10 @@ use crate::context::{Context, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
 
-/// Bytes of the link that each WQE begins with, and of a scatter entry.
+/// Bytes of the link at the beginning of each WQE, and of a scatter entry.
 const SEGMENT: u32 = 16;
 
-/// A ring with its doorbell record and what the queue over it remembers: what pools and extended queues have alike.
+/// A ring with its doorbell record and its queue's shadow: the common part of pools and extended queues.
 #[derive(Debug)]
 pub(super) struct LinkedRing {
     wqes: u32,

@@ -25,7 +25,7 @@ pub struct Mkey {
 #[derive(Debug)]
 struct Handle {
     object: Object,
-    /// Index and variant: what WQEs name.
+    /// Index and variant, as WQEs name the key.
     key: u32,
     /// The first address.
     start: u64,
@@ -46,7 +46,8 @@ const ANY_QP: u32 = 0xff_ffff;
 /// log2 of the pages by which the device finds memory.
 const LOG_PAGE: u8 = 12;
 
-/// A variant of a key: keys that get the same index one after the other differ, so that a request with the old one fails.
+/// A variant of a key. Keys that get the same index one after the other differ in it, so a request with the old key
+/// fails.
 fn variant() -> u8 {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -83,7 +84,7 @@ impl Mkey {
         Self::make(pd, &inbox, key, Arc::clone(umem), start, len)
     }
 
-    /// A key of pieces of others, one behind the other (KLM). Requests name it by offsets: its first address is 0.
+    /// A key of pieces of other keys, one behind the other (KLM). Requests name it by offsets: its first address is 0.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] without pieces or with a piece of more than 2^31 bytes, [`Error::Capability`], [`Error::ForeignDevice`],
@@ -92,8 +93,8 @@ impl Mkey {
         Self::indirect(pd, pieces, access, AccessMode::KLMS, 0)
     }
 
-    /// A key of pieces of others that are all as long, a power of two of at least 4096 bytes (KSM). The device finds the piece by
-    /// a shift in place of a search.
+    /// A key of equally long pieces of other keys (KSM). The length is a power of two of at least 4096 bytes. The
+    /// device finds the piece by a shift in place of a search.
     ///
     /// # Errors
     /// As [`of_pieces`](Self::of_pieces); [`Error::NotPowerOfTwo`]; [`Error::OutOfRange`] if one has another length.
@@ -115,7 +116,7 @@ impl Mkey {
         if mode == AccessMode::KSM {
             has("cmd_hca_cap.fixed_buffer_size", general.fixed_buffer_size())?;
         }
-        // Lists are counted in fours, as the device fetches them.
+        // Lists are counted in groups of four entries, as the device fetches them.
         let entries = pieces.len().next_multiple_of(4);
         at_least("cmd_hca_cap.log_max_klm_list_size", general.log_max_klm_list_size(), entries.ilog2())?;
         let mut inbox = List::<CreateMkeyIn, Klm>::new(&CreateMkeyIn::new());
@@ -192,7 +193,7 @@ impl Mkey {
         Sge { addr: self.start() + range.start, length, lkey: self.lkey() }
     }
 
-    /// What the peer is told to reach the memory.
+    /// The first address and the rkey, which the peer needs to reach the memory.
     #[must_use]
     pub fn remote(&self) -> Remote {
         Remote { addr: self.start(), rkey: self.rkey() }
@@ -225,12 +226,12 @@ impl Mkey {
     }
 }
 
-/// Fills in what all keys have; returns the variant.
+/// Fills in the fields that all keys have; returns the variant.
 fn describe(context: &mut Mkc, pd: &Pd, access: Access, start: u64, len: u64) -> Result<u8, Error> {
     let general = pd.context().general()?;
     let allows = |right: Access| access.bits() & right.bits() & !Access::LOCAL_WRITE.bits() != 0;
     if allows(Access::ON_DEMAND) {
-        // Pages that are not pinned are the kernel's to bring: only keys that verbs makes can have them.
+        // The kernel has to bring in pages that are not pinned: only keys that verbs makes can have them.
         return Err(Error::Capability { name: "mkey.on_demand", needed: 1, found: 0 });
     }
     if allows(Access::RELAXED_ORDERING) {

@@ -1,5 +1,5 @@
-//! Objects: what commands make, each holding what it stands on, so that they are destroyed in the right order whatever order they
-//! are dropped in.
+//! Objects that commands make. Each holds the objects that it stands on. They are therefore destroyed in the right
+//! order, in whatever order they are dropped.
 
 mod address;
 mod any_cq;

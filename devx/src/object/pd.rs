@@ -21,7 +21,7 @@ pub struct Pd {
 struct Handle {
     pdn: Pdn,
     context: Context,
-    /// What keeps the domain.
+    /// The object, or the domain of verbs, that keeps the domain.
     _under: Under,
 }
 
@@ -44,8 +44,8 @@ impl Pd {
         Ok(Self { handle: Arc::new(handle) })
     }
 
-    /// The domain that verbs has made: queues of this crate then use memory that verbs has registered in it (`ibv_reg_mr`), such as
-    /// that of a [`Pool`](blueflame::verbs::Pool), and the other way round.
+    /// The domain that verbs has made. Queues of this crate can then use memory that verbs has registered in it
+    /// (`ibv_reg_mr`), such as that of a [`Pool`](blueflame::verbs::Pool), and vice versa.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`] if it is of another open device; or a failed call.

@@ -1,4 +1,4 @@
-//! Flow rules: what packets that match go to.
+//! Flow rules: the destinations of packets that match.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,13 +22,13 @@ pub enum Destination<'a> {
     Table(&'a FlowTable),
 }
 
-/// A rule. Taken out of its table when dropped.
+/// A rule. Dropping it removes it from its table.
 #[derive(Debug)]
 pub struct FlowRule {
     object: Object,
     place: Place,
     value: Box<FteMatchParam>,
-    /// The object keeps them, too.
+    /// The object also keeps them.
     to: Arc<Mutex<Vec<Kept>>>,
     counter: Option<Arc<FlowCounter>>,
 }
@@ -40,10 +40,10 @@ struct Place {
     index: u32,
 }
 
-/// What the device says of a rule.
+/// A rule, as the device reports it.
 #[derive(Clone, Debug)]
 pub struct FlowRuleContext {
-    /// Action, group, and what is matched.
+    /// Action, group, and match value.
     pub context: FlowContext,
     /// Where packets go.
     pub to: Vec<DestFormatStruct>,
@@ -51,7 +51,7 @@ pub struct FlowRuleContext {
     pub counters: Vec<u32>,
 }
 
-/// What a rule sends to, which must outlive it.
+/// A destination of a rule, which must outlive the rule.
 #[derive(Debug)]
 enum Kept {
     Tir(Arc<Tir>),
@@ -67,7 +67,7 @@ impl Under for Kept {
     }
 }
 
-/// What follows a rule: destinations, then counters, all as long.
+/// An entry of the list behind a rule: destinations, then counters, all equally long.
 enum Entry {
     To(DestFormatStruct),
     Count(FlowCounterList),
@@ -91,20 +91,21 @@ impl Element for Entry {
     }
 }
 
-/// What a rule does with a packet (`flow_context.action`; Linux `MLX5_FLOW_CONTEXT_ACTION_*`).
+/// The actions of a rule on a packet (`flow_context.action`; Linux `MLX5_FLOW_CONTEXT_ACTION_*`).
 mod action {
     pub(super) const DROP: u16 = 1 << 1;
     pub(super) const FWD_DEST: u16 = 1 << 2;
     pub(super) const COUNT: u16 = 1 << 3;
 }
 
-/// `op_mod` of SET_FLOW_TABLE_ENTRY that changes the rule that is there.
+/// `op_mod` of SET_FLOW_TABLE_ENTRY that changes the existing rule.
 const CHANGE: u16 = 1;
-/// What of it (`modify_enable_mask`; Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
+/// Which parts to change (`modify_enable_mask`; Linux `include/linux/mlx5/mlx5_ifc.h`,
+/// `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
 const CHANGE_ACTION: u8 = 1 << 0;
 const CHANGE_DESTINATIONS: u8 = 1 << 2;
 
-/// The command that says what is in a place.
+/// The command that sets the rule in a place.
 fn entry(
     place: &Place,
     value: &FteMatchParam,
@@ -151,8 +152,8 @@ fn kept(to: &[Destination<'_>]) -> Vec<Kept> {
 }
 
 impl FlowRule {
-    /// Puts a rule at entry `index`: what has `value` where the group's mask has ones goes to all of `to`, or, if there are none, is
-    /// dropped.
+    /// Puts a rule at entry `index`. It matches packets that have the bits of `value` where the group's mask has ones.
+    /// They go to all of `to`; if `to` is empty, they are dropped.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an entry outside of the group, [`Error::ForeignDevice`], [`Error::Command`].
@@ -173,11 +174,11 @@ impl FlowRule {
         Ok(Self { object, place, value: Box::new(value.clone()), to, counter })
     }
 
-    /// Has what matches go to all of `to` from now on, or, if there are none, be dropped (SET_FLOW_TABLE_ENTRY, changing). No packet
-    /// meets the table without the rule meanwhile.
+    /// Sends matching packets to all of `to` from now on, or drops them if `to` is empty (SET_FLOW_TABLE_ENTRY,
+    /// changing). Meanwhile no packet meets the table without the rule.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`]. The rule is as it was then.
+    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`]. The rule is unchanged then.
     pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
         let mut inbox = entry(&self.place, &self.value, to, self.counter.as_ref())?;
         inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);
@@ -209,7 +210,7 @@ impl FlowRule {
     }
 }
 
-/// An entry of an answer, of which only its place says whether it is a destination or a counter.
+/// An entry of an answer. Only its place tells whether it is a destination or a counter.
 struct Listed([u8; <Entry as Element>::BYTES]);
 
 impl Element for Listed {

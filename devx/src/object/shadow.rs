@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-/// What a queue remembers of each request. Freed when dropped.
+/// A queue's private record of each request. Freed when dropped.
 ///
-/// A pointer rather than a `Box`, because the queue keeps one, too, and a `Box` that moves would claim the memory as its own
-/// again.
+/// A pointer rather than a `Box`: the queue also keeps a pointer, and a `Box` that moves would claim the memory as its
+/// own again.
 #[derive(Debug)]
 pub(super) struct Shadow<T>(NonNull<[MaybeUninit<T>]>);
 

@@ -8,8 +8,8 @@ use super::xrq::Xrq;
 use crate::context::Context;
 use crate::error::Error;
 
-/// Where queue pairs and targets take receives from, if not from queues of their own. Cheap to clone; kept alive by all that take from
-/// it.
+/// The source of receives for queue pairs and targets without a receive queue of their own. Cheap to clone. All its
+/// users keep it alive.
 #[derive(Clone, Debug)]
 pub struct SharedReceives {
     number: Srqn,
@@ -37,13 +37,13 @@ impl SharedReceives {
         Ok(Self { number: srq.srqn(), context: context.clone(), _under: Under::Verbs { _srq: srq.clone() } })
     }
 
-    /// The number that contexts have for it.
+    /// The number that identifies it in contexts.
     #[must_use]
     pub fn number(&self) -> Srqn {
         self.number
     }
 
-    /// The device it is of.
+    /// The device that it belongs to.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.context

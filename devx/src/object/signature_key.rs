@@ -12,8 +12,8 @@ use super::simple::Psv;
 use crate::ask::has;
 use crate::error::Error;
 
-/// An indirect memory key that requests give signatures ([`Request::signature`]), as `mlx5dv_create_mkey` makes it with
-/// `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`. It gives access to nothing at first.
+/// An indirect memory key to which requests give signatures ([`Request::signature`]). `mlx5dv_create_mkey` makes the
+/// same key with `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`. It gives access to nothing at first.
 ///
 /// ```no_run
 /// # use blueflame::wqe::{BlockSignature, Fence, KeyRights};
@@ -41,9 +41,9 @@ pub struct SignatureKey {
     key: FormattedKey,
     memory: Psv,
     wire: Psv,
-    /// Errors that were told, and 1.
+    /// Errors reported so far, plus 1.
     errors: u32,
-    /// The device does not know it.
+    /// The device does not know this number yet.
     news: bool,
 }
 
@@ -80,16 +80,17 @@ impl SignatureKey {
         Psvs { memory: number(&self.memory), wire: number(&self.wire) }
     }
 
-    /// A request that says what is behind it, who may use it, and what signatures there are:
-    /// [`configure_key`](blueflame::wqe::configure_key) has what its poster answers for. It tells the device how many errors were told,
-    /// where that is news; then [`set_psvs`](blueflame::wqe::BlockSignature::set_psvs) must follow, also if the signatures stay.
+    /// A request that sets the memory behind the key, its access rights, and its signatures.
+    /// [`configure_key`](blueflame::wqe::configure_key) lists the conditions that its poster must meet. If the number
+    /// of errors reported is new to the device, the request tells it. Then
+    /// [`set_psvs`](blueflame::wqe::BlockSignature::set_psvs) must follow, even if the signatures stay the same.
     pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
         let configure = self.key.configure();
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
     }
 
-    /// Whether an error is this key's. If so it counts: the device tells of the next one after the next request of
-    /// [`configure`](Self::configure).
+    /// Whether an error is this key's. If it is, it counts as reported: the device reports the next error after the
+    /// next request of [`configure`](Self::configure).
     pub fn is_told(&mut self, error: &SignatureError) -> bool {
         let own = error.key == self.rkey();
         self.errors = self.errors.wrapping_add(own.into());
@@ -97,13 +98,13 @@ impl SignatureKey {
         own
     }
 
-    /// Byte `offset` of what is behind it, in bytes of the wire, for peers' requests.
+    /// Byte `offset` of the memory behind the key, counted in bytes on the wire, for peers' requests.
     #[must_use]
     pub fn remote(&self, offset: u64) -> Remote {
         self.key.remote(offset)
     }
 
-    /// Bytes of what is behind it, in bytes of the wire, for this side's requests.
+    /// Bytes of the memory behind the key, counted in bytes on the wire, for this side's requests.
     #[must_use]
     pub fn sge(&self, offset: u64, length: u32) -> Sge {
         self.key.sge(offset, length)

@@ -11,7 +11,7 @@ use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::mailbox::List;
 
-/// A transport domain: what transport interfaces of sends and receives belong to. Cheap to clone.
+/// A transport domain, to which transport interfaces of sends and receives belong. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct TransportDomain {
     object: Arc<Object>,
@@ -72,7 +72,7 @@ impl Xrcd {
     }
 }
 
-/// A signature value, which requests with signatures name.
+/// A signature value, named by requests with signatures.
 #[derive(Debug)]
 pub struct Psv {
     _object: Object,
@@ -80,8 +80,8 @@ pub struct Psv {
 }
 
 impl Psv {
-    /// Makes one (CREATE_PSV). The command could make four, but kernels let user space make one at a time only, as they destroy one
-    /// (`drivers/infiniband/hw/mlx5/devx.c`, `devx_is_obj_create_cmd`).
+    /// Makes one (CREATE_PSV). The command could make four, but kernels let user space make only one at a time, because
+    /// they destroy one at a time (`drivers/infiniband/hw/mlx5/devx.c`, `devx_is_obj_create_cmd`).
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -92,14 +92,14 @@ impl Psv {
         Ok(Self { _object: object, index: out.psv0_index() })
     }
 
-    /// What requests call it, 24 bits.
+    /// The number that identifies it in requests, 24 bits.
     #[must_use]
     pub fn index(&self) -> u32 {
         self.index
     }
 }
 
-/// Counters of what happens to the queues that name them: retries, errors, drops.
+/// Counters of the queues that name them: retries, errors, drops.
 #[derive(Debug)]
 pub struct QCounter {
     object: Object,
@@ -116,7 +116,7 @@ impl QCounter {
         Ok(Self { object, id: out.counter_set_id() })
     }
 
-    /// What contexts of queues call it (`counter_set_id`).
+    /// The number that identifies it in contexts of queues (`counter_set_id`).
     #[must_use]
     pub fn id(&self) -> u8 {
         self.id
@@ -133,7 +133,7 @@ impl QCounter {
     }
 }
 
-/// A counter of the packets that flow rules count there.
+/// A counter of packets for the flow rules that name it.
 #[derive(Debug)]
 pub struct FlowCounter {
     object: Object,

@@ -1,7 +1,7 @@
 //! Shared receive queues of this crate, over receive memory pools.
 //!
-//! A basic shared receive queue is a receive memory pool (RMP) to firmware with ISSI 1, which is all that Linux uses: so
-//! `ibv_create_srq` makes one (`drivers/infiniband/hw/mlx5/srq_cmd.c`, `create_rmp_cmd`).
+//! With ISSI 1, the only version that Linux uses, firmware implements a basic shared receive queue as a receive memory
+//! pool (RMP). `ibv_create_srq` therefore makes one (`drivers/infiniband/hw/mlx5/srq_cmd.c`, `create_rmp_cmd`).
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ struct Handle {
 }
 
 impl Srq {
-    /// The number that queue pairs have for it.
+    /// The number that queue pairs use for it.
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         Srqn::truncate(self.handle.rmpn.get())
@@ -43,8 +43,8 @@ impl Srq {
         &self.handle.object
     }
 
-    /// Asks for an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are posted. Once: ask again
-    /// after it.
+    /// Requests an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are
+    /// posted. The event comes once: request it again after it.
     ///
     /// # Errors
     /// [`Error::Command`].

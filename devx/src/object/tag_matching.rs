@@ -1,4 +1,4 @@
-//! Lists of tagged buffers: an extended receive queue with a list, and the command queue of it.
+//! Lists of tagged buffers: an extended receive queue with a list, and its command queue.
 
 use blueflame::queue::{AnyCq, Owned, SendQueue, TagMatching, TagRecord};
 use blueflame::transport::Rc;
@@ -27,9 +27,9 @@ const RENDEZVOUS: u8 = 1;
 pub type OwnedTagMatching = TagMatching<OwnedXrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
 impl Pd {
-    /// Begins a list of tagged buffers, whose rings and records lie in `rings`. All that is done with it completes on `cq`: operations
-    /// on the list, and messages of queue pairs that receive from it. `path` leads to the device itself: the command queue is connected
-    /// to itself.
+    /// Begins a list of tagged buffers, whose rings and records lie in `rings`. Operations on the list and messages of
+    /// queue pairs that receive from it complete on `cq`. `path` leads to the device itself, because the command queue
+    /// is connected to itself.
     pub fn tag_matching<'a>(
         &'a self,
         rings: &'a ThreadRings,
@@ -55,7 +55,7 @@ pub struct TagMatchingBuilder<'a> {
 }
 
 impl TagMatchingBuilder<'_> {
-    /// Tags on the list at a time, 1 to 32767. Default 64.
+    /// Tags that are on the list at a time, 1 to 32767. Default 64.
     pub const fn tags(mut self, tags: u32) -> Self {
         self.tags = tags;
         self
@@ -70,7 +70,8 @@ impl TagMatchingBuilder<'_> {
     /// Buffers for messages that match nothing. Default 128.
     ///
     /// Ask for 33 or more on a NIC. UCX never makes such a queue with fewer (`src/uct/ib/mlx5/ib_mlx5.h`,
-    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. No public source says what a NIC does with fewer, so they are not refused.
+    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. The behaviour of a NIC with fewer is undocumented, so this
+    /// crate does not refuse them.
     pub const fn receives(mut self, requests: u32) -> Self {
         self.receives = requests;
         self
@@ -82,7 +83,8 @@ impl TagMatchingBuilder<'_> {
         self
     }
 
-    /// Makes it with a doorbell register of its own: the extended receive queue, and the command queue, which is ready when this returns.
+    /// Makes it with a doorbell register of its own: the extended receive queue, and the command queue, which is ready
+    /// when this returns.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the rings.
@@ -92,7 +94,7 @@ impl TagMatchingBuilder<'_> {
         in_range("tags of a list", tags, 1..=(1 << 15) - 1)?;
         let general = context.general()?;
         has("cmd_hca_cap.tag_matching", general.tag_matching())?;
-        // The device needs an entry that is not taken: a list of 2^n entries has room for 2^n - 1 tags.
+        // The device needs one free entry: a list of 2^n entries has room for 2^n - 1 tags.
         let log_list = tags.ilog2() + 1;
         at_least("cmd_hca_cap.log_tag_matching_list_sz", general.log_tag_matching_list_sz(), log_list)?;
         let rendezvous = general.rndv_offload_rc();

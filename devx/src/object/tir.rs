@@ -25,7 +25,7 @@ struct RqtHandle {
     object: Object,
     rqtn: Rqtn,
     size: u16,
-    /// The object keeps them, too.
+    /// The object also keeps them.
     queues: Arc<Mutex<Vec<Rq>>>,
 }
 
@@ -36,7 +36,7 @@ impl RqtHandle {
 }
 
 impl Rqt {
-    /// Makes a table of these queues, as many as a power of two; one may be there several times.
+    /// Makes a table of these queues. Their number is a power of two; a queue may be there several times.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] without queues, [`Error::NotPowerOfTwo`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`].
@@ -67,17 +67,18 @@ impl Rqt {
         &self.handle.object
     }
 
-    /// The queues that are in the table, in order, which it keeps alive.
+    /// The queues in the table, in order. The table keeps them alive.
     #[must_use]
     pub fn queues(&self) -> Vec<Rq> {
         self.handle.kept().clone()
     }
 
-    /// Puts other queues in place of all that are in the table: as many as it was made of, or a lower power of two (MODIFY_RQT). Frames that are on
-    /// their way may still come to those that were there.
+    /// Replaces all queues in the table (MODIFY_RQT). The new number is the number at creation, or a lower power of
+    /// two. Frames that are on their way may still arrive at the earlier queues.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::NotPowerOfTwo`], [`Error::ForeignDevice`], [`Error::Command`]. The table is as it was then.
+    /// [`Error::OutOfRange`], [`Error::NotPowerOfTwo`], [`Error::ForeignDevice`], [`Error::Command`]. The table is
+    /// unchanged then.
     pub fn set_queues(&self, queues: &[Rq]) -> Result<(), Error> {
         let handle = &*self.handle;
         check_count(queues.len(), handle.size)?;
@@ -86,7 +87,7 @@ impl Rqt {
         inbox.ctx_mut().set_rqt_max_size(handle.size).set_rqt_actual_size(queues.len() as u16);
         list(queues, &mut inbox);
         let queues = queues.to_vec();
-        // Held over the command, so that what is kept is what the last command has named.
+        // The lock is held over the command, so that the queues kept are those that the last command named.
         let mut kept = handle.kept();
         handle.object.change_to(&inbox, &queues)?;
         *kept = queues;
@@ -107,8 +108,9 @@ impl Rqt {
     }
 }
 
-/// Refuses a number of queues that no table has: bits of the hash are the index, and drivers make tables of powers of two only (Linux
-/// `drivers/net/ethernet/mellanox/mlx5/core/en/rqt.h`, `MLX5E_INDIR_RQT_SIZE`; `drivers/infiniband/hw/mlx5/qp.c`, `log_ind_tbl_size`).
+/// Returns an error for an invalid number of queues. Bits of the hash are the index, and drivers make only tables of
+/// powers of two (Linux `drivers/net/ethernet/mellanox/mlx5/core/en/rqt.h`, `MLX5E_INDIR_RQT_SIZE`;
+/// `drivers/infiniband/hw/mlx5/qp.c`, `log_ind_tbl_size`).
 fn check_count(count: usize, most: u16) -> Result<(), Error> {
     const WHAT: &str = "queues of a table";
     in_range(WHAT, count as u64, 1..=most.into())?;
@@ -125,12 +127,12 @@ fn list<H: Structure>(queues: &[Rq], inbox: &mut List<H, RqNum>) {
     }
 }
 
-/// What of packets decides to which queue they go.
+/// The hash that selects the queue of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rss {
     /// The key of the Toeplitz hash.
     pub key: [u8; 40],
-    /// Which fields are hashed: bit 0 source, 1 destination IP address, 2 source, 3 destination port (Linux
+    /// Fields to hash: bit 0 source, 1 destination IP address, 2 source, 3 destination port (Linux
     /// `include/linux/mlx5/mlx5_ifc.h`, `MLX5_HASH_FIELD_SEL_*`).
     pub fields: u32,
     /// IPv6 in place of IPv4.
@@ -144,7 +146,7 @@ impl Rss {
         in_range("fields to hash", self.fields, 1..=0xf)
     }
 
-    /// Fills in the part of a context that says it.
+    /// Fills in the hash in a context.
     fn describe(&self, tirc: &mut Tirc) {
         tirc.set_rx_hash_fn(RxHashFunction::TOEPLITZ);
         *tirc.rx_hash_toeplitz_key_mut() = self.key;
@@ -203,8 +205,8 @@ impl Tir {
         &self.object
     }
 
-    /// Spreads packets in another way from now on (MODIFY_TIR). What an interface of one queue hashes changes nothing of where its
-    /// packets go.
+    /// Changes how packets are spread from now on (MODIFY_TIR). On an interface of one queue, the hash does not affect
+    /// where packets go.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Command`].

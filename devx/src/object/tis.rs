@@ -1,4 +1,4 @@
-//! Transport interfaces of sends: by which frames leave.
+//! Transport interfaces of sends, through which frames leave.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::cmd::{CreateTisIn, ModifyTisIn, QueryTisIn, Tisc, Tisn};
 use crate::context::Object;
 use crate::error::Error;
 
-/// A transport interface of sends: what send queues send by. Cheap to clone.
+/// A transport interface of sends, through which send queues send. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tis {
     object: Arc<Object>,
@@ -46,7 +46,7 @@ impl Tis {
         &self.domain
     }
 
-    /// Gives what leaves by it from now on priority `prio`, 0 to 7 (MODIFY_TIS).
+    /// Gives frames that leave through it priority `prio`, 0 to 7, from now on (MODIFY_TIS).
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Command`].

@@ -1,4 +1,4 @@
-//! Pages of doorbell registers, and who rings them.
+//! Pages of doorbell registers, and the users of these registers.
 
 use core::ptr::NonNull;
 use std::fmt;
@@ -19,16 +19,17 @@ use crate::memory::last;
 /// How a page of registers is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UarKind {
-    /// With write combining: WQEs may be copied there. Not in every virtual machine.
+    /// With write combining: WQEs may be copied there. Not available in every virtual machine.
     BlueFlame,
-    /// Uncached, for doorbells of 8 bytes, and given to this caller alone. Needs libmlx5 45 and a kernel that allocates pages on demand
-    /// (rdma-core `providers/mlx5/verbs.c`, `_mlx5dv_devx_alloc_uar`); others refuse it with `EOPNOTSUPP`.
+    /// Uncached, for doorbells of 8 bytes, and given to this caller alone. It needs libmlx5 45 and a kernel that
+    /// allocates pages on demand (rdma-core `providers/mlx5/verbs.c`, `_mlx5dv_devx_alloc_uar`). Others refuse it with
+    /// `EOPNOTSUPP`.
     NonCachedDedicated,
     /// Uncached, for doorbells of 8 bytes. libmlx5 has one such page for each context, and gives it to all callers.
     NonCached,
 }
 
-/// A page of doorbell registers: what completion queues are made with, and what keeps the page mapped. Cheap to clone.
+/// A page of doorbell registers. Completion queues are made with it. It keeps the page mapped. Cheap to clone.
 ///
 /// By itself it cannot ring; [`Uar`], [`ThreadUar`] and [`SharedUar`] can. Completion queues are armed by 8-byte stores elsewhere in
 /// the page, which any number of queues may do.
@@ -77,17 +78,17 @@ impl DoorbellPage {
         self.handle.kind
     }
 
-    /// The device it is of.
+    /// The device that it belongs to.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.handle.context
     }
 }
 
-/// A doorbell register, not used yet: one queue may have it alone ([`QpBuilder::build_on`](super::QpBuilder::build_on)), the queues
-/// of a thread ([`ThreadUar`]), or any queues, with a lock ([`SharedUar`]).
+/// A doorbell register, not used yet. Give it to one queue alone ([`QpBuilder::build_on`](super::QpBuilder::build_on)),
+/// to the queues of a thread ([`ThreadUar`]), or to any queues, under a lock ([`SharedUar`]).
 ///
-/// Two queues cannot have one each to themselves:
+/// Two queues cannot both own it:
 ///
 /// ```compile_fail,E0382
 /// # use blueflame::transport;
@@ -110,8 +111,8 @@ pub struct Uar {
 unsafe impl Send for Uar {}
 
 impl Uar {
-    /// Allocates a register: with BlueFlame, or, where write combining does not work, without. DPDK falls back in the same way
-    /// (`drivers/common/mlx5/mlx5_common.c`, `mlx5_devx_alloc_uar`).
+    /// Allocates a register: with BlueFlame, or without it where write combining does not work. DPDK falls back in the
+    /// same way (`drivers/common/mlx5/mlx5_common.c`, `mlx5_devx_alloc_uar`).
     ///
     /// # Errors
     /// [`Error::Call`]: none is left.
@@ -119,7 +120,7 @@ impl Uar {
         Self::with_kind(context, UarKind::BlueFlame).or_else(|_| Self::non_cached(context))
     }
 
-    /// Allocates a register without BlueFlame: a dedicated one, or, where there is none, the context's.
+    /// Allocates a register without BlueFlame: a dedicated one, or the context's if no dedicated one exists.
     ///
     /// # Errors
     /// [`Error::Call`]: the kernel has no such registers.
@@ -151,7 +152,7 @@ impl Uar {
             kind,
             context: context.clone(),
         };
-        // From here on it is freed if something is wrong.
+        // From here on, dropping `page` frees it if something is wrong.
         let page = DoorbellPage { handle: Arc::new(handle) };
         let (Some(reg), Some(_), Some(_)) = (NonNull::new(register.cast()), NonNull::new(base), UarPage::new(id))
         else {
@@ -193,7 +194,7 @@ impl Uar {
     }
 }
 
-/// A register that the queues of one thread ring in turn, with no lock. So those queues stay on the thread:
+/// A register that the queues of one thread ring in turn, without a lock. Those queues therefore stay on the thread:
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::transport;

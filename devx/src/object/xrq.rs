@@ -31,7 +31,7 @@ struct Handle {
 }
 
 impl Xrq {
-    /// The number that queue pairs have for it.
+    /// The number that queue pairs use for it.
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         Srqn::truncate(self.handle.xrqn.get())
@@ -43,8 +43,8 @@ impl Xrq {
         &self.handle.object
     }
 
-    /// Asks for an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are posted. Once: ask again
-    /// after it.
+    /// Requests an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are
+    /// posted. The event comes once: request it again after it.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -68,8 +68,9 @@ impl Xrq {
 impl Pd {
     /// Makes an extended receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
-    /// `cq` is what its context names. Receives of queue pairs complete on the completion queue of the queue pair, as with every
-    /// shared receive queue; the one named here is for [tag matching](Self::tag_matching), which this queue does not do, but must be there.
+    /// The context of the queue names `cq`. It must be there, but only [tag matching](Self::tag_matching) uses it,
+    /// which this queue does not do. Receives complete on the completion queue of their queue pair, as with every
+    /// shared receive queue.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`], or no memory for the
@@ -84,7 +85,7 @@ impl Pd {
         self.xrq((rings, cq), (receives, sge), |_| ())
     }
 
-    /// The same with what `change` says besides.
+    /// The same, with the settings of `change`.
     pub(super) fn xrq(
         &self,
         (rings, cq): (&ThreadRings, &Cq),

@@ -20,7 +20,7 @@ use super::transport::DevxTransport;
 use crate::error::Error;
 use crate::memory::ThreadRings;
 
-/// What a queue pair is to be like.
+/// Builder of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpBuilder<'a, T> {
     plan: Plan<'a>,
@@ -28,10 +28,10 @@ pub struct QpBuilder<'a, T> {
 }
 
 impl Pd {
-    /// Begins a queue pair of transport `T` whose rings and record lie in `rings`, whose sends complete on `send_cq` and receives on
-    /// `recv_cq`.
+    /// Begins a queue pair of transport `T`. Its rings and record lie in `rings`. Its sends complete on `send_cq`, its
+    /// receives on `recv_cq`.
     ///
-    /// A completion that is lent borrows its queue, so no queue pair is made there meanwhile:
+    /// A lent completion borrows its queue, so no queue pair can be made there meanwhile:
     ///
     /// ```compile_fail,E0502
     /// use blueflame::transport::Rc;
@@ -61,10 +61,11 @@ impl Pd {
 }
 
 impl<'a, T: DevxTransport> QpBuilder<'a, T> {
-    /// Requests that may be outstanding on the send queue at a time, so long as each fits one WQEBB (64 bytes: with RC, 28 bytes
-    /// inline or two gather entries). A larger one counts as many times as it has WQEBBs. Default 128.
+    /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes: with RC, 28
+    /// bytes inline or two gather entries). A larger request counts once for each of its WQEBBs. Default 128.
     ///
-    /// The ring has that many WQEBBs, rounded up to a power of two, and no more: verbs' is four times as long and longer.
+    /// The ring has that many WQEBBs, rounded up to a power of two, and no more. The rings of verbs are at least four
+    /// times as long.
     #[must_use]
     pub fn sends(mut self, requests: u32) -> Self {
         self.plan.sends = requests;
@@ -92,30 +93,31 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// Bytes a request may carry inline. Default 0, which still leaves what fits the space of the gather entries.
+    /// Bytes that a request may carry inline. Default 0, which still allows as many as fit the space of the gather
+    /// entries.
     #[must_use]
     pub fn inline(mut self, bytes: u32) -> Self {
         self.plan.inline = bytes;
         self
     }
 
-    /// Receives come from there; the queue pair has no receive queue of its own.
+    /// Takes receives from `shared`; the queue pair has no receive queue of its own.
     #[must_use]
     pub fn shared_receives(mut self, shared: &'a SharedReceives) -> Self {
         self.plan.shared = Some(shared);
         self
     }
 
-    /// What completions carry to tell whose they are (`qpc.user_index`), 24 bits.
+    /// The number by which completions identify their queue (`qpc.user_index`), 24 bits.
     #[must_use]
     pub fn user_index(mut self, index: u32) -> Self {
         self.plan.user_index = index;
         self
     }
 
-    /// Has the device copy memory when requests ask for it ([`memcpy`](blueflame::wqe::memcpy)). Off by default: making it fails where
-    /// there are no copies ([`Context::max_memcpy`](crate::Context::max_memcpy)), and some devices copy for queue pairs alone that were
-    /// made for it.
+    /// Has the device copy memory when requests ask for it ([`memcpy`](blueflame::wqe::memcpy)). Off by default. If the
+    /// device makes no copies, building the queue pair fails ([`Context::max_memcpy`](crate::Context::max_memcpy)).
+    /// Some devices copy only for queue pairs that were made for it.
     #[must_use]
     pub fn memcpy(mut self, on: bool) -> Self
     where
@@ -125,8 +127,8 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// Its send queue takes requests about other queues: that wait for completions, and that have queues work
-    /// (`qpc.cd_master`; [`wait_for_completion`](blueflame::wqe::wait_for_completion),
+    /// Its send queue takes requests about other queues: to wait for completions, and to start queues (`qpc.cd_master`;
+    /// [`wait_for_completion`](blueflame::wqe::wait_for_completion),
     /// [`SendQueue::enable`](blueflame::SendQueue::enable)).
     #[must_use]
     pub fn cross_channel(mut self) -> Self {
@@ -134,7 +136,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// It receives into what a request of another queue pair has [enabled](blueflame::RecvQueue::enable), and into nothing else
+    /// It uses only the receives that a request of another queue pair has [enabled](blueflame::RecvQueue::enable)
     /// (`qpc.cd_slave_receive`).
     #[must_use]
     pub fn managed_receives(mut self) -> Self {
@@ -142,13 +144,13 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// The most completions that the send queue can have waiting in its CQ.
+    /// The most completions of the send queue that can wait in its CQ.
     #[must_use]
     pub fn send_completions(&self) -> u32 {
         self.plan.sends
     }
 
-    /// The most completions that the receive queue can have waiting in its CQ.
+    /// The most completions of the receive queue that can wait in its CQ.
     #[must_use]
     pub fn recv_completions(&self) -> u32 {
         if self.plan.shared.is_some() { 0 } else { self.plan.receives }
@@ -163,7 +165,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self.build_on(uar)
     }
 
-    /// As [`build`](Self::build), with this register.
+    /// As [`build`](Self::build), on this register.
     ///
     /// # Errors
     /// As there; [`Error::ForeignDevice`].
@@ -171,8 +173,9 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self.build_with::<TwoFences, _>(uar, DefaultCopy::default())
     }
 
-    /// As [`build_on`](Self::build_on), with a doorbell of another flush mode, and another [routine](blueflame::arch::copy) that copies
-    /// WQEs to BlueFlame. [`FlushMode`] has the table of which mode is for whom.
+    /// As [`build_on`](Self::build_on), with a doorbell of another flush mode, and another
+    /// [routine](blueflame::arch::copy) that copies WQEs to BlueFlame. A table in [`FlushMode`] says which mode to use
+    /// when.
     ///
     /// # Errors
     /// As there.
@@ -196,7 +199,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self.make(uar.page(), uar.register())
     }
 
-    /// Makes the queue pair on a register that others have, too, under a lock.
+    /// Makes the queue pair on a register that other queues share, under a lock.
     ///
     /// # Errors
     /// As [`build_on`](Self::build_on).
@@ -204,7 +207,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self.make(uar.page(), uar.register())
     }
 
-    /// Makes the queue pair without a doorbell: what is posted begins when a request of another queue pair says so
+    /// Makes the queue pair without a doorbell. Posted requests begin when a request of another queue pair starts them
     /// (`qpc.cd_slave_send`; [`SendQueue::enable`](blueflame::SendQueue::enable)).
     ///
     /// # Errors
@@ -218,9 +221,10 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     fn make<R: Register>(&self, page: &DoorbellPage, register: R) -> Result<QueuePair<T, R>, Error> {
         let bad = |object| move |error: &dyn core::fmt::Display| Error::Parts { object, why: error.to_string() };
         let Made { qp, sq, rq } = self.plan.make(page)?;
-        // SAFETY: the device was told of this ring and record; they, and the shadow, live in the handle, which goes after the queue
-        // (`Owned`); the register is in the page that the queue pair was made with; nobody else posts. Nothing is left of an earlier
-        // queue pair with its number: `make` has looked, and the plan borrows the completion queues.
+        // SAFETY: the device was told of this ring and record. They, and the shadow, live in the handle, which goes
+        // after the queue (`Owned`). The register is in the page that the queue pair was made with. Nothing else posts.
+        // Nothing is left of an earlier queue pair with its number: `make` has looked, and the plan borrows the
+        // completion queues.
         let mut sq =
             unsafe { SendQueue::<T, R>::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         sq.set_window(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;

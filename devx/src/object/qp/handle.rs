@@ -22,9 +22,9 @@ pub(super) struct Handle {
     pub(super) object: Object,
     pub(super) qpn: Qpn,
     pub(super) service: ServiceType,
-    /// What the send queue may have outstanding once it is ready to send.
+    /// The most WQEBBs that may be outstanding on the send queue once it is ready to send.
     pub(super) window: Wqebbs,
-    /// It is to copy memory.
+    /// Whether the device copies memory for it.
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.
     pub(super) receives: u32,
@@ -54,7 +54,7 @@ impl Qp {
 
     /// The object: for commands that this crate has no methods for, and for events.
     ///
-    /// Not for moving it to RESET or to RTS: the queues here would not know.
+    /// Do not move it to RESET or to RTS with this object: the queues here would not know.
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.handle.object

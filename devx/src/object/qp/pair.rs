@@ -19,14 +19,14 @@ use super::handle::Qp;
 use crate::cmd::QpcState;
 use crate::error::Error;
 
-/// A queue pair: its handle, and its queues, which go their own ways from here on, to other threads for instance.
+/// A queue pair: its handle and its queues. The queues can be separated, for instance to move them to other threads.
 ///
-/// What it completed and nobody has polled stays in the completion queue when it is dropped, and the device gives its number out
-/// again: [`reset`](Self::reset) takes them out, or [`forget`](CompletionQueue::forget) does later. A new queue pair never has a
-/// number of which its completion queues hold completions: the builder looks.
+/// After it is dropped, its unpolled completions stay in the completion queues, and the device reuses its number.
+/// Remove them before with [`reset`](Self::reset), or later with [`forget`](CompletionQueue::forget). A new queue pair
+/// never has a number of which its completion queues hold completions: the builder checks.
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
-    /// The handle, for what is not posting.
+    /// The handle, for everything except posting.
     pub qp: Qp,
     /// The send queue.
     pub sq: Owned<SendQueue<T, R>, Qp>,
@@ -35,8 +35,8 @@ pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
 }
 
 impl Qp {
-    /// Where the peer reaches this queue pair by `path`. Call it once for each connection, and give
-    /// [`connect`](QueuePair::connect) what the peer was told: the first PSN is another random number each time.
+    /// The endpoint where the peer reaches this queue pair by `path`. Call it once for each connection: the first PSN
+    /// is another random number each time. Give [`connect`](QueuePair::connect) the same endpoint as the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
         Endpoint {
@@ -51,7 +51,7 @@ impl Qp {
 }
 
 impl<T: Transport, R: Register> QueuePair<T, R> {
-    /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
+    /// RTR to RTS: you may post requests from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::Command`], [`Error::Foreign`] if the queue is another queue pair's.
@@ -67,8 +67,8 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is what the peer was told. The peer may be a queue pair of
-    /// verbs: it cannot tell.
+    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is the endpoint that the peer was told. The
+    /// peer may be a queue pair of verbs: it cannot tell the difference.
     ///
     /// # Errors
     /// Those of both.
@@ -77,14 +77,14 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         self.to_rts(path, local.psn)
     }
 
-    /// RESET to RTS, with the peer at the other end of `stream`, which calls this, or `connect_over` of a queue pair of verbs, too.
-    /// Each side is given the other's `data`.
+    /// RESET to RTS. The peer at the other end of `stream` also calls this, or `connect_over` of a queue pair of verbs.
+    /// Each side receives the other's `data`.
     ///
-    /// A peer may send as soon as it returns from here, so post receives before: call [`Qp::to_init`], which permits that, post them,
-    /// then this.
+    /// A peer may send as soon as its own call returns, so post receives first: call [`Qp::to_init`], which permits
+    /// posting receives, post them, then call this.
     ///
     /// # Errors
-    /// [`ConnectError`]: of the exchange, or of a state change.
+    /// [`ConnectError`]: the exchange failed, or a state change did.
     pub fn connect_over<S: Read + Write>(
         &mut self,
         stream: &mut S,
@@ -92,7 +92,7 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         data: &[u8],
     ) -> Result<Peer, ConnectError> {
         let begun = match self.qp.to_init(path) {
-            // To post receives before, the caller has done that already.
+            // A caller that posts receives first has done that already.
             Err(Error::WrongState { is: QpcState::INIT, .. }) => self.qp.init_to_init(path),
             other => other,
         };
@@ -111,11 +111,11 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         Ok(peer)
     }
 
-    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, and the tags of outstanding requests are
-    /// lost. Completions that nobody has polled are removed from the completion queues; `forgotten` sees each of them first. One that is
-    /// lent borrows its queue, so none is when this is called.
+    /// Moves the queue pair to RESET, from any state, and resets both queues. They are then empty, and the tags of
+    /// outstanding requests are lost. Unpolled completions are removed from the completion queues; `forgotten` sees
+    /// each of them first. A lent completion borrows its queue, so no completion is lent during this call.
     ///
-    /// `cqs` are the completion queues that the queue pair completes to, in whatever mode: one, or two.
+    /// `cqs` are the completion queues of the queue pair, in any mode: one, or two.
     ///
     /// # Errors
     /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put it back);
@@ -133,7 +133,7 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         }
         self.qp.to_reset()?;
         for cq in cqs.iter_mut().filter(is_ours) {
-            // Where it does not receive, a queue of frames may: their tags can be any number.
+            // Where it does not receive, a queue of frames may receive. The tags of frames can be any number.
             let receives = handle.has_receives && cq.any_handle().is(&handle.recv_cq);
             let whose = if receives { Whose::Number(handle.qpn) } else { Whose::Sends(handle.qpn) };
             cq.forget_any(whose, &mut forgotten);
@@ -148,8 +148,8 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange
-    /// the queue in an [`Owned`].
+    /// Checks that both queues are here and belong to the handle. Safe code can take the receive queue, exchange the
+    /// fields, and exchange the queue in an [`Owned`].
     fn whole(&self) -> Result<(), Error> {
         let handle = &self.qp.handle;
         let sq = self.sq.handle().is(&self.qp) && self.sq.ring_addr() == handle.sq_ring;

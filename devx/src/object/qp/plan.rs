@@ -1,4 +1,4 @@
-//! What a queue pair is to be like, and CREATE_QP, for any service. Knows no queue over its rings.
+//! The configuration of a queue pair, and CREATE_QP, for any service. Knows no queue over its rings.
 
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
 
-/// What a queue pair is to be like.
+/// The configuration of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan<'a> {
     pub(super) pd: &'a Pd,
@@ -40,7 +40,7 @@ pub(super) struct Plan<'a> {
     pub(super) signed: bool,
     /// Its requests may be about other queues.
     pub(super) master: bool,
-    /// Its queues work when other queues say so.
+    /// Its queues start when requests of other queues say so.
     pub(super) managed_sends: bool,
     pub(super) managed_receives: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Made {
 
 const OBJECT: &str = "queue pair";
 
-/// The user index of queues that nobody has given one: what Linux gives its own (`MLX5_IB_DEFAULT_UIDX`).
+/// The user index of queues without one of their own, the same as in Linux (`MLX5_IB_DEFAULT_UIDX`).
 const NO_USER_INDEX: u32 = 0xff_ffff;
 
 /// DS of the remote address, and of an address vector.
@@ -124,7 +124,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// How large the rings become.
+    /// The sizes of the rings.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`].
@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
         self.shared.is_some() || shape.wqes != 0
     }
 
-    /// Whether the device can do it.
+    /// Checks the shape against the device's capabilities.
     fn check(&self, shape: &Shape) -> Result<(), Error> {
         let general = self.pd.context().general()?;
         match self.service {

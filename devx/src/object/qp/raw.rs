@@ -13,12 +13,12 @@ use crate::cmd::ServiceType;
 use crate::error::Error;
 use crate::memory::ThreadRings;
 
-/// What a queue pair of any service is to be like: UD, DCI and others.
+/// Builder of a queue pair of any service: UD, DCI and others.
 #[derive(Clone, Copy, Debug)]
 pub struct RawQpBuilder<'a>(Plan<'a>);
 
-/// A queue pair, and the raw parts of its queues: the same that `from_parts` of [`blueflame::queue`] takes. All of them are valid as long
-/// as `qp`, or a clone of it.
+/// A queue pair, and the raw parts of its queues, as `from_parts` of [`blueflame::queue`] takes them. All parts are
+/// valid as long as `qp`, or a clone of it, lives.
 #[derive(Debug)]
 pub struct RawQp {
     /// The handle.
@@ -32,7 +32,8 @@ pub struct RawQp {
 }
 
 impl Pd {
-    /// Begins a queue pair of this service, as [`queue_pair`](Self::queue_pair) one of a transport that has a type.
+    /// Begins a queue pair of this service. [`queue_pair`](Self::queue_pair) does the same for a transport that has a
+    /// type.
     #[must_use]
     pub fn raw_queue_pair<'a>(
         &'a self,
@@ -81,7 +82,7 @@ impl<'a> RawQpBuilder<'a> {
         self
     }
 
-    /// Receives come from there.
+    /// Takes receives from there.
     #[must_use]
     pub fn shared_receives(mut self, shared: &'a SharedReceives) -> Self {
         self.0.shared = Some(shared);

@@ -14,7 +14,8 @@ use crate::error::Error;
 const LOG_MAX_DATAGRAM: u8 = 12;
 
 impl Qp {
-    /// RESET to RTS of a datagram queue pair, which takes packets with this Q_Key. Its queues may be posted to from here on.
+    /// RESET to RTS of a datagram queue pair, which accepts packets with this Q_Key. You may post to its queues from
+    /// here on.
     ///
     /// # Errors
     /// [`Error::Foreign`] if it is of another service, [`Error::OutOfRange`], [`Error::WrongState`], or [`Error::Command`].
@@ -29,7 +30,7 @@ impl Qp {
 
         let mut inbox = Init2rtrQpIn::new();
         inbox.set_qpn(self.qpn());
-        // A message is a packet.
+        // A message is one packet.
         inbox.qpc_mut().set_mtu(PathMtu::BYTES_4096).set_log_msg_max(LOG_MAX_DATAGRAM);
         self.transition(&inbox, QpcState::RTR)?;
 

@@ -46,8 +46,8 @@ impl Qp {
         self.enable_memcpy()
     }
 
-    /// In INIT: has the device copy memory for it, if it is to, and the device needs to be told (rdma-core `providers/mlx5/verbs.c`,
-    /// `qp_enable_mmo`).
+    /// In INIT: enables memory copies, if they are configured and the device needs the command (rdma-core
+    /// `providers/mlx5/verbs.c`, `qp_enable_mmo`).
     fn enable_memcpy(&self) -> Result<(), Error> {
         if !self.handle.memcpy || !self.object().context().general()?.dma_mmo_qp() {
             return Ok(());
@@ -104,7 +104,8 @@ impl Qp {
         self.transition(&inbox, QpcState::RTR)
     }
 
-    /// RTR to RTS. The send queue has to be opened after it: [`QueuePair::connect`](super::QueuePair::connect) does both.
+    /// RTR to RTS. The send queue must be opened afterwards: [`QueuePair::connect`](super::QueuePair::connect) does
+    /// both.
     pub(super) fn rtr_to_rts(&self, path: &Path, psn: Psn) -> Result<(), Error> {
         self.check(path)?;
         let general = self.object().context().general()?;
@@ -121,7 +122,7 @@ impl Qp {
         self.transition(&inbox, QpcState::RTS)
     }
 
-    /// Changes what the peer of a queue pair in RTS may do.
+    /// Changes the peer's access rights to a queue pair in RTS.
     ///
     /// # Errors
     /// [`Error::WrongState`], or [`Error::Command`].
@@ -133,7 +134,7 @@ impl Qp {
         self.transition(&inbox, QpcState::RTS)
     }
 
-    /// To the error state. All requests that are posted and have not completed complete as "flushed", unsignalled ones, too.
+    /// To the error state. All outstanding requests complete as "flushed", including unsignalled ones.
     ///
     /// # Errors
     /// [`Error::WrongState`] in RESET, or [`Error::Command`].
@@ -143,14 +144,15 @@ impl Qp {
         self.transition(&inbox, QpcState::ERR)
     }
 
-    /// To RESET. The queues have to follow: [`QueuePair::reset`](super::QueuePair::reset) does both.
+    /// To RESET. The queues must follow: [`QueuePair::reset`](super::QueuePair::reset) does both.
     pub(super) fn to_reset(&self) -> Result<(), Error> {
         let mut inbox = Qp2RstIn::new();
         inbox.set_qpn(self.qpn());
         self.transition(&inbox, QpcState::RST)
     }
 
-    /// What the peer may do, of what the transport and the device can do. Returns which parts of the context that is.
+    /// Sets the peer's access rights, as far as the transport and the device support them. Returns the changed parts of
+    /// the context.
     fn set_access(&self, qpc: &mut Qpc, access: Access) -> Result<u32, Error> {
         let allows = |right: Access| access.bits() & right.bits() & !Access::LOCAL_WRITE.bits() != 0;
         qpc.set_rwe(allows(Access::REMOTE_WRITE));
@@ -176,7 +178,7 @@ impl Qp {
         I::Command: Modifies,
     {
         let Err(error) = self.object().change(inbox) else { return Ok(()) };
-        // The firmware says that the state is wrong, and not which it is.
+        // The firmware reports that the state is wrong, but not the actual state.
         match &error {
             Error::Command(command) if command.status == Status::BAD_QP_STATE_ERR => {
                 self.state().map_or(Err(error), |is| Err(Error::WrongState { is, to }))

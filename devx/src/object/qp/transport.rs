@@ -4,7 +4,7 @@ use blueflame::transport::{Rc, Signable, Signed, Transport, Uc};
 
 use crate::cmd::ServiceType;
 
-/// A transport of which queue pairs can be made by CREATE_QP.
+/// A transport whose queue pairs CREATE_QP can make.
 pub trait DevxTransport: Transport {
     /// `qpc.st`.
     const SERVICE: ServiceType;
