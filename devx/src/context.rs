@@ -130,7 +130,7 @@ impl Context {
     /// ([`List::zeroed`](crate::mailbox::List::zeroed)).
     ///
     /// # Errors
-    /// As there; [`Error::OutOfRange`] if the outbox is shorter than the command's own.
+    /// As `execute`; [`Error::OutOfRange`] if the outbox is shorter than the command's own.
     pub fn execute_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
     where
         I::Command: Executes,
@@ -317,9 +317,9 @@ impl Object {
     /// [`Error::Command`].
     ///
     /// # Safety
-    /// As for [`Context::create`]. In addition, a queue pair that has queues of this crate is not moved to RESET, nor
-    /// to RTS: after a RESET unknown to its queues, the device executes old requests of the ring again. The memory of
-    /// these requests may have another owner by then.
+    /// As for [`Context::create`]. In addition, the command does not move a queue pair that has queues of this crate
+    /// to RESET or to RTS. The queues do not learn of a RESET, and after it the device executes old requests of the
+    /// ring again. The memory of these requests may have another owner by then.
     pub unsafe fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Modifies,

@@ -44,7 +44,7 @@ under! {
     Object, "object", |object| object.context();
 }
 
-/// It is counted by identity, which is the process's.
+/// A receiver is counted by identity within the process, so every context will do.
 impl Under for Receiver {
     fn check(&self, _context: &Context) -> Result<(), Error> {
         Ok(())

@@ -10,10 +10,10 @@ use softhca::embedded;
 
 /// Memory that is registered with a device: [`End::buffer`](crate::End::buffer).
 ///
-/// The device writes to it whenever it is stepped, so its bytes are copied in and out and never borrowed.
+/// The device writes to it in any step, so its bytes are copied in and out and never borrowed.
 ///
-/// A boxed buffer is what [`OwningSendQueue`](blueflame::queue::OwningSendQueue) and its like take: with them, posting needs
-/// no `unsafe`.
+/// [`OwningSendQueue`](blueflame::queue::OwningSendQueue) and similar queues take boxed buffers. With them, posting
+/// needs no `unsafe`.
 #[derive(Debug)]
 pub struct Buffer(embedded::Buffer);
 

@@ -25,7 +25,7 @@ use softhca::wire::{Address, Wire};
 use crate::buffer::Buffer;
 use crate::error::Error;
 
-/// What connects devices of one process. Clones are the same network.
+/// The network that connects the devices of one process. Clones are the same network.
 #[derive(Clone, Debug, Default)]
 pub struct Network(Fabric);
 
@@ -66,14 +66,14 @@ impl Network {
 pub struct DeviceOptions {
     /// Ports, limits, range of queue pair numbers.
     pub config: DeviceConfig,
-    /// What goes wrong. Written as text, too: `"drop=10,dup=5,seed=1".parse()?`, per mille of packets.
+    /// The faults to inject. They can be parsed from text: `"drop=10,dup=5,seed=1".parse()?`, per mille of packets.
     pub faults: Faults,
-    /// The device works on a thread of its own, as real ones do, and nobody steps it.
+    /// The device works on a thread of its own, as real ones do, and is not stepped.
     pub threaded: bool,
 }
 
 impl DeviceOptions {
-    /// A device with one InfiniBand port of this LID, stepped by its user, without faults.
+    /// A device with one InfiniBand port of this LID, stepped by the caller, without faults.
     #[must_use]
     pub fn infiniband(lid: u16) -> Self {
         Self::with_port(PortConfig::infiniband(lid))
@@ -106,8 +106,9 @@ impl DeviceOptions {
 
 /// A software mlx5 device. Clones are the same device; it lives as long as any of them, and as any queue or buffer of it.
 ///
-/// Nothing runs by itself, unless the device has a thread of its own: [`step`](Self::step) it, or
-/// [`run_until_idle`](Self::run_until_idle). Its clock moves only when nothing else is left to do, so every run is the same.
+/// Nothing runs by itself, unless the device has a thread of its own: call [`step`](Self::step) or
+/// [`run_until_idle`](Self::run_until_idle). The device's clock moves only when nothing else is left to do, so every
+/// run is the same.
 #[derive(Clone)]
 pub struct Device(Arc<Shared>);
 
@@ -194,7 +195,8 @@ impl Device {
         Ok(self.hca().deregister(key.0)?)
     }
 
-    /// Does a bounded amount of work. True if there was any; false, too, if the device has a thread of its own.
+    /// Does a bounded amount of work. Returns true if there was any. If the device has a thread of its own, returns
+    /// false.
     pub fn step(&self) -> bool {
         self.0.runner.is_none() && self.hca().step()
     }
@@ -224,7 +226,8 @@ impl Device {
         self.look(|device| device.next_deadline())
     }
 
-    /// The oldest event that nobody has taken: what verbs calls asynchronous events, and those of armed completion queues.
+    /// The oldest event that was not taken yet: an asynchronous event of verbs, or an event of an armed completion
+    /// queue.
     #[must_use]
     pub fn next_event(&self) -> Option<Event> {
         match self.0.runner {
@@ -233,8 +236,8 @@ impl Device {
         }
     }
 
-    /// What the device found wrong that a real one would not tell: a doorbell that names another queue, a completion queue
-    /// that overran. A test does well to end with `assert_eq!(device.complaints(), [])`.
+    /// Errors that the device found and a real one would not report: a doorbell that names another queue, a completion
+    /// queue that overran. End a test with `assert_eq!(device.complaints(), [])`.
     #[must_use]
     pub fn complaints(&self) -> Vec<Complaint> {
         self.hca().complaints()
@@ -246,18 +249,18 @@ impl Device {
         self.hca().take_frames()
     }
 
-    /// Looks at the device itself: the state of a queue pair, a key, the configuration. `f` must not call this device.
+    /// Inspects the device itself: the state of a queue pair, a key, the configuration. `f` must not call this device.
     pub fn look<R>(&self, f: impl FnOnce(&softhca::device::Device) -> R) -> R {
         f(self.hca().device())
     }
 
-    /// Where a queue pair is to be found by its peer.
+    /// The endpoint where the peer reaches a queue pair.
     #[must_use]
     pub fn endpoint(&self, qpn: Qpn) -> Endpoint {
         self.hca().endpoint(qpn.get())
     }
 
-    /// Connects a queue pair that was made of its [parts](Self::create_qp) with its peer.
+    /// Connects a queue pair made from its [parts](Self::create_qp) with its peer.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -265,7 +268,7 @@ impl Device {
         Ok(self.hca().connect_to(qpn.get(), peer, options)?)
     }
 
-    /// Changes a queue pair: its state, say, to see how a program takes an error.
+    /// Changes a queue pair, for instance its state, to test how a program handles an error.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -273,7 +276,7 @@ impl Device {
         Ok(self.hca().modify_qp(qpn.get(), attr)?)
     }
 
-    /// Destroys a queue pair, as the peer of a program that has died sees it.
+    /// Destroys a queue pair. To its peer, the program with the queue pair has died.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -281,7 +284,7 @@ impl Device {
         Ok(self.hca().destroy_qp(qpn.get())?)
     }
 
-    /// Asks for an event when fewer receives than `limit` are posted to a shared receive queue.
+    /// Requests an event when fewer receives than `limit` are posted to a shared receive queue.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -330,8 +333,8 @@ fn locked<'a>(devices: &[&'a Device]) -> Vec<MutexGuard<'a, EmbeddedDevice>> {
     devices.into_iter().map(|hca| hca.lock()).collect()
 }
 
-/// Steps all devices until none has anything left to do, moving their clocks, which are the same from then on, to the next
-/// timer whenever nothing else happens.
+/// Steps all devices until none has anything left to do. When nothing else happens, moves their clocks to the next
+/// timer; from then on, all clocks are the same.
 ///
 /// # Errors
 /// [`Error::NoEnd`]; [`Error::OnThread`] if one has a thread of its own.
@@ -344,7 +347,7 @@ pub fn run_until_idle(devices: &[&Device]) -> Result<(), Error> {
     if embedded::run_until_idle(&mut devices) { Ok(()) } else { Err(Error::NoEnd) }
 }
 
-/// Moves the clocks of all devices on to the next timer of any. False if none runs.
+/// Moves the clocks of all devices on to the next timer of any device. Returns false if no timer runs.
 pub fn wait_for_timer(devices: &[&Device]) -> bool {
     let mut devices = locked(devices);
     let Some(deadline) = devices.iter().filter_map(|hca| hca.device().next_deadline()).min() else { return false };

@@ -1,4 +1,4 @@
-//! Targets of dynamic connections: who receives what initiators send.
+//! Targets of dynamic connections, which receive messages of initiators.
 
 use blueflame::cq::CompletionQueue;
 use blueflame::queue::Owned;
@@ -17,8 +17,8 @@ use crate::shape::Shape;
 /// The access key of every target.
 pub const DC_KEY: DcKey = DcKey(0x1111_1111_2222_2222);
 
-/// A target of dynamic connections: a shared receive queue, and a completion queue. Any number of initiators, which are
-/// [`End`](crate::End)s of transport `Dci`, send to it.
+/// A target of dynamic connections: a shared receive queue, and a completion queue. Any number of initiators send to
+/// it. An initiator is an [`End`](crate::End) of transport `Dci`.
 ///
 /// ```
 /// use blueflame::transport::Dci;
@@ -52,11 +52,12 @@ pub struct DcTarget {
 }
 
 impl DcTarget {
-    /// A target with the receives and the completion queue of `shape`. Of the options it has MTU, rights and RNR timer.
+    /// A target with the receives and the completion queue of `shape`. It uses the MTU, the rights and the RNR timer of
+    /// `options`.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not have, another variant for one that this crate
-    /// does not have.
+    /// [`Error::Device`] for a shape that the device does not support, another variant for one that this crate does not
+    /// support.
     pub fn new(device: &Device, shape: &Shape, options: &ConnectOptions) -> Result<Self, Error> {
         let cq = device.create_cq(CqOptions { cqe_bytes: shape.cqe_bytes, ..CqOptions::new(shape.cqes) })?;
         let srq = device.create_srq(shape.recv_wqes, shape.recv_sges)?;
@@ -83,7 +84,7 @@ impl DcTarget {
         self.device.endpoint(self.dctn)
     }
 
-    /// Where requests for it go, on InfiniBand.
+    /// The address of requests for it, on InfiniBand.
     #[must_use]
     pub fn address(&self) -> DcAddress<CompactAv> {
         DcAddress::new(CompactAv::new(self.endpoint().lid), self.dctn, DC_KEY)

@@ -21,8 +21,7 @@ use crate::shape::Shape;
 
 /// One end of a connection: the queues of a queue pair, and the completion queue of both.
 ///
-/// The queues are the crate's own, so what a test does with them is what the program does with those that
-/// `blueflame::verbs` makes.
+/// The queues are the crate's own. A test uses them as a program uses the queues of `blueflame::verbs`.
 #[derive(Debug)]
 pub struct End<T: Service, R: Register = ExclusiveRegister> {
     /// Where requests are posted.
@@ -40,8 +39,8 @@ impl<T: Service> End<T> {
     /// An end with a register of its own, not connected yet.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not have, [`Error::SendQueue`] and its like for one that this crate
-    /// does not have; [`Error::SharedRegister`].
+    /// [`Error::Device`] for a shape that the device does not support, [`Error::SendQueue`] and similar variants for
+    /// one that this crate does not support; [`Error::SharedRegister`].
     pub fn new(device: &Device, shape: &Shape) -> Result<Self, Error> {
         if let RegisterOptions::SharedWith(_) = shape.register {
             return Err(Error::SharedRegister);
@@ -53,8 +52,8 @@ impl<T: Service> End<T> {
 }
 
 impl<T: Service, R: Register> End<T, R> {
-    /// An end with the register that `register` makes of the queue pair's parts: of another copy routine or flush mode,
-    /// shared, or one for the test to look at.
+    /// An end with the register that `register` makes from the queue pair's parts: with another copy routine or flush
+    /// mode, shared, or for the test to inspect.
     ///
     /// # Errors
     /// As [`new`](Self::new), and those of `register`.
@@ -71,7 +70,7 @@ impl<T: Service, R: Register> End<T, R> {
             packing: shape.packing,
             ..CqOptions::new(shape.cqes)
         })?;
-        // What an initiator sends, others receive.
+        // Other objects receive the messages of an initiator.
         let is_initiator = matches!(T::TRANSPORT, Transport::Dc | Transport::Xrc);
         let srq = match shape.shared_recv && !is_initiator {
             true => Some(device.create_srq(shape.recv_wqes, shape.recv_sges)?),
@@ -119,8 +118,8 @@ impl<T: Service, R: Register> End<T, R> {
         self.device.endpoint(self.qpn())
     }
 
-    /// Makes it ready to send: connected to `peer`, which may be itself. Raw packet queues, datagram queues and initiators of dynamic
-    /// connections have no peer, and are ready all the same.
+    /// Makes it ready to send: connected to `peer`, which may be itself. Raw packet queues, datagram queues and
+    /// initiators of dynamic connections have no peer, and become ready in the same way.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -158,8 +157,8 @@ impl<T: Service, R: Register> End<T, R> {
 }
 
 impl<R: Register> End<Ud, R> {
-    /// Where datagrams for it go, on InfiniBand. Whoever is connected may send there: connecting says to whom a
-    /// connection goes, and a datagram end has none.
+    /// The address of datagrams for it, on InfiniBand. Any connected datagram end may send there: connecting names the
+    /// peer of a connection, and a datagram end has no connection.
     ///
     /// ```
     /// use blueflame::cq::Grh;

@@ -42,13 +42,13 @@ pub enum Error {
     /// Completions of an earlier queue pair with the number of the new one lie in the completion queue, and would pass for its own.
     #[error("completions of an earlier queue pair with the number {:#x} were not polled: poll or forget them", .0.get())]
     StaleCompletions(Qpn),
-    /// The system has no thread for the device.
+    /// The system could not start a thread for the device.
     #[error("no thread for the device: {0}")]
     Thread(std::io::Error),
-    /// [`run_until_idle`](crate::run_until_idle) does not end: a peer that is never ready, with retries for ever.
+    /// [`run_until_idle`](crate::run_until_idle) does not end: a peer is never ready, and retries are unlimited.
     #[error("the devices find no end: is there a receive for each message?")]
     NoEnd,
-    /// The device runs on a thread of its own, and nobody else may step it.
+    /// The device runs on a thread of its own, so the caller may not step it.
     #[error("the device runs on a thread of its own: poll for what it does")]
     OnThread,
 }

@@ -1,4 +1,4 @@
-//! What a queue needs beside its ring.
+//! The parts of a queue beside its ring.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 
 use crate::device::Device;
 
-/// What a queue needs: its device, which has the rings, and the queue's private memory. It lives as long as the queue.
+/// The parts of a queue beside its ring: the device, which has the rings, and the queue's private memory. It lives as
+/// long as the queue.
 pub struct Handle {
     device: Device,
     _shadow: Box<dyn Any + Send + Sync>,
@@ -30,7 +31,7 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// Private memory of a queue: where it is, and what keeps it there. It stays where it is when the value moves.
+/// Private memory of a queue: its address, and its owner. The memory stays in place when the owner moves.
 pub(crate) fn shadow<T: Send + Sync + 'static>(len: u32) -> (NonNull<T>, Box<dyn Any + Send + Sync>) {
     let mut records: Vec<MaybeUninit<T>> = (0..len).map(|_| MaybeUninit::uninit()).collect();
     (NonNull::from(&mut records[..]).cast(), Box::new(records))

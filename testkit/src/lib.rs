@@ -24,7 +24,7 @@
 //! | [`End`] | a send queue, a receive queue and a completion queue, as `blueflame::verbs` would make them |
 //! | [`DcTarget`] | a target of dynamic connections, for ends that are initiators |
 //! | [`XrcDomain`] | receive queues and targets of extended reliable connections, likewise |
-//! | [`Sibling`] | a further queue pair on the same completion queue, and shared receive queue: a server's, for each client |
+//! | [`Sibling`] | a further queue pair on the same completion queue and shared receive queue, as a server has for each client |
 //! | [`Shape`] | sizes of the rings, inline limit, BlueFlame or none, shared receives, data in completions |
 //! | [`Device`], [`Network`] | any number of devices, stepped by the test or on threads of their own; faults |
 //! | [`Buffer`] | registered memory |
@@ -39,8 +39,8 @@
 //!
 //! # What it proves, and what not
 //!
-//! The device decodes what the queues have written by layouts of its own, and it complains of what a real NIC would silently do
-//! otherwise ([`Device::complaints`]). It cannot show how CPU and NIC order their accesses, nor what anything costs on the bus.
+//! The device decodes the queues' memory by layouts of its own. It also reports errors that a real NIC handles silently
+//! ([`Device::complaints`]). It cannot show how CPU and NIC order their accesses, nor the cost of accesses on the bus.
 
 mod buffer;
 mod datagram;

@@ -48,7 +48,7 @@ pub fn connected_pair<T: Service>() -> Result<Pair<T>, Error> {
 }
 
 impl<T: Service> Pair<T> {
-    /// To choose shapes, faults, the link and who steps the devices.
+    /// Begins a pair with a choice of shapes, faults, link, and stepping or threads.
     pub fn builder() -> PairBuilder<T> {
         let link = match T::TRANSPORT {
             softhca::context::Transport::RawPacket => LinkLayer::Ethernet,
@@ -78,7 +78,7 @@ impl<T: Service> Pair<T> {
         run_until_idle(&[self.near.device(), self.far.device()])
     }
 
-    /// What both devices [complain](crate::Device::complaints) of.
+    /// All errors of which both devices [complain](crate::Device::complaints).
     #[must_use]
     pub fn complaints(&self) -> Vec<Complaint> {
         [&self.near, &self.far].map(|end| end.device().complaints()).concat()
@@ -137,17 +137,17 @@ impl<T: Service> PairBuilder<T> {
         Self { far, ..self }
     }
 
-    /// RoCE in place of InfiniBand. Raw packets are on Ethernet anyway.
+    /// RoCE in place of InfiniBand. Raw packets always use Ethernet.
     pub fn ethernet(self) -> Self {
         Self { link: LinkLayer::Ethernet, ..self }
     }
 
-    /// What goes wrong on the network and with shared receives.
+    /// Faults of the network and of shared receives.
     pub fn faults(self, faults: Faults) -> Self {
         Self { faults, ..self }
     }
 
-    /// The devices work on threads of their own, and nobody steps them.
+    /// The devices work on threads of their own, and are not stepped.
     pub fn threaded(self) -> Self {
         Self { threaded: true, ..self }
     }
@@ -158,7 +158,7 @@ impl<T: Service> PairBuilder<T> {
         self
     }
 
-    /// Everything else of the connection: access rights, timers, retries, PSN.
+    /// All other options of the connection: access rights, timers, retries, PSN.
     pub fn options(self, options: ConnectOptions) -> Self {
         Self { options, ..self }
     }
@@ -166,8 +166,8 @@ impl<T: Service> PairBuilder<T> {
     /// The pair.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not have; [`Error::SendQueue`] and its like for one that this crate
-    /// does not have; [`Error::Faults`]; [`Error::Thread`].
+    /// [`Error::Device`] for a shape that the device does not support; [`Error::SendQueue`] and similar variants for
+    /// one that this crate does not support; [`Error::Faults`]; [`Error::Thread`].
     pub fn connect(self) -> Result<Pair<T>, Error> {
         let network = Network::new();
         let device = |n: u16| {
@@ -175,7 +175,7 @@ impl<T: Service> PairBuilder<T> {
                 LinkLayer::InfiniBand => DeviceOptions::infiniband(n),
                 LinkLayer::Ethernet => DeviceOptions::ethernet(n),
             };
-            // The two directions have bad luck of their own.
+            // The faults of the two directions are independent.
             let seed = self.faults.network.seed.wrapping_add(n.into());
             let faults = Faults { network: FaultConfig { seed, ..self.faults.network }, ..self.faults };
             let options = options.faults(faults);

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct Parts<P>(pub(crate) P);
 
-// SAFETY: plain numbers and addresses; who follows one says why that is right, in which thread ever.
+// SAFETY: plain numbers and addresses; code that follows an address says why that is right, in any thread.
 unsafe impl<P> Send for Parts<P> {}
 // SAFETY: as above.
 unsafe impl<P> Sync for Parts<P> {}

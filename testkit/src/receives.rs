@@ -46,7 +46,7 @@ impl Receives {
         match self {
             Self::None => Err(nothing(cqe.wqe_counter())),
             Self::Own(queue) => queue.retire(cqe),
-            // SAFETY: whoever has posted something vouches for it; nothing else can be retired.
+            // SAFETY: the caller of `post` vouched for each posted receive; nothing else can be retired.
             Self::Shared(queue) => unsafe { queue.retire(cqe) },
         }
     }
@@ -79,7 +79,7 @@ impl Receives {
         }
     }
 
-    /// How many can be.
+    /// How many receives can be posted.
     #[must_use]
     pub fn capacity(&self) -> u32 {
         match self {

@@ -1,5 +1,5 @@
-//! Send requests whose kind, size and flags are known only at run time, posted through the typed API: what property tests,
-//! fuzz targets and comparisons with other drivers are made of.
+//! Send requests whose kind, size and flags are known only at run time, posted through the typed API. Property tests,
+//! fuzz targets and comparisons with other drivers use them.
 //!
 //! ```
 //! use blueflame::transport;
@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Lengths for which the crate composes a WQE in registers are turned into arrays, so that both its ways of encoding are
-//! taken; everything else goes through slices.
+//! Lengths for which the crate composes a WQE in registers become arrays, so that both ways of encoding run. All other
+//! lengths go through slices.
 
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
@@ -74,7 +74,7 @@ pub trait Service: Transport + Sized {
     unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>;
 }
 
-/// Services whose requests name no target: how each puts them.
+/// Implements services whose requests name no target, each with its function that puts requests.
 macro_rules! services {
     ($($transport:ty, $device:ident, $put:ident;)*) => {
         $(impl Service for $transport {
@@ -179,7 +179,7 @@ where
     }
 }
 
-/// Initiators: of which of the [`Target`]s each takes requests.
+/// Implements initiators, each with the kinds of [`Target`] that its requests may name.
 macro_rules! initiators {
     ($($transport:ty, $device:ident: $($target:ident)+;)*) => {
         $(impl Service for $transport {
@@ -290,7 +290,7 @@ fn checksummed<H: InlineHeaders>(frame: Request<wqe::Frame<H>>, checksums: bool)
 /// Puts a frame with inline headers, or a NOP.
 ///
 /// # Safety
-/// As [`SendQueue::post_unchecked`]; and nothing writes what a frame's entries name.
+/// As [`SendQueue::post_unchecked`]; and nothing writes to the memory that a frame's entries name.
 unsafe fn put_frame<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
@@ -323,7 +323,7 @@ where
     }
 }
 
-/// Puts what every connected transport has.
+/// Puts a request that every connected transport has.
 ///
 /// # Safety
 /// As [`SendQueue::post_unchecked`].
@@ -353,8 +353,8 @@ where
     }
 }
 
-/// Whether inline data of `len` bytes, if the type says how many they are, makes a WQE unlike those of most other lengths: short, or
-/// one that just fits a WQEBB, or just does not. Each takes code of its own, and compilers their time for it.
+/// Whether inline data of `len` bytes, a length fixed by its type, makes an unusual WQE: a short one, one that just
+/// fits a WQEBB, or one that just does not. Each such length takes code of its own, and compile time.
 const fn composed_at_the_edge<O: Carries>(len: usize) -> bool {
     // The bytes of a WQEBB, but for the control segment, those of the operation, and the count before inline data.
     let room = 44_usize.checked_sub(16 * O::DS);

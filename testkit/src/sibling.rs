@@ -14,8 +14,8 @@ use crate::receives::Receives;
 use crate::request::Service;
 use crate::shape::Shape;
 
-/// A further queue pair on the completion queue of an [`End`], and on its shared receive queue if it has one: what a server has
-/// for each of its clients.
+/// A further queue pair on the completion queue of an [`End`], and on its shared receive queue if it has one. A server
+/// has one for each of its clients.
 ///
 /// ```
 /// use blueflame::{WrId, transport, wqe};
@@ -54,8 +54,8 @@ pub struct Sibling<T: Service> {
 }
 
 impl<T: Service, R: Register> End<T, R> {
-    /// A further queue pair with a register of its own, which completes to this end's completion queue. What `shape` says of
-    /// the completion queue and of shared receives is not looked at.
+    /// A further queue pair with a register of its own, which completes to this end's completion queue. The call
+    /// ignores the settings of `shape` for the completion queue and for shared receives.
     ///
     /// # Errors
     /// As [`new`](End::new); [`Error::MixedUp`], [`Error::StaleCompletions`].
@@ -75,7 +75,8 @@ impl<T: Service, R: Register> End<T, R> {
             return Err(Error::MixedUp);
         }
         let parts = device.create_qp(options)?;
-        // What an earlier one with its number has left would pass for its own. Nothing is lent: the queue is borrowed.
+        // Completions of an earlier queue pair with its number would pass for its own. No completion is lent: the queue
+        // is borrowed.
         let qpn = Qpn::truncate(parts.qpn);
         if self.cq.holds(qpn) {
             device.destroy_qp(qpn)?;

@@ -66,7 +66,7 @@ pub enum Extended {
     Add128(u128, u128),
 }
 
-/// Whom a datagram is for.
+/// The destination of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Whom {
     /// By an address vector of 16 bytes.
@@ -121,7 +121,7 @@ impl Target {
     }
 }
 
-/// What to carry, or where to put what comes back.
+/// The data to carry, or the memory for the result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// Bytes in the WQE.
@@ -153,7 +153,7 @@ impl Data {
         }
     }
 
-    /// What follows the first `skip` bytes.
+    /// The data after the first `skip` bytes.
     ///
     /// # Panics
     /// If inline data is shorter.
@@ -178,19 +178,19 @@ impl Data {
 pub struct Wr {
     /// What to do.
     pub kind: Kind,
-    /// What to carry, or where to put what comes back: one entry of 8 bytes for an atomic.
+    /// The data to carry, or the memory for the result: one entry of 8 bytes for an atomic.
     pub data: Data,
     /// Its tag.
     pub id: u64,
     /// Whether it asks for a completion.
     pub signaled: bool,
-    /// Whether, if it asks for none, it has a completion for the first error of the queue only, and not for any.
+    /// Whether an unsignalled request has a completion only for the queue's first error, and not for every error.
     pub first_error_only: bool,
-    /// Whether the peer's completion raises an event that is waited for.
+    /// Whether the peer's completion raises a solicited event.
     pub solicited: bool,
-    /// Whether it waits for earlier ones.
+    /// Whether it waits for earlier requests.
     pub fence: Fence,
-    /// For whom it is, on an initiator.
+    /// The target, on an initiator.
     pub to: Option<Target>,
 }
 

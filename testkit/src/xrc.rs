@@ -1,4 +1,5 @@
-//! Extended reliable connections: domains, their shared receive queues, and targets, by which initiators reach those.
+//! Extended reliable connections: domains, their shared receive queues, and the targets through which initiators reach
+//! these queues.
 
 use blueflame::cq::CompletionQueue;
 use blueflame::queue::Owned;
@@ -12,8 +13,9 @@ use crate::handle::Handle;
 use crate::receives::Receives;
 use crate::shape::Shape;
 
-/// A domain of XRC: any number of shared receive queues, and of targets, each of which is the other end of one initiator's
-/// connection. An initiator is an [`End`](crate::End) of transport `XrcInitiator`, and each of its requests names one of the queues.
+/// A domain of XRC: any number of shared receive queues and targets. Each target is the other end of one initiator's
+/// connection. An initiator is an [`End`](crate::End) of transport `XrcInitiator`, and each of its requests names one
+/// of the queues.
 ///
 /// ```
 /// use blueflame::transport::XrcInitiator;
@@ -44,19 +46,19 @@ pub struct XrcDomain {
 }
 
 impl XrcDomain {
-    /// A new one.
+    /// A new domain.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device has no more.
+    /// [`Error::Device`] if the device has no domain left.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let xrcd = device.hca().alloc_xrcd()?;
         Ok(Self { device: device.clone(), xrcd })
     }
 
-    /// A target, which is not connected yet.
+    /// A target, not connected yet.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device has no more queue pairs.
+    /// [`Error::Device`] if the device has no queue pair left.
     pub fn target(&self) -> Result<XrcTarget, Error> {
         let qpn = self.device.hca().create_xrc_target(self.xrcd)?;
         Ok(XrcTarget { device: self.device.clone(), qpn: Qpn::truncate(qpn) })
@@ -65,7 +67,8 @@ impl XrcDomain {
     /// A queue with the receives and the completion queue of `shape`.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not have, another variant for one that this crate does not have.
+    /// [`Error::Device`] for a shape that the device does not support, another variant for one that this crate does not
+    /// support.
     pub fn receives(&self, shape: &Shape) -> Result<XrcReceives, Error> {
         let cq = self.device.create_cq(CqOptions { cqe_bytes: shape.cqe_bytes, ..CqOptions::new(shape.cqes) })?;
         let srq = self.device.hca().create_xrc_srq(self.xrcd, cq.cqn, shape.recv_wqes, shape.recv_sges)?;
@@ -114,7 +117,7 @@ pub struct XrcReceives {
 }
 
 impl XrcReceives {
-    /// Whom requests for it name.
+    /// The number by which requests name it.
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         self.srqn

@@ -91,7 +91,7 @@ impl<H: Structure, E: Element> List<H, E> {
         unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.words.len() * 4) }
     }
 
-    /// All bytes, to be changed.
+    /// All bytes, mutable.
     pub fn as_bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above.
         unsafe { core::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.words.len() * 4) }

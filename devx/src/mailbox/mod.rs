@@ -2,10 +2,10 @@
 //!
 //! A command to the firmware is a mailbox of big-endian bit fields, and the answer is another. [`mod@crate::cmd`]
 //! describes each field once: its name in `mlx5_ifc.h` of Linux and rdma-core, its first bit, its width, its Rust type.
-//! From this the macro `structures!` makes a type with a getter and a setter for each field. At compile time it checks
-//! that fields do not overlap and stay inside the structure. It keeps the description as data ([`Description`]):
-//! `Debug` prints nonzero fields by name, and a test compares all descriptions with a table made from the headers
-//! (`devx/prm/mlx5_ifc.txt`).
+//! The macro `structures!` turns a description into a type with a getter and a setter for each field. At compile time
+//! it checks that fields do not overlap and stay inside the structure. It keeps the description as data
+//! ([`Description`]): `Debug` prints nonzero fields by name, and a test compares all descriptions with a table made
+//! from the headers (`devx/prm/mlx5_ifc.txt`).
 //!
 //! ```
 //! use blueflame::types::Cqn;

@@ -18,7 +18,7 @@ pub unsafe trait Structure: Clone + Sized {
     /// The bytes.
     fn as_bytes(&self) -> &[u8];
 
-    /// The bytes, to be changed.
+    /// The bytes, mutable.
     fn as_bytes_mut(&mut self) -> &mut [u8];
 
     /// A copy of the structure at the beginning of `bytes`; missing bytes are zero.
@@ -54,7 +54,7 @@ pub(crate) unsafe fn part<T: Structure>(bytes: &[u8], at: usize) -> &T {
     unsafe { &*bytes.as_ptr().add(at).cast() }
 }
 
-/// As [`part`], to be changed.
+/// As [`part`], mutable.
 ///
 /// # Safety
 /// As there.

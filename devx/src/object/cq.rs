@@ -375,7 +375,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 
-    /// Checks the number of CQEs and the device's capabilities.
+    /// Checks the configuration against the device's capabilities.
     fn check(&self, context: &Context, cqes: u32) -> Result<(), Error> {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;

@@ -1,4 +1,4 @@
-//! Requests out of a fuzzer's bytes.
+//! Requests made from a fuzzer's bytes.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
@@ -36,7 +36,7 @@ impl Op {
     /// A request of a reliable connection that fits the rings and limits of an end of this shape.
     ///
     /// # Errors
-    /// None: where bytes are missing, they are taken for zeros.
+    /// None: missing bytes count as zeros.
     pub fn fitting(u: &mut Unstructured<'_>, shape: &Shape) -> Result<Self> {
         Ok(match u.int_in_range(0..=5)? {
             0 => Self::Nop,

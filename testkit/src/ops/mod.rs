@@ -1,7 +1,8 @@
-//! Requests without addresses: what generators make and models understand.
+//! Requests without addresses, for generators and models.
 //!
-//! An [`Op`] says what to do, in lengths and places that are taken modulo what there is. [`Op::wr`] makes a request of it, for
-//! buffers of a test. So a generator needs no device, and a failing case shrinks to few and short requests.
+//! An [`Op`] describes a request by lengths and places, which are taken modulo the sizes at hand. [`Op::wr`] makes a
+//! request from it, for the buffers of a test. A generator therefore needs no device, and a failing case shrinks to few
+//! and short requests.
 
 #[cfg(feature = "arbitrary")]
 mod arbitrary;
@@ -30,7 +31,7 @@ const MAX_DS: usize = 63;
 pub enum Carry {
     /// In the WQE: so many bytes.
     Inline(usize),
-    /// By entries of these lengths; 0 is permitted.
+    /// Gathered by entries of these lengths; 0 is permitted.
     Gather(Vec<usize>),
 }
 
@@ -46,14 +47,14 @@ impl Carry {
     }
 }
 
-/// What accompanies a SEND.
+/// The addition to a SEND: immediate data, or a key to invalidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// Nothing.
     None,
     /// Immediate data.
     Imm(u32),
-    /// A key of the peer's that is to be invalidated.
+    /// A key of the peer to invalidate.
     Invalidate,
 }
 
@@ -70,25 +71,25 @@ pub enum Op {
     Read(usize, Vec<usize>),
     /// Word of 8 bytes in the window, whether the comparison is to succeed, new value.
     CompareSwap(usize, bool, u64),
-    /// Word of 8 bytes in the window, what to add.
+    /// Word of 8 bytes in the window, number to add.
     FetchAdd(usize, u64),
 }
 
-/// What the requests of [`Op::wr`] work on.
+/// The memory and the key that requests of [`Op::wr`] use.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
-    /// This side's: from byte `at` on, the bytes of messages and WRITEs.
+    /// This side's buffer, and the byte from which messages and WRITEs take their data.
     pub source: (&'a Buffer, usize),
-    /// This side's: from byte `at` on, where READs and atomics put what they find.
+    /// This side's buffer, and the byte from which READs and atomics put their results.
     pub landing: (&'a Buffer, usize),
-    /// The peer's: what WRITEs, READs and atomics work on. At least [`MAX_MESSAGE`] bytes.
+    /// The peer's buffer, on which WRITEs, READs and atomics work. At least [`MAX_MESSAGE`] bytes.
     pub window: &'a Buffer,
-    /// A key of the peer's that it can do without.
+    /// A key of the peer that requests may invalidate.
     pub invalidate: Rkey,
 }
 
 impl Op {
-    /// The signalled request that asks for this. The comparison of a compare-and-swap is with what the window holds now.
+    /// The signalled request for this operation. A compare-and-swap compares with the present contents of the window.
     ///
     /// # Panics
     /// If the memory is too small for the operation.
@@ -123,7 +124,7 @@ impl Op {
         Wr::new(kind, data, id)
     }
 
-    /// The byte of a window of `window` bytes at which it works, on `len` bytes.
+    /// The byte of a window of `window` bytes where the request begins to work, if it works on `len` bytes.
     #[must_use]
     pub fn place(&self, window: usize, len: usize) -> usize {
         match self {
@@ -161,7 +162,7 @@ fn entries((buffer, mut at): (&Buffer, usize), lens: &[usize]) -> Vec<Sge> {
     lens.iter().map(entry).collect()
 }
 
-/// DS of a ring, at most what one WQE can have.
+/// DS of a ring, limited to the most DS of one WQE.
 #[cfg(any(feature = "arbitrary", feature = "proptest"))]
 fn ring_ds(shape: &Shape) -> usize {
     (shape.sq_wqebbs.next_power_of_two() as usize * 4).min(MAX_DS)

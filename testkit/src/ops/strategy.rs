@@ -20,14 +20,14 @@ fn carry(shape: &Shape, head: usize) -> impl Strategy<Value = Carry> + use<> {
     let room = ring_ds(shape) - head;
     let longest = (room * 16 - 4).min(shape.max_inline as usize);
     prop_oneof![
-        // What fits one WQEBB, whatever the ring.
+        // Lengths that fit one WQEBB of any ring.
         2 => (0..=longest.min(60 - 16 * (head - 1))).prop_map(Carry::Inline),
         1 => (0..=longest).prop_map(Carry::Inline),
         2 => pieces(shape, room).prop_map(Carry::Gather),
     ]
 }
 
-/// What every connected transport has: NOP, SEND and WRITE, with and without immediate data.
+/// Requests that every connected transport has: NOP, SEND and WRITE, with and without immediate data.
 pub fn connected(shape: &Shape) -> impl Strategy<Value = Op> + use<> {
     let tail = prop_oneof![Just(Tail::None), any::<u32>().prop_map(Tail::Imm)];
     prop_oneof![
@@ -38,7 +38,7 @@ pub fn connected(shape: &Shape) -> impl Strategy<Value = Op> + use<> {
     ]
 }
 
-/// Everything that a reliable connection has.
+/// All requests that a reliable connection has.
 pub fn reliable(shape: &Shape) -> impl Strategy<Value = Op> + use<> {
     prop_oneof![
         6 => connected(shape),
@@ -49,7 +49,7 @@ pub fn reliable(shape: &Shape) -> impl Strategy<Value = Op> + use<> {
     ]
 }
 
-/// `count` values of a strategy, the same in every run: for tests that need many requests, and not a search.
+/// `count` values of a strategy, the same in every run: for tests that need many requests without a search.
 ///
 /// # Panics
 /// If the strategy refuses its own values.

@@ -168,7 +168,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// As [`build`](Self::build), on this register.
     ///
     /// # Errors
-    /// As there; [`Error::ForeignDevice`].
+    /// As `build`; [`Error::ForeignDevice`].
     pub fn build_on(self, uar: Uar) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(uar, DefaultCopy::default())
     }
@@ -178,7 +178,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// when.
     ///
     /// # Errors
-    /// As there.
+    /// As `build_on`.
     pub fn build_with<F: FlushMode, C: BlockCopy>(
         self,
         uar: Uar,

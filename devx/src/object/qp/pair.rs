@@ -36,7 +36,7 @@ pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
 
 impl Qp {
     /// The endpoint where the peer reaches this queue pair by `path`. Call it once for each connection: the first PSN
-    /// is another random number each time. Give [`connect`](QueuePair::connect) the same endpoint as the peer.
+    /// is another random number each time. Give [`connect`](QueuePair::connect) the same endpoint as you give the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
         Endpoint {
@@ -71,7 +71,7 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     /// peer may be a queue pair of verbs: it cannot tell the difference.
     ///
     /// # Errors
-    /// Those of both.
+    /// The errors of both functions.
     pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
         self.qp.to_rtr(path, remote)?;
         self.to_rts(path, local.psn)

@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
         self.shared.is_some() || shape.wqes != 0
     }
 
-    /// Checks the shape against the device's capabilities.
+    /// Checks the configuration against the device's capabilities.
     fn check(&self, shape: &Shape) -> Result<(), Error> {
         let general = self.pd.context().general()?;
         match self.service {

@@ -92,7 +92,7 @@ impl<'a> RawQpBuilder<'a> {
     /// Makes the queue pair on this register.
     ///
     /// # Errors
-    /// As those of [`QpBuilder::build_on`](super::QpBuilder::build_on).
+    /// As [`QpBuilder::build_on`](super::QpBuilder::build_on).
     pub fn build_on(self, uar: Uar) -> Result<RawQp, Error> {
         let Made { qp, sq, rq } = self.0.make(uar.page())?;
         Ok(RawQp { qp, sq, rq, register: uar.parts() })
