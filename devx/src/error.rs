@@ -57,8 +57,9 @@ pub enum Error {
         /// Which object.
         object: &'static str,
     },
-    /// The kernel chose the pages by which the device has the memory, and the memory may not begin at such a page. The
-    /// crate therefore makes no keys by the program's addresses. The VFIO driver chooses pages in this way.
+    /// The kernel chose the pages by which the device has the memory. They may begin at other addresses than the
+    /// program's pages. The crate therefore makes no keys by the program's addresses. The VFIO driver chooses pages in
+    /// this way.
     #[error(
         "memory at {start:#x} does not begin at a multiple of {most:#x} bytes, which the device's pages of it may have"
     )]
@@ -76,8 +77,9 @@ pub enum Error {
         /// The object that both must have been made with.
         of: &'static str,
     },
-    /// A receiver of frames must be the only receiver of its completion queue. Either the new receiver is one, and
-    /// others receive there, or one receives there already. Give it a completion queue of its own. Nothing was sent.
+    /// A receiver of frames must be the only receiver of its completion queue. The call would add one to a queue where
+    /// others receive, or another receiver to a queue that has one. Give it a completion queue of its own. Nothing was
+    /// sent.
     #[error("completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())]
     Receivers {
         /// The completion queue.

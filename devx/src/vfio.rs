@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! Verbs has no queues, ports and addresses there. Protection domains of verbs register memory, and commands make
+//! Verbs has no queues, ports or addresses there. Protection domains of verbs register memory, and commands make
 //! queues. All doorbells of a function are 8 bytes long, to one register.
 
 use core::ptr::NonNull;
@@ -200,7 +200,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         atomics: general.atomic(),
         // The library opens no XRC domains there.
         xrc: false,
-        // Nor does it allocate windows.
+        // The library allocates no memory windows there.
         memory_windows: false,
         memory_windows_2: false,
         cqe_version_1: general.cqe_version() == 1,

@@ -157,8 +157,8 @@ impl<T: Service, R: Register> End<T, R> {
 }
 
 impl<R: Register> End<Ud, R> {
-    /// The address of datagrams for it, on InfiniBand. Any connected datagram end may send there: connecting names the
-    /// peer of a connection, and a datagram end has no connection.
+    /// The address of datagrams for it, on InfiniBand. Every datagram end may send there after `connect`, which gives a
+    /// datagram end no peer.
     ///
     /// ```
     /// use blueflame::cq::Grh;

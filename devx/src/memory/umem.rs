@@ -80,8 +80,8 @@ impl Umem {
     /// # Safety
     /// The memory is mapped readable and writable until the returned value is dropped. If objects that lie there could
     /// not be destroyed ([`Object::destroy`](crate::Object::destroy)), the registration does not end, and the memory
-    /// stays mapped for good. Objects that name this memory may tell the device to write to parts of it; nothing else
-    /// uses these parts meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
+    /// must stay mapped for good. Objects that name this memory may tell the device to write to parts of it; nothing
+    /// else uses these parts meanwhile. Accesses that are not atomic do not race with [`read`](Self::read) and
     /// [`write`](Self::write).
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
         // SAFETY: the caller vouches for the memory.

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
 
-/// Handle of a completion queue, for everything except polling. Cheap to clone. Builders take the [queue
+/// Handle of a completion queue, for everything except polling. Cheap to clone. Builders of queues take the [queue
 /// itself](super::AnyCq).
 #[derive(Clone, Debug)]
 pub struct Cq {

@@ -67,7 +67,7 @@ impl Pd {
     /// Makes a send queue of frames with `wqebbs` WQEBBs (rounded up to a power of two). Its frames leave through
     /// `tis`. It is ready to send.
     ///
-    /// Each frame carries the headers that `M` names inline. If the device needs more
+    /// Each frame carries inline the headers that `M` names. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made.
     ///
     /// # Errors

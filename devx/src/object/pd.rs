@@ -21,7 +21,7 @@ pub struct Pd {
 struct Handle {
     pdn: Pdn,
     context: Context,
-    /// The object, or the domain of verbs, that keeps the domain.
+    /// Keeps the domain: the object made here, or the domain of verbs.
     _under: Under,
 }
 

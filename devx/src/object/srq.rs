@@ -44,7 +44,7 @@ impl Srq {
     }
 
     /// Requests an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are
-    /// posted. The event comes once: request it again after it.
+    /// posted. The event comes once: request it again afterwards.
     ///
     /// # Errors
     /// [`Error::Command`].

@@ -73,7 +73,7 @@ impl Rqt {
         self.handle.kept().clone()
     }
 
-    /// Replaces all queues in the table (MODIFY_RQT). The new number is the number at creation, or a lower power of
+    /// Replaces all queues in the table (MODIFY_RQT). There must be as many as at its creation, or a lower power of
     /// two. Frames that are on their way may still arrive at the earlier queues.
     ///
     /// # Errors

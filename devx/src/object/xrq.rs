@@ -44,7 +44,7 @@ impl Xrq {
     }
 
     /// Requests an event ([`SRQ_RQ_LIMIT`](crate::EventType::SRQ_RQ_LIMIT)) when fewer than `limit` receives are
-    /// posted. The event comes once: request it again after it.
+    /// posted. The event comes once: request it again afterwards.
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -68,9 +68,9 @@ impl Xrq {
 impl Pd {
     /// Makes an extended receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
-    /// The context of the queue names `cq`. It must be there, but only [tag matching](Self::tag_matching) uses it,
-    /// which this queue does not do. Receives complete on the completion queue of their queue pair, as with every
-    /// shared receive queue.
+    /// The context of the queue names `cq`. It must be there, although only [tag matching](Self::tag_matching) uses it,
+    /// which this queue lacks. Receives complete on the completion queue of their queue pair, as with every shared
+    /// receive queue.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`], or no memory for the

@@ -136,7 +136,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         self
     }
 
-    /// It uses only the receives that a request of another queue pair has [enabled](blueflame::RecvQueue::enable)
+    /// It receives only into buffers that a request of another queue pair has [enabled](blueflame::RecvQueue::enable)
     /// (`qpc.cd_slave_receive`).
     #[must_use]
     pub fn managed_receives(mut self) -> Self {

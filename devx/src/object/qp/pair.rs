@@ -21,7 +21,7 @@ use crate::error::Error;
 
 /// A queue pair: its handle and its queues. The queues can be separated, for instance to move them to other threads.
 ///
-/// After it is dropped, its unpolled completions stay in the completion queues, and the device reuses its number.
+/// The unpolled completions of a dropped queue pair stay in the completion queues, and the device reuses its number.
 /// Remove them before with [`reset`](Self::reset), or later with [`forget`](CompletionQueue::forget). A new queue pair
 /// never has a number of which its completion queues hold completions: the builder checks.
 #[derive(Debug)]
