@@ -46,7 +46,7 @@ const RESIZE_ALL: u32 = 7;
 /// The bytes of `create_cq_in` that say in which memory the ring lies.
 const PLACE: Range<usize> = 0x50..0x60;
 
-/// The most CQEs: with those of sessions, 2 to the power of 24.
+/// The most CQEs that a caller may request. With the CQEs of compression sessions, the ring has at most 2^24.
 const MAX_CQES: u64 = 1 << 23;
 
 #[derive(Debug)]
