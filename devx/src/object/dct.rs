@@ -48,9 +48,9 @@ impl Pd {
             .set_my_addr_index(path.sgid.map_or(0, |entry| entry.index))
             .set_hop_limit(path.hop_limit)
             .set_tclass(path.traffic_class);
-        // As UCX (`src/uct/ib/mlx5/dc/dc_mlx5_devx.c`, `uct_dc_mlx5_iface_devx_create_dct`): RoCE v2 uses the DSCP, but
-        // old firmware uses the traffic class. The priority is Linux' (`drivers/infiniband/hw/mlx5/qp.c`,
-        // `mlx5_ib_modify_dct`).
+        // As UCX (`src/uct/ib/mlx5/dc/dc_mlx5_devx.c`, `uct_dc_mlx5_iface_devx_create_dct`): the traffic class is set
+        // for RoCE v2 as well, because old firmware uses it there. The priority is Linux'
+        // (`drivers/infiniband/hw/mlx5/qp.c`, `mlx5_ib_modify_dct`).
         if path.port.link_layer == LinkLayer::Ethernet {
             target.set_eth_prio(path.service_level & 7);
         }
