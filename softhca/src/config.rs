@@ -13,8 +13,9 @@ pub enum LinkLayer {
     Ethernet,
 }
 
-/// How packets with a GID travel. On Ethernet it is part of the address: a port with a GID for one version of RoCE does
-/// not accept packets of the other (IBTA annex A17.4.5.1: their Ethertypes, 0x8915 and IP's, tell them apart).
+/// How packets with a GID travel. On Ethernet this is part of the address. A port whose GID is for one version of RoCE
+/// does not accept packets of the other (IBTA annex A17.4.5.1): Ethertype 0x8915 and the Ethertype of IP tell them
+/// apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GidType {
     /// InfiniBand: a GRH.
@@ -103,9 +104,9 @@ impl PortConfig {
 /// A real device sees the store on the bus. Ordinary memory gives no notice of a store, so each way has its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoorbellSource {
-    /// Each step looks at the register halves of all UAR pages and overwrites what it has taken. For callers that step
-    /// the device after each doorbell: if a half is written twice between two steps, the device sees one doorbell, and
-    /// compares a mixture of both BlueFlame copies with the ring.
+    /// Each step reads the register halves of all UAR pages and overwrites the stores that it has taken. For callers
+    /// that step the device after each doorbell: if a half is written twice between two steps, the device sees one
+    /// doorbell, and compares a mixture of both BlueFlame copies with the ring.
     Registers,
     /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own. It does
     /// not notice when a driver forgets to write the register.
@@ -163,7 +164,8 @@ pub struct SrqFaults {
     pub sequence: u16,
 }
 
-/// Which ConnectX a device is. It decides what its capabilities say; the device does what they say.
+/// Which ConnectX a device is. It decides which capabilities the device reports. The device does
+/// as its capabilities say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Generation {
     /// ConnectX-5.
@@ -175,7 +177,7 @@ pub enum Generation {
     ConnectX7,
 }
 
-/// What a device is made with.
+/// Configuration of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
     /// Which ConnectX it is.
@@ -202,19 +204,20 @@ pub struct DeviceConfig {
     /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep at hand:
     /// as on a ConnectX-5. `false`: they make a key for each region, by a command (`umr_modify_entity_size_disabled`).
     pub umr_registers: bool,
-    /// What time it was when the clock of [`crate::device::Device::step`] was 0, since 1970: so queues can have the time in their
-    /// timestamps (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx and later). `None`: they have that clock alone.
+    /// The time since 1970 at which the clock of [`crate::device::Device::step`] was 0. With it, queues can have real
+    /// time in their timestamps (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx and later). `None`: timestamps show the
+    /// clock of `step` alone.
     pub real_time: Option<Duration>,
     /// Queues have the time in their timestamps and nothing else, if they can have it: `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`.
     pub real_time_only: bool,
     /// The headers of a frame that the device needs inline. The capability `wqe_inline_mode` tells: NOT_REQUIRED, L2, or, for more,
     /// VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in [`crate::context::SqContext`].
     pub inline_headers: InlineHeaders,
-    /// A sink: every send WQE completes with success as soon as it is fetched, whatever its opcode, as if the peer had
-    /// carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and checked
-    /// as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the buffers
-    /// of READs and atomics stay as they are, and CQEs carry no inline data. For measuring what posting and polling
-    /// cost the host.
+    /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if
+    /// the peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded
+    /// and checked as always, and malformed ones complete in error. Keys are not checked. No data is read or written:
+    /// the buffers of READs and atomics stay as they are, and CQEs carry no inline data. For measuring what posting
+    /// and polling cost the host.
     pub sink: bool,
 }
 
@@ -252,13 +255,15 @@ impl DeviceConfig {
         !(self.real_time_only && self.has_real_time())
     }
 
-    /// Whether queues can have the time in their timestamps. Of QPs a capability of RoCE says so, which InfiniBand ports have not.
+    /// Whether queues can have real time in their timestamps. A capability of RoCE reports it for QPs; InfiniBand
+    /// ports lack that capability.
     #[must_use]
     pub fn has_real_time(&self) -> bool {
         self.real_time.is_some() && self.ports.iter().all(|port| port.link == LinkLayer::Ethernet)
     }
 
-    /// What the device's own clock shows, which a WAIT compares with, whatever timestamps the queues have.
+    /// Format of the device's own clock. A WAIT compares with this clock, whatever timestamps the queues
+    /// have.
     #[must_use]
     pub fn clock_format(&self) -> TimestampFormat {
         if self.has_real_time() { TimestampFormat::RealTime } else { TimestampFormat::FreeRunning }

@@ -1,6 +1,6 @@
-//! What completion queues are made of.
+//! Completion queue contexts.
 
-/// What a CQ's period begins with (CQC.cq_period_mode).
+/// Start of a CQ's moderation period (CQC.cq_period_mode).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PeriodStart {
     /// The last event: so the first CQE after a pause raises its event at once.
@@ -10,7 +10,7 @@ pub enum PeriodStart {
     Cqe,
 }
 
-/// What the mini-CQEs of receives tell besides the number of bytes (CQC.mini_cqe_res_format and mini_cqe_res_format_ext; DPDK
+/// Content of a receive's mini-CQE besides the byte count (CQC.mini_cqe_res_format and mini_cqe_res_format_ext; DPDK
 /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RESP_FORMAT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MiniFormat {

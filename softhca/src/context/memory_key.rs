@@ -1,4 +1,4 @@
-//! What memory keys are made of.
+//! Memory key contexts.
 
 use super::Access;
 
@@ -13,7 +13,7 @@ pub struct MkeyContext {
     pub addr: u64,
     /// Bytes.
     pub len: u64,
-    /// What the key permits.
+    /// Rights that the key grants.
     pub access: Access,
 }
 
@@ -28,7 +28,7 @@ pub struct KeyPiece {
     pub len: u64,
 }
 
-/// What is behind a memory key.
+/// The memory behind a memory key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backing {
     /// Host memory, from [`MkeyContext::addr`] on.
@@ -42,8 +42,9 @@ pub enum Backing {
         /// The pieces.
         pieces: Vec<KeyPiece>,
     },
-    /// Pages, by entries of a translation table: each is a host address, of which the lowest two bits say what is permitted
-    /// (1: reading, 2: writing). UMR may change them. The region begins in the first page where the key's first address does.
+    /// Pages, as entries of a translation table. Each entry is a host address; its lowest two bits grant rights (1:
+    /// reading, 2: writing). UMR may change them. The region begins in the first page where the key's first address
+    /// does.
     Pages {
         /// log2 of the bytes of each page, 12 to 31.
         log_bytes: u8,

@@ -1,6 +1,7 @@
-//! What objects are made of: the parts of the PRM's contexts (MKC, CQC, QPC, SRQC) that the device acts on.
+//! Contexts of objects: the parts of the PRM's contexts (MKC, CQC, QPC, SRQC) that the device acts on.
 //!
-//! Front ends (the uverbs shim, embedded use, one day DevX mailboxes) fill these in; they carry no driver's layout.
+//! Front ends (the uverbs shim, embedded use, the firmware's command mailboxes) fill these in. They do not have a
+//! driver's layout.
 
 mod completion_queue;
 mod memory_key;
@@ -8,7 +9,7 @@ mod memory_key;
 pub use completion_queue::{CqContext, CqPacking, MiniFormat, PeriodStart};
 pub use memory_key::{Backing, KeyPiece, MkeyContext};
 
-/// What a memory key permits, or what a QP permits its peer.
+/// Rights that a memory key grants, or that a QP grants its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The device may write the memory for its own host (receive, READ response).
@@ -120,7 +121,7 @@ pub enum InlineHeaders {
     TcpUdp,
 }
 
-/// What the timestamps of a queue's completions are (QPC, SQC, RQC.ts_format).
+/// Clock of the timestamps in a queue's completions (QPC, SQC, RQC.ts_format).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimestampFormat {
     /// Nanoseconds since the clock of [`crate::device::Device::step`] was 0.
@@ -171,7 +172,7 @@ pub struct QpContext {
     pub dbr: u64,
     /// UAR page on which the send queue's doorbell is rung.
     pub uar: u32,
-    /// User index, 24 bits: what this QP's CQEs carry in `srqn_uidx` (bits 23:0). 0 if the host does not use CQE
+    /// User index, 24 bits: the QP's CQEs carry it in `srqn_uidx` (bits 23:0). 0 if the host does not use CQE
     /// version 1.
     pub uidx: u32,
     /// Every send WQE completes with a CQE (sq_sig_all).
@@ -180,16 +181,16 @@ pub struct QpContext {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (QPC.cs_res).
     pub scatter_to_cqe_res: u32,
-    /// What the timestamps of its completions are. Real time is for devices that have it
+    /// Clock of the timestamps in its completions. Real time is for devices that have it
     /// ([`crate::config::DeviceConfig::has_real_time`]).
     pub timestamps: TimestampFormat,
     /// DC: its streams, if it has any. Without, the QP fails with any of its requests.
     pub streams: Option<DciStreams>,
-    /// What it has to do with the queues of others.
+    /// How it waits for the queues of others, enables their WQEs, or lets them enable its own.
     pub cross_channel: CrossChannel,
     /// Its WQEs carry signatures, those of its own receive queue, too (QPC.wq_signature).
     pub signed: bool,
-    /// What it may do that a user's QP may not.
+    /// Rights of a kernel's QP that a user's QP lacks.
     pub privileges: Privileges,
 }
 
@@ -227,8 +228,8 @@ impl DciStreams {
     }
 }
 
-/// What only QPs of a kernel may do, since it concerns all of the host's memory, or speaks for the whole port. Users' have
-/// none of it.
+/// Rights that only QPs of a kernel have: they reach all of the host's memory, or act for the whole port. QPs of users
+/// have none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Privileges {
     /// Its WQEs may name [`crate::memory::RESERVED_LKEY`], which is all of the host's memory (QPC.rlky).
@@ -237,8 +238,8 @@ pub struct Privileges {
     pub fast_registration: bool,
     /// Its datagrams name QP 1 as their source (QPC.deth_sqpn).
     pub sends_as_qp1: bool,
-    /// It is QP 1 of the port that it is bound to, whatever its number: what is sent to QP 1 there, it receives, and it sends
-    /// as QP 1 (`MLX5_QP_ST_QP1`).
+    /// It is QP 1 of the port that it is bound to, although its own number is another. It receives the packets that
+    /// arrive for QP 1 there, and it sends as QP 1 (`MLX5_QP_ST_QP1`).
     pub is_qp1: bool,
 }
 
@@ -272,27 +273,30 @@ pub struct SrqContext {
     pub limit: u16,
 }
 
-/// What an SRQ of an XRC domain has besides ([`Transport::Xrc`]).
+/// Additional context of an SRQ in an XRC domain ([`Transport::Xrc`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XrcContext {
     /// XRC domain.
     pub xrcd: u32,
     /// CQ of its receives, whichever QP they come by.
     pub cqn: u32,
-    /// User index, 24 bits: what its CQEs carry in `srqn_uidx`. `None` stands for the SRQ's own number.
+    /// User index, 24 bits: the SRQ's CQEs carry it in `srqn_uidx`. `None` stands for the SRQ's own
+    /// number.
     pub uidx: Option<u32>,
 }
 
-/// What an SRQ has besides that matches messages with tags (PRM `xrqc` with the topology "tag matching").
+/// Additional context of an SRQ that matches messages with tags (PRM `xrqc` with the topology "tag
+/// matching").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagContext {
     /// CQ of its receives and of the operations on its list, whichever QP they come by.
     pub cqn: u32,
-    /// User index, 24 bits: what those CQEs carry in `srqn_uidx`. `None` stands for the SRQ's own number.
+    /// User index, 24 bits: those CQEs carry it in `srqn_uidx`. `None` stands for the SRQ's own number.
     pub uidx: Option<u32>,
     /// log2 of the places of its list, at most [`TagContext::MAX_LOG_LIST`].
     pub log_list: u8,
-    /// The device fetches what a matched message only announces, by QPs that it may send by.
+    /// The device fetches the rendezvous data of matched messages itself. It sends by QPs that it
+    /// is allowed to use.
     pub rendezvous: bool,
 }
 
@@ -311,9 +315,9 @@ pub struct DctContext {
     pub srqn: u32,
     /// CQ of the receives.
     pub cqn: u32,
-    /// What an initiator must name to connect.
+    /// Initiators connect with this key.
     pub access_key: u64,
-    /// What initiators may do.
+    /// Rights of the initiators.
     pub access: Access,
     /// Sizes of the masked atomics that they may do: as [`QpAttr::extended_atomics`].
     pub extended_atomics: u8,
@@ -333,7 +337,7 @@ pub struct DctContext {
     pub hop_limit: u8,
     /// RNR NAK timer code, 0-31 (IBTA vol. 1 table 45).
     pub min_rnr_timer: u8,
-    /// User index, 24 bits: what its CQEs carry in `srqn_uidx`.
+    /// User index, 24 bits: the target's CQEs carry it in `srqn_uidx`.
     pub uidx: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (DCTC.cs_res).
     pub scatter_to_cqe_res: u32,
@@ -414,7 +418,7 @@ pub struct QpAttr {
     pub pkey_index: Option<u16>,
     /// Port, from 1.
     pub port: Option<u8>,
-    /// What the peer may do.
+    /// Rights of the peer.
     pub access: Option<Access>,
     /// Q_Key (UD).
     pub qkey: Option<u32>,

@@ -1,4 +1,4 @@
-//! Checks of contexts: what the device refuses to create.
+//! Checks of contexts: the device refuses to create objects that fail them.
 
 use crate::config::{DeviceConfig, Limits};
 use crate::context::{CqContext, EqContext, RqContext, SqContext};

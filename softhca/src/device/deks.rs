@@ -22,7 +22,7 @@ impl Device {
         Ok(number)
     }
 
-    /// What is told of a key of encryption.
+    /// Returns the reported part of an encryption key.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -1,4 +1,5 @@
-//! Events: the event queues that drivers make in their memory, and what goes to none of them.
+//! Events: the event queues that drivers make in their memory, and the events that go to none of
+//! them.
 
 use super::Device;
 use super::check;
@@ -26,7 +27,7 @@ impl Device {
         Ok(eqn)
     }
 
-    /// Destroys an event queue. What it holds stays in the ring.
+    /// Destroys an event queue. Its entries stay in the ring.
     ///
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while CQs name it.
@@ -36,7 +37,7 @@ impl Device {
         Ok(())
     }
 
-    /// What an event queue was created from, and where it is.
+    /// Returns the context and the position of an event queue.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

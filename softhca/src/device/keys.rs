@@ -9,16 +9,17 @@ use crate::memory::mkey::{Behind, Mkey, Signatures};
 use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
 
-/// What a new memory key is made with, besides its context.
+/// Options of a new memory key, besides its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyOptions {
-    /// What is behind it.
+    /// Memory behind it.
     pub backing: Backing,
     /// Lowest byte of the key, which the driver may choose; `None`: the device does.
     pub variant: Option<u8>,
     /// Peers may invalidate it, by SEND with invalidate.
     pub remote_invalidate: bool,
-    /// It gives access to nothing until UMR says otherwise; what is behind it may be less than its region.
+    /// It gives access to nothing until a UMR WQE enables it. Until then the memory behind it may be
+    /// smaller than its region.
     pub free: bool,
     /// UMR may change it, and this is how long its list may become, in units of 16 bytes.
     pub umr_octwords: Option<u32>,
@@ -30,7 +31,7 @@ pub struct KeyOptions {
     pub errors: bool,
 }
 
-/// What a memory key is now.
+/// Present state of a memory key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MkeyInfo {
     /// The whole key.
@@ -103,7 +104,7 @@ impl Device {
         self.resources.mkeys.get(key >> 8).filter(|m| m.key == key && !m.free).map(|m| &m.context)
     }
 
-    /// What the memory key with this index is now.
+    /// Returns the present state of the memory key with this index.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
@@ -147,7 +148,8 @@ impl Device {
         Ok(())
     }
 
-    /// Destroys the memory key with this index, whatever its lowest byte is now.
+    /// Destroys the memory key with this index. Its lowest byte, which may have changed, does not
+    /// matter.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
@@ -171,7 +173,7 @@ impl Device {
     }
 }
 
-/// What is behind a key, in the form in which it is looked up. It has room for the region, unless the key is free.
+/// Returns the memory behind a key, in the form for look-ups. It has room for the region, unless the key is free.
 fn behind(backing: Backing, context: MkeyContext, free: bool) -> Result<Behind, Error> {
     let behind = match backing {
         Backing::Memory => return Ok(Behind::Memory),

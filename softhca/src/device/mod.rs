@@ -64,7 +64,7 @@ pub struct Device {
     busy_dcts: BTreeSet<u32>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
-    /// The ports that it was made with, whatever has changed of them since.
+    /// The ports of the original configuration; later changes do not appear here.
     ports: Vec<PortConfig>,
     nic: Nic,
     /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
@@ -100,7 +100,7 @@ impl Device {
         })
     }
 
-    /// What it was made with, and what has changed of its ports since.
+    /// The configuration of the device, with all later changes of its ports.
     #[must_use]
     pub fn config(&self) -> &DeviceConfig {
         &self.config
@@ -144,7 +144,7 @@ impl Device {
         Ok(self.resources.memory.add(pages, page_bytes)?)
     }
 
-    /// Refuses what is not an address of the host's, and so must not get into a context.
+    /// Refuses addresses that are not the host's: such an address must not get into a context.
     ///
     /// # Errors
     /// [`Error::Dma`].
@@ -163,11 +163,11 @@ impl Device {
         self.resources.memory.remove(address);
     }
 
-    /// What reached a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
+    /// Takes a store to a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
     ///
     /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
-    /// all bytes of the WQE are compared with the ring. A copy that comes whole is what is executed, whatever the ring
-    /// holds.
+    /// all bytes of the WQE are compared with the ring. If the copy comes whole, the device executes it and
+    /// not the bytes in the ring.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
     }

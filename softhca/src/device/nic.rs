@@ -11,7 +11,7 @@ use crate::nic::{Nic, ReceiveQueueContext, SendQueueContext};
 use crate::qp::Qp;
 use crate::resources::QCounter;
 
-/// What a query of a send queue returns.
+/// Result of a query of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SendQueueInfo {
     pub(crate) state: QueueState,
@@ -166,7 +166,7 @@ impl Device {
         self.resources.q_counters.find(number.into()).map(drop)
     }
 
-    /// What a Q counter has counted; it begins anew if `clear` says so.
+    /// Returns the counts of a Q counter, and sets them to 0 if `clear` is set.
     pub(crate) fn query_q_counter(&mut self, number: u8, clear: bool) -> Result<QCounter, Error> {
         let counter = self.resources.q_counters.find_mut(number.into())?;
         let read = *counter;

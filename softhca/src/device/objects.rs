@@ -120,7 +120,7 @@ impl Device {
         self.resources.cqs.find_mut(cqn)?.resize(context, &*self.resources.memory, now)
     }
 
-    /// What a CQ was created from, and where it is.
+    /// Returns the context and the position of a CQ.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
@@ -222,7 +222,7 @@ impl Device {
         Ok(self.resources.srqs.find(srqn)?.limit())
     }
 
-    /// What an SRQ was created from, and what has become of it.
+    /// Returns the context and the present state of an SRQ.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -1,4 +1,4 @@
-//! What changes of a device's ports while it lives: links, addresses, the size of packets.
+//! Changes of a device's ports during its life: links, addresses, packet sizes.
 
 use super::Device;
 use crate::config::{Gid, LinkLayer, PortConfig};
@@ -15,8 +15,9 @@ const ROCE_OVERHEAD: u16 = 96 + 22;
 const PATH_MTUS: [u16; 5] = [4096, 2048, 1024, 512, 256];
 
 impl Device {
-    /// Puts a GID into the table of an Ethernet port, in place of what was at `index`, or takes it out. From now on packets to
-    /// it reach this device, and those to the one before do not. QPs that send from it keep the address that they were given.
+    /// Puts a GID into the table of an Ethernet port, in place of the entry at `index`, or removes that entry. From
+    /// now on packets to the new GID reach this device, and packets to the old one do not. QPs that send from it keep
+    /// the address that they were given.
     ///
     /// Other devices may have the same GID. QPNs tell them apart, as far as they are different; a packet to QP 1 reaches all
     /// that have the GID.

@@ -104,7 +104,7 @@ impl Device {
         Ok(())
     }
 
-    /// What a QP was created from.
+    /// Returns the context that a QP was created from.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -5,9 +5,9 @@ use crate::gsi::Gsi;
 use crate::nic::Nic;
 
 impl Device {
-    /// Forgets all objects, page lists, events and packets that wait; a failed device works again. What the device was made
-    /// with stays, and so do memory, wire, plugged cables, and the clock. Objects that are made later get other
-    /// numbers than the ones before them as long as there are others, so that late packets reach nobody.
+    /// Forgets all objects, page lists, events and packets that wait; a failed device works again. Configuration,
+    /// memory, wire, plugged cables and the clock stay. New objects get numbers that no earlier object had, as
+    /// long as there are such numbers. So late packets reach no object.
     pub fn reset(&mut self) {
         let Self {
             config,

@@ -21,8 +21,8 @@ impl Device {
         Ok(srqn)
     }
 
-    /// From now on the device may send by a QP that has no send queue, to fetch what the messages announce that it receives
-    /// (QPC.offload_type, "rendezvous").
+    /// Lets the device send by a QP that has no send queue. The device then fetches the rendezvous data of the
+    /// messages that the QP receives (QPC.offload_type, "rendezvous").
     ///
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::BadValue`] for a QP that has a send queue, or whose SRQ does not match tags.

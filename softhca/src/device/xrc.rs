@@ -25,7 +25,7 @@ impl Device {
         self.xrcds.remove_unused(xrcd, |domain| domain.users).map(drop)
     }
 
-    /// Refuses what is not an XRC domain.
+    /// Refuses a number that is not an XRC domain's.
     pub(crate) fn check_xrcd(&self, xrcd: u32) -> Result<(), Error> {
         self.xrcds.find(xrcd).map(drop)
     }
@@ -50,7 +50,8 @@ impl Device {
         self.qps.iter_mut().for_each(|(_, qp)| qp.forget_srq(srqn));
     }
 
-    /// Applies `count` to the use counts of what an SRQ of an XRC domain refers to besides.
+    /// Applies `count` to the use counts of the domain and the CQ that an SRQ of an XRC domain
+    /// refers to.
     fn count_xrc(&mut self, xrc: XrcContext, count: impl Fn(&mut u32)) {
         let domain = self.xrcds.get_mut(xrc.xrcd).map(|domain| &mut domain.users);
         let cq = self.resources.cqs.get_mut(xrc.cqn).map(|cq| &mut cq.users);

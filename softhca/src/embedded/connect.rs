@@ -34,7 +34,7 @@ impl EmbeddedDevice {
     /// As [`Device::modify_qp`](crate::device::Device::modify_qp).
     pub fn connect_to(&mut self, qpn: u32, peer: &Endpoint, o: &ConnectOptions) -> Result<(), Error> {
         let QpContext { transport, rq, .. } = *self.device.qp_context(qpn)?;
-        // Of XRC, one end has what asks, and the other what answers.
+        // One end of an XRC connection sends requests, the other answers them.
         let is_target = matches!(rq, ReceiveSource::Domain { .. });
         let reliable = matches!(transport, Transport::Rc | Transport::Xrc);
         let asks = reliable && !is_target;

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::qp::dct::DctInfo;
 
 impl EmbeddedDevice {
-    /// Creates a target that takes its receives from SRQ `srqn`, completes them on CQ `cqn`, and lets initiators connect that
-    /// name `access_key`; returns its number. Of the options it has MTU, rights and RNR timer.
+    /// Creates a target that takes its receives from SRQ `srqn`, completes them on CQ `cqn`, and lets initiators
+    /// connect that name `access_key`; returns its number. It uses the MTU, the rights and the RNR timer of the
+    /// options.
     ///
     /// # Errors
     /// As [`Device::create_dct`](crate::device::Device::create_dct).

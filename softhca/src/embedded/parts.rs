@@ -74,7 +74,7 @@ pub struct QpOptions {
     pub scatter_to_cqe_req: u32,
     /// Received messages of up to this many bytes go into the CQE: 0, 32 or 64.
     pub scatter_to_cqe_res: u32,
-    /// User index, 24 bits: what the QP's CQEs carry in `srqn_uidx`.
+    /// User index, 24 bits: the QP's CQEs carry it in `srqn_uidx`.
     pub uidx: u32,
     /// Raw packets: which of a frame's headers its WQE must hold.
     pub inline_headers: InlineHeaders,
@@ -184,7 +184,7 @@ pub struct ConnectOptions {
     pub path_mtu: u32,
     /// First PSN in either direction, 24 bits.
     pub psn: u32,
-    /// What each peer may do.
+    /// Rights of each peer.
     pub access: Access,
     /// READs and atomics outstanding at once, in each direction; at most the device's `max_rd_atomic` (RC).
     pub rd_atomic: u8,

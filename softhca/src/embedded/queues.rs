@@ -33,7 +33,7 @@ impl EmbeddedDevice {
             ring.write(end - 1, &[INVALID_OP_OWN]);
         }
         let dbrec = self.ring(RECORD_BYTES, RECORD_BYTES)?;
-        // A page for each, since the arm register keeps only what was stored last.
+        // Each CQ has a page of its own, because the arm register keeps only the last store.
         let uar = self.device.alloc_uar()?;
         let cqn = self.device.create_cq(CqContext {
             buf: ring.addr(),

@@ -22,7 +22,7 @@ const UDP_HEADER_BYTES: usize = 8;
 /// Bytes of an IPv4 header with no options.
 const IP4_HEADER_BYTES: usize = 20;
 
-/// Takes a datagram. What does not fit the QP is dropped; only a bad receive WQE stops the QP.
+/// Takes a datagram. A datagram that does not fit the QP is dropped; only a bad receive WQE stops the QP.
 pub(super) fn receive(
     qp: &QpCore,
     receives: &mut Receives,
@@ -82,14 +82,14 @@ pub(super) fn receive(
     Ok(())
 }
 
-/// What a CQE says of the packet's P_Key: its index in the port's table; of a packet for QP 1, which takes those of all
-/// partitions, the P_Key itself (Linux `handle_responder` looks it up).
+/// The P_Key field of a CQE: the index of the packet's P_Key in the port's table. QP 1 takes packets of all
+/// partitions, so its CQEs carry the P_Key itself (Linux `handle_responder` looks it up).
 fn pkey_of_cqe(qp: &QpCore, pkey: u16) -> u16 {
     if qp.context.privileges.is_qp1 { pkey } else { qp.attr.pkey_index.unwrap_or(0) }
 }
 
-/// The network header of a packet as it lies in memory: a GRH, or the IP header that RoCE v2 has in its place; an IPv4
-/// header in the last 20 bytes (IBTA annex A17.4.5.2).
+/// The network header of a packet, in its form in memory. It is a GRH, or the IP header that takes its place in RoCE
+/// v2. An IPv4 header is in the last 20 bytes (IBTA annex A17.4.5.2).
 fn network_header(grh: &Grh, payload_len: usize) -> [u8; GRH_BYTES] {
     // From BTH to the end of the invariant CRC: BTH 12, DETH 8, payload with its padding, CRC 4.
     let transport_len = 12 + 8 + payload_len.next_multiple_of(4) + 4;
@@ -109,9 +109,9 @@ fn ip4_addresses(grh: &Grh) -> Option<[[u8; 4]; 2]> {
     Some([ip4(grh.sgid)?, ip4(grh.dgid)?])
 }
 
-/// What a CQE has in the place of the service level, which Ethernet has not: bit 3 if there is a UDP header, bits 2:0 the
-/// kind of the network header (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, which Linux' `handle_responder` reads; UCX's
-/// `uct_ud_iface_check_grh` needs them to find the addresses).
+/// The field of a CQE that holds the service level on InfiniBand; Ethernet has no service level. Bit 3 is set if there
+/// is a UDP header, bits 2:0 are the kind of the network header (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, which Linux'
+/// `handle_responder` reads; UCX's `uct_ud_iface_check_grh` needs them to find the addresses).
 fn roce_packet_type(grh: &Grh) -> Option<u8> {
     const UDP: u8 = 1 << 3;
     const HEADER_GRH: u8 = 0;

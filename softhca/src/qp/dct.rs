@@ -26,7 +26,7 @@ pub(crate) const MAX_CONNECTIONS: u32 = 4096;
 /// How long a DCT that is to be drained waits for an initiator that says nothing.
 const DRAIN_SILENCE: Duration = Duration::from_millis(500);
 
-/// What a query of a DCT returns.
+/// Result of a query of a DCT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DctInfo {
     /// As it was created.
@@ -73,7 +73,7 @@ impl Dct {
         DctInfo { context, state, key_violations, connections: self.connections.len() }
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     pub(crate) fn context(&self) -> &DctContext {
         &self.context
     }
@@ -212,7 +212,7 @@ impl Dct {
         }
     }
 
-    /// What the responder of a connection needs to know.
+    /// The QP core of a connection, for its responder.
     fn core(&self, resources: &Resources, route: Route, peer: DcPeer, mtu: u32) -> QpCore {
         let c = &self.context;
         let pkey = port(c, resources).and_then(|port| port.pkeys.get(usize::from(c.pkey_index))).copied();
@@ -262,8 +262,8 @@ impl Dct {
         }
     }
 
-    /// An initiator has one connection, and has made that of `dc` its own: those before it are over. A later one may be
-    /// what it will use when it has the answer.
+    /// An initiator has one connection at a time, and now uses that of `dc`: its earlier connections are over. A later
+    /// connection stays: the initiator may switch to it when it has the answer.
     fn forget_others(&mut self, dc: DcEth, back: &Route, resources: &mut Resources) {
         let is_before = |number: u32| dc.connection.wrapping_sub(number).wrapping_sub(1) < u32::MAX / 2;
         let others =

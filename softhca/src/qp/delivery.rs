@@ -1,4 +1,4 @@
-//! How a message stands to the tags of its SRQ, and what its CQE says of that.
+//! The relation of a message to the tags of its SRQ, and the report of it in the message's CQE.
 
 use crate::cq::{ReceiveKind, ReceivedTag, TagOutcome, TagReport};
 use crate::recv::HEADER_BYTES;
@@ -12,17 +12,17 @@ pub(super) enum Delivery {
     Tagged {
         /// The place.
         index: u16,
-        /// What its last CQE says.
+        /// Outcome in its last CQE.
         outcome: TagOutcome,
         /// Its header.
         header: [u8; HEADER_BYTES],
-        /// The buffer has what follows the header.
+        /// The header is cut off: the buffer holds only the bytes after it.
         is_cut: bool,
     },
 }
 
 impl Delivery {
-    /// What the CQE of the whole message says.
+    /// The report in the CQE of the whole message.
     pub(super) fn report(self, message: ReceivedTag) -> TagReport {
         let message = Some(message);
         match self {
@@ -35,7 +35,7 @@ impl Delivery {
         }
     }
 
-    /// What the CQE says that takes the place of an error CQE, since it names a tag and no receive WQE.
+    /// The report in the CQE that replaces an error CQE, since this CQE names a tag and no receive WQE.
     pub(super) fn canceled(self) -> Option<TagReport> {
         let Self::Tagged { index, .. } = self else { return None };
         let message = ReceivedTag { kind: ReceiveKind::Send, byte_cnt: 0, imm: 0, solicited: true, inline: None };

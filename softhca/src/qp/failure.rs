@@ -9,7 +9,7 @@ use crate::resources::{MemcpyFault, UmrFault};
 /// a ConnectX differ; NVIDIA does not publish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// What the host's driver acts on.
+    /// The host's driver acts on this syndrome.
     pub(crate) syndrome: Syndrome,
     /// The finer reason.
     pub(crate) vendor: u8,
@@ -47,7 +47,7 @@ impl Failure {
     pub(crate) const RECEIVE_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x51);
     /// The memory key to change is not there, not in the state that the request asks for, or not the QP's to change.
     pub(crate) const UMR_KEY: Self = Self::new(Syndrome::MwBind, 0x30);
-    /// The memory key to change would become what no key can be.
+    /// The change would give the memory key a state that no key can have.
     pub(crate) const UMR_CHANGE: Self = Self::new(Syndrome::MwBind, 0x31);
     /// The list of a memory key would become longer than the key or the device has room for.
     pub(crate) const UMR_LENGTH: Self = Self::new(Syndrome::MwBind, 0x32);
@@ -69,7 +69,7 @@ impl Failure {
     /// RNR NAK after `rnr_retry` retries.
     pub(crate) const RNR_RETRY: Self = Self::new(Syndrome::RnrRetryExceeded, 0x82);
 
-    /// What a NAK makes of the request it refuses; `None` if it asks for retransmission, or means nothing.
+    /// The failure of a request that a NAK refuses; `None` if the NAK asks for retransmission, or means nothing.
     pub(crate) fn of_nak(code: NakCode) -> Option<Self> {
         match code {
             NakCode::INVALID_REQUEST => Some(Self::new(Syndrome::RemoteInvalidRequest, 0x70)),
@@ -78,7 +78,7 @@ impl Failure {
             _ => None,
         }
     }
-    /// What a refused change of a memory key ends with.
+    /// The failure of a UMR WQE whose change of a memory key was refused.
     pub(crate) fn of_umr(fault: &UmrFault) -> Self {
         match fault {
             UmrFault::Key(_)
@@ -93,7 +93,7 @@ impl Failure {
         }
     }
 
-    /// What a copy that cannot be made ends with.
+    /// The failure of a WQE whose copy cannot be made.
     pub(crate) fn of_memcpy(fault: &MemcpyFault) -> Self {
         match fault {
             MemcpyFault::NotEnabled => Self::BAD_WQE,
@@ -103,7 +103,7 @@ impl Failure {
         }
     }
 
-    /// What a receive from an SRQ that is made to fail ends with.
+    /// The failure of a receive from an SRQ that is made to fail.
     pub(crate) fn of_srq_fault(fault: SrqFault) -> Self {
         match fault {
             SrqFault::Page => Self::PAGE_FAULT,

@@ -1,4 +1,4 @@
-//! Flushing: what is posted to a send queue that has failed, or is done with, completes without being sent.
+//! Flushing: the WQEs of a send queue that has failed, or is closed, complete without being sent.
 
 use super::failure::Failure;
 use super::qp_core::QpCore;

@@ -17,7 +17,7 @@ const INDEX_BITS: u32 = 24;
 /// Bytes that are read in one piece.
 const PIECE: usize = 4096;
 
-/// What holds a request back.
+/// Reasons to hold a request back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// Nothing.
@@ -28,7 +28,8 @@ pub(super) enum Hold {
     Until(Duration),
 }
 
-/// Whether `request` waits for something, and for what. One that waits for what can never come is not held: it fails.
+/// Whether `request` waits for something, and for what. A request that waits for something impossible is not held: it
+/// fails.
 pub(super) fn hold(request: &Request, qp: &QpCore, resources: &Resources) -> Hold {
     match request.wqe.op {
         _ if request.started => Hold::None,

@@ -57,7 +57,7 @@ use crate::wire::Route;
 
 pub(crate) use failure::Failure;
 
-/// What a query of a QP returns.
+/// Result of a query of a QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpInfo {
     /// State.
@@ -103,7 +103,7 @@ impl Qp {
         Self::in_role(Role::Qp, qpn, context)
     }
 
-    /// What `role` says, in the reset state.
+    /// A QP with this `role`, in the reset state.
     fn in_role(role: Role, qpn: u32, context: QpContext) -> Self {
         let core = QpCore {
             qpn,
@@ -132,7 +132,7 @@ impl Qp {
         }
     }
 
-    /// State and attributes. What is in its record counts as 0 if that cannot be read.
+    /// State and attributes. Values of its record count as 0 if the record cannot be read.
     pub(crate) fn query(&self, memory: &dyn HostMemory) -> QpInfo {
         let QpCore { state, context, attr, .. } = self.core;
         let sq_psn = attr.sq_psn.map(|_| self.requester.sent_end.get());
@@ -195,7 +195,7 @@ impl Qp {
         self.core.attr.port
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     pub(crate) fn context(&self) -> &QpContext {
         &self.core.context
     }
@@ -261,7 +261,7 @@ impl Qp {
         self.work(resources, now) || reported
     }
 
-    /// What a step does in each state.
+    /// Does the work of one step in the present state.
     fn work(&mut self, resources: &mut Resources, now: Duration) -> bool {
         match self.core.state {
             QpState::Reset | QpState::Init => false,
@@ -402,8 +402,8 @@ impl Qp {
         }
     }
 
-    /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1). One that changes keys
-    /// receives nothing. Of a DCI with streams it may be one of them that stops.
+    /// A send WQE failed: a reliable QP is in error, others can still receive (IBTA vol. 1, 10.3.1). One that changes
+    /// keys receives nothing. If the QP is a DCI with streams, the failure may stop only one of the streams.
     fn stop_sending(&mut self, resources: &mut Resources, broken: Broken) {
         self.leave_target(resources);
         if let Broken::Stream(stream) = broken {
@@ -416,7 +416,7 @@ impl Qp {
         }
     }
 
-    /// Each step from now on flushes some of what is posted.
+    /// From now on each step flushes some of the posted WQEs.
     fn enter_error(&mut self) {
         self.core.state = QpState::Err;
         self.responder = Responder::new(Psn::default());

@@ -68,7 +68,7 @@ impl Qp {
         match (from, to) {
             (QpState::Err, QpState::Err) => {}
             (_, QpState::Err) => self.enter_error(),
-            // What was posted before the error is flushed, even if the host changes the state before the flush is done.
+            // WQEs posted before the error are flushed, even if the host changes the state before the flush is done.
             (QpState::Sqe, QpState::Rts) => self.requester.recover(&self.core, resources),
             _ => {}
         }

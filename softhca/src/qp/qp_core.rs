@@ -1,4 +1,4 @@
-//! The part of a QP that all others read: its number, context, state and attributes, with what follows from them.
+//! The part of a QP that all others read: its number, context, state and attributes, with values derived from them.
 
 use crate::config::PortConfig;
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
@@ -12,7 +12,7 @@ use crate::wire::{Frame, Route, Sender};
 /// Membership bit of a P_Key: full member (IBTA vol. 1, 10.9.3).
 const FULL_MEMBER: u16 = 0x8000;
 
-/// What the engine is: a whole QP, or a queue for sending Ethernet frames alone.
+/// The kind of engine: a whole QP, or a queue that only sends Ethernet frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A QP.
@@ -26,7 +26,7 @@ pub(super) enum Role {
     },
 }
 
-/// Identity, context and attributes of a QP, with what follows from them.
+/// Identity, context and attributes of a QP, with values derived from them.
 #[derive(Debug)]
 pub(super) struct QpCore {
     /// Number.
@@ -72,7 +72,7 @@ impl QpCore {
         self.context.transport
     }
 
-    /// Whether the peer acknowledges, so that what is lost is repeated.
+    /// Whether the peer acknowledges, so that lost packets are repeated.
     pub(super) fn is_reliable(&self) -> bool {
         matches!(self.transport(), Transport::Rc | Transport::Xrc | Transport::Dc)
     }
@@ -87,7 +87,7 @@ impl QpCore {
         if self.context.privileges.sends_as_qp1 { QP1 } else { self.qpn }
     }
 
-    /// What each packet of a dynamic connection carries.
+    /// The header in each packet of a dynamic connection.
     pub(super) fn dc_header(&self) -> Option<DcEth> {
         self.dc_peer.map(|peer| DcEth { source: self.qpn, connection: peer.connection })
     }
@@ -101,7 +101,7 @@ impl QpCore {
             src_qpn: peer.number,
             sl: route.sl,
             dlid_path_bits: (route.slid ^ lid) as u8 & 0x7f,
-            // The receive buffer does not begin with one, whatever the packet had.
+            // The receive buffer never begins with a GRH, even if the packet had one.
             grh: false,
             pkey_index: self.attr.pkey_index.unwrap_or(0),
         })
@@ -165,7 +165,7 @@ impl QpCore {
         }
     }
 
-    /// Raises an asynchronous event. A DCT has none of these: what one initiator does wrong does not concern the others.
+    /// Raises an asynchronous event. A DCT has none of these: an error of one initiator does not concern the others.
     pub(super) fn raise(&self, resources: &mut Resources, kind: QpEvent) {
         let is_dct = self.transport() == Transport::Dc && self.context.rq != ReceiveSource::None;
         if is_dct {

@@ -17,7 +17,7 @@ use fastrand::Rng;
 /// Receive WQEs flushed in one step at most.
 const FLUSHES_PER_STEP: usize = 64;
 
-/// What the CQE of a receive WQE says of its message.
+/// The part of a receive WQE's CQE that describes its message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// What arrived.
@@ -39,7 +39,7 @@ pub(super) struct Receives {
     pub(super) current: Option<RecvWqe>,
     /// How the message at hand stands to the tags of the SRQ, if that has any.
     pub(super) delivery: Option<Delivery>,
-    /// The device may fetch what is announced.
+    /// The device may fetch rendezvous data.
     pub(super) may_fetch: bool,
     /// A message that it is to fetch.
     pub(super) announced: Option<Fetch>,
@@ -81,7 +81,7 @@ impl Receives {
         if self.unreadable {
             return Err(Failure::BAD_RECEIVE_WQE);
         }
-        // What is flushed has been posted, whether it may be used or not.
+        // Flushed WQEs count as posted, even if the QP was not yet allowed to use them.
         let held = qp.context.cross_channel.slave_receive && qp.state != QpState::Err;
         if held && !resources.slaves.may_receive(qp.qpn, self.consumed()) {
             return Ok(false);
@@ -232,8 +232,8 @@ impl Receives {
         !self.unordered.is_empty()
     }
 
-    /// Writes the CQEs of what has completed since the last call, in any order, if the QP has no order. `true` if there
-    /// were any.
+    /// If the QP has no order, writes the CQEs of the WQEs that have completed since the last call, in any order.
+    /// `true` if there were any.
     pub(super) fn report_unordered(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let any = !self.unordered.is_empty();
         self.rng.shuffle(&mut self.unordered);

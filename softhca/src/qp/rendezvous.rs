@@ -1,5 +1,6 @@
-//! Rendezvous: what a message announces that is for a tag, the device fetches by itself, by the queue pair that has received the
-//! announcement, and whose send queue is its own. Then it tells the sender (rdma-core `Documentation/tag_matching.md`).
+//! Rendezvous: the device fetches the data of a tagged message by itself, if the message only announces it. It fetches
+//! by the queue pair that has received the announcement, and whose send queue is the device's own. Then it tells the
+//! sender (rdma-core `Documentation/tag_matching.md`).
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ use crate::recv::{Announcement, FINISHED};
 use crate::resources::Resources;
 use crate::wqe::{DataSeg, Fence, Payload, SendOp, SendWqe, opcode};
 
-/// Messages that a queue pair may have to fetch. Software fetches what is announced beyond these.
+/// Messages that a queue pair may have to fetch. Software fetches the data of further messages.
 const MAX_FETCHES: usize = 128;
 
 /// A message to be fetched.
@@ -31,11 +32,11 @@ pub(super) struct Receiver {
     pub(super) srqn: u32,
     /// Place of the tag.
     pub(super) index: u16,
-    /// Who may write to its buffer.
+    /// Accessor with the right to write to its buffer.
     pub(super) by: Accessor,
 }
 
-/// What a request of the device's own is for, in place of a CQE of the send queue.
+/// Purpose of a request that the device makes for itself, in place of a CQE of the send queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Errand {
     /// It fetches so many bytes.
@@ -45,7 +46,7 @@ pub(super) enum Errand {
 }
 
 impl Errand {
-    /// Who may write to the request's buffers.
+    /// Accessor with the right to write to the request's buffers.
     pub(super) fn accessor(&self) -> Option<Accessor> {
         match self {
             Self::Fetch(receiver, _) => Some(receiver.by),

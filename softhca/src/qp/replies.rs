@@ -20,17 +20,17 @@ const PACKETS_PER_STEP: usize = 32;
 /// Answers, asked for again or for the first time, that may wait; `max_dest_rd_atomic` bounds only the latter.
 const MAX_ANSWERS: usize = 64;
 
-/// What is to be answered.
+/// Content of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
     /// Memory.
     Read {
         /// Protection domain of the key.
         by: Accessor,
-        /// What of it has not been sent.
+        /// The part that has not been sent.
         left: Reth,
     },
-    /// What an atomic found.
+    /// The word that an atomic found.
     Atomic(Found),
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Replies {
     verdict: Option<Verdict>,
 }
 
-/// What sending has led to.
+/// Result of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// Nothing was to be sent, or could be.
@@ -138,7 +138,7 @@ impl Replies {
         self.answers.clear();
     }
 
-    /// Sends what one step may. `msn` and `expected` are the responder's.
+    /// Sends as many packets as one step may. `msn` and `expected` are the responder's.
     pub(super) fn send(&mut self, qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn) -> Sent {
         let mut sent = Sent::Nothing;
         for _ in 0..PACKETS_PER_STEP {

@@ -39,7 +39,7 @@ const PRIVILEGED_QKEY: u32 = 1 << 31;
 /// A send WQE that was fetched and has not completed.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// What was fetched; of a WQE that made no sense only index, size and opcode.
+    /// The fetched WQE; if it made no sense, only its index, size and opcode.
     pub(super) wqe: SendWqe,
     /// First PSN.
     pub(super) first: Psn,
@@ -156,7 +156,7 @@ impl Request {
         self.len
     }
 
-    /// Packets that the requester sends: an answered request is one packet, whatever its answer takes.
+    /// Packets that the requester sends. An answered request is one packet, even if its answer takes more.
     pub(super) fn packets(&self) -> u32 {
         if self.is_answered() { 1 } else { self.span }
     }
@@ -166,7 +166,7 @@ impl Request {
         self.first.plus(self.span)
     }
 
-    /// Its packet `index`. For a READ: the request for what follows the first `index` packets of the answer.
+    /// Its packet `index`. For a READ: the request for the rest of the answer after its first `index` packets.
     pub(super) fn frame(&self, qp: &QpCore, resources: &Resources, index: u32) -> Result<Frame, Failure> {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);

@@ -47,7 +47,7 @@ pub(super) struct Requester {
     /// Index of the next WQE to fetch.
     pub(super) next_wqe: u16,
     /// WQEs that the register received whole, by index, until they are fetched: the device executes these copies and
-    /// not what the ring holds.
+    /// not the bytes in the ring.
     pub(super) copies: BTreeMap<u16, Box<[u8]>>,
     /// WQEs fetched and not complete, in order.
     pub(super) requests: VecDeque<Request>,
@@ -214,8 +214,9 @@ impl Requester {
         self.next_psn.after(self.unacked) + request.span <= HALF || self.next_psn == self.unacked
     }
 
-    /// Whether the request under the cursor may go out now: it has not failed, the fence and the limit of outstanding
-    /// READs and atomics permit it, a draining queue starts no new request, and a DCI is connected to its target.
+    /// Whether the request under the cursor may go out now. It must not have failed. The fence and the limit of
+    /// outstanding READs and atomics must permit it. A draining queue starts no new request. A DCI must be connected
+    /// to its target.
     fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
         let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
@@ -241,7 +242,7 @@ impl Requester {
             return self.retire(qp, resources);
         }
         let answered = request.is_answered();
-        // What is left of a READ is asked for from the first missing packet of its answer on.
+        // The rest of a READ is requested again from the first missing packet of its answer on.
         let index = if answered { self.acked_packets_of(self.cursor) } else { self.next_packet };
         let request = &mut self.requests[self.cursor];
         let sent = match request.wqe.op {
@@ -275,7 +276,7 @@ impl Requester {
             self.retry.sent(&qp.attr, now);
             return Ok(());
         }
-        // Nobody acknowledges: what was sent is done.
+        // Without acknowledgements, sent requests are done.
         self.unacked = self.sent_end;
         self.in_flight = 0;
         self.retire(qp, resources)
@@ -350,7 +351,7 @@ impl Requester {
             }
             if done.wqe.signaled || qp.context.signal_all {
                 let byte_cnt = match done.wqe.op {
-                    // DPDK `drivers/compress/mlx5/mlx5_compress.c`: what was produced.
+                    // DPDK `drivers/compress/mlx5/mlx5_compress.c`: the bytes produced.
                     SendOp::Memcpy(copy) => copy.to.len,
                     _ if done.is_answered() => done.len(),
                     _ => 0,
@@ -406,8 +407,8 @@ impl Requester {
         Broken::Queue
     }
 
-    /// DC: goes on without `stream`, of which a request has failed and the connection with it. What is left is sent anew; PSNs
-    /// begin after the last one sent.
+    /// DC: goes on without `stream`. A request of the stream has failed, and the connection with it. The remaining
+    /// requests are sent again; PSNs begin after the last one sent.
     pub(super) fn go_on_without(&mut self, stream: u16) {
         self.start_at(self.sent_end);
         for request in &mut self.requests {

@@ -1,5 +1,5 @@
-//! The responder of RC and UC, of a target of XRC and of a dynamic connection, which are as RC's: executes the peer's requests
-//! in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC, annex A14 for XRC).
+//! The responder of RC and UC, and of targets of XRC and of dynamic connections, which respond as RC does. It executes
+//! the peer's requests in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC, annex A14 for XRC).
 
 use std::collections::VecDeque;
 

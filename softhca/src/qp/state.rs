@@ -106,14 +106,14 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};
 
-    // What a connected QP is set up with, and what a datagram QP has in its place.
+    // Attributes that set up a connected QP, and those in their place for a datagram QP.
     let identity = match transport {
         Ud => PKEY_INDEX | PORT | QKEY,
         Rc | Xrc | Uc => PKEY_INDEX | PORT | ACCESS,
         Dc | RegUmr => PKEY_INDEX | PORT,
         RawPacket => PORT,
     };
-    // What may change whenever the send queue is (about to be) running.
+    // Attributes that may change while the send queue is running or about to run.
     let running = match transport {
         Ud => CUR_STATE | QKEY,
         Uc => CUR_STATE | ACCESS,

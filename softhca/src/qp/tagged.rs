@@ -1,4 +1,4 @@
-//! Messages for an SRQ with tags: whose buffer one is for, and what its CQE says of that.
+//! Messages for an SRQ with tags: the tag that gets the message, and the report of it in the message's CQE.
 
 use super::delivery::Delivery;
 use super::qp_core::QpCore;
@@ -20,8 +20,9 @@ impl Receives {
         }
     }
 
-    /// A message begins with `payload`, which `is_whole` or not: if it is for a tag, the tag's buffer is at hand from here on. `true`: it is
-    /// an announcement, and there is nothing more to do with it, since the device fetches what it announces.
+    /// Matches a message that begins with `payload`, or is `payload` alone if `is_whole`. If the message is for a tag,
+    /// the tag's buffer is at hand from here on. Returns `true` for an announcement whose data the device fetches: the
+    /// caller has nothing more to do with the message.
     pub(super) fn match_tag(&mut self, qp: &QpCore, resources: &mut Resources, payload: &[u8], is_whole: bool) -> bool {
         let Some(srqn) = self.tag_srq(resources) else { return false };
         let MessageKind::Tagged(Tagged { tag, header, announced }) = MessageKind::of(payload, is_whole) else {
@@ -68,7 +69,8 @@ impl Receives {
         }));
     }
 
-    /// What of a packet goes to the buffer at hand, and where to, of a packet with `payload` at `offset` of its message.
+    /// The part of a packet that goes to the buffer at hand, and its offset there. The packet has `payload` at
+    /// `offset` of its message.
     pub(super) fn without_header<'a>(&self, payload: &'a [u8], offset: u64) -> (&'a [u8], u64) {
         match (self.delivery, offset) {
             (Some(Delivery::Tagged { is_cut: true, .. }), 0) => (payload.get(HEADER_BYTES..).unwrap_or_default(), 0),
@@ -77,8 +79,8 @@ impl Receives {
         }
     }
 
-    /// Of `room` for a message in its CQE, what there is beside the header (libmlx5, `handle_tag_matching`: "inline scatter 32 not
-    /// supported").
+    /// The room for a message in its CQE: `room`, or 0 if the tag header would not fit beside the message (libmlx5,
+    /// `handle_tag_matching`: "inline scatter 32 not supported").
     pub(super) fn room_in_cqe(&self, room: usize) -> usize {
         match self.delivery {
             Some(Delivery::Tagged { .. }) if room < ROOM_BEFORE_HEADER => 0,

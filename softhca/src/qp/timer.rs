@@ -10,8 +10,8 @@ const RNR_WITHOUT_END: u8 = 7;
 /// Retries of the same request after which the transport timer runs [`LATE_FACTOR`] times as long.
 const EARLY_RETRIES: u8 = 2;
 
-/// How much longer the later retries wait. A device may take up to four times what the timeout code says (IBTA vol. 1,
-/// 9.7.6.1.3). The early retries do not wait longer, so that a loss costs little. The later ones do, so that a peer
+/// How much longer the later retries wait. A device may take up to four times the time of the timeout code (IBTA vol.
+/// 1, 9.7.6.1.3). The early retries do not wait longer, so that a loss costs little. The later ones do, so that a peer
 /// does not count as dead because its process has had no CPU for a while.
 const LATE_FACTOR: u32 = 4;
 

@@ -40,7 +40,7 @@ struct Walk<'a> {
     need: Need,
     /// Pieces that it may still have.
     pieces: u32,
-    /// Takes each piece of host memory, with its place in what was asked for.
+    /// Takes each piece of host memory, with its place in the requested bytes.
     take: &'a mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
 }
 
@@ -50,8 +50,8 @@ impl Resources {
         self.mkeys.get(key >> 8).filter(|m| m.key == key).ok_or(KeyFault::NoSuch(key))
     }
 
-    /// Finds the `len` bytes at `addr` by `key`, after all checks of that key, and calls `f` for each piece of host memory,
-    /// with its place in the bytes: for most keys, there is one.
+    /// Finds the `len` bytes at `addr` by `key`, after all checks of that key. Calls `f` for each piece of host
+    /// memory, with its place in the bytes; most keys have one piece.
     pub(super) fn for_spots(
         &self,
         (by, key, need): (impl Into<Accessor>, u32, Need),
@@ -132,7 +132,7 @@ impl Resources {
         Ok(())
     }
 
-    /// Reads what is at `spot`.
+    /// Reads the bytes at `spot`.
     pub(super) fn read_spot(&self, spot: Spot, out: &mut [u8]) -> Result<(), KeyFault> {
         match spot {
             Spot::Host(at) => Ok(self.memory.read(at, out)?),

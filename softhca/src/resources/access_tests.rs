@@ -1,4 +1,4 @@
-//! Access by indirect keys: pieces, rights at each level, and what is refused.
+//! Access by indirect keys: pieces, rights at each level, and refusals.
 
 use super::Resources;
 use super::access::LocalFault;
@@ -95,7 +95,7 @@ fn pieces_of_one_length_may_be_of_indirect_keys() {
         read(&resources, key, 0x1004),
         Ok([0x46, 0x47, 0x48, 0x49, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x40, 0x41])
     );
-    // 8 bytes in one piece of host memory, at a multiple of 8, are what an atomic can have.
+    // An atomic takes 8 bytes in one piece of host memory, at a multiple of 8.
     resources.memory.write(BASE + 0x40, &5_u64.to_ne_bytes()).unwrap();
     let list = KeyList::Equal { pieces: vec![piece(memory, 0x40, 0), piece(memory, 0x4c, 0)], log_bytes: 3 };
     let atomic = add(&mut resources, ALL, (0, 0, 16), Behind::Pieces(list));
@@ -237,7 +237,7 @@ fn encrypting(
     key
 }
 
-/// What the units become, one after the other.
+/// The encrypted units, one after the other.
 fn units(data: &[u8], bytes: usize) -> Vec<u8> {
     let engine = Engine::new(KeySize::Bits128, &(0..32).collect::<Vec<u8>>()).unwrap();
     let mut data = data.to_vec();
@@ -297,7 +297,7 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
         (520, 496, Need::RemoteWrite, true),
         (520, 512, Need::RemoteWrite, false),
         (16, 504, Need::RemoteWrite, false),
-        // What a READ asks for again.
+        // The part that a READ requests again.
         (504, 536, Need::RemoteRead, true),
         (504, 535, Need::RemoteRead, false),
     ] {

@@ -27,7 +27,7 @@ impl Link {
         Self { is_plugged: self.is_plugged, downs: self.downs, ..Self::default() }
     }
 
-    /// The port is up, whatever the function does with it.
+    /// The port is up, even if the function is not allowed to use it.
     pub(crate) fn is_port_up(&self) -> bool {
         self.is_plugged && self.is_enabled
     }

@@ -25,7 +25,7 @@ pub(crate) enum MemcpyFault {
     /// It is too long.
     #[error("a copy of {0} bytes: at most {max}", max = 1 << MAX_LOG_BYTES)]
     Length(u32),
-    /// What is to be copied, or the scratch memory, cannot be reached.
+    /// The source, or the scratch memory, cannot be reached.
     #[error("source: {0}")]
     Source(LocalFault),
     /// Where it is to be copied to cannot be written.
@@ -46,7 +46,8 @@ impl Generation {
 }
 
 impl Resources {
-    /// Does what a copying WQE asks for. If source and destination overlap, the destination gets the bytes that were in the source.
+    /// Executes a copying WQE. If source and destination overlap, the destination gets the bytes that were in the
+    /// source.
     ///
     /// # Errors
     /// [`MemcpyFault`]; unless pieces of an indirect key turn out to be missing, nothing has been written then.

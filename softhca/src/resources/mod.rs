@@ -111,10 +111,10 @@ pub(crate) struct Resources {
     pub(crate) limits: Limits,
     /// The caller's clock at the current step.
     pub(crate) now: Duration,
-    /// What time it was when that clock was 0; if the device knows, see [`DeviceConfig::real_time`].
+    /// The time at which that clock was 0, if the device knows it; see [`DeviceConfig::real_time`].
     real_time: Option<Duration>,
-    /// What the device's own clock shows, which a WAIT compares with: the time, if queues can have it in their timestamps
-    /// (`MTUTC.time_stamp_mode`; DPDK `drivers/net/mlx5/mlx5.c`, `mlx5_rt_timestamp_config`).
+    /// Format of the device's own clock, which a WAIT compares with. It is the time, if queues can have it in their
+    /// timestamps (`MTUTC.time_stamp_mode`; DPDK `drivers/net/mlx5/mlx5.c`, `mlx5_rt_timestamp_config`).
     pub(crate) clock_format: TimestampFormat,
     /// Byte order of the 8 bytes that atomics fetch.
     pub(crate) fetched_order: FetchedOrder,
@@ -122,7 +122,7 @@ pub(crate) struct Resources {
     pub(crate) sink: bool,
     /// Send WQEs that have completed, with success or in error.
     pub(crate) sends_completed: u64,
-    /// What drivers did wrong.
+    /// Mistakes of the drivers.
     pub(crate) complaints: Complaints,
     /// Number of the last attempt of a DCI to connect.
     dc_attempts: u32,
@@ -136,8 +136,8 @@ impl Resources {
         Self::with_memory(config, Box::new(PagedMemory::new(memory)))
     }
 
-    /// Forgets all objects, and what they have left behind. Cables stay plugged as they are, and the byte order is the firmware's to
-    /// choose.
+    /// Forgets all objects and all their traces. Cables stay plugged as they are, and the byte order is the firmware's
+    /// to choose.
     pub(crate) fn reset(&mut self, config: &DeviceConfig) {
         let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
         memory.clear();
@@ -232,13 +232,13 @@ impl Resources {
         taken
     }
 
-    /// SRQ `srqn`, and what it has as one of XRC domain `xrcd`, if it is.
+    /// SRQ `srqn`, and its context as an SRQ of XRC domain `xrcd`; `None` if it is not one.
     pub(crate) fn srq_of_domain(&self, xrcd: u32, srqn: u32) -> Option<(&Srq, XrcContext)> {
         let srq = self.srqs.get(srqn)?;
         Some((srq, srq.xrc().filter(|xrc| xrc.xrcd == xrcd)?))
     }
 
-    /// What the clock says now, as timestamps of this format have it. A queue has no format that the device does not have.
+    /// The present time of the clock, in this timestamp format. A queue has no format that the device does not have.
     pub(crate) fn timestamp(&self, format: TimestampFormat) -> u64 {
         match (format, self.real_time) {
             (TimestampFormat::FreeRunning, _) | (_, None) => nanoseconds(self.now),

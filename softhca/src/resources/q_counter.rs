@@ -1,5 +1,5 @@
-//! Q counters: what a set of queues could not do as it should. Names are those of `query_q_counter_out` in Linux'
-//! `include/linux/mlx5/mlx5_ifc.h`.
+//! Q counters: they count the requests and the failures of a set of queues. Names are those of `query_q_counter_out` in
+//! Linux' `include/linux/mlx5/mlx5_ifc.h`.
 
 use super::Resources;
 use crate::cq::Syndrome;
@@ -13,7 +13,7 @@ pub(crate) struct QCounter {
     pub(crate) rx_read_requests: u32,
     /// Atomics that arrived.
     pub(crate) rx_atomic_requests: u32,
-    /// What arrived and found no receive WQE.
+    /// Packets that arrived and found no receive WQE.
     pub(crate) out_of_buffer: u32,
     /// Packets that arrived before one that was missing.
     pub(crate) out_of_sequence: u32,

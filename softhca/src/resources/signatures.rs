@@ -14,7 +14,7 @@ use thiserror::Error;
 pub(crate) struct Psv {
     /// Protection domain.
     pub(crate) pd: u32,
-    /// What it was set to.
+    /// Its value, if it was set.
     pub(crate) value: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct PsvFault {
     pd: u32,
 }
 
-/// The memory behind a key, for who asks.
+/// The memory behind a key, as one accessor sees it.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a> {
     resources: &'a Resources,
@@ -205,7 +205,7 @@ impl Resources {
         Ok(Some(Formatted { seen: Seen { resources: self, by, mkey, need }, signed, encryption }))
     }
 
-    /// Reads what is behind a key for who asks.
+    /// Reads the memory behind a key for an accessor.
     pub(super) fn read_by(
         &self,
         (by, key, need): (Accessor, u32, Need),
@@ -218,7 +218,7 @@ impl Resources {
         }
     }
 
-    /// Writes to what is behind a key for who asks.
+    /// Writes to the memory behind a key for an accessor.
     pub(super) fn write_by(
         &self,
         (by, key, need): (Accessor, u32, Need),

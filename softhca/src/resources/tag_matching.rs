@@ -1,4 +1,4 @@
-//! Tags of SRQs: what QPs do to the lists, and what the lists say of messages.
+//! Tags of SRQs: changes of the lists by QPs, and the lists' answers for messages.
 
 use super::Resources;
 use crate::cq::{TagOutcome, TagReport};
@@ -14,7 +14,8 @@ impl Resources {
         self.srqs.get(srqn)?.tags()
     }
 
-    /// Changes the tags of an SRQ. What is to be told of it, if anything: the CQ, the user index, and what the CQE says.
+    /// Changes the tags of an SRQ. Returns the report to make, if any: the CQ, the user index, and the content of the
+    /// CQE.
     ///
     /// # Errors
     /// [`TagFault`]: nothing has changed.

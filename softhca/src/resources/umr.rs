@@ -1,9 +1,9 @@
 //! Changing memory keys by WQEs (UMR): Linux registers and invalidates memory so.
 //!
-//! A change happens as a whole or not at all. What may be changed depends on who asks. A queue made for it
-//! ([`Transport::RegUmr`]) changes keys of every protection domain. Other queues change those of their own, and only kernels'
-//! say which of the host's pages are behind a key: who could do that would reach all of the host's memory. Users change
-//! indirect keys alone, whose pieces' keys are looked at when they are used.
+//! A change happens as a whole or not at all. The permitted changes depend on the queue. A queue made for it
+//! ([`Transport::RegUmr`]) changes keys of every protection domain. Other queues change keys of their own domain.
+//! Among them, only a kernel's queues set the host's pages behind a key: this right reaches all of the host's memory.
+//! Users change indirect keys alone, whose pieces' keys are looked at when they are used.
 
 use super::Resources;
 use super::access::LocalFault;
@@ -48,10 +48,10 @@ pub(crate) enum UmrFault {
     NotPermitted {
         /// Key.
         key: u32,
-        /// What was to change.
+        /// The change that was refused.
         what: &'static str,
     },
-    /// The key would become what no key can be.
+    /// The change would give the key a state that no key can have.
     #[error("key {key:#x}: {what}")]
     Change {
         /// Key.
@@ -90,7 +90,7 @@ pub(crate) enum UmrFault {
 }
 
 impl Resources {
-    /// Does what a UMR WQE of the QP `qpn` asks for.
+    /// Executes a UMR WQE of the QP `qpn`.
     ///
     /// # Errors
     /// [`UmrFault`]; nothing has changed then.
@@ -206,7 +206,7 @@ impl Resources {
         }
     }
 
-    /// The context with what changes of it, which is one that a key can have.
+    /// The context after the change, if a key can have it.
     fn changed(
         &self,
         key: u32,
@@ -247,7 +247,7 @@ impl Resources {
     }
 }
 
-/// What becomes of a key's list.
+/// Effect of a WQE on a key's list.
 enum ListChange {
     /// Nothing.
     None,
@@ -301,7 +301,7 @@ impl ListChange {
     }
 }
 
-/// What a WQE makes of the list of a key, or why that cannot be.
+/// The effect of a WQE on the list of a key, or the reason why it is impossible.
 fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'static str> {
     let KeyChange { log_bytes, start, len, .. } = umr.change;
     // Lists have no more than 2^26 entries.
@@ -341,7 +341,7 @@ fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'
     }
 }
 
-/// Refuses what the QP may not change.
+/// Refuses changes that the QP may not make.
 fn check_rights(qp: &QpContext, key: u32, pd: u32, behind: &Behind, change: &KeyChange) -> Result<(), UmrFault> {
     if qp.transport == Transport::RegUmr {
         return Ok(());

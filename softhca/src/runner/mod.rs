@@ -1,10 +1,10 @@
-//! A thread that steps a device: fast while there is work, asleep when there is none. It must never know what the
-//! device does in a step.
+//! A thread that steps a device: fast while there is work, asleep when there is none. It must never know
+//! the work inside a step.
 //!
-//! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then: the longer
-//! it has had nothing to do, the longer it sleeps, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands
-//! over, and [`Runner::wake`] end the sleep at once. The thread never spins for long: with two polling programs and two
-//! devices on two cores, a spinning thread takes the time that the others need to answer.
+//! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then. Its
+//! sleeps grow with the time without work, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
+//! [`Runner::wake`] end the sleep at once. The thread never spins for long: with two polling programs and two devices
+//! on two cores, a spinning thread takes the time that the others need to answer.
 
 use std::{
     io,
@@ -23,9 +23,9 @@ use crate::{device::Device, event::Event, notify::Notify, uar::DoorbellQueue};
 
 /// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
-/// The first sleep. Shorter sleeps do not pay: where cores are scarce, waking up takes CPU time from the programs that
-/// the device waits for (measured on 2 cores, two polling programs: 8-byte WRITE one way 44 to 73 us with 20 us, 105 to
-/// 260 us with 5 us).
+/// The first sleep. Shorter sleeps do not pay: where cores are scarce, each wake-up takes CPU time from the programs
+/// that the device waits for. Measured on 2 cores with two polling programs, an 8-byte WRITE takes 44 to 73 us one way
+/// with 20 us, and 105 to 260 us with 5 us.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 /// The longest sleep in the first 128 ms or so of silence: how long a doorbell waits at most in a program that pauses
 /// for milliseconds.
@@ -36,7 +36,7 @@ pub const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 /// Doorbells handed to the device before each step, at most.
 const DOORBELLS_PER_STEP: usize = 256;
 
-/// What a runner steps: a [`Device`]; see its methods of the same names.
+/// A runner steps this: a [`Device`]. See its methods of the same names.
 pub trait Step: Send {
     /// A doorbell was rung.
     fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]);
@@ -200,8 +200,9 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
     }
 }
 
-/// How long to sleep after `silence`, the time without work: 1/8 of it up to [`LONGEST_NAP`], so that a doorbell waits
-/// at most 1/8 of the silence before it; in the long run 1/128 of it, up to [`LONGEST_SLEEP`].
+/// Returns the time to sleep after `silence`, the time without work. Up to [`LONGEST_NAP`] it is 1/8 of the silence,
+/// so a doorbell waits at most 1/8 of the silence before it. In the long run it is 1/128 of the silence, up to
+/// [`LONGEST_SLEEP`].
 fn sleep_after(silence: Duration) -> Duration {
     let nap = (silence / 8).clamp(SHORTEST_SLEEP, LONGEST_NAP);
     (silence / 128).clamp(nap, LONGEST_SLEEP)

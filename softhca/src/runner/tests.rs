@@ -6,7 +6,7 @@ use std::sync::{
 use super::*;
 use crate::uar::Doorbell;
 
-/// Counts what a runner does with it; every unit of `work` takes one step and raises an event.
+/// Counts the runner's calls; every unit of `work` takes one step and raises an event.
 #[derive(Default)]
 struct Counter {
     work: Arc<AtomicU32>,

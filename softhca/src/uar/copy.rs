@@ -23,8 +23,8 @@ impl BlueFlameCopy {
         stored.get(..self.bytes).filter(|wqe| wqe.len() > DOORBELL_BYTES)
     }
 
-    /// What is wrong with `stored`, a piece of the copy from byte `at` of the WQE on: the ring `sq` holds something
-    /// else.
+    /// Compares `stored`, a piece of the copy from byte `at` of the WQE on, with the ring `sq`. Returns a complaint
+    /// if they differ.
     pub(super) fn compare(
         &self,
         sq: &SqContext,
@@ -33,7 +33,7 @@ impl BlueFlameCopy {
         memory: &dyn HostMemory,
     ) -> Result<(), Complaint> {
         let Self { qpn, index, bytes } = *self;
-        // Past the WQE's end, a copy of whole WQEBBs holds whatever the driver likes.
+        // A copy consists of whole WQEBBs; past the WQE's end, its bytes mean nothing.
         let stored = &stored[..stored.len().min(bytes.saturating_sub(at))];
         let mut control = [0; DOORBELL_BYTES];
         let mut ring = [0; BLUEFLAME_HALF_BYTES];

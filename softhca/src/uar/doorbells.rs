@@ -1,4 +1,5 @@
-//! Doorbells: what a store to a UAR page means for the queues, and whether the driver did what the PRM asks of it.
+//! Doorbells: the effect of a store to a UAR page on the queues, and checks that the driver followed the PRM's
+//! rules.
 
 use super::copy::BlueFlameCopy;
 use super::page::{
@@ -19,12 +20,13 @@ use crate::wqe::WQEBB_BYTES;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long the event of a CQ takes that already held CQEs when it was armed of which an event has told before: longer than a program needs from arming to
-/// polling, even if the CPUs are so busy that it waits for its turn between the two. `ib_read_lat -e` takes an event for
-/// another completion, and with a queue of one request fails at the next post.
+/// Delay of a CQ's event if the CQ already held CQEs when it was armed, and an event has reported those CQEs before.
+/// The delay is longer than a program needs from arming to polling, even if busy CPUs make it wait for its turn
+/// between the two. `ib_read_lat -e` takes an event for another completion, and with a queue of one request fails at
+/// the next post.
 const LATE_ARM: Duration = Duration::from_millis(50);
 
-/// The UAR pages of a device, and how it learns what was stored to them.
+/// The UAR pages of a device, and the way it learns of stores to them.
 pub(crate) struct Doorbells {
     /// Pages by index.
     pub(crate) pages: Table<Uar>,
@@ -40,7 +42,7 @@ pub(crate) struct Doorbells {
     arms: Records,
 }
 
-/// What judging a send doorbell needs to know of a QP.
+/// The facts of a QP that decide whether a send doorbell is right.
 struct Target {
     sq: SqContext,
     dbr: u64,
@@ -71,7 +73,7 @@ impl Doorbells {
         self.is_trapped = true;
     }
 
-    /// Forgets all pages, and what was stored to them.
+    /// Forgets all pages and the stores to them.
     pub(crate) fn clear(&mut self) {
         self.pages.clear();
         self.copies.clear();
@@ -101,7 +103,7 @@ impl Doorbells {
         self.pages.get(index).filter(|page| !page.is_given_back).map(drop).ok_or(missing)
     }
 
-    /// What reached a register: see [`crate::device::Device::doorbell`].
+    /// Takes a store to a register: see [`crate::device::Device::doorbell`].
     pub(crate) fn ring(
         &mut self,
         qps: &mut BusyTable<Qp>,
@@ -144,7 +146,7 @@ impl Doorbells {
         match self.source {
             DoorbellSource::Registers => self.scan_registers(qps, resources),
             DoorbellSource::Records => {
-                // What was found shows in the work that follows.
+                // The doorbells found here show in the work that follows.
                 self.scan_sends(qps, resources);
                 self.scan_arms(resources);
                 false
@@ -293,9 +295,9 @@ impl Doorbells {
                 return None;
             }
         };
-        // The driver stores the record before the register, and may post again before this doorbell is seen: the record
-        // may be ahead of the register, also by rings if a doorbell before has announced WQEs of this one. But it is never
-        // behind the register, nor further ahead of what was fetched than the ring is long.
+        // The driver stores the record before the register, and may post again before the device sees this doorbell.
+        // So the record may be ahead of the register, by rings even, if an earlier doorbell has announced WQEs of this
+        // one. But it is never behind the register. Nor is it further ahead of the fetched WQEs than the ring is long.
         let end = index.wrapping_add(ds.div_ceil(4));
         let is_behind = record.wrapping_sub(end) > u16::MAX / 2;
         if is_behind || u32::from(record.wrapping_sub(target.next_wqe)) > 1 << target.sq.log_size {
@@ -333,7 +335,7 @@ fn arm_is_behind(record: u32, word: u32) -> bool {
     }
 }
 
-/// Cuts the poison off a half: what is left is the eight bytes of a doorbell, or whole WQEBBs.
+/// Cuts the poison off a half. The remainder is the eight bytes of a doorbell, or whole WQEBBs.
 fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
     let used = bytes.iter().rposition(|&b| b != POISON).map_or(0, |i| i + 1);
     let len = if used <= DOORBELL_BYTES { DOORBELL_BYTES } else { used.next_multiple_of(WQEBB_BYTES) };

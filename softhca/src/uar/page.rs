@@ -1,8 +1,8 @@
 //! One UAR page: its layout, and the memory behind it.
 //!
-//! A page is a piece of a memfd, so that a front end can map the same memory into the driver's address space (also in
-//! another process) while the device keeps a mapping of its own. Ordinary memory gives no notice of a store. So the
-//! device fills what it has taken with [`POISON`], and later looks what has changed.
+//! A page is a piece of a memfd. So a front end can map the same memory into the driver's address space, also in
+//! another process, while the device keeps a mapping of its own. Ordinary memory gives no notice of a store. So the
+//! device fills the bytes that it has taken with [`POISON`], and later looks for changes.
 //!
 //! Layout of a page: rdma-core `providers/mlx5/mlx5.h` (`MLX5_BF_OFFSET` 0x800, `MLX5_CQ_DOORBELL` 0x20), kernel
 //! `include/linux/mlx5/device.h`.
@@ -32,8 +32,8 @@ pub const BLUEFLAME_HALF_BYTES: usize = 0x100;
 const REGISTER_BYTES: usize = 2 * BLUEFLAME_HALF_BYTES;
 /// BlueFlame registers of a page.
 const REGISTERS: usize = (UAR_PAGE_BYTES - BLUEFLAME_OFFSET) / REGISTER_BYTES;
-/// Byte that fills what the device has taken. No doorbell begins with eight of them: QPN 0xffffff is not a queue's, and
-/// opcode 0xff does not exist.
+/// The device overwrites the bytes that it has taken with this byte. No doorbell begins with eight of them: QPN
+/// 0xffffff is not a queue's, and opcode 0xff does not exist.
 pub const POISON: u8 = 0xff;
 
 /// Offsets in bytes of all BlueFlame halves of a page.
@@ -96,7 +96,7 @@ pub struct Uar {
     pub(crate) is_given_back: bool,
     /// The page is mapped so that the CPU does not combine stores to it: registers have no halves.
     pub(crate) non_cached: bool,
-    /// What each register was rung with last: offset of the half, and the doorbell.
+    /// Last doorbell of each register: offset of the half, and the doorbell.
     rung: [Option<(usize, [u8; DOORBELL_BYTES])>; REGISTERS],
 }
 
@@ -144,10 +144,11 @@ impl Uar {
         self.offset
     }
 
-    /// Notes a doorbell in the half at byte `offset`. `true` if the doorbell before it on the same register was another
-    /// one in this half, too, and halves must alternate there: a CPU may combine two doorbells in one half into one
-    /// (rdma-core `providers/mlx5/qp.c`, `post_send_db`, alternates after each of either kind). The same doorbell once more
-    /// is none: UCX copies a WQEBB by `memmove`, which stores all of it twice on CPUs with registers of 64 bytes.
+    /// Notes a doorbell in the half at byte `offset`. Returns `true` if halves must alternate on this register, and
+    /// its previous doorbell was a different one in the same half. A CPU may combine two doorbells in one half into
+    /// one; rdma-core (`providers/mlx5/qp.c`, `post_send_db`) alternates after each doorbell of either kind. A
+    /// repetition of the same doorbell does not count: UCX copies a WQEBB by `memmove`, which stores all of it twice
+    /// on CPUs with registers of 64 bytes.
     pub(crate) fn repeats_half(&mut self, offset: usize, doorbell: [u8; DOORBELL_BYTES]) -> bool {
         let register = offset.checked_sub(BLUEFLAME_OFFSET).and_then(|at| self.rung.get_mut(at / REGISTER_BYTES));
         let last = register.and_then(|last| last.replace((offset, doorbell)));
@@ -169,7 +170,7 @@ impl Uar {
 
     /// Copies `out.len()` bytes, a multiple of 4, from byte `at` on.
     ///
-    /// What must hold: a device that sees a doorbell then sees the doorbell record that the driver stored before it.
+    /// Required order: a device that sees a doorbell then sees the doorbell record that the driver stored before it.
     ///
     /// ```text
     /// driver                        device

@@ -11,7 +11,7 @@ use crate::notify::Notify;
 /// The most bytes of one doorbell: half a BlueFlame register.
 pub const MAX_DOORBELL: usize = 256;
 
-/// One doorbell: what was stored to a UAR page, in one piece.
+/// One doorbell: one store to a UAR page, in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doorbell {
     /// Index of the UAR page.
@@ -31,7 +31,7 @@ impl Doorbell {
         Some(Self { uar, offset, len: stored.len() as u16, bytes })
     }
 
-    /// What was stored, in memory order.
+    /// The stored bytes, in memory order.
     #[must_use]
     pub fn stored(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
@@ -60,9 +60,9 @@ impl DoorbellQueue {
     /// Hands a doorbell over and wakes the device's thread.
     ///
     /// May be called in a signal handler, by several threads: it allocates nothing and takes no lock. It may wait
-    /// for another thread that is in the middle of a call of this queue, so a thread that takes doorbells out (the
-    /// runner's) must not be interrupted by a handler that calls this; it never is, as it does not store to trapped
-    /// pages.
+    /// for another thread that is in the middle of a call of this queue. So a handler that calls this must not
+    /// interrupt a thread that takes doorbells out (the runner's). It never does, because that thread does not
+    /// store to trapped pages.
     ///
     /// # Errors
     /// [`DoorbellsFull`]: nothing was handed over.

@@ -1,4 +1,4 @@
-//! What makes a packet belong to a device.
+//! Addresses: they decide whether a packet is for a device.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Address {
     pub qpns: Range<u32>,
 }
 
-/// What of a device's address changes while it lives.
+/// The part of a device's address that changes during its life.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announcement {
     /// GIDs of all ports.

@@ -1,5 +1,5 @@
-//! A bad network on purpose: drops, duplicates, reorders and delays what a device sends, the same way for the same
-//! seed.
+//! A bad network on purpose: it drops, duplicates, reorders and delays the frames of a device, the same way for the
+//! same seed.
 
 use std::{
     ops::RangeInclusive,
@@ -91,7 +91,7 @@ impl FaultConfig {
     }
 }
 
-/// What a [`FaultInjector`] did so far, in frames.
+/// Counts of a [`FaultInjector`] so far, in frames.
 #[derive(Debug, Default)]
 pub struct FaultStats {
     passed: AtomicUsize,
@@ -152,7 +152,7 @@ pub struct FaultInjector<W> {
     tick: u64,
     /// Drawn for a frame that the wire then gave back.
     drawn: Option<Fate>,
-    /// With the ticks at which they go on.
+    /// Delayed frames, each with the tick at which it goes on.
     held: Vec<(u64, Frame)>,
     /// Due, but the wire has not taken them yet; they go before anything else to their QPs.
     due: Vec<Frame>,
@@ -171,7 +171,7 @@ impl<W: Wire> FaultInjector<W> {
         Ok(Self { wire, config, rng, tick: 0, drawn: None, held: Vec::new(), due: Vec::new(), stats })
     }
 
-    /// Counts of what it did. The handle stays readable when the wire belongs to a device.
+    /// Counts of its faults. The handle stays readable when the wire belongs to a device.
     #[must_use]
     pub fn stats(&self) -> Arc<FaultStats> {
         Arc::clone(&self.stats)
@@ -196,7 +196,7 @@ impl<W: Wire> FaultInjector<W> {
         self.held.push((due, frame));
     }
 
-    /// Lets a tick pass and sends what is due, as far as the wire takes it.
+    /// Lets a tick pass and sends the frames that are due, as long as the wire takes them.
     fn pass_time(&mut self) {
         self.tick += 1;
         let tick = self.tick;

@@ -24,7 +24,7 @@ pub const QUEUE_ETHERNET: usize = 1024;
 pub struct AddressTaken {
     /// The device that has it.
     pub taken: Address,
-    /// What was asked for.
+    /// The requested address.
     pub wanted: Address,
 }
 
@@ -126,8 +126,8 @@ impl Wire for InProcessWire {
         Ok(())
     }
 
-    /// Of two devices with the same addresses and QPNs, which [`Fabric::attach`] refuses, the one that came first gets what is
-    /// for both.
+    /// If two devices have the same addresses and QPNs, which [`Fabric::attach`] refuses, the first one gets the
+    /// frames for both.
     fn announce(&mut self, announcement: Announcement) {
         if let Some(port) = self.fabric.lock().iter_mut().find(|port| port.id == self.id) {
             port.address.gids = announcement.gids;
@@ -302,7 +302,7 @@ mod tests {
             b.send(to(qpn)).unwrap();
         }
         assert_eq!((a.recv(), b.recv(), a.recv(), b.recv()), (Some(to(0x40)), Some(to(0x50)), None, None));
-        // What is on its way to an address that was given up is lost.
+        // Frames under way to an address that was given up are lost.
         b.send(to(0x40)).unwrap();
         announce(&mut a, None, false);
         assert_eq!(a.recv(), None);

@@ -1,5 +1,5 @@
-//! What lies between devices: packets of the IB transport, carried by whatever [`Wire`] the device was given. It must
-//! never know a queue, or what a packet asks for.
+//! The way between devices: packets of the IB transport, carried by the [`Wire`] that the device was given. It must
+//! never know a queue, or the request in a packet.
 
 mod address;
 pub mod fault;

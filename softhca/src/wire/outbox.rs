@@ -26,7 +26,7 @@ impl Sender {
     }
 }
 
-/// What the QPs of a device have sent and the wire has not taken yet.
+/// Frames that the QPs of a device have sent and the wire has not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// None is empty.

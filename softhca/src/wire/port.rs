@@ -28,8 +28,8 @@ pub trait Wire: Send {
         None
     }
 
-    /// The device has other addresses from now on. What is on its way arrives where it would arrive if it were sent now. A wire
-    /// that has one device at its other end need not know.
+    /// The device has other addresses from now on. Packets under way arrive where packets sent now would arrive. A
+    /// wire that has one device at its other end need not know.
     fn announce(&mut self, announcement: Announcement) {
         let _ = announcement;
     }

@@ -5,8 +5,8 @@ use parking_lot::Mutex;
 use super::frame::{Frame, Route};
 use crate::packet::{Bth, Headers, Opcode, Operation, Place, Tail};
 
-/// Held by tests that fork, and by those that need a slot to be free as soon as its owner is gone: until a child calls
-/// `exec` or ends, it holds the locks of all tests.
+/// Held by tests that fork, and by tests that need a slot to be free as soon as its owner is gone. A forked child
+/// holds the locks of all tests until it calls `exec` or ends.
 pub(crate) static FORKING: Mutex<()> = Mutex::new(());
 
 /// A SEND Only for `dest_qp` behind `dlid` with `len` bytes of payload that depend on both.

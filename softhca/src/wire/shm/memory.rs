@@ -1,8 +1,8 @@
 //! Memory that several processes have mapped. Everything in it may change at any moment. So it is only copied from and
 //! to, and reached through atomics; there is never a reference to its bytes.
 //!
-//! It has no name. Whoever makes it hands its descriptor to a peer, and seals it before: a process that touches a page
-//! behind the end of a file is killed by SIGBUS, so nobody may be able to move the end. Files in a directory cannot be
+//! It has no name. The process that makes it seals it, then hands its descriptor to a peer. The seal keeps the file's
+//! end in place: SIGBUS kills a process that touches a page behind the end of a file. Files in a directory cannot be
 //! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing").
 
 use std::{io, mem::MaybeUninit, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};

@@ -1,4 +1,4 @@
-//! A wire between processes of one machine, by shared memory (Linux). It must never know what a frame carries.
+//! A wire between processes of one machine, by shared memory (Linux). It must never know the content of a frame.
 //!
 //! A fabric is a directory. Each device instance takes a slot in it, and the slot's share of the QPN space. So QPNs
 //! tell processes apart that open "the same" device, with the same LID and GIDs. Frames go through one ring per sender
@@ -111,7 +111,7 @@ pub struct ShmWire {
 struct Inbound {
     connection: Connection,
     reader: Reader,
-    /// The sender is gone: what it has sent is still delivered.
+    /// The sender is gone; its earlier frames are still delivered.
     is_closed: bool,
 }
 
@@ -267,14 +267,14 @@ impl ShmWire {
         })
     }
 
-    /// Sends a packet for QP 1, whose number says nothing of the slot: all get it, and who has the address takes it. Those
-    /// that have no room lose it, as a datagram may be.
+    /// Sends a packet for QP 1 to all neighbours, because this QPN does not name a slot. The neighbours that have the
+    /// address take it. Neighbours without room lose it, as datagrams may get lost.
     fn send_to_all(&mut self, frame: &Frame) {
         self.neighbours_looked = None;
         self.look_for_neighbours();
         for slot in self.neighbours.clone().into_iter().filter(|&slot| slot != slot::slot_of(GSI_QPN)) {
             match self.peer(slot) {
-                // What has no room is dropped at once.
+                // A neighbour without room loses the frame at once.
                 Ok(Some(peer)) => drop(peer.send(frame.clone(), Duration::ZERO)),
                 Ok(None) => {}
                 Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
@@ -341,7 +341,7 @@ impl Wire for ShmWire {
         Ok(())
     }
 
-    /// Senders need not know: each device looks at the addresses of what arrives, by those that it has then.
+    /// Senders need not know: each device checks the addresses of arriving frames against its present ones.
     fn announce(&mut self, announcement: Announcement) {
         self.address.gids = announcement.gids;
         self.owns_gsi = announcement.owns_gsi;

@@ -19,7 +19,7 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     /// `None`: the ring is unusable, and frames vanish until the slot has a new owner.
     writer: Option<Writer>,
-    /// What the owner has answered. Until it has, it finds our frames when it next looks for senders.
+    /// The owner's answer. Before the answer, the owner finds our frames when it next looks for senders.
     control: Option<(Control, Notify)>,
     /// When it was last known to live.
     checked: Instant,

@@ -1,8 +1,8 @@
 //! A ring of bytes in shared memory with one writer and one reader, each in its own process.
 //!
-//! Both sides are wait-free and keep their own index private; what they publish is only advice to the other side,
-//! which checks it. A side that dies at any moment leaves the ring usable: a record counts once the writer's index
-//! is past it.
+//! Both sides are wait-free and keep their own index private. The indices that they publish are only advice to the
+//! other side, which checks them. A side that dies at any moment leaves the ring usable: a record counts once the
+//! writer's index is past it.
 //!
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
@@ -12,7 +12,7 @@
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
 //!
-//! What must hold: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
+//! Required: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
 //!
 //! ```text
 //! writer                               reader
@@ -51,11 +51,11 @@ const RECORD_HEADER: usize = 48;
 /// The longest packet a ring carries, in bytes.
 const MAX_PACKET: usize = MAX_HEADERS + MAX_PAYLOAD;
 
-/// What the byte of the GID type says of an Ethernet frame.
+/// Value of the GID type's byte in the record of an Ethernet frame.
 const ETHERNET: u8 = 0xff;
 const GID_TYPE_AT: usize = 9;
 
-/// What a ring carries.
+/// One record of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Record {
     /// A packet of the transport.
@@ -64,7 +64,7 @@ pub(super) enum Record {
     Ethernet(Vec<u8>),
 }
 
-/// The other side has written what no peer of this version writes. The ring must not be used any more.
+/// The other side has written bytes that no peer of this version writes. The ring must not be used any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(super) enum Corrupt {
     /// The peer's index is impossible.
@@ -77,7 +77,7 @@ pub(super) enum Corrupt {
         /// Their distance.
         used: u32,
     },
-    /// A record is longer than a packet can be, or than what was written.
+    /// A record is longer than the longest packet, or than the bytes written.
     #[error("record of {len} bytes where {available} were written")]
     Length {
         /// Bytes of the packet, as the record says.
@@ -144,7 +144,7 @@ impl Writer {
         if CAPACITY - self.tail.wrapping_sub(self.head) < need {
             // Acquire: the reader has finished with the bytes before its index.
             let head = self.shared.word(HEAD_AT).load(Ordering::Acquire);
-            // The reader must be between where it was and what was written for it.
+            // The reader's index must be between its last value and the end of the records written for it.
             if used(head, self.tail)? > used(self.head, self.tail)? {
                 return Err(Corrupt::Index { head, tail: self.tail, used: self.tail.wrapping_sub(head) });
             }
@@ -256,7 +256,7 @@ fn gid_type_code(kind: GidType) -> u8 {
     }
 }
 
-/// What [`gid_type_code`] has made a number of.
+/// The GID type of a number that [`gid_type_code`] made.
 fn gid_type(code: u8) -> Option<GidType> {
     [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2].into_iter().find(|&kind| gid_type_code(kind) == code)
 }

@@ -40,7 +40,7 @@ const RESERVED_QPNS: u32 = 0x40;
 /// The multicast QPN, no QP's.
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
-/// What is said with a descriptor: the version of everything that is shared.
+/// The message that goes with a descriptor: the version of everything that is shared.
 const MESSAGE: [u8; 8] = *b"softhca3";
 
 /// The QPNs of a slot, reserved ones first.
@@ -117,7 +117,7 @@ impl Directory {
     }
 }
 
-/// What a slot's file says; 0 if nothing.
+/// The number in a slot's file; 0 if there is no number.
 fn generation(file: &File) -> u32 {
     let mut number = [0; 4];
     file.read_exact_at(&mut number, 0).map_or(0, |()| u32::from_ne_bytes(number))
@@ -132,7 +132,7 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// What has come over a connection.
+/// A message from a connection.
 #[derive(Debug)]
 pub(super) enum Received {
     /// Nothing yet.
@@ -167,7 +167,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Looks what has come.
+    /// Looks for a message.
     pub(super) fn receive(&self) -> Received {
         let mut message = [0; MESSAGE.len()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -220,7 +220,7 @@ impl Control {
         self.0.word(Self::HERE_AT).load(Ordering::Acquire) != 0
     }
 
-    /// What wakes the owner.
+    /// The notification that wakes the owner.
     pub(super) fn notify(&self) -> Notify {
         let words = self.0.address(Self::NOTIFY_AT);
         let owner: Arc<dyn std::any::Any + Send + Sync> = self.0.clone();

@@ -73,7 +73,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
         assert_eq!(found, frames);
     }
     assert_eq!((wires[1].recv(), wires[1].recv_ethernet()), (None, None));
-    // Of one who takes nothing out, frames are lost; of one who has left, there is no trace.
+    // A device that takes no frames out loses frames. A device that has left leaves no trace.
     wires.pop();
     for _ in 0..1000 {
         wires[1].send_ethernet(&[7; 9000]);
@@ -228,7 +228,7 @@ fn a_missing_directory_is_an_error() {
     assert!(matches!(fault, ShmError::Io { .. }), "{fault}");
 }
 
-/// Whatever somebody does to the files, nobody is killed for it, and those who have met go on.
+/// Damage to the files kills no process, and devices that have met go on.
 #[test]
 fn files_of_the_fabric_can_be_cut_off() {
     let directory = tempfile::tempdir().unwrap();
@@ -282,7 +282,7 @@ fn garbage_does_no_harm() {
     let (mut a, mut b) = (join(directory.path()), join(directory.path()));
     a.send(frame(LID, 0x8000, 8)).unwrap();
     a.send(frame(LID, 0xc000, 8)).unwrap();
-    // One who has connected and says nothing, and one who is gone at once.
+    // One process has connected and is silent; another one is gone at once.
     let fabric = Directory::open(directory.path()).unwrap();
     let silent = fabric.connect(1).unwrap().unwrap();
     drop(fabric.connect(1).unwrap().unwrap());
@@ -330,7 +330,7 @@ fn spawn(role: &str, directory: &Path) -> Child {
         .unwrap()
 }
 
-/// Not a test of its own: what the other process does.
+/// Not a test of its own: the part of the other process.
 #[test]
 fn other_process() {
     let (Ok(role), Some(directory)) = (env::var(ROLE), env::var_os(DIRECTORY)) else { return };
@@ -349,7 +349,7 @@ fn other_process() {
         notify.wait(seen, Duration::from_millis(5));
     };
     match role.as_str() {
-        // Send back what comes, whole.
+        // Send each frame back, whole.
         "echo" => {
             wire.send(frame(LID, 0x40, 0)).unwrap();
             for _ in 0..MESSAGES {
@@ -379,7 +379,7 @@ fn other_process() {
                 }
             }
         }
-        // Be at one address after the other, and get what is for the present one.
+        // Be at one address after the other, and get the packets for the present one.
         "moving" => {
             for number in 1..=MOVES {
                 wire.announce(Announcement { gids: vec![gid(number)], owns_gsi: true });
@@ -516,7 +516,7 @@ fn addresses_change_while_devices_live() {
     for index in [0, 3, 1, 2] {
         assert_eq!(recv_within(&mut wires[index], short), None, "{index}");
     }
-    // What is on its way to an address that was given up is lost.
+    // Frames under way to an address that was given up are lost.
     wires[0].send(to_gid(gid(7), qpn)).unwrap();
     announce(&mut wires, 1, &[], true);
     assert_eq!(recv_within(&mut wires[1], short), None);
