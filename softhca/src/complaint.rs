@@ -72,7 +72,7 @@ pub enum Complaint {
         /// Index in the record.
         record: u16,
     },
-    /// The BlueFlame copy is not what the ring holds.
+    /// The BlueFlame copy differs from the ring.
     #[error("BlueFlame copy of WQE {index:#x} of QP {qpn:#x} differs at byte {at}: {copied:#04x}, ring {ring:#04x}")]
     CopyDiffers {
         /// QP.
@@ -81,9 +81,9 @@ pub enum Complaint {
         index: u16,
         /// First byte that differs, from the WQE's start.
         at: usize,
-        /// What was stored to the register.
+        /// The byte stored to the register.
         copied: u8,
-        /// What the ring holds.
+        /// The byte in the ring.
         ring: u8,
     },
     /// A doorbell for a CQ that does not exist.
@@ -151,8 +151,8 @@ pub enum Complaint {
         /// Number in the doorbell.
         eqn: u32,
     },
-    /// A doorbell of an event queue has a consumer index past what was written, or further behind it than the ring is long. It
-    /// was not taken.
+    /// A doorbell of an event queue has a consumer index past the written EQEs, or further behind them than the ring
+    /// is long. It was not taken.
     #[error("EQ {eqn:#x}: consumer index {consumer:#x} in the doorbell, producer {producer:#x}")]
     BadEqConsumer {
         /// Event queue.

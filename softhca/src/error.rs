@@ -164,7 +164,7 @@ pub enum Error {
     /// The operating system refused a resource.
     #[error("{what}: errno {errno}")]
     System {
-        /// What was asked of it.
+        /// The request that it refused.
         what: &'static str,
         /// Its answer.
         errno: i32,
@@ -172,7 +172,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the operating system has just refused: `what` names the call.
+    /// The operating system's last refusal: `what` names the call.
     pub(crate) fn of_system(what: &'static str) -> Self {
         Self::System { what, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
     }

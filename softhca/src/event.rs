@@ -1,4 +1,4 @@
-//! Events: what the device reports to the host besides CQEs. Completion events and asynchronous events.
+//! Events: the device's reports to the host besides CQEs. Completion events and asynchronous events.
 
 use crate::error::Object;
 use crate::query::CqFault;

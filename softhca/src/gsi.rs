@@ -38,7 +38,7 @@ pub struct Mad {
     pub bytes: [u8; MAD_BYTES],
 }
 
-/// What has arrived for QP 1.
+/// Datagrams that have arrived for QP 1.
 #[derive(Debug, Default)]
 pub(crate) struct Gsi {
     /// Its number; `None` until [`Self::open`].
@@ -61,7 +61,7 @@ impl Gsi {
         }
         true
     }
-    /// From now on, takes what arrives for QP `qpn`.
+    /// From now on, takes the packets that arrive for QP `qpn`.
     pub(crate) fn open(&mut self, qpn: u32) {
         self.qpn = Some(qpn);
     }

@@ -1,10 +1,10 @@
 //! Waking a sleeping device: by two words, in private memory or in memory that processes share.
 //!
-//! The sleeper announces its sleep, looks for work once more, and sleeps. The waker makes its work visible, then
-//! looks for the announcement. Each has a full fence in between, so at least one of the two sees what the other stored.
-//! Waking costs a system call only if there is a sleeper.
+//! The sleeper announces its sleep, looks for work once more, and sleeps. The waker makes its work visible, then looks
+//! for the announcement. Each has a full fence in between, so at least one of the two sees the other's store. Waking
+//! costs a system call only if there is a sleeper.
 //!
-//! What must hold: never does the sleeper see no work while the waker sees no sleeper.
+//! Required: never does the sleeper see no work while the waker sees no sleeper.
 //!
 //! ```text
 //! sleeper                              waker
@@ -73,7 +73,7 @@ impl Notify {
         Self { words, _owner: owner }
     }
 
-    /// Announces sleep. The caller now looks for work once more, then calls [`Self::wait`] with what this returned,
+    /// Announces sleep. The caller now looks for work once more. Then it calls [`Self::wait`] with the returned value,
     /// or [`Self::cancel`].
     #[must_use]
     pub fn prepare(&self) -> u32 {

@@ -1,8 +1,8 @@
-//! What queries of CQs, EQs and SRQs return. Those of QPs: [`crate::qp::QpInfo`].
+//! Results of queries of CQs, EQs and SRQs. Those of QPs: [`crate::qp::QpInfo`].
 
 use crate::context::{CqContext, EqContext, SrqContext, TagContext, XrcContext};
 
-/// What a query of a CQ returns.
+/// Result of a query of a CQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqInfo {
     /// As it is now.
@@ -41,7 +41,7 @@ pub enum CqFault {
     Unreachable,
 }
 
-/// What a query of an event queue returns.
+/// Result of a query of an event queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EqInfo {
     /// As it was created.
@@ -65,12 +65,12 @@ pub enum EqState {
     Fired,
 }
 
-/// What a query of an SRQ returns.
+/// Result of a query of an SRQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrqInfo {
     /// As it was created.
     pub context: SrqContext,
-    /// What it has as one of an XRC domain.
+    /// Its context as an SRQ of an XRC domain.
     pub xrc: Option<XrcContext>,
     /// How its list of tags stands, if it matches messages with tags.
     pub tags: Option<TagListInfo>,
@@ -85,7 +85,7 @@ pub struct SrqInfo {
 /// How the list of tags of an SRQ stands (PRM `tag_matching_topology_context`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagListInfo {
-    /// What it was created from.
+    /// The context that it was created from.
     pub context: TagContext,
     /// Place of the tag that comes next.
     pub append_next_index: u16,

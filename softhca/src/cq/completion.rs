@@ -1,4 +1,4 @@
-//! What a completion says, whatever its bytes are.
+//! Completions: their content, without the layout of their bytes.
 
 use crate::memory::Mismatch;
 
@@ -34,7 +34,7 @@ pub(crate) enum Syndrome {
     RemoteAborted = 0x22,
 }
 
-/// What kind of message consumed a receive WQE.
+/// Kind of the message that consumed a receive WQE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReceiveKind {
     /// SEND.
@@ -64,12 +64,12 @@ pub(crate) struct Source {
     pub pkey_index: u16,
 }
 
-/// What the CQE of an Ethernet frame says of it, besides its size (`struct mlx5_cqe64`).
+/// The description of an Ethernet frame in its CQE, besides its size (`struct mlx5_cqe64`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameInfo {
     /// Hash, by which its queue was chosen.
     pub rss_hash: u32,
-    /// What went into the hash (`rss_hash_type`).
+    /// The fields that the hash covers (`rss_hash_type`).
     pub rss_hash_type: u8,
     /// Sum of the words of its IP packet, not complemented (`check_sum`).
     pub sum: u16,
@@ -92,7 +92,7 @@ pub(crate) struct SignatureError {
     pub(crate) mismatch: Mismatch,
 }
 
-/// What happened to a tag, or to a message that has one (`MLX5_CQE_APP_OP_TM_*`, rdma-core `providers/mlx5/cq.c`).
+/// Event of a tag, or of a message with a tag (`MLX5_CQE_APP_OP_TM_*`, rdma-core `providers/mlx5/cq.c`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TagOutcome {
@@ -119,7 +119,7 @@ pub(crate) enum TagOutcome {
     Canceled = 0x0c,
 }
 
-/// What the CQE of a queue that matches tags says besides.
+/// Additional content of the CQEs of a queue that matches tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagReport {
     /// What happened.
@@ -132,7 +132,7 @@ pub(crate) struct TagReport {
     pub(crate) message: Option<ReceivedTag>,
 }
 
-/// What a CQE says of a message.
+/// The message as its CQE describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReceivedTag {
     /// What arrived.
@@ -201,7 +201,7 @@ pub(crate) enum Completion {
         wqe_counter: u16,
         /// Bytes of the frame.
         byte_cnt: u32,
-        /// What else there is to say.
+        /// The other fields.
         info: FrameInfo,
     },
     /// Something happened to the tags of an SRQ.
@@ -254,7 +254,7 @@ impl Completion {
             Self::Frame { rqn, .. } => rqn,
         }
     }
-    /// QPN, or what is in its place; user index, WQE counter.
+    /// QPN, or the value in its place; user index, WQE counter.
     pub(super) fn origin(&self) -> (u32, u32, u16) {
         match *self {
             Self::Request { qpn, uidx, wqe_counter, .. }

@@ -430,7 +430,7 @@ mod tests {
         let e = Encoded::new(&receive(ReceiveKind::Send, Some(data.clone())), 128, false, NOW);
         assert_eq!(e.as_bytes()[..64], data);
         assert_eq!(e.as_bytes()[127], 0x2a);
-        // What does not fit is cut, never written past the end.
+        // Excess bytes are cut, never written past the end.
         let e = Encoded::new(&receive(ReceiveKind::Send, Some(vec![9; 500])), 64, false, NOW);
         assert_eq!(e.as_bytes().len(), 64);
         assert_eq!(e.as_bytes()[63], 0x26);

@@ -10,7 +10,7 @@ pub(crate) struct Moderation {
     pub(crate) count: u16,
     /// At most so long.
     pub(crate) period: Duration,
-    /// What the period begins with.
+    /// Start of the period.
     pub(crate) start: PeriodStart,
 }
 

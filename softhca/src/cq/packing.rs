@@ -1,10 +1,10 @@
 //! Packing: completions that are like each other, in fewer CQEs ("CQE compression").
 //!
-//! Real devices wait a little for more. This one waits for what the same step completes. Layouts: Linux
+//! Real devices wait a little for more. This device packs only completions of the same step. Layouts: Linux
 //! `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c` (`mlx5e_decompress_cqe`, `mlx5e_decompress_enhanced_cqe`), DPDK
 //! `drivers/net/mlx5/mlx5_rx.c` (`mlx5_rx_poll_len`, `rxq_cq_to_mbuf`). The opcode of a request: Linux
-//! `include/linux/mlx5/device.h`, `mlx5_mini_cqe8`. The headers of a packet: DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`
-//! (`rxq_cq_decompress_v`, bytes 0 and 8 of each pair).
+//! `include/linux/mlx5/device.h`, `mlx5_mini_cqe8`. The headers of a packet: DPDK
+//! `drivers/net/mlx5/mlx5_rxtx_vec_sse.h` (`rxq_cq_decompress_v`, bytes 0 and 8 of each pair).
 
 use super::cqe::{CQE64_BYTES, Encoded};
 use crate::context::{CqPacking, MiniFormat};
@@ -24,7 +24,7 @@ const COMPRESSED: u8 = 3 << 2;
 /// The fields of a CQE, in bytes.
 type Fields = [u8; CQE64_BYTES];
 
-/// Offsets of what completions of one session may differ in, and of what is told of them.
+/// Offsets of the fields in which completions of one session may differ, and of those that mini-CQEs carry.
 mod at {
     use std::ops::Range;
 
@@ -45,7 +45,7 @@ mod at {
 pub(super) struct Packed {
     /// Places after the next one to be written.
     pub(super) ahead: u32,
-    /// What is written there.
+    /// The bytes written there.
     pub(super) fields: Fields,
     /// Whether it says whose it is: those that do not are read because of one that does.
     pub(super) is_owned: bool,
@@ -83,12 +83,12 @@ impl Session {
         self.latest = Some(*next.fields());
     }
 
-    /// A completion was written by itself: whether what follows can be packed with it.
+    /// Notes a completion that was written by itself, and whether the next ones can be packed with it.
     pub(super) fn written(&mut self, packing: CqPacking, fields: &Fields) {
         self.latest = (packing.enhanced && may_be_packed(packing.format, fields)).then_some(*fields);
     }
 
-    /// What is to be written for those that wait, in this order. They wait no longer.
+    /// The CQEs to write for the waiting completions, in this order. They wait no longer.
     pub(super) fn end(&mut self, packing: CqPacking) -> Vec<Packed> {
         let waiting = std::mem::take(&mut self.waiting);
         self.is_solicited = false;
@@ -127,7 +127,7 @@ fn minis(format: MiniFormat, all: &[Fields]) -> Fields {
     bytes
 }
 
-/// What is told of one completion.
+/// The mini-CQE of one completion.
 fn mini(format: MiniFormat, cqe: &Fields) -> [u8; MINI_BYTES] {
     let mut mini = [0; MINI_BYTES];
     mini[4..].copy_from_slice(&cqe[at::BYTE_CNT]);

@@ -17,7 +17,8 @@ const INDEX_MASK: u32 = 0x00ff_ffff;
 const ARM_SOLICITED: u32 = 1 << 24;
 /// Arm word bits that must be 0: 31:30 and 27:25. Bits 29:28 are the arm sequence number.
 const ARM_RESERVED: u32 = 0xce00_0000;
-/// An arm word that no driver writes: what the device puts into the record to see a first arm whose value is 0.
+/// An arm word that no driver writes. The device puts it into the record, so that it sees even a first arm whose value
+/// is 0.
 const ARM_POISON: u32 = u32::MAX;
 
 /// CQEs that were written, and not consumed, when an arming arrived.
@@ -31,7 +32,7 @@ struct Missed {
     is_repeated: bool,
 }
 
-/// What a clock that runs freely has in timestamps.
+/// The timestamp of a free-running clock.
 pub(crate) fn nanoseconds(now: Duration) -> u64 {
     // There are enough for 584 years.
     now.as_nanos() as u64
@@ -111,7 +112,7 @@ impl Cq {
         }
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     #[must_use]
     pub(crate) fn context(&self) -> &CqContext {
         &self.context
@@ -162,7 +163,7 @@ impl Cq {
                 // A consumer index ahead of the producer counts as full, too: modulo 2^24 it is as far behind as
                 // possible.
                 Ok(consumer) if self.ahead_of(consumer) + self.session.waiting() >= entries => {
-                    // Whoever is told of the error looks at the CQEs before, too.
+                    // Write the waiting CQEs first: the host polls them when it gets the error.
                     let _ = self.settle(cqn, memory, now);
                     return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
                 }
@@ -294,11 +295,11 @@ impl Cq {
 
     /// The arm word has reached the device.
     ///
-    /// The word names the consumer index up to which the host has polled. CQEs from there on raise the event, also one
-    /// that is written already: the host may have polled its last CQE just before the device wrote this one (Linux
-    /// `drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c` arms after its last poll and does not look again). That event is due at
-    /// once. If an event was raised for that CQE before, another one is due at `repeat` only, see [`Self::due_event`]. `None`: at
-    /// once and in any case, as hardware does it, unless events are held back.
+    /// The word names the consumer index up to which the host has polled. CQEs from there on raise the event, also a
+    /// CQE that is written already. The host may have polled its last CQE just before the device wrote this one: Linux
+    /// (`drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c`) arms after its last poll and does not look again. That
+    /// event is due at once. If an event was raised for that CQE before, another one is due at `repeat` only, see
+    /// [`Self::due_event`]. `None`: at once and in any case, as hardware does it, unless events are held back.
     pub(crate) fn arm(&mut self, word: u32, repeat: Option<Duration>) -> Result<(), u32> {
         if word & ARM_RESERVED != 0 {
             return Err(word);
@@ -309,8 +310,8 @@ impl Cq {
         let consumer = word & INDEX_MASK;
         let unseen =
             |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
-        // Who has asked for the next CQE gets that event, also if the same queue is then asked for solicited ones (IBTA vol. 1,
-        // 11.4.2.2; Linux' `rxe_req_notify_cq`).
+        // A request for the next CQE's event stays valid if the same queue is then armed for solicited ones (IBTA vol.
+        // 1, 11.4.2.2; Linux' `rxe_req_notify_cq`).
         let end = if word & ARM_SOLICITED != 0 && self.armed != CqArming::Any {
             self.armed = CqArming::Solicited;
             self.solicited
@@ -331,9 +332,10 @@ impl Cq {
     /// The event that waits for time to pass, if it is due: for CQEs that might have become more ([`Moderation`]), or for those
     /// that were written before the CQ was armed.
     ///
-    /// CQEs that an event has told of, and that the host has consumed meanwhile, raise no second one: a program that takes an
-    /// event, arms and then polls would be woken for nothing. CQEs of which it was not told do raise theirs, whoever consumes
-    /// them: UCX's timer thread polls, and leaves what it finds to the thread that sleeps until the event.
+    /// CQEs that an event has reported, and that the host has consumed meanwhile, raise no second event: a program
+    /// that takes an event, arms and then polls would be woken for nothing. CQEs that no event has reported do raise
+    /// theirs, even if another thread consumes them: UCX's timer thread polls, and leaves the CQEs that it finds to
+    /// the thread that sleeps until the event.
     pub(crate) fn due_event(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
         if self.held_until.is_some_and(|due| now >= due) {
             return Some(self.fire(cqn, now));

@@ -2,19 +2,19 @@
 
 use super::engine::{Engine, KeySize};
 
-/// What tells a key of encryption from others.
+/// Tells encryption keys apart.
 pub(crate) type KeyTag = [u8; 8];
 
-/// What is told of a key of encryption: not the key.
+/// The public part of an encryption key: all but the key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DekInfo {
     /// Protection domain: whose memory keys may use it.
     pub(crate) pd: u32,
     /// Bits.
     pub(crate) size: KeySize,
-    /// What memory keys must say of it, if it was made so.
+    /// The tag that memory keys must name with it, if it was made with one.
     pub(crate) tag: Option<KeyTag>,
-    /// What its maker calls it.
+    /// A number that its maker chose for it.
     pub(crate) opaque: u64,
 }
 

@@ -26,7 +26,7 @@ impl KeySize {
     }
 }
 
-/// What is done to data.
+/// The work on data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Encrypt,

@@ -1,4 +1,4 @@
-//! Encryption of memory keys' regions by AES-XTS (IEEE Std 1619): keys of encryption, and what a memory key does with one. They
+//! Encryption of memory keys' regions by AES-XTS (IEEE Std 1619): encryption keys, and their use by memory keys. They
 //! know no host memory, and no queue.
 
 mod dek;

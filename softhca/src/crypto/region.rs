@@ -1,10 +1,10 @@
-//! What a memory key does with its region: which key of encryption, which way, and in data units of which length.
+//! A memory key's encryption of its region: the encryption key, the direction, and the length of the data units.
 //!
-//! The units are counted from the region's beginning: the number of one depends on where it is, and not on the request that reaches it.
-//! So a READ that is repeated from its middle, after a lost packet, gets what it would have got at first.
+//! The units are counted from the region's beginning: the number of one depends on where it is, and not on the request
+//! that reaches it. So a READ that is repeated from its middle, after a lost packet, gets the same bytes as at first.
 //!
-//! In a unit each block of 16 bytes is apart from the others, but for the last one of a unit whose length is no multiple of 16: it
-//! is one piece with the block before it (IEEE Std 1619, "ciphertext stealing").
+//! In a unit each block of 16 bytes is apart from the others. The exception is the last block of a unit whose length
+//! is no multiple of 16: it is one piece with the block before it (IEEE Std 1619, "ciphertext stealing").
 
 use super::engine::{BLOCK, Engine, Work};
 use std::ops::Range;
@@ -72,13 +72,13 @@ impl Unit {
 /// When signatures are checked and made, of data that is going out (`MLX5_ENCRYPTION_ORDER_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Before the data is encrypted: what is encrypted on the wire has the wire's signature.
+    /// Before the data is encrypted: the encrypted data on the wire includes the wire's signature.
     WireSignature,
-    /// After the data is decrypted: what is encrypted in memory has the memory's signature.
+    /// After the data is decrypted: the encrypted data in memory includes the memory's signature.
     MemorySignature,
-    /// After the data is encrypted: the wire's signature is of what is encrypted.
+    /// After the data is encrypted: the wire's signature covers the encrypted data.
     RawWire,
-    /// Before the data is decrypted: the memory's signature is of what is encrypted.
+    /// Before the data is decrypted: the memory's signature covers the encrypted data.
     RawMemory,
 }
 
@@ -93,7 +93,7 @@ impl Order {
         matches!(self, Self::WireSignature | Self::RawMemory)
     }
 
-    /// What is done to data that leaves memory; the inverse is done to data that arrives.
+    /// The work on data that leaves memory; the inverse applies to data that arrives.
     pub(crate) fn on_tx(self) -> Work {
         match self {
             Self::WireSignature | Self::RawWire => Work::Encrypt,
@@ -102,7 +102,7 @@ impl Order {
     }
 }
 
-/// What a request says of it (`struct mlx5_crypto_bsf`).
+/// The encryption that a request asks for (`struct mlx5_crypto_bsf`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncryptionFormat {
     /// Number of the key of encryption.
@@ -113,11 +113,11 @@ pub struct EncryptionFormat {
     pub unit: Unit,
     /// Number of the first data unit: its byte order depends on the device.
     pub first: [u8; 16],
-    /// What must tell the key of encryption from others, if that has a tag.
+    /// Required tag of the encryption key, if that key has a tag.
     pub tag: [u8; 8],
 }
 
-/// What a memory key does with its region (crypto BSF).
+/// A memory key's encryption of its region (crypto BSF).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     /// Number of the key of encryption.
@@ -142,7 +142,7 @@ impl Properties {
             let (number, within) = (at / unit, at % unit);
             let len = rest.len().min((unit - within) as usize);
             let (here, after) = rest.split_at_mut(len);
-            // What is before it does not matter to it.
+            // The bytes before it do not matter to it.
             whole.clear();
             whole.resize(within as usize, 0);
             whole.extend_from_slice(here);

@@ -1,5 +1,5 @@
-//! Event queues against a naive model of what a driver sees: any events, any doorbells, in any order. The model has a list of
-//! events in place of a ring, and numbers that do not wrap.
+//! Event queues against a naive model of the driver's view: any events, any doorbells, in any order. The model has a
+//! list of events in place of a ring, and numbers that do not wrap.
 
 use super::queue::{BadConsumer, EqFailure, EqRing};
 use crate::context::EqContext;
@@ -22,10 +22,10 @@ impl Random {
     }
 }
 
-/// What the model has of a queue.
+/// A queue in the model.
 struct Model {
     size: u64,
-    /// What was written, ever: type, and number of the CQ or slots.
+    /// All entries ever written: type, and number of the CQ or slots.
     written: Vec<(u8, u32)>,
     consumed: u64,
     /// CQs whose events wait for room.
@@ -39,7 +39,7 @@ impl Model {
         self.written.len() as u64 - self.consumed >= self.size
     }
 
-    /// What an event does: an interrupt, or the end.
+    /// The effect of an event: an interrupt, or the end.
     fn write(&mut self, kind: u8, number: u32) -> Result<bool, EqFailure> {
         if self.failed {
             return Ok(false);
@@ -60,7 +60,7 @@ impl Model {
         Ok(std::mem::take(&mut self.armed))
     }
 
-    /// What a doorbell of this consumer index does.
+    /// The effect of a doorbell with this consumer index.
     fn ring(&mut self, index: u32, arm: bool) -> Option<bool> {
         let written = self.written.len() as u64;
         let oldest = written.saturating_sub(self.size);

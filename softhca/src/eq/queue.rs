@@ -20,7 +20,7 @@ pub(crate) enum EqFailure {
     Unreachable(DmaFault),
 }
 
-/// What a doorbell names that cannot be: a consumer index past what was written, or further behind it than the ring is long.
+/// The fault of a doorbell: its consumer index is past the written EQEs, or further behind them than the ring is long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadConsumer {
     /// EQEs written, 24 bits.
@@ -66,7 +66,7 @@ impl EqRing {
         }
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     pub(crate) fn context(&self) -> &EqContext {
         &self.context
     }
@@ -181,7 +181,7 @@ impl EqRing {
     }
 }
 
-/// What a doorbell says: the number of the event queue, and the consumer index.
+/// The content of a doorbell: the number of the event queue, and the consumer index.
 pub(crate) fn doorbell(word: u32) -> (u32, u32) {
     (word >> 24, word & INDEX_MASK)
 }

@@ -167,7 +167,7 @@ impl EventQueues {
     }
 }
 
-/// What is said of a queue that takes no more events.
+/// The complaint about a queue that takes no further events.
 fn complaint(eqn: u32, ring: &EqRing, failure: EqFailure) -> Complaint {
     match failure {
         EqFailure::Overrun => Complaint::EqOverrun { eqn, eqes: 1 << ring.context().log_size },

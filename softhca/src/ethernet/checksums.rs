@@ -25,7 +25,7 @@ pub(super) struct Ip {
     /// Offset of the header.
     pub(super) at: usize,
     pub(super) ether_type: u16,
-    /// Offset of what follows the header; its protocol.
+    /// Offset of the bytes after the header; their protocol.
     pub(super) next: usize,
     pub(super) protocol: u8,
     /// Offset of the packet's end.
@@ -98,7 +98,7 @@ fn network_header(frame: &[u8]) -> (usize, Option<u16>) {
     (at, be16(frame, at - 2))
 }
 
-/// Where the headers of a TCP or UDP packet are, of which `first` has exactly those; what they say of lengths does not matter.
+/// The headers of a TCP or UDP packet whose headers end where `first` ends; lengths in the headers do not matter.
 pub(super) fn find_headers(first: &[u8]) -> Option<Ip> {
     let (at, ether_type) = network_header(first);
     let ether_type = ether_type?;
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(frame[at + 10..at + 12], [0x26, 0xcc]);
             // Pseudo header 0a00 0001 0a00 0002 0011 000b, then 0001 0002 000b 0102 0300: 182f; its complement.
             assert_eq!(frame[at + 26..at + 28], [0xe7, 0xd0]);
-            // What follows the packet is padding.
+            // Bytes after the packet are padding.
             frame.extend([0x77; 20]);
             let before = frame.clone();
             fill_checksums(&mut frame, BOTH);
@@ -254,7 +254,7 @@ mod tests {
         ] {
             for (mode, least) in [None, L2, Ip, TcpUdp].into_iter().zip(least) {
                 assert_eq!(least_inline(mode, &frame), least, "{mode:?} of {frame:02x?}");
-                // What is inline tells whether it is enough, however little of the frame it is.
+                // The inline part alone, however short, decides whether it is enough.
                 for inline in 0..frame.len() {
                     assert_eq!(inline >= least_inline(mode, &frame[..inline]), inline >= least, "{mode:?}, {inline}");
                 }

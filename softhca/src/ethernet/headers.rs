@@ -1,6 +1,7 @@
-//! What the headers of a frame say, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with
-//! its extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it is longer than
-//! its frame has headers, and is no packet without fault: rdma-core's tests send such ones (`tests/utils.py`), and match them.
+//! The headers of a frame, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with its
+//! extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it
+//! is longer than its frame has headers, and is no packet without fault: rdma-core's tests send such ones
+//! (`tests/utils.py`), and match them.
 
 use super::protocols::{
     AH, ESP, ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG,
@@ -49,13 +50,13 @@ pub(crate) struct Ip {
     /// An IPv4 address is in the last four bytes.
     pub(crate) source: [u8; 16],
     pub(crate) destination: [u8; 16],
-    /// The header's checksum is right; IPv6 has none. Of what is truncated nothing is right.
+    /// The header's checksum is right; IPv6 has none. `false` if the packet is truncated.
     pub(crate) checksum_ok: bool,
     /// Sum of all 16-bit words of the packet, not complemented.
     pub(crate) sum: u16,
 }
 
-/// What is behind the IP header.
+/// The header behind the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum L4 {
     /// TCP.
@@ -81,7 +82,7 @@ pub(crate) struct Ports {
     pub(crate) checksum_ok: bool,
 }
 
-/// What a frame's headers say.
+/// The headers of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Headers {
     pub(crate) destination: [u8; 6],

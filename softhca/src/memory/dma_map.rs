@@ -1,7 +1,9 @@
-//! Host memory that somebody else shares with the device, range by range: what an IOMMU is to a PCI function. An address is
-//! the guest's physical one, or whatever whoever maps the range says. Each range lies somewhere in this process.
+//! Host memory that another party shares with the device, range by range, as an IOMMU gives memory to a PCI function.
+//! An address is the guest's physical address, or any other that the sharing party chooses for the range. Each range
+//! lies somewhere in this process.
 //!
-//! Ranges come and go while the device runs. Whoever takes one away waits until the device does not touch it.
+//! Ranges come and go while the device runs. The party that takes a range away waits until the device no longer
+//! touches it.
 
 use super::host_memory::{DmaFault, HostMemory};
 use super::process::update_u64;

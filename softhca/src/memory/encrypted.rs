@@ -1,7 +1,8 @@
-//! Data on its way through a key that encrypts: what leaves memory is worked on, and the inverse is done to what arrives.
+//! Data on its way through a key that encrypts: data that leaves memory is transformed, and the inverse transforms
+//! arriving data.
 //!
-//! Reading is done anew for each packet. What is written is written by whole pieces of units: what has arrived of a piece waits for its
-//! rest, which must follow.
+//! Each packet reads its data again. Writes go by whole pieces of units: the beginning of a piece waits for the rest,
+//! which must follow.
 
 use super::signed::KeyMemory;
 use crate::crypto::{Engine, Properties};
@@ -21,13 +22,13 @@ pub(crate) struct Encryption {
 }
 
 impl Encryption {
-    /// Tells it anew how. What waits is forgotten.
+    /// Sets the properties again. Waiting pieces are forgotten.
     pub(crate) fn set(&mut self, properties: Option<Properties>) {
         *self = Self { properties, waiting: RefCell::default() };
     }
 }
 
-/// What is behind a key, with the encryption between it and who accesses it.
+/// The memory behind a key, with the encryption between it and its accessor.
 pub(crate) struct Encrypted<'a, M> {
     below: M,
     encryption: &'a Encryption,

@@ -1,13 +1,15 @@
-//! Signatures behind blocks of data: what they are, and how they are worked out (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_bsf`).
+//! Signatures behind blocks of data: their kinds and their computation (rdma-core `providers/mlx5/wqe.h`, `struct
+//! mlx5_bsf`).
 //!
-//! A signature is a number of 64 bits here, as signature values (PSVs) and CQEs have it: of a T10-DIF guard, application tag and
-//! reference tag, from the highest bit on; a CRC of 32 bits in the upper half. Bit n of a mask stands for byte n of the number, from
-//! the lowest one on. T10-DIFs lie in memory with their highest byte first (T10 SBC-3), CRCs with their lowest: SPDK reads CRC32C so
-//! (`module/accel/mlx5/accel_mlx5.c`, `accel_mlx5_crc_task_complete`), of the others nothing is public.
+//! A signature is a number of 64 bits here, as in signature values (PSVs) and CQEs. That of a T10-DIF has guard,
+//! application tag and reference tag, from the highest bit on. A CRC of 32 bits is in the upper half. Bit n of a mask
+//! stands for byte n of the number, from the lowest one on. In memory, T10-DIFs have their highest byte first (T10
+//! SBC-3), CRCs their lowest. SPDK reads CRC32C in this order (`module/accel/mlx5/accel_mlx5.c`,
+//! `accel_mlx5_crc_task_complete`); no public source shows it for the other CRCs.
 
 use crc::{Algorithm, CRC_16_T10_DIF, CRC_32_ISCSI, CRC_32_ISO_HDLC, CRC_64_NVME, Crc};
 
-/// What a T10-DIF's guard is.
+/// Kind of a T10-DIF's guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// CRC of T10 SBC-3.
@@ -38,7 +40,7 @@ pub enum CrcKind {
     Crc64,
 }
 
-/// What is behind a block.
+/// The signature behind a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signature {
     /// T10-DIF.
@@ -67,7 +69,7 @@ pub struct Domain {
     pub block: u32,
     /// Number of the signature value.
     pub psv: u32,
-    /// What is behind each block.
+    /// The signature behind each block.
     pub signature: Signature,
     /// A guard or CRC begins with ones, and not with zeros.
     pub ones: bool,
@@ -121,7 +123,7 @@ impl Domain {
         u64::from(self.block) + u64::from(self.signature.bytes())
     }
 
-    /// What its signature value must be set to.
+    /// Required initial content of its signature value.
     pub(crate) fn initial(&self) -> u64 {
         match self.signature {
             Signature::Dif { app_tag, ref_tag, .. } => {
@@ -151,8 +153,8 @@ impl Domain {
         }
     }
 
-    /// Which bytes of a signature that was `found` differ from what was `made` of the data, of those in `check`. The whole block is
-    /// exempt if its tags say so (T10 SBC-3).
+    /// Compares a signature that was `found` with the one `made` of the data: the differing bytes of those in `check`.
+    /// The whole block is exempt if its tags say so (T10 SBC-3).
     pub(crate) fn difference(&self, found: u64, made: u64, check: u8) -> u64 {
         let mut mask = byte_mask(check);
         if let Signature::Dif { escape, app_mask, .. } = self.signature {

@@ -44,7 +44,7 @@ pub trait HostMemory: Send {
     /// Loads the big-endian 32-bit word at `addr` (doorbell records), by one load with acquire ordering. Returns it in
     /// host byte order.
     ///
-    /// What must hold: the reads that follow see the WQEs that the record announces, whole.
+    /// Required: the reads that follow see the WQEs that the record announces, whole.
     ///
     /// ```text
     /// driver                        device
@@ -87,9 +87,10 @@ pub trait HostMemory: Send {
         Ok(halves(old)[half])
     }
 
-    /// Replaces the 128-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does, but one half after the other. The device
-    /// does one atomic at a time, so it is atomic with respect to its others, which is all that `IBV_ATOMIC_HCA` promises. To the host's
-    /// CPUs each half is atomic, and what they store in between is lost.
+    /// Replaces the 128-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does, but one half after
+    /// the other. The device does one atomic at a time, so it is atomic with respect to its others, which is all that
+    /// `IBV_ATOMIC_HCA` promises. Each half is atomic to the host's CPUs; a CPU's store between the two halves is
+    /// lost.
     ///
     /// # Errors
     /// [`DmaFault`] if a half is unmapped or `addr` is not a multiple of 16; nothing is written then.
@@ -114,7 +115,7 @@ pub trait HostMemory: Send {
     /// Writes `data` so that its last byte becomes visible after all the others, and after all writes before (release):
     /// a CQE, whose last byte holds the owner bit.
     ///
-    /// What must hold: a driver that sees the new owner bit sees the whole CQE, and the message.
+    /// Required: a driver that sees the new owner bit sees the whole CQE, and the message.
     ///
     /// ```text
     /// device                        driver

@@ -6,8 +6,9 @@ use crate::context::KeyPiece;
 /// Pieces, and where each begins in the region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyList {
-    /// Each piece has a length of its own (KLM). `ends` are the offsets at which they end, so that one is found fast. What
-    /// a strided block has is behind its first entry; its others end where it does.
+    /// Each piece has a length of its own (KLM). `ends` are the offsets at which they end, so that one is found fast.
+    /// The end of a strided block's bytes is in `ends` at the block's first entry; the other entries of the block have
+    /// the same end.
     Own { pieces: Vec<KeyPiece>, ends: Vec<u64>, blocks: Vec<Strided> },
     /// All have this length, as log2 of bytes (KSM).
     Equal { pieces: Vec<KeyPiece>, log_bytes: u8 },
@@ -31,7 +32,7 @@ impl KeyList {
         Self::Own { pieces, ends, blocks }
     }
 
-    /// What is wrong with a strided block of it.
+    /// The fault of one of its strided blocks, if there is one.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Own { pieces, blocks, .. } => blocks.iter().find_map(|block| block.fault(pieces)),
@@ -39,8 +40,8 @@ impl KeyList {
         }
     }
 
-    /// Writes pieces from number `at` on. Those before it that nobody has written have no bytes, or are of key 0, which
-    /// nobody has.
+    /// Writes pieces from number `at` on. Unwritten pieces before `at` have no bytes, or are of key 0, which does not
+    /// exist.
     pub(crate) fn put(&mut self, at: usize, new: Vec<KeyPiece>) {
         let (Self::Own { pieces, .. } | Self::Equal { pieces, .. }) = self;
         let end = at + new.len();

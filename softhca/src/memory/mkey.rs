@@ -12,8 +12,8 @@ use std::cell::Cell;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// The null key: a local key, of all addresses and every PD. What is read by it is zeros, and what is written is lost. It is
-/// below all keys that are given out.
+/// The null key: a local key, of all addresses and every PD. Reads by it return zeros, and writes by it are lost. It
+/// is below all keys that are given out.
 pub const NULL_KEY: u32 = 0x200;
 
 /// The reserved local key: all of the host's memory by the host's own addresses, of every PD. Only for queues that a kernel
@@ -31,7 +31,7 @@ pub(crate) const MAX_INDIRECTION: u8 = 4;
 /// 1 GiB has fewer pages.
 pub(crate) const MAX_PIECES: u32 = 1 << 20;
 
-/// Who asks for memory.
+/// The party that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accessor {
     /// Its protection domain; `None` if it serves all.
@@ -43,7 +43,7 @@ pub(crate) struct Accessor {
 }
 
 impl From<u32> for Accessor {
-    /// Who is of this protection domain, and no more.
+    /// An accessor with this protection domain and no other right.
     fn from(pd: u32) -> Self {
         Self { pd: Some(pd), reserved_lkey: false, qpn: None }
     }
@@ -133,22 +133,23 @@ pub(crate) enum KeyFault {
     /// An atomic at an address that is not a multiple of its size.
     #[error("atomic at {0:#x}: not a multiple of its size")]
     Misaligned(u64),
-    /// The key's signature value does not exist, is of another protection domain, or was not set to what its format begins with.
+    /// The key's signature value does not exist, is of another protection domain, or was not set to the initial
+    /// content that the key's format requires.
     #[error("key {key:#x}: signature value {psv:#x} is {found:x?}, must be {expected:#x}")]
     SignatureValue {
         /// Key.
         key: u32,
         /// Number of the value.
         psv: u32,
-        /// What it is, if it is any.
+        /// Its content, if it has any.
         found: Option<u64>,
-        /// What it must be.
+        /// Its required content.
         expected: u64,
     },
     /// Signatures are not something that this access can do: an atomic, or through another key.
     #[error("key {0:#x} has formats: no atomics, and no other key before it")]
     Signed(u32),
-    /// What encrypts the region, or what is asked of it.
+    /// The fault of the region's encryption, or of the access to it.
     #[error("key {key:#x}: {what}")]
     Encryption {
         /// Key.
@@ -161,7 +162,7 @@ pub(crate) enum KeyFault {
     Dma(#[from] DmaFault),
 }
 
-/// What is behind a key.
+/// The memory behind a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Behind {
     /// Host memory, from the context's address on.
@@ -173,7 +174,7 @@ pub(crate) enum Behind {
 }
 
 impl Behind {
-    /// How many entries it has, in units of a page's: what a device has room for is counted in them.
+    /// Its entries, in units of a page's entry: the device counts its room in these units.
     pub(crate) fn translations(&self) -> u64 {
         match self {
             Self::Memory => 0,
@@ -217,7 +218,7 @@ pub(crate) struct Mkey {
     pub(crate) encryption: Option<Encryption>,
 }
 
-/// What a key has to do with signatures.
+/// The signatures of a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signatures {
     /// Room for formats, in units of 16 bytes (`mkc.bsf_octword_size`).
@@ -264,7 +265,7 @@ impl Mkey {
         self.signatures.format.is_some() || self.encryption.is_some()
     }
 
-    /// Whether who asks may use the key at all, as far as that depends on who it is.
+    /// Whether this accessor may use the key at all: the checks that depend on the accessor alone.
     pub(crate) fn check_user(&self, by: &Accessor) -> Result<(), KeyFault> {
         let key = self.key;
         if let Some(expected) = by.pd.filter(|&pd| pd != self.context.pd) {

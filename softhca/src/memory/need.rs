@@ -1,8 +1,8 @@
-//! What uses of memory keys ask for.
+//! Needs: the right that a use of a memory key requires.
 
 use crate::context::Access;
 
-/// What a use of a key asks for.
+/// The right that a use of a key requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// The device reads for its own host (SEND, WRITE).
@@ -18,8 +18,9 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    /// What is asked of a piece of an indirect key's region. The indirect key says what peers may do, and the pieces' keys
-    /// what the device may do for its own host, as with a memory window and its region (IBTA vol. 1, 10.6.7.2.6).
+    /// The right that the same use requires of a piece of an indirect key's region. The indirect key decides the
+    /// peers' rights. The pieces' keys decide the rights of the device for its own host, as with a memory window and
+    /// its region (IBTA vol. 1, 10.6.7.2.6).
     pub(crate) fn of_piece(self) -> Self {
         match self {
             Self::LocalRead | Self::RemoteRead => Self::LocalRead,

@@ -1,11 +1,11 @@
-//! The pages behind a memory key whose driver says which they are, all at once or by and by (access mode MTT): entries of
-//! a translation table, each a page's host address and what may be done to it.
+//! The pages behind a memory key whose driver names them, all at once or one after the other (access mode MTT). They
+//! are entries of a translation table; each has a page's host address and the rights to it.
 
 use super::need::Need;
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: usize = 8;
-/// What an entry permits (Linux `MLX5_EN_RD`, `MLX5_EN_WR`). An entry without either is of no page.
+/// Right that an entry grants (Linux `MLX5_EN_RD`, `MLX5_EN_WR`). An entry without either is of no page.
 pub(crate) const READ: u64 = 1;
 /// As [`READ`].
 pub(crate) const WRITE: u64 = 2;

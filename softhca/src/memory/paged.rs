@@ -1,5 +1,5 @@
-//! Host memory with page lists: what a driver names by a list of its pages has one address here, from which it can be reached
-//! as if it lay in a row. Everything else is reached as before.
+//! Host memory with page lists: a list of pages from a driver has one address here, and can be reached there as if the
+//! pages lay in a row. All other memory is reached as before.
 
 use super::host_memory::{DmaFault, HostMemory};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl PagedMemory {
         Ok(at)
     }
 
-    /// Refuses what is not wholly among the host's own addresses.
+    /// Refuses a range that is not wholly among the host's own addresses.
     pub(crate) fn check_host_address(addr: u64, len: u64) -> Result<(), DmaFault> {
         let fits = addr.checked_add(len).is_some_and(|end| end <= FIRST);
         if fits { Ok(()) } else { Err(DmaFault { addr, len: usize::try_from(len).unwrap_or(usize::MAX) }) }

@@ -244,7 +244,7 @@ fn populate_works() -> bool {
             return None;
         }
         let populated = advise(addr.addr(), page, libc::MADV_POPULATE_READ);
-        // SAFETY: unmaps what was mapped above.
+        // SAFETY: unmaps the mapping made above.
         unsafe { libc::munmap(addr, page) };
         Some(populated)
     });
@@ -256,7 +256,7 @@ fn populate_works() -> bool {
 fn advise(start: usize, len: usize, advice: libc::c_int) -> bool {
     loop {
         let addr = std::ptr::without_provenance_mut::<libc::c_void>(start);
-        // SAFETY: populating changes neither contents nor protection, whatever the range; a bad range is an error.
+        // SAFETY: populating changes neither contents nor protection of any range; a bad range is an error.
         if unsafe { libc::madvise(addr, len, advice) } == 0 {
             return true;
         }
@@ -333,7 +333,7 @@ mod tests {
         unsafe { m.map(addr, len) }
     }
 
-    /// What [`look_and_open`] looks at, what it has seen there, and what it opens.
+    /// The byte that [`look_and_open`] reads, the value that it saw there, and the page that it opens.
     static LAST_BYTE: AtomicUsize = AtomicUsize::new(0);
     static SEEN: AtomicU8 = AtomicU8::new(0);
     static CLOSED: AtomicUsize = AtomicUsize::new(0);
@@ -360,7 +360,7 @@ mod tests {
     fn the_last_byte_is_stored_last() {
         const CQE: usize = 64;
         let page = page_bytes();
-        // From the first byte alone on the closed page to all but the last.
+        // On the closed page: from only the first byte, up to all bytes but the last.
         for on_the_closed_page in [1, 7, 8, 9, 32, CQE - 1] {
             let pages = Pages::new(2, libc::PROT_READ | libc::PROT_WRITE);
             let mut m = ProcessMemory::new();
@@ -380,7 +380,7 @@ mod tests {
             // SAFETY: our own page.
             assert_eq!(unsafe { libc::mprotect(pages.addr, page, libc::PROT_READ) }, 0);
             m.write_last_byte_last(addr, &[0x5a; CQE]).unwrap();
-            // SAFETY: what was there before.
+            // SAFETY: restores the action from before.
             unsafe { libc::sigaction(libc::SIGSEGV, &before, std::ptr::null_mut()) };
             assert_eq!(SEEN.load(Ordering::Relaxed), 0, "{on_the_closed_page} bytes: the last byte came first");
             let mut written = [0; CQE];

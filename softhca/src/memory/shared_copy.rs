@@ -1,9 +1,9 @@
 //! Copies between private memory and memory that others (the host, a peer) may store to at the same time.
 //!
-//! The device checks what it has copied, and then uses it, so it must load each byte once. With a plain copy the
-//! compiler may read the source again in place of the copy: it may assume that nobody stores to the source. An atomic
-//! access happens once, as written. The copies go by aligned words of the shared side, and by bytes at its ends. The
-//! accesses are relaxed, which are plain loads and stores, so a long copy is as fast as `memcpy`.
+//! The device checks its copy and then uses it, so it must load each byte once. After a plain copy the compiler could
+//! read the source again in place of the copy, because it may assume that the source does not change. An atomic access
+//! happens once, as written. The copies go by aligned words of the shared side, and by bytes at its ends. The accesses
+//! are relaxed, which are plain loads and stores, so a long copy is as fast as `memcpy`.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 

@@ -1,9 +1,9 @@
 //! Data on its way through a key whose blocks have signatures: those of the side where it comes from are checked and taken out, those
 //! of the side where it goes are made.
 //!
-//! Addresses by the key count bytes of the wire, as Linux' and SPDK's requests do. Reading is done anew for each packet, so that
-//! packets can be sent again. What is written is written at once, and blocks are kept until they are whole: it must come in order, from
-//! the beginning of a block on.
+//! Addresses by the key count bytes of the wire, as Linux' and SPDK's requests do. Reading is done anew for each
+//! packet, so that packets can be sent again. Data is written at once, and blocks are kept until they are whole.
+//! Writes must come in order, from the beginning of a block on.
 
 use super::format::{Domain, Signature, SignatureFormat, byte_mask};
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ pub(crate) struct Mismatch {
     pub(crate) in_memory: bool,
     /// What is there.
     pub(crate) found: u64,
-    /// What was made of the data.
+    /// The signature that was made of the data.
     pub(crate) made: u64,
     /// `MLX5_SIGERR_CQE_SYNDROME_*`.
     pub(crate) syndrome: u16,
@@ -52,17 +52,17 @@ pub(crate) struct Signed {
     arriving: RefCell<Arriving>,
 }
 
-/// What has arrived of the blocks that are not whole.
+/// The arrived part of blocks that are not whole.
 #[derive(Clone, Debug, Default)]
 struct Arriving {
-    /// What must come next, as an address by the key.
+    /// Required address of the next write, by the key.
     next: u64,
     /// Data of the wire's block, and its signature.
     wire: Vec<u8>,
     signature: Vec<u8>,
     /// Data of the block in memory.
     memory: Vec<u8>,
-    /// The signature of a block in memory that waits for what is copied from the wire, and where it goes.
+    /// The signature of a block in memory, which waits for the bytes copied from the wire; and its place.
     made: Option<(u64, u64)>,
 }
 
@@ -93,7 +93,7 @@ impl Signed {
         Ok((place(raw(at)), place(raw(end))))
     }
 
-    /// What the wire gets from address `at` on.
+    /// Reads the bytes that go to the wire, from address `at` on.
     pub(crate) fn read<M: KeyMemory>(
         &self,
         memory: &M,
@@ -152,7 +152,7 @@ impl Signed {
         Ok(found)
     }
 
-    /// What comes from the wire at address `at`.
+    /// Writes bytes from the wire to address `at`.
     pub(crate) fn write<M: KeyMemory>(&self, memory: &M, at: u64, data: &[u8], tell: Tell<'_>) -> Result<(), M::Fault> {
         self.range(memory, at, data.len() as u64)?;
         let mut arriving = self.arriving.borrow_mut();
@@ -245,7 +245,7 @@ impl Signed {
         Ok(())
     }
 
-    /// Compares a block's signature with what it must be.
+    /// Compares a block's signature with the right one.
     fn check(&self, domain: &Domain, (block, found, data): (u64, u64, &[u8]), in_memory: bool, tell: Tell<'_>) {
         let made = domain.of(block, data);
         let difference = domain.difference(found, made, self.format.check);

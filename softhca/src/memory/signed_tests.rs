@@ -115,7 +115,7 @@ proptest! {
             }
             prop_assert_eq!(&*memory.0.borrow(), &in_memory, "{}", twice);
         }
-        // What does not follow, and begins no block, is nowhere.
+        // A write that neither follows the last one nor begins a block is refused.
         if on_wire.len() > 1 && format != (SignatureFormat { memory: None, wire: None, ..format }) {
             let at = 1 + on_wire.len() as u64;
             prop_assert!(signed.write(&memory, at, &[0], &mut no_mismatch).is_err());

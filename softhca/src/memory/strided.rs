@@ -17,10 +17,10 @@ pub(crate) struct Found {
     pub(crate) left: u64,
 }
 
-/// A block: where it is in the list, and what its entries hold.
+/// A block: its place in the list, and the content of its entries.
 ///
-/// The first entry has the bytes of a turn (32), [`REPEAT`] (32), how often (32), 0 (16), and how many entries follow (16);
-/// the others have the stride (16), the bytes of a turn (16), key (32) and address (64).
+/// The first entry has the bytes of a turn (32), [`REPEAT`] (32), the number of turns (32), 0 (16), and the number of
+/// entries that follow (16). The others have the stride (16), the bytes of a turn (16), key (32) and address (64).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Strided {
     /// Number of its first entry.
@@ -43,7 +43,7 @@ impl Strided {
         Self { first, ends: ends.collect(), repeat: head >> 32 }
     }
 
-    /// What is wrong with it.
+    /// The fault of the block, if there is one.
     pub(crate) fn fault(&self, pieces: &[KeyPiece]) -> Option<&'static str> {
         let KeyPiece { addr, len, .. } = pieces[self.first];
         if addr >> 16 & 0xffff != 0 {

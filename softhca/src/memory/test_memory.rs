@@ -18,7 +18,7 @@ impl TestMemory {
         self.0.lock().unwrap()
     }
 
-    /// Stores at an offset, whatever the length.
+    /// Stores data of any length at an offset.
     pub(crate) fn put(&self, at: usize, data: &[u8]) {
         self.bytes()[at..at + data.len()].copy_from_slice(data);
     }

@@ -1,4 +1,4 @@
-//! What the objects are made of: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
+//! Contexts of the objects: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
 
 use crate::context::{CrossChannel, RqContext, SqContext, TimestampFormat};
 
@@ -20,7 +20,7 @@ pub(crate) struct SendQueueContext {
     pub(crate) tis: Option<u32>,
     /// In the error state its WQEs are flushed.
     pub(crate) flushes: bool,
-    /// What it has to do with the queues of others.
+    /// How it waits for the queues of others, enables their WQEs, or lets them enable its own.
     pub(crate) cross_channel: CrossChannel,
 }
 

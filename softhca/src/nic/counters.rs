@@ -1,4 +1,4 @@
-//! Counters of what comes in and leaves through the function's port.
+//! Counters of the frames that enter and leave through the function's port.
 
 use crate::ethernet::Headers;
 

@@ -1,4 +1,5 @@
-//! Which frames the function's port lets in, by their destination: what a driver has said in the vport's context.
+//! The filter for frames that enter the function's port: by their destination, as a driver has set it in the vport's
+//! context.
 
 use crate::ethernet::Headers;
 

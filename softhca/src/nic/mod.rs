@@ -1,5 +1,5 @@
-//! The Ethernet side of the device: receive queues, what chooses one of them for a frame, and the port. It must never know
-//! who makes the objects.
+//! The Ethernet side of the device: receive queues, the objects that choose one of them for a frame, and the port. It
+//! must never know the maker of these objects.
 //!
 //! ```text
 //!  wire ───> port.rs ── steering: rules ──> TIR ── hash.rs, RQT ──> receive_queue.rs ──> CQE

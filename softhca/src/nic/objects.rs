@@ -52,9 +52,9 @@ pub(crate) struct Nic {
     pub(crate) port_mtu: u16,
     /// Which frames the port lets in.
     pub(crate) filter: AddressFilter,
-    /// What has passed the cable, for anybody.
+    /// Counters of the frames on the cable, for all functions.
     pub(crate) physical: PhysicalCounters,
-    /// What has arrived and left.
+    /// Counters of the frames that have arrived and left.
     pub(crate) received: PortCounters,
     pub(crate) transmitted: PortCounters,
 }
@@ -88,7 +88,7 @@ impl Nic {
         self.sqs.insert(sqn, context);
     }
 
-    /// What a send queue was made of.
+    /// The context of a send queue.
     pub(crate) fn sq(&self, sqn: u32) -> Result<&SendQueueContext, Error> {
         self.sqs.get(&sqn).ok_or(Error::NoSuch { object: Object::Sq, number: sqn })
     }
@@ -100,7 +100,7 @@ impl Nic {
         }
     }
 
-    /// Adds a receive queue in the reset state. What it names has been checked.
+    /// Adds a receive queue in the reset state. The objects that it names have been checked.
     pub(crate) fn add_rq(&mut self, rqn: u32, context: ReceiveQueueContext) {
         self.rqs.insert(rqn, ReceiveQueue::new(context));
     }

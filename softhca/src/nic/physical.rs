@@ -24,7 +24,7 @@ const ICRC: u64 = 4;
 /// First bytes of an IPv4 address in the form of IPv6 (RFC 4291, 2.5.5.2).
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/// What has passed in one direction.
+/// Counters of the frames in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
     /// All frames; bytes are those on the cable, with check sequences.
@@ -33,7 +33,7 @@ pub(crate) struct Passed {
     pub(crate) broadcast: u64,
     /// By size, see [`SIZES`].
     pub(crate) sizes: [u64; SIZES.len()],
-    /// By the priority in their tags; those with none have priority 0.
+    /// Counts for each priority in the frames' tags; frames without a tag have priority 0.
     pub(crate) priorities: [Traffic; PRIORITIES],
     /// Longer than the port permits: lost.
     pub(crate) too_long: u64,

@@ -56,12 +56,12 @@ impl ReceiveQueue {
         Self { ring: Rq::of_frames(context.ring, context.dbr), context, state: QueueState::Reset, users: 0 }
     }
 
-    /// What it was made of, with what was changed since.
+    /// Its context, with all later changes.
     pub(crate) fn context(&self) -> &ReceiveQueueContext {
         &self.context
     }
 
-    /// What can be changed of it.
+    /// The context, to change it.
     pub(super) fn context_mut(&mut self) -> &mut ReceiveQueueContext {
         &mut self.context
     }
@@ -183,7 +183,7 @@ impl ReceiveQueue {
     }
 }
 
-/// What a CQE says of headers.
+/// The description of headers in a CQE.
 fn describe(headers: &Headers) -> FrameInfo {
     let mut info = FrameInfo { layers_ok: layer::L2_OK, ..FrameInfo::default() };
     if let Some(ip) = &headers.ip {

@@ -37,7 +37,7 @@ impl DcEth {
     }
 }
 
-/// What a DCI asks of a target.
+/// The request of a DCI to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectEth {
     /// The DCT's access key.
@@ -63,6 +63,6 @@ impl ConnectEth {
 /// The connection that a target has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcceptEth {
-    /// What the requests are to name.
+    /// Number of the connection, for the requests to name.
     pub connection: u32,
 }

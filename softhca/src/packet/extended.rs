@@ -1,6 +1,6 @@
 //! The header of masked atomics, of this device's own making: NVIDIA has not published how they look on the wire.
 
-/// What a masked atomic does.
+/// The operation of a masked atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Masked {
     /// Compares some bits, and if they are as there, stores some bits.
@@ -24,7 +24,7 @@ pub enum Masked {
 }
 
 impl Masked {
-    /// What becomes of `old`; of a smaller word its low bits count.
+    /// The new value for `old`. For a smaller word the low bits count.
     #[must_use]
     pub const fn apply(self, old: u128) -> u128 {
         match self {
@@ -68,7 +68,7 @@ pub struct ExtendedAtomicEth {
     pub rkey: u32,
     /// Bytes of the word there.
     pub width: Width,
-    /// What to do to it.
+    /// The operation on it.
     pub masked: Masked,
 }
 
@@ -94,7 +94,7 @@ impl ExtendedAtomicEth {
         bytes
     }
 
-    /// Of a packet whose sender is of this kind. Of another, whatever it says is one of these, too.
+    /// Decodes a packet from a sender of this kind. Any bytes from another sender decode to some request.
     pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         let word =
             |at: usize, len: usize| bytes[at..at + len].iter().fold(0, |word, &byte| word << 8 | u128::from(byte));

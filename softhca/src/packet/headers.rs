@@ -11,7 +11,7 @@ pub(super) const fn be24(value: u32) -> [u8; 3] {
 /// Base transport header (IBTA vol. 1, 9.2). The pad count is not here: it follows from the payload's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bth {
-    /// What the packet is.
+    /// The kind of packet.
     pub opcode: Opcode,
     /// The receiver is to raise a solicited event (SE).
     pub solicited: bool,
@@ -179,7 +179,7 @@ impl AethSyndrome {
         }
     }
 
-    /// What the byte in the header says.
+    /// The meaning of the byte in the header.
     #[must_use]
     pub const fn from_code(code: u8) -> Self {
         match code >> 5 {

@@ -91,7 +91,7 @@ pub struct Headers {
     pub imm: Option<ImmDt>,
     /// Key to invalidate.
     pub ieth: Option<Ieth>,
-    /// DC: what is asked of a target.
+    /// DC: the request to a target.
     pub connect: Option<ConnectEth>,
     /// DC: the connection that a target has made.
     pub accept: Option<AcceptEth>,
@@ -181,7 +181,8 @@ const HIGH_HALF: usize = 8;
 
 fn check_payload(opcode: Opcode, len: usize) -> Result<(), PacketFault> {
     let limit = match opcode.operation() {
-        // Of this device's own making, as masked atomics are: the high half of what one of 16 bytes found.
+        // This device's own format, as for masked atomics: the high half of the value that an atomic of 16 bytes
+        // found.
         Operation::AtomicAcknowledge => HIGH_HALF,
         _ if opcode.has_payload() => MAX_PAYLOAD,
         _ => 0,
@@ -268,7 +269,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// What has not been read yet of a packet of `len` bytes.
+/// The unread part of a packet of `len` bytes.
 struct Rest<'a> {
     bytes: &'a [u8],
     len: usize,

@@ -11,7 +11,7 @@
 
 use crate::context::Transport;
 
-/// What a packet asks for or answers.
+/// The request or the answer in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// SEND.
@@ -86,7 +86,7 @@ impl Place {
     }
 }
 
-/// What the last packet of a SEND or WRITE brings besides the payload.
+/// The header that the last packet of a SEND or WRITE carries besides the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tail {
     /// Nothing.
@@ -120,7 +120,7 @@ impl Carries {
     pub const IMM: Self = Self(1 << 5);
     /// Invalidate.
     pub const IETH: Self = Self(1 << 6);
-    /// DC: what is asked of a target.
+    /// DC: the request to a target.
     pub const CONNECT: Self = Self(1 << 8);
     /// DC: the connection that the target has made.
     pub const ACCEPT: Self = Self(1 << 9);
@@ -218,7 +218,7 @@ impl Opcode {
         self.row().place
     }
 
-    /// What it brings besides the payload.
+    /// The header that it carries besides the payload.
     #[must_use]
     pub fn tail(self) -> Tail {
         self.row().carries.tail()

@@ -59,10 +59,10 @@ fn packet(headers: &Headers, payload: &[u8]) -> Vec<u8> {
     draft.finish()
 }
 
-/// Every valid opcode, with the bytes of headers after the BTH: written down apart from the table, from IBTA vol. 1
-/// table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xa0 on, XRC: RC's
-/// with an XRCETH of 4 bytes in requests (annex A14). From 0xc0 on, DC: the same with 8
-/// bytes that name the connection, and Connect, Accept and Disconnect.
+/// Every valid opcode, with the bytes of headers after the BTH. The list is independent of the table. It follows IBTA
+/// vol. 1 table 35, with DETH 8, RETH 16, AtomicETH 28, AETH 4, AtomicAckETH 8, ImmDt 4, IETH 4. From 0xa0 on, XRC:
+/// RC's with an XRCETH of 4 bytes in requests (annex A14). From 0xc0 on, DC: the same with 8 bytes that name the
+/// connection, and Connect, Accept and Disconnect.
 const EXTENDED_BYTES: [(u8, usize); 89] = [
     (0x00, 0),
     (0x01, 0),

@@ -39,7 +39,7 @@ const RESERVED: [usize; 4] = [1, 2, 3, 62];
 const OWNER: u8 = 1;
 /// The one type there is: a command by PCI.
 const COMMAND: u8 = 7;
-/// What inputs and outputs begin with: the number of the command, and the status.
+/// Bytes of the header of inputs and outputs: the number of the command, and the status.
 const HEADER_BYTES: usize = 8;
 /// Most bytes of an input or an output: the pages of the longest list that a driver may name are fewer.
 const MAX_BYTES: usize = 1 << 25;
@@ -101,7 +101,7 @@ impl Slot {
     }
 }
 
-/// What has become of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// There is none, or no way to answer.

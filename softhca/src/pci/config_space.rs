@@ -45,7 +45,7 @@ const FUNCTION_LEVEL_RESET: u16 = 1 << 15;
 /// Address of vital product data.
 const PRODUCT_DATA_FLAG: u16 = 1 << 15;
 
-/// What a store sets in motion.
+/// Effect of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// The function is to be reset.
@@ -124,7 +124,7 @@ impl ConfigSpace {
         }
     }
 
-    /// Writes from byte `at` on. What is past the end is lost, and so are pieces of the gateway's registers.
+    /// Writes from byte `at` on. Bytes past the end are lost, as are pieces of the gateway's registers.
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Option<Change> {
         for (index, &byte) in bytes.iter().enumerate() {
             let Some(at) = at.checked_add(index).filter(|&at| at < CONFIG_BYTES) else { break };
@@ -191,7 +191,7 @@ impl ConfigSpace {
         self.permit(POWER + 4, [POWER_STATE as u8]);
     }
 
-    /// Vital product data: an address, and what is there.
+    /// Vital product data: an address, and the data there.
     fn put_product_data(&mut self, next: usize) {
         self.put(PRODUCT_DATA, [0x03, next as u8]);
         self.permit(PRODUCT_DATA + 2, [0xff; 6]);

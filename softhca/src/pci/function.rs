@@ -1,4 +1,4 @@
-//! One PCI function: its registers, and what they set in motion.
+//! One PCI function: its registers, and the effects of accesses to them.
 
 use super::command_queue::Outcome;
 use super::config_space::{Change, ConfigSpace};
@@ -24,8 +24,8 @@ pub trait Interrupts: Send {
 /// A PCI function. It does no I/O: accesses come in by its methods, memory is reached as its device reaches it, and interrupts
 /// leave by [`Interrupts`].
 ///
-/// Commands are carried out when their doorbell rings. What else an access sets in motion happens in the next [`Step::step`]; who
-/// runs the function on a thread wakes the thread after each [`Self::write`] and [`Self::write_config`].
+/// Commands are carried out when their doorbell rings. Other effects of an access happen in the next [`Step::step`].
+/// If the function runs on a thread, wake the thread after each [`Self::write`] and [`Self::write_config`].
 pub struct Function {
     config: ConfigSpace,
     segment: InitSegment,
@@ -72,12 +72,12 @@ impl Function {
         &mut self.device
     }
 
-    /// Reads the configuration space from byte `at` on. What is past its end reads as zeros.
+    /// Reads the configuration space from byte `at` on. Bytes past its end read as zeros.
     pub fn read_config(&self, at: usize, out: &mut [u8]) {
         self.config.read(at, out);
     }
 
-    /// Writes to the configuration space from byte `at` on. What is past its end is lost.
+    /// Writes to the configuration space from byte `at` on. Bytes past its end are lost.
     pub fn write_config(&mut self, at: usize, bytes: &[u8]) {
         match self.config.write(at, bytes) {
             Some(Change::Reset) => self.reset(),
@@ -85,7 +85,8 @@ impl Function {
         }
     }
 
-    /// Reads BAR 0 from byte `at` on. What is not decoded reads as ones, and UAR pages as zeros: they are for stores.
+    /// Reads BAR 0 from byte `at` on. Bytes that are not decoded read as ones, and UAR pages as zeros: they are for
+    /// stores.
     pub fn read(&mut self, at: u64, out: &mut [u8]) {
         if !self.config.decodes_memory() {
             return out.fill(0xff);
@@ -101,8 +102,8 @@ impl Function {
         }
     }
 
-    /// Writes to BAR 0 from byte `at` on. What is not decoded is lost, and so are doorbells while no driver has the interface: Linux
-    /// rings some after it has shut the HCA down.
+    /// Writes to BAR 0 from byte `at` on. Bytes that are not decoded are lost. Doorbells are lost while no driver has
+    /// the interface: Linux rings some after it has shut the HCA down.
     pub fn write(&mut self, at: u64, bytes: &[u8]) {
         if !self.config.decodes_memory() {
             return;
@@ -139,15 +140,15 @@ impl Function {
         mask[within..within + bytes.len()].fill(0xff);
         match self.segment.write(at & !3, u32::from_be_bytes(word), u32::from_be_bytes(mask)) {
             Some(Request::Commands(slots)) => self.commands |= slots,
-            // What a driver before has left behind, that of a kernel that crashed, would be in the way. A failure stays until
-            // the firmware starts anew.
+            // Forget the objects of an earlier driver, such as that of a crashed kernel: they would be in the way. A
+            // failure stays until the firmware restarts.
             Some(Request::Begin | Request::Disable) if !self.device.has_failed() => self.forget(),
             Some(Request::Restart) => self.forget(),
             Some(Request::Begin | Request::Disable) | None => {}
         }
     }
 
-    /// Forgets what a driver has made. Its registers stay.
+    /// Forgets all objects of the driver. Its registers stay.
     fn forget(&mut self) {
         self.commands = 0;
         self.firmware = Firmware::at_power_on();
@@ -172,7 +173,8 @@ impl Function {
         self.config.masters_bus() && !self.device.has_failed()
     }
 
-    /// Does what needs no clock: carries out commands, and interrupts the driver; `true` if there was a command.
+    /// Does the work that needs no clock: carries out commands, and interrupts the driver; `true` if there was a
+    /// command.
     fn answer(&mut self) -> bool {
         if !self.works() {
             return false;

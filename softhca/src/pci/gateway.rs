@@ -1,12 +1,12 @@
-//! The vendor-specific capability: a gateway to the adapter's insides, and a lock for it. Of what is behind it, this device has the
-//! semaphores by which drivers agree who has the firmware start anew. Layout: Linux
+//! The vendor-specific capability: a gateway to the adapter's insides, and a lock for it. The only thing behind the
+//! gateway here is the semaphores by which drivers agree on the one that restarts the firmware. Layout: Linux
 //! `drivers/net/ethernet/mellanox/mlx5/core/lib/pci_vsc.c`.
 //!
 //! | byte | register |
 //! |---|---|
 //! | 4 | the space that is behind (bits 15:0), and whether there is one (31:29) |
 //! | 8 | counter: another number at each look |
-//! | 12 | lock: keeps what was written first, until 0 is written |
+//! | 12 | lock: keeps the first value written, until 0 is written |
 //! | 16 | address (29:0); storing it with bit 31 writes, and clears the bit; without bit 31 it reads, and sets the bit |
 //! | 20 | data |
 
@@ -97,7 +97,7 @@ fn take_or_free(semaphore: &mut u32, word: u32) {
 mod tests {
     use super::*;
 
-    /// What is at an address of the space.
+    /// The word at an address of the space.
     fn get(gateway: &mut Gateway, address: u32) -> u32 {
         gateway.write(ADDRESS, address);
         assert_eq!(gateway.read(ADDRESS), address | FLAG);

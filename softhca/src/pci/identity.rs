@@ -1,4 +1,4 @@
-//! Who a function says it is.
+//! The identity of a function.
 
 use crate::config::Generation;
 

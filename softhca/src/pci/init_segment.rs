@@ -42,20 +42,20 @@ const QUEUE_SHAPE: u32 = LOG_SLOTS << 4 | LOG_STRIDE;
 const INTERFACE_SHIFT: u32 = 8;
 const INTERFACE_MASK: u32 = 7;
 const ADDRESS_MASK: u32 = !0xfff;
-/// Who has the interface: the driver; nobody; nobody, and the firmware starts anew.
+/// Owner of the interface: the driver; none; none, and the firmware restarts.
 const FULL_DRIVER: u32 = 0;
 const DISABLED: u32 = 1;
 const SOFTWARE_RESET: u32 = 7;
-/// [`INITIALIZING`]: bit 31, which is 0, while the device starts; a driver may have the firmware start anew; the interface can be
-/// the driver's (bit 24) or disabled (bit 25).
+/// [`INITIALIZING`]: bit 31, which is 0 here, is set while the device starts. A driver may restart the firmware (bit
+/// 30); the interface can be the driver's (bit 24) or disabled (bit 25).
 const CAN_DO: u32 = 1 << 30 | 1 << 25 | 1 << 24;
-/// [`HEALTH_SEVERITY`]: the driver is asked to have the firmware start anew (bit 7 of the first byte); the severity is valid
+/// [`HEALTH_SEVERITY`]: the driver is asked to restart the firmware (bit 7 of the first byte); the severity is valid
 /// (bit 3), and "critical" (2), as syslog counts.
 const WANTS_RESET: u32 = (1 << 7 | 1 << 3 | 2) << 24;
 /// [`HEALTH_SYNDROME`], in its second byte: internal error of the firmware (Linux `MLX5_INITIAL_SEG_HEALTH_SYNDROME_FW_INTERNAL_ERR`).
 const INTERNAL_ERROR: u32 = 1 << 16;
 
-/// What registers say that others know.
+/// Register values that come from other parts of the function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// Version of the firmware.
@@ -72,7 +72,7 @@ pub(super) struct Facts {
     pub(super) failed_at: Option<u32>,
 }
 
-/// What a store to the segment asks for.
+/// The request in a store to the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// Commands are in these slots, a bit for each.

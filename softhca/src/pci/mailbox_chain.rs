@@ -13,10 +13,10 @@ use crate::memory::HostMemory;
 pub(super) const DATA_BYTES: usize = 512;
 /// Bytes of a mailbox.
 pub(super) const MAILBOX_BYTES: usize = 576;
-/// What an address of a mailbox is a multiple of.
+/// Alignment of a mailbox, in bytes.
 const ALIGNMENT: u64 = 512;
 
-/// Where in a mailbox its control part begins, which has a signature of its own; and what is in it.
+/// Offsets in a mailbox: of its control part, which has a signature of its own, and of the fields in it.
 const CONTROL: usize = DATA_BYTES;
 const NEXT: usize = 560;
 const NUMBER: usize = 568;
@@ -49,7 +49,7 @@ impl Direction {
     }
 }
 
-/// What is known of a chain before it is read.
+/// The facts about a chain before it is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
     /// Address of the first mailbox.
@@ -63,8 +63,9 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Follows the chain for `bytes` bytes; `f` gets each mailbox, and its address. What the last one says of a next one does not
-    /// count: drivers use long chains for short inputs. Mailboxes are numbered, so a chain that comes back to itself ends.
+    /// Follows the chain for `bytes` bytes; `f` gets each mailbox, and its address. The next pointer of the last one
+    /// does not count: drivers use long chains for short inputs. Mailboxes are numbered, so a chain that comes back to
+    /// itself ends.
     fn follow(
         &self,
         memory: &dyn HostMemory,
@@ -103,7 +104,7 @@ impl Chain {
     /// Appends `bytes` bytes from the chain to `input`.
     ///
     /// # Errors
-    /// What is wrong with the chain.
+    /// The fault of the chain.
     pub(super) fn read(&self, memory: &dyn HostMemory, bytes: usize, input: &mut Vec<u8>) -> Result<(), Delivery> {
         let end = input.len() + bytes;
         self.follow(memory, bytes, |_, mailbox| {
@@ -112,11 +113,11 @@ impl Chain {
         })
     }
 
-    /// The mailboxes for `bytes` bytes: their addresses, and what they hold now. So what a command gives is sure to have a
-    /// place before the command is carried out.
+    /// The mailboxes for `bytes` bytes: their addresses, and their present content. So the output of a command is sure
+    /// to have a place before the command is carried out.
     ///
     /// # Errors
-    /// What is wrong with the chain.
+    /// The fault of the chain.
     pub(super) fn places(&self, memory: &dyn HostMemory, bytes: usize) -> Result<Vec<Place>, Delivery> {
         let mut places = Vec::new();
         self.follow(memory, bytes, |at, mailbox| {

@@ -1,4 +1,5 @@
-//! Vital product data: what the board is called, as tools and drivers read it. Layout: PCI Local Bus Specification 3.0, appendix I.
+//! Vital product data: the name of the board, for tools and drivers. Layout: PCI Local Bus Specification 3.0, appendix
+//! I.
 
 use crate::config::Generation;
 

@@ -1,4 +1,4 @@
-//! Receives from SRQs that fail at a rate, so that drivers meet what a device in trouble does.
+//! Receives from SRQs that fail at a rate, so that drivers meet the failures of a device in trouble.
 
 use crate::config::SrqFaults;
 

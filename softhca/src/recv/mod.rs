@@ -1,4 +1,5 @@
-//! Receive queues: WQEs taken from a QP's own ring or from an SRQ. They must never know a QP, or what its WQE receives.
+//! Receive queues: WQEs taken from a QP's own ring or from an SRQ. They must never know a QP, or the data that its WQE
+//! receives.
 
 mod fault_clock;
 mod rq;

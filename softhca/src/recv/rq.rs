@@ -19,13 +19,14 @@ pub(crate) struct Rq {
     signed: Option<Signed>,
 }
 
-/// What the signatures of receive WQEs cover besides.
+/// Additional inputs of the signatures of receive WQEs.
 #[derive(Clone, Debug)]
 struct Signed {
     qpn: u32,
-    /// What index the last WQE's signature was for, by its [XOR](of_index): its own, or that of the WQE which began its chain. libmlx5
-    /// gives all that one call posts the index of the first (rdma-core `providers/mlx5/qp.c`, `mlx5_post_recv`). Two at most that
-    /// cannot be told apart.
+    /// The index that the last WQE's signature was made for, by its [XOR](of_index). It is the WQE's own index, or
+    /// that of the WQE which began its chain: libmlx5 signs all WQEs of one call with the index of the first
+    /// (rdma-core `providers/mlx5/qp.c`, `mlx5_post_recv`). At most two entries, if the signatures cannot tell them
+    /// apart.
     chain: Vec<u8>,
 }
 

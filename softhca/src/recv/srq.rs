@@ -1,7 +1,7 @@
 //! Shared receive queues: WQEs linked by index, consumed in the order of the links; or in a circle.
 //!
-//! Each WQE of a linked ring begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`); the driver links freed WQEs at the tail
-//! in any order (`mlx5_free_srq_wqe`), so the link is followed at the time the WQE is consumed.
+//! Each WQE of a linked ring begins with `struct mlx5_wqe_srq_next_seg` (rdma-core `mlx5dv.h`). The driver links freed
+//! WQEs at the tail in any order (`mlx5_free_srq_wqe`), so the device follows the link when it consumes the WQE.
 
 use super::tag_list::TagList;
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
@@ -17,7 +17,7 @@ const NEXT_WQE_INDEX: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Srq {
     context: SrqContext,
-    /// What it has as one of an XRC domain.
+    /// Its context as an SRQ of an XRC domain.
     xrc: Option<XrcContext>,
     /// The tags that messages are matched with, if they are.
     tags: Option<TagList>,
@@ -44,13 +44,13 @@ impl Srq {
         Self { tags: Some(TagList::new(tags)), ..Self::new(context, None) }
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     #[must_use]
     pub(crate) fn context(&self) -> &SrqContext {
         &self.context
     }
 
-    /// What it has as one of an XRC domain.
+    /// Its context as an SRQ of an XRC domain.
     #[must_use]
     pub(crate) fn xrc(&self) -> Option<XrcContext> {
         self.xrc

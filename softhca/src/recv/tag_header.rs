@@ -2,7 +2,8 @@
 
 use crate::wqe::Remote;
 
-/// What begins a message (`struct ibv_tmh`): operation, three reserved bytes, four bytes for the receiver's program, and the tag.
+/// Bytes of the header that begins a message with a tag (`struct ibv_tmh`): operation, three reserved bytes, four
+/// bytes for the receiver's program, and the tag.
 pub(crate) const HEADER_BYTES: usize = 16;
 /// Bytes of the longest message that announces another: that header, one that says where the other lies (`struct ibv_rvh`), and what
 /// programs add (`MLX5_TM_MAX_RNDV_MSG_SIZE`).
@@ -10,7 +11,7 @@ const MAX_ANNOUNCEMENT: usize = 64;
 /// Bytes of both headers.
 pub(crate) const ANNOUNCEMENT_BYTES: usize = 32;
 
-/// `enum ibv_tmh_op`; whatever is neither of these has no tag.
+/// `enum ibv_tmh_op`: only `RENDEZVOUS` and `EAGER` messages have a tag.
 const RENDEZVOUS: u8 = 1;
 pub(crate) const FINISHED: u8 = 2;
 const EAGER: u8 = 3;
@@ -22,7 +23,7 @@ pub(crate) struct Tagged {
     pub(crate) tag: u64,
     /// The header.
     pub(crate) header: [u8; HEADER_BYTES],
-    /// What is announced, if the data is not in the message.
+    /// The announcement, if the data is not in the message.
     pub(crate) announced: Option<Announcement>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Announcement {
     pub(crate) headers: [u8; ANNOUNCEMENT_BYTES],
 }
 
-/// What the first packet of a message says.
+/// The kind of a message, by its first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageKind {
     /// It has no tag.

@@ -1,8 +1,9 @@
 //! The list of tags of an SRQ that matches messages: which of its buffers a message is for.
 //!
-//! Software matches, too: with what it has posted, those messages for which the list has nothing. So both count these messages. A tag
-//! that is appended while software has not seen them all is held back, since one of them may have been meant for it; it takes part as soon
-//! as the two counters are the same (rdma-core `Documentation/tag_matching.md`).
+//! Software matches as well: it matches messages without an entry in the list with the receives that it has posted. So
+//! both count these messages. A tag appended before software has seen all these messages is held back, since one of
+//! them may have been meant for it. It takes part as soon as the two counters are equal (rdma-core
+//! `Documentation/tag_matching.md`).
 
 use crate::context::TagContext;
 use crate::query::TagListInfo;
@@ -62,7 +63,7 @@ impl TagList {
         Self { context, entries: Vec::new(), next: 0, hw_phase: 0, sw_phase: 0 }
     }
 
-    /// What it was created from.
+    /// The context that it was created from.
     pub(crate) fn context(&self) -> TagContext {
         self.context
     }

@@ -1,4 +1,4 @@
-//! A receive WQE, and where it lies: what an own ring and an SRQ have in common.
+//! A receive WQE, and its place: the common part of an own ring and an SRQ.
 
 use crate::context::RqContext;
 use crate::memory::HostMemory;
@@ -7,9 +7,9 @@ use crate::wqe::{DATA_SEG_BYTES, DataSeg, INVALID_LKEY, WqeFault, data_seg};
 /// A receive WQE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecvWqe {
-    /// What its CQE says in `wqe_counter`: the running number of the WQE in an own ring, the index in an SRQ.
+    /// `wqe_counter` of its CQE: the running number of the WQE in an own ring, the index in an SRQ.
     pub counter: u16,
-    /// Buffers, in order; or what is wrong with the WQE.
+    /// Buffers, in order; or the fault of the WQE.
     pub segs: Result<Vec<DataSeg>, WqeFault>,
 }
 

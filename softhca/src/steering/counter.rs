@@ -1,6 +1,6 @@
 //! Flow counters.
 
-/// What a flow counter has counted.
+/// Counts of a flow counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlowCounter {
     /// Frames.
@@ -18,7 +18,7 @@ impl FlowCounter {
         self.octets += octets;
     }
 
-    /// What it says; from 0 on again if `clear` says so.
+    /// Returns its counts, and sets them to 0 if `clear` is set.
     pub(super) fn read(&mut self, clear: bool) -> Self {
         let read = *self;
         if clear {

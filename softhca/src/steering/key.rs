@@ -1,4 +1,4 @@
-//! What rules match on: a frame's headers in the layout of the PRM, so that a match is a comparison of bytes under a mask.
+//! Match keys: a frame's headers in the layout of the PRM, so that a match is a comparison of bytes under a mask.
 
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
@@ -129,7 +129,7 @@ impl Key {
         key
     }
 
-    /// What is left under a mask.
+    /// The bits under a mask.
     pub(crate) fn masked(&self, mask: &Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at] & mask.0[at]))
     }

@@ -7,7 +7,7 @@
 //!                              └─────────────┴── of a higher level only ──────┘
 //! ```
 //!
-//! A way from table to table always goes to a higher level, so it ends, whatever the rules are.
+//! Each step from table to table goes to a higher level, so with any rules the look-up ends.
 
 mod counter;
 mod key;

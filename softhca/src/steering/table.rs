@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Most groups of a table.
 const MAX_GROUPS: u32 = 1 << 16;
 
-/// What happens to frames that no rule of a table matches.
+/// Treatment of frames that no rule of a table matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Miss {
-    /// What the direction does: received frames are dropped, those to send go out.
+    /// The default of the direction: received frames are dropped, frames to send go out.
     Default,
     /// They go on to another table.
     Table(u32),
@@ -26,7 +26,7 @@ pub(crate) enum Destination {
     Tir(u32),
 }
 
-/// What a rule does with frames.
+/// A rule's decision about frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// They go out.
@@ -42,7 +42,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Entry {
     /// The group that it belongs to.
     pub(crate) group: u32,
-    /// What frames have under the group's mask.
+    /// Value of the frames under the group's mask.
     pub(crate) value: Key,
     /// What it does.
     pub(crate) verdict: Verdict,
@@ -62,7 +62,7 @@ pub(crate) struct Group {
     pub(crate) last: u32,
     /// Bits that count.
     pub(crate) mask: Key,
-    /// Indices of rules by what they match.
+    /// Indices of rules by their match value.
     by_value: HashMap<Key, BTreeSet<u32>>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct FlowTable {
     pub(crate) level: u8,
     /// log2 of the indices.
     pub(crate) log_size: u8,
-    /// What happens to frames that no rule matches.
+    /// Treatment of frames that no rule matches.
     pub(crate) miss: Miss,
     groups: Table<Group>,
     /// Groups by first index.

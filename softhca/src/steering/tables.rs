@@ -24,7 +24,7 @@ pub(crate) enum Direction {
     Transmit,
 }
 
-/// What becomes of a frame.
+/// The decision about a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decision {
     /// It goes out; of received frames, never.
@@ -73,7 +73,7 @@ impl Steering {
         }
     }
 
-    /// What becomes of a frame of `octets` bytes. Counters of the rules on its way count it.
+    /// Decides about a frame of `octets` bytes. Counters of the rules on its way count it.
     pub(crate) fn decide(&mut self, direction: Direction, key: &Key, octets: u64) -> Decision {
         let default = direction == Direction::Transmit;
         let mut decision = Decision::default();
@@ -234,7 +234,7 @@ impl Steering {
         Ok(number)
     }
 
-    /// What a flow counter has counted; it begins anew if `clear` says so.
+    /// Returns the counts of a flow counter, and sets them to 0 if `clear` is set.
     pub(crate) fn read_counter(&mut self, number: u32, clear: bool) -> Result<FlowCounter, Error> {
         Ok(self.counters.find_mut(number)?.read(clear))
     }
@@ -277,7 +277,7 @@ impl Steering {
         next_table(entry).map_or(Ok(()), |number| tables.check_way(level, Miss::Table(number)))
     }
 
-    /// A rule is gone: what it named is used by one less.
+    /// A rule is gone: the objects that it named have one user less.
     fn release(&mut self, direction: Direction, entry: &Entry) {
         self.of_mut(direction).count_table(next_table(entry), -1);
         self.count_counters(&entry.counters, -1);

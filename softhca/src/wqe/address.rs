@@ -29,8 +29,8 @@ mod offset {
     pub(super) const SHORT_BYTES: usize = 16;
 }
 
-/// Takes the address vector of a datagram. Its reserved words may hold anything: UCX leaves there what the ring held before
-/// (`uct_ib_mlx5_set_dgram_seg`).
+/// Takes the address vector of a datagram. Its reserved words may hold anything: UCX leaves old bytes of the ring
+/// there (`uct_ib_mlx5_set_dgram_seg`).
 pub(super) fn datagram(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
     let (_, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
     Ok(UdAddress { qkey: be32(short, offset::QKEY), vector: vector(segs)? })
@@ -42,8 +42,8 @@ pub(super) fn target(segs: &mut Segments<'_>) -> Result<DcTarget, WqeFault> {
     Ok(DcTarget { access_key: be64(short, offset::DC_KEY), vector: vector(segs)? })
 }
 
-/// Takes the number of the SRQ that a request of XRC is for. The rest of its segment may hold anything: libmlx5 leaves there what
-/// the ring held before.
+/// Takes the number of the SRQ that a request of XRC is for. The rest of its segment may hold anything: libmlx5 leaves
+/// old bytes of the ring there.
 pub(super) fn srq(segs: &mut Segments<'_>) -> Result<u32, WqeFault> {
     let (start, seg) = segs.take("XRC", DATA_SEG_BYTES)?;
     let srqn = be32(seg, 0);
@@ -56,7 +56,7 @@ fn vector(segs: &mut Segments<'_>) -> Result<AddressVector, WqeFault> {
     let before = segs.clone();
     let (start, short) = segs.take("address vector", offset::SHORT_BYTES)?;
     let dqp = be32(short, offset::DQP);
-    // Bits 30:24 mean nothing, and may be anything: libmlx5 leaves there what its user's `remote_qpn` of 32 bits has
+    // Bits 30:24 mean nothing, and may be anything: libmlx5 leaves the bits of its user's 32-bit `remote_qpn` there
     // (`_set_datagram_seg`).
     let mut address = AddressVector {
         dest_qpn: dqp & 0x00ff_ffff,

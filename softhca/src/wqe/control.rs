@@ -8,8 +8,8 @@ pub(super) const OPMOD: usize = 0;
 pub(super) const INDEX: usize = 1;
 pub(super) const OPCODE: usize = 3;
 pub(super) const QPN_DS: usize = 4;
-/// The signature, which a device looks at only where the QP was made with signatures. The same holds for streams: of QPs without, UCX
-/// leaves there what the ring held before, and perftest counts streams up all the same.
+/// The signature, which a device looks at only where the QP was made with signatures. The same holds for streams. On
+/// QPs without streams, UCX leaves old bytes of the ring in this field, and perftest still counts streams up.
 pub(super) const SIGNATURE: usize = 8;
 /// A DCI's stream (`dci_stream_channel_id`).
 pub(super) const STREAM: usize = 9;

@@ -1,4 +1,5 @@
-//! The meaning of a send WQE's bytes. Everything is checked: what a driver cannot have meant is a [`WqeFault`].
+//! The meaning of a send WQE's bytes. Everything is checked: a value that a driver cannot have meant is a
+//! [`WqeFault`].
 
 use super::fault::WqeFault;
 use super::opcode::{self, Operands, SHAPES, Tail};
@@ -50,7 +51,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
     let mut remote = Remote { addr: 0, rkey: 0 };
     if shape.remote {
-        // Its last word is reserved and may hold anything: UCX leaves there what the ring held before
+        // Its last word is reserved and may hold anything: UCX leaves old bytes of the ring there
         // (`uct_ib_mlx5_ep_set_rdma_seg`).
         let (_, seg) = segs.take("remote address", DATA_SEG_BYTES)?;
         remote = Remote { addr: be64(seg, 0), rkey: be32(seg, 8) };

@@ -28,7 +28,7 @@ const L4: u8 = 1 << 7;
 const INSERT_VLAN: u16 = 1 << 15;
 const SERVICE: u16 = 1 << 0;
 
-/// What the segment says.
+/// The content of the segment.
 pub(super) struct EthSegment {
     pub(super) framing: Framing,
     pub(super) headers: Vec<u8>,

@@ -20,8 +20,8 @@ pub(super) fn width(opmod: u8) -> Option<Width> {
     }
 }
 
-/// The operands: values, then masks, each of the atomic's size; of an addition no masks but the boundaries. Padded to whole DSs
-/// with bytes that mean nothing: UCX leaves there what the ring held before.
+/// The operands: values, then masks, each of the atomic's size; of an addition no masks but the boundaries. Padded to
+/// whole DSs with bytes that mean nothing: UCX leaves old bytes of the ring there.
 pub(super) fn take(segs: &mut Segments<'_>, width: Width, is_swap: bool) -> Result<Extended, WqeFault> {
     let count = if is_swap { 4 } else { 2 };
     let bytes = (count * usize::from(width.bytes())).next_multiple_of(DATA_SEG_BYTES);

@@ -4,7 +4,7 @@ use crate::context::Transport;
 use crate::memory::DmaFault;
 use thiserror::Error;
 
-/// Why a WQE cannot be executed: what is wrong, with the value found. Offsets are in bytes from the WQE's start.
+/// Why a WQE cannot be executed: the fault, with the value found. Offsets are in bytes from the WQE's start.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WqeFault {
     /// The ring cannot be read.
@@ -161,7 +161,7 @@ pub enum WqeFault {
     /// `flags` of the UMR control segment has bits that mean nothing, or asks for a key that is free and is not.
     #[error("flags of the UMR control segment are {0:#04x}")]
     BadUmrFlags(u8),
-    /// A UMR WQE changes what this device has not.
+    /// A UMR WQE changes fields that this device lacks.
     #[error("mkey_mask is {0:#x}: signatures, or fields that do not exist")]
     BadUmrMask(u64),
     /// The list of a UMR WQE is longer than the memory it is in.

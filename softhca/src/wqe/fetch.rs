@@ -112,8 +112,9 @@ fn checked(
     decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
-/// Opcode byte, WQEBBs, and whether only the first error is told, of the WQE at WQEBB `index`, for a WQE that is skipped without being
-/// executed: a flushed or a bad one. Whatever the ring holds, it takes at least one WQEBB and none past `producer`.
+/// Opcode byte, WQEBBs, and whether only the first error is told, of the WQE at WQEBB `index`, for a WQE that is
+/// skipped without being executed: a flushed or a bad one. For any bytes in the ring, it takes at least one WQEBB and
+/// none past `producer`.
 pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn HostMemory) -> (u8, u16, bool) {
     let mut bytes = [0; control::BYTES];
     if copy_from_ring(sq, index, 0, &mut bytes, memory).is_err() {

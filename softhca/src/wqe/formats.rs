@@ -70,7 +70,7 @@ const CRC_ZEROS: u8 = 1;
 /// Bytes of a `SET_PSV` segment.
 const SET_PSV_BYTES: usize = 16;
 
-/// Takes the value of a `SET_PSV` WQE: the number of the signature value, and what it becomes.
+/// Takes the value of a `SET_PSV` WQE: the number of the signature value, and its new content.
 pub(super) fn set_psv(segs: &mut Segments<'_>) -> Result<(u32, u64), WqeFault> {
     let (start, seg) = segs.take("set PSV", SET_PSV_BYTES)?;
     zero("PSV number", start, u64::from(be32(seg, 0) >> 24))?;
@@ -79,7 +79,7 @@ pub(super) fn set_psv(segs: &mut Segments<'_>) -> Result<(u32, u64), WqeFault> {
     Ok((be32(seg, 0), be64(seg, 8)))
 }
 
-/// What formats say: of signatures, and of encryption.
+/// Content of formats: of signatures, and of encryption.
 pub(super) type Said = (Option<SignatureFormat>, Option<EncryptionFormat>);
 
 /// Takes so many `bytes` of formats.

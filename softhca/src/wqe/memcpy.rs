@@ -6,7 +6,8 @@ use super::payload::DataSeg;
 use super::segments::{DATA_SEG_BYTES, Segments, be32, be64, data_seg, zero};
 use super::send::Memcpy;
 
-/// Takes all that follows the control segment, whose last word means nothing here: libmlx5 leaves what the ring held before.
+/// Takes all segments after the control segment. The last word of the control segment means nothing here: libmlx5
+/// leaves old bytes of the ring there.
 pub(super) fn take(segs: &mut Segments<'_>) -> Result<Memcpy, WqeFault> {
     let (start, seg) = segs.take("MMO metadata", DATA_SEG_BYTES)?;
     zero("MMO control", start, be32(seg, 0).into())?;

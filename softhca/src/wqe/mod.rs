@@ -1,5 +1,5 @@
-//! Send WQEs, and the data segments of receive WQEs: bytes of the ring in, what they ask for out. They must never know
-//! a QP, or how a request is carried out.
+//! Send WQEs, and the data segments of receive WQEs: bytes of the ring in, requests out. They must never know a QP, or
+//! how a request is carried out.
 //!
 //! ```text
 //!  ring, register ── fetch.rs ──> control.rs ──> opcode.rs: which segments? ──> decode.rs ──> send.rs: SendWqe

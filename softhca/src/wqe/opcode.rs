@@ -47,7 +47,7 @@ pub const MMO: u8 = 0x2f;
 /// Opcode modifier of [`MMO`]: a copy (`MLX5_OPC_MOD_MMO_DMA`).
 pub(super) const MMO_DMA: u8 = 1;
 
-/// What follows the segments that the opcode and the transport call for.
+/// The segments after those that the opcode and the transport call for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Nothing that is looked at.
@@ -56,9 +56,9 @@ pub(super) enum Tail {
     Source,
     /// Buffers for the answer, by reference only.
     Result,
-    /// What is to become of a memory key.
+    /// The change of a memory key.
     Key,
-    /// What a signature value becomes.
+    /// The new content of a signature value.
     SignatureValue,
     /// Memory of this side, to be copied to another place of it.
     Copy,
@@ -66,7 +66,7 @@ pub(super) enum Tail {
     Queue,
     /// Data that stays at home, by reference only.
     Dumped,
-    /// What is to become of a list of tags.
+    /// The change of a list of tags.
     Tags,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Shape {
     pub(super) remote: bool,
     /// The operands of an atomic.
     pub(super) atomic: Operands,
-    /// What the rest is.
+    /// The remaining segments.
     pub(super) tail: Tail,
 }
 

@@ -1,4 +1,4 @@
-//! What a WQE sends, or where it puts what it fetches.
+//! The memory that a WQE sends from, or fetches into.
 
 /// Memory of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct DataSeg {
     pub addr: u64,
 }
 
-/// What a send WQE sends, or where it puts what it fetches.
+/// The data that a send WQE sends, or the buffers that it fetches into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// By reference.

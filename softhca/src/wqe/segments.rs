@@ -53,7 +53,7 @@ pub(super) fn zero(field: &'static str, at: usize, value: u64) -> Result<(), Wqe
 #[derive(Clone)]
 pub(super) struct Segments<'a> {
     wqe: &'a [u8],
-    /// Offset in bytes of what has not been taken yet.
+    /// Offset in bytes of the next segment.
     at: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Segments<'a> {
         Ok((start, seg))
     }
 
-    /// Refuses what has not been taken.
+    /// Refuses remaining segments.
     pub(super) fn end(&self) -> Result<(), WqeFault> {
         match self.wqe.len() - self.at {
             0 => Ok(()),

@@ -1,4 +1,4 @@
-//! What a send WQE says, decoded.
+//! A send WQE, decoded.
 
 use super::payload::{DataSeg, Payload};
 use super::tags::TagOp;
@@ -82,7 +82,7 @@ impl AddressVector {
     }
 }
 
-/// What the device does to an Ethernet frame before it sends it.
+/// Changes that the device makes to an Ethernet frame before it sends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Framing {
     /// Checksums that it fills in.
@@ -129,7 +129,7 @@ pub struct Enable {
 pub enum Comparison {
     /// It always holds.
     Always,
-    /// The value is what the clock shows.
+    /// The value equals the clock.
     Equal,
     /// It is more.
     Bigger,
@@ -154,7 +154,7 @@ pub struct WaitTime {
     pub comparison: Comparison,
     /// It waits until the comparison does not hold.
     pub inverted: bool,
-    /// What is compared with the clock.
+    /// Value to compare with the clock.
     pub value: u64,
     /// Which bits of both.
     pub mask: u64,
@@ -176,7 +176,7 @@ impl WaitTime {
         self.mask < end
     }
 
-    /// Whether what it waits for is there when the clock shows `clock`.
+    /// Whether the wait is over when the clock shows `clock`.
     #[must_use]
     pub fn is_over(&self, clock: u64) -> bool {
         let (value, shown) = (self.value & self.mask, clock & self.mask);
@@ -214,7 +214,7 @@ impl WaitTime {
     }
 }
 
-/// What a send WQE asks for.
+/// The request of a send WQE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOp {
     /// Nothing.
@@ -292,11 +292,12 @@ pub struct SendWqe {
     pub opcode: u8,
     /// What to do.
     pub op: SendOp,
-    /// What is to become of which memory key.
+    /// The change of a memory key, and the key.
     pub umr: Option<Box<Umr>>,
     /// DC: to whom. A NOP goes to nobody.
     pub target: Option<DcTarget>,
-    /// DC: of which stream. It means something only if the QP has streams: without, drivers leave there what they like.
+    /// DC: of which stream. It means something only if the QP has streams: without streams, drivers leave any value
+    /// there.
     pub stream: u16,
     /// XRC: the peer's SRQ. A NOP has none.
     pub srqn: Option<u32>,

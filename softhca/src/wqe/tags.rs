@@ -18,7 +18,7 @@ pub struct Append {
     pub buffer: Option<DataSeg>,
 }
 
-/// What is to become of a list of tags.
+/// The change of a list of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagChange {
     /// Nothing.
@@ -52,8 +52,8 @@ const REMOVE: u8 = 2;
 const SW_CNT: u8 = 1 << 6;
 const CQE_REQ: u8 = 1 << 7;
 
-/// Takes all that follows the control segment. What an operation does not use may hold anything: libmlx5 and UCX leave what the ring
-/// held before.
+/// Takes all that follows the control segment. Fields that an operation does not use may hold anything: libmlx5 and
+/// UCX leave old bytes of the ring there.
 pub(super) fn take(segs: &mut Segments<'_>) -> Result<TagOp, WqeFault> {
     let (at, seg) = segs.take("tag matching", 2 * DATA_SEG_BYTES)?;
     let (opcode, flags) = (seg[0], seg[1]);

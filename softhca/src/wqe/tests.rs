@@ -1,4 +1,4 @@
-//! WQEs as bytes, from the structs of rdma-core's `mlx5dv.h`, against what they must decode to.
+//! WQEs as bytes, from the structs of rdma-core's `mlx5dv.h`, against their expected decoding.
 
 mod cross_channel;
 mod frames;
@@ -175,7 +175,7 @@ fn transports_have_their_opcodes() {
     }
 }
 
-/// What a transport's WQEs may ask for is what its packets can say; of raw packets there are none.
+/// A transport's WQEs may request only operations that its packets can carry, and all of those; raw packets have none.
 #[test]
 fn every_opcode_has_its_packets_and_no_other_transport_has() {
     for shape in SHAPES {
@@ -355,7 +355,7 @@ fn address_vectors() {
         assert_eq!(again, fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Ud).unwrap(), "a reserved word");
     }
 
-    // A DCI's WQEs name a target, with a key of 64 bits, whatever they do there.
+    // Each WQE of a DCI names a target, with a key of 64 bits.
     long[..8].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
     let target = DcTarget { access_key: 0x0102_0304_0506_0708, vector };
     let found = fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Dc).unwrap();
@@ -433,7 +433,7 @@ fn a_copy_has_three_segments_and_no_peer() {
     let to = [0, 0, 1, 0, 0, 0x18, 0x0a, 3, 0, 0, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33];
     let copy = |segments: &[&[u8]]| {
         let mut bytes = modified(0x2f, 1, segments);
-        // What libmlx5 leaves there.
+        // Bytes that libmlx5 leaves there.
         bytes[12..16].fill(0xa5);
         bytes
     };

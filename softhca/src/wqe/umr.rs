@@ -118,7 +118,7 @@ const LIST_UNIT: u16 = 4;
 /// Bytes of an octword.
 pub(crate) const OCTWORD: usize = 16;
 
-/// What a UMR WQE asks for.
+/// The request of a UMR WQE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Umr {
     /// The key. Its lowest byte counts only if that does not change.
@@ -127,7 +127,7 @@ pub struct Umr {
     pub must_be_free: Option<bool>,
     /// The key must not be bound to another QP than the one that asks, and a window of type 2 must be bound to that one.
     pub must_be_of_qp: bool,
-    /// What changes of its context.
+    /// The changes of its context.
     pub change: KeyChange,
     /// Where in its list entries are written, in octwords.
     pub at: u64,
@@ -189,10 +189,11 @@ pub struct KeyChange {
     pub relaxed_ordering: Option<bool>,
 }
 
-/// Takes what follows the control segment, which names `key`.
+/// Takes the segments after the control segment, which names `key`.
 ///
-/// What the mask does not name of the memory key segment means nothing. A `strict` queue's driver (Linux, on the queue that it has
-/// for this) leaves zeros in what has no meaning ever; libmlx5 leaves what the ring held before (`set_umr_mkey_seg`).
+/// Fields of the memory key segment that the mask does not name mean nothing. The driver of a `strict` queue (Linux,
+/// on the queue that it has for this) leaves zeros in fields that never have a meaning. libmlx5 leaves old bytes of
+/// the ring there (`set_umr_mkey_seg`).
 pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Umr, WqeFault> {
     let (start, seg) = segs.take("UMR control", control::BYTES)?;
     let flags = seg[control::FLAGS];
@@ -236,7 +237,7 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Um
         if bytes as u64 > seg.len.into() {
             return Err(WqeFault::ShortList { octwords, bytes: seg.len });
         }
-        // What follows it there, no public driver says.
+        // No public driver shows which bytes follow the list there.
         zero("formats behind a list in memory", start + control::OFFSET_15_0, format_octwords.into())?;
         UmrList::Reference(seg)
     };
@@ -246,7 +247,7 @@ pub(super) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Um
     Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list, format_octwords, signatures, encryption })
 }
 
-/// What the memory key segment says of the fields in `mask`.
+/// The change that the memory key segment requests for the fields in `mask`.
 fn change(mask: u64, seg: &[u8], strict: bool) -> KeyChange {
     let field = |bit: u64, field: (usize, usize)| (mask & bit != 0).then(|| bits(seg, field));
     let flag = |bit: u64, place: (usize, usize)| field(bit, place).map(|value| value != 0);

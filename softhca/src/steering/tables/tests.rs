@@ -99,7 +99,7 @@ fn what_fits_no_direction_is_refused() {
     }
 }
 
-/// What a random test does.
+/// One step of a random test.
 #[derive(Clone, Debug)]
 enum Step {
     Set { table: usize, index: u32, value: [u8; 2], to: u8, tag: u32 },
