@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Object;
 
 layout! {
-    /// What every input begins with.
+    /// Header of every input.
     general_obj_in_cmd_hdr: 0x8 bytes {
         OPCODE: 0x0, 16;
         UID: 0x10, 16;
@@ -17,7 +17,7 @@ layout! {
     }
 }
 layout! {
-    /// What every output begins with.
+    /// Header of every output.
     general_out: 0x8 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -37,7 +37,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// Its input, with no bits set that have no name.
     pub(crate) input: &'static Layout,
-    /// Bytes that the input has at least. What is missing of the layout is zeros: older drivers do not know it.
+    /// Bytes that the input has at least. Missing bytes of the layout count as zeros: older drivers do not know them.
     pub(crate) least: usize,
     /// Its output, for which there must be room.
     pub(crate) output: &'static Layout,
@@ -83,7 +83,7 @@ impl Command {
 
 /// A command that is being carried out.
 pub(crate) struct Call<'a> {
-    /// What the firmware keeps.
+    /// The firmware's state.
     pub(crate) state: &'a mut State,
     pub(crate) device: &'a mut Device,
     /// On whose behalf; 0 is the driver itself.

@@ -1,4 +1,4 @@
-//! Carrying out one command: what is checked of every one, and how it ends.
+//! Carrying out one command: the checks of every command, and its end.
 
 use super::call::{Call, Command, general_obj_in_cmd_hdr, general_out};
 use super::commands;
@@ -90,7 +90,8 @@ fn checked(state: &mut State, device: &mut Device, input: &[u8], output: &mut [u
     Ok(())
 }
 
-/// Does what a command does, and gives back what it has taken for no object: all of it if the command is refused.
+/// Runs a command, and gives back the resources that it has taken for no object: all of them if the command is
+/// refused.
 pub(super) fn finish<T>(
     call: &mut Call<'_>,
     run: impl FnOnce(&mut Call<'_>) -> Result<T, Refusal>,

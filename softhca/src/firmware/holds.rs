@@ -1,10 +1,10 @@
-//! What each object needs of the firmware: memory that it lies in, domains that it names. They stay as long as the object
-//! does.
+//! The firmware's resources that each object needs: memory that it lies in, domains that it names. They stay as long
+//! as the object does.
 
 use crate::error::Object;
 use std::collections::HashMap;
 
-/// What an object needs.
+/// A resource that an object needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// User memory of this number.
@@ -15,7 +15,7 @@ pub(super) enum Hold {
     TransportDomain(u32),
 }
 
-/// What all objects need.
+/// The resources of all objects.
 #[derive(Debug, Default)]
 pub(super) struct Holds {
     by_object: HashMap<(Object, u32), Vec<Hold>>,
@@ -29,7 +29,7 @@ impl Holds {
         }
     }
 
-    /// An object needs nothing any more: what it needed.
+    /// Removes the resources of an object, and returns them.
     pub(super) fn remove(&mut self, kind: Object, number: u32) -> Vec<Hold> {
         self.by_object.remove(&(kind, number)).unwrap_or_default()
     }

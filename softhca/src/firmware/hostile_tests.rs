@@ -1,4 +1,5 @@
-//! What no driver should send, to every command there is: it is refused, with the status that says why, and nothing changes.
+//! Input that no driver should send, to every command: it is refused, with the status that says why, and nothing
+//! changes.
 
 use super::call::{Command, general_obj_in_cmd_hdr};
 use super::commands;
@@ -16,7 +17,7 @@ fn zeros(command: &Command) -> Vec<u8> {
     input
 }
 
-/// Carries it out where nothing has been made yet; what changes is told.
+/// Carries it out on new firmware without objects; a refused command must change nothing.
 fn fresh(input: &[u8], room: usize) -> Result<Vec<u8>, Status> {
     let mut bench = Bench::new();
     let before = format!("{:?}", bench.firmware);
@@ -218,8 +219,8 @@ impl Random {
     }
 }
 
-/// Commands with a few fields of any numbers, in any order, by the driver and its users, while the device works: nothing panics,
-/// and the firmware's own tables stay as small as the mailboxes were.
+/// The driver and its users send commands in any order, with any numbers in a few fields, while the device works.
+/// Nothing panics, and the firmware's own tables stay as small as the mailboxes were.
 #[test]
 fn any_numbers_in_any_order_do_no_harm() {
     let mut random = Random(0x5eed_0fca_11ed_5eed);

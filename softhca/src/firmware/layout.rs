@@ -37,7 +37,7 @@ pub(crate) struct Layout {
     pub(crate) parts: &'static [Part],
     /// Bytes of each element of the list that follows; 0 if none does.
     pub(crate) element: usize,
-    /// It is a union, or a register: who reads it knows what its bytes are, so that none of them counts as reserved.
+    /// It is a union, or a register: its reader knows the meaning of its bytes, so none of them counts as reserved.
     pub(crate) opaque: bool,
 }
 
@@ -141,7 +141,7 @@ pub(crate) const fn check(layout: &Layout) {
     }
 }
 
-/// A structure that is read. What is past its end reads as 0.
+/// A structure that is read. Bytes past its end read as 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a>(pub(crate) &'a [u8]);
 
@@ -189,7 +189,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A structure that is written. What is past its end is lost, as in a mailbox that the driver made too short.
+/// A structure that is written. Bytes past its end are lost, as in a mailbox that the driver made too short.
 #[derive(Debug)]
 pub(crate) struct ViewMut<'a>(pub(crate) &'a mut [u8]);
 

@@ -1,4 +1,5 @@
-//! The life of an HCA: what a driver does before it may make objects, and the pages of host memory that the device has from it.
+//! The life of an HCA: the driver's steps before it may make objects, and the pages of host memory that it gives the
+//! device.
 //!
 //! ```text
 //!           ENABLE_HCA             boot pages, capabilities, init pages, INIT_HCA
@@ -15,7 +16,7 @@ use std::fmt;
 /// How far a driver has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Who owns the firmware has brought the HCA to life, and answers for it: no command changes that.
+    /// The owner of the firmware has brought the HCA to life, and answers for it: no command changes that.
     Given,
     /// As after power-on.
     Off,
@@ -62,20 +63,20 @@ mod op {
 pub(crate) enum Checksum {
     /// It does not.
     Unsigned = 0,
-    /// It has not said so yet: nobody looks.
+    /// The driver has not decided yet: the device does not look.
     Unsaid = 1,
     /// It does.
     Signed = 3,
 }
 
-/// What the firmware knows of the HCA's life.
+/// The state of the HCA's life.
 #[derive(Debug)]
 pub(crate) struct Life {
     pub(crate) stage: Stage,
     pub(crate) pages: Pages,
     /// Whether the driver signs its commands.
     pub(crate) checksum: Checksum,
-    /// What the driver calls itself.
+    /// The driver's name for itself.
     pub(crate) driver: Option<String>,
 }
 
@@ -105,7 +106,7 @@ impl Life {
         if self.stage == stage { Ok(()) } else { Err(self.refusal()) }
     }
 
-    /// What the capability `cmdif_checksum` says: in use, or possible.
+    /// The value of the capability `cmdif_checksum`: in use, or possible.
     pub(crate) fn checksum(&self, in_use: bool) -> u64 {
         match self.stage {
             Stage::Given => 0,
@@ -114,7 +115,7 @@ impl Life {
         }
     }
 
-    /// The driver chooses what the capability shall say.
+    /// The driver chooses the capability's value.
     pub(crate) fn choose_checksum(&self, number: u64) -> Result<Checksum, Refusal> {
         let all = [Checksum::Unsigned, Checksum::Unsaid, Checksum::Signed];
         let chosen = all.into_iter().find(|&checksum| checksum as u64 == number);

@@ -6,8 +6,8 @@
 //!  mailbox out <── status, syndrome, what the command gives <──────┘
 //! ```
 //!
-//! Each file of `commands` has those of one kind of object: their layouts (`layout`), and what they do. What they have to
-//! remember is in `state`; `objects` are those that the device does not know. Layouts are from Linux'
+//! Each file of `commands` has the commands of one kind of object: their layouts (`layout`) and their actions. Their
+//! state is in `state`; `objects` are those that the device does not know. Layouts are from Linux'
 //! `include/linux/mlx5/mlx5_ifc.h`, and a test compares all of them with it.
 //!
 //! It is strict: an input that is too short, has reserved bits set, or names an object of somebody else is refused, and then
@@ -45,7 +45,7 @@ use life::{Life, Stage};
 use state::State;
 use std::collections::BTreeMap;
 
-/// What a command is: for tables of them, and for whoever tries all.
+/// A command: for tables of commands, and for programs that try all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandInfo {
     /// Its number.
@@ -93,8 +93,9 @@ impl Firmware {
         Self { state: State::new(Stage::Off) }
     }
 
-    /// Carries out the command in `input` on `device`, and fills `output`: with the status, its syndrome and what the command
-    /// gives. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is returned, too.
+    /// Carries out the command in `input` on `device`, and fills `output` with the status, its syndrome and the
+    /// command's results. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is
+    /// returned, too.
     pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
         execute::run(&mut self.state, device, input, output)
     }
@@ -114,7 +115,7 @@ impl Firmware {
         let objects = device.objects().iter().map(|(_, count)| count).sum();
         pages.set_use(objects, device.listed_pages());
         if !can_ask {
-            // Nobody answers what was asked before.
+            // The driver does not answer the earlier request.
             pages.forget_request();
         }
         if can_ask && *stage == Stage::Initialized { pages.ask() } else { None }
@@ -132,7 +133,7 @@ impl Firmware {
         self.state.life.checksum == life::Checksum::Signed
     }
 
-    /// What the driver calls itself, once it has said it.
+    /// The driver's name for itself, once the driver has given it.
     #[must_use]
     pub fn driver(&self) -> Option<&str> {
         self.state.life.driver.as_deref()

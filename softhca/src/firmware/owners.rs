@@ -19,10 +19,10 @@ pub(crate) const SHARED: Uid = Uid(0xffff);
 /// A user may send Ethernet frames of its own making (`MLX5_UCTX_CAP_RAW_TX`).
 pub(crate) const RAW_TX: u32 = 1;
 
-/// Users, and who has made what.
+/// Users, and the maker of each object.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    /// By number: what each may do, besides what all may ([`RAW_TX`]).
+    /// Additional rights of each user ([`RAW_TX`]), by number.
     users: BTreeMap<Uid, u32>,
     /// Objects that are not the driver's.
     by_object: HashMap<(Object, u32), Uid>,
@@ -37,7 +37,7 @@ impl Owners {
         Err(Refusal::resource(format!("no user {}", uid.0)))
     }
 
-    /// A number for a new user, who may do this besides what all may.
+    /// Adds a user with these additional rights; returns its number.
     pub(super) fn add_user(&mut self, caps: u32) -> Option<Uid> {
         let uid = (1..u16::MAX).map(Uid).find(|uid| !self.users.contains_key(uid))?;
         self.users.insert(uid, caps);

@@ -1,13 +1,13 @@
 //! Pages of host memory that a driver gives the device for the contexts of its objects.
 //!
-//! This device keeps contexts in its own memory, and never touches the pages: drivers cannot tell. Still it asks for as many as
-//! its contexts would fill, waits for those that it lacks, and gives back what it does not need, so that drivers do what they do
-//! for hardware.
+//! This device keeps contexts in its own memory, and never touches the pages: drivers cannot tell. Still it asks for
+//! as many pages as its contexts would fill, waits for those that it lacks, and gives back the excess. So drivers do
+//! the same as for hardware.
 
 use crate::memory::HOST_BYTES;
 use std::collections::BTreeSet;
 
-/// Bytes of a page, whatever the host's are.
+/// Bytes of a page, for any page size of the host.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Pages before the driver asks for capabilities.
 const BOOT: usize = 16;
@@ -15,7 +15,8 @@ const BOOT: usize = 16;
 const INIT: usize = 64;
 /// Of those, the ones that objects can have.
 const FOR_OBJECTS: usize = 48;
-/// What the device asks for at a time, besides what it lacks already; it gives back what is twice that too much.
+/// Pages that the device asks for at a time, besides those that it lacks already. It gives pages back when it has
+/// twice this number too many.
 const STEP: usize = 64;
 /// Fewer free pages than this, and the device asks for more.
 const LOW: usize = 16;
@@ -33,7 +34,7 @@ pub(crate) struct Pages {
     given: BTreeSet<u64>,
     /// Those in which contexts lie.
     used: usize,
-    /// The device has asked the driver, who has not answered.
+    /// The device has asked the driver and has no answer yet.
     asked: bool,
     /// The driver has said that it has none to give.
     denied: bool,
@@ -100,7 +101,7 @@ impl Pages {
         wanted.clamp(-(MOST as i64), MOST as i64) as i32
     }
 
-    /// What the device now asks its driver for, if it does; once until the driver answers.
+    /// The pages that the device now asks its driver for, if any. It asks once until the driver answers.
     pub(crate) fn ask(&mut self) -> Option<i32> {
         let wanted = self.wanted();
         if self.asked || wanted == 0 || self.denied && wanted > 0 {
@@ -110,7 +111,7 @@ impl Pages {
         Some(wanted)
     }
 
-    /// The driver does not answer what it was asked.
+    /// The driver does not answer the request.
     pub(crate) fn forget_request(&mut self) {
         self.asked = false;
     }

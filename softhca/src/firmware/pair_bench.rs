@@ -201,7 +201,7 @@ impl Node {
         self.reset_rings();
     }
 
-    /// What a driver does to the rings of a QP that it has made or reset.
+    /// Prepares the rings of a QP as a driver does after it has made or reset the QP.
     pub(crate) fn reset_rings(&mut self) {
         self.write(QP_RECORD, &[0; 8]);
         (self.posted, self.received) = (0, 0);

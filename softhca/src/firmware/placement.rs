@@ -1,7 +1,7 @@
 //! Where a ring, a record or registered memory lies: mailboxes say it by user memory and an offset, or by a list of pages.
 //!
-//! Whatever a command takes here belongs to the object that it makes ([`Call::created`]). If the command is refused, all of
-//! it is given back.
+//! All memory and domains that a command takes here belong to the object that it makes ([`Call::created`]). If the
+//! command is refused, all of them are given back.
 
 use super::call::Call;
 use super::holds::Hold;
@@ -19,7 +19,7 @@ const PAGE_PARTS: u64 = 64;
 pub(crate) const PAGE_OFFSETS: u64 = 1 << 6;
 pub(crate) const WQ_PAGE_OFFSETS: u64 = 1 << 5;
 
-/// What a mailbox says of where a ring lies.
+/// The place of a ring, as a mailbox describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
     /// `*_umem_valid`: `*_umem_id` and `*_umem_offset`, in bytes. Otherwise the pages count.
@@ -161,22 +161,22 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Says that object `number` is there: it is the caller's, and what this command has taken is what it lies in.
+    /// Says that object `number` exists. It belongs to the caller, and lies in the memory that this command has taken.
     pub(crate) fn created(&mut self, kind: Object, number: u32) {
         self.state.owners.add(kind, number, self.uid);
         let taken = std::mem::take(&mut self.taken);
         self.state.holds.add(kind, number, taken);
     }
 
-    /// Says that object `number` is gone: nobody's, and what it lay in is given back.
+    /// Says that object `number` is gone: it has no owner, and its memory is given back.
     pub(crate) fn destroyed(&mut self, kind: Object, number: u32) {
         self.state.owners.remove(kind, number);
         let holds = self.state.holds.remove(kind, number);
         self.give_back(holds);
     }
 
-    /// Says that object `number` has moved to what this command has taken: all that it lay in before, its record included,
-    /// is given back, so the command takes all of it anew.
+    /// Says that object `number` has moved to the memory that this command has taken. All its earlier memory is given
+    /// back, its record included, so the command must take all of it again.
     pub(crate) fn moved(&mut self, kind: Object, number: u32) {
         let before = self.state.holds.remove(kind, number);
         let taken = std::mem::take(&mut self.taken);

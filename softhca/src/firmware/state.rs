@@ -1,4 +1,4 @@
-//! What the firmware keeps besides the device's own objects.
+//! The firmware's state besides the device's own objects.
 
 use super::holds::Holds;
 use super::life::{Life, Stage};
@@ -13,20 +13,20 @@ const MAX_DOMAINS: u32 = 1 << 16;
 /// Most user memories.
 const MAX_UMEMS: u32 = 1 << 20;
 
-/// What the firmware keeps.
+/// The firmware's state.
 #[derive(Debug)]
 pub(crate) struct State {
     /// How far the driver has got, and its pages.
     pub(super) life: Life,
     /// Whose objects are.
     pub(super) owners: Owners,
-    /// What memory they lie in.
+    /// Memory that they lie in, and domains that they name.
     pub(super) holds: Holds,
     /// Contexts of objects of the Ethernet side.
     pub(super) contexts: Contexts,
     /// Queues.
     pub(super) queues: Queues,
-    /// What the driver calls the node (`NODE_DESC`).
+    /// The driver's name for the node (`NODE_DESC`).
     pub(super) node_name: [u8; 64],
     /// The Ethernet addresses that GIDs were given with, by port and index.
     pub(super) roce_macs: BTreeMap<(u8, u8), [u8; 6]>,

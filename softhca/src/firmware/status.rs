@@ -70,7 +70,7 @@ pub(crate) struct Refusal {
     pub(crate) status: Status,
     /// The reason, for people.
     pub(crate) reason: String,
-    /// What NVIDIA's firmware answers, where that has become known.
+    /// The syndrome of NVIDIA's firmware, if it has become known.
     pub(crate) known_syndrome: Option<u32>,
 }
 
@@ -94,8 +94,8 @@ impl Refusal {
         Self::new(Status::BadResource, reason)
     }
 
-    /// The number that goes into the mailbox: the same for the same reason, whatever the numbers in it. NVIDIA does not
-    /// publish what its firmware's syndromes mean, so all but a few are the device's own.
+    /// The number that goes into the mailbox. It is the same for the same reason; numbers in the reason's text do not
+    /// count. NVIDIA does not publish the meaning of its firmware's syndromes, so all but a few are the device's own.
     pub(crate) fn syndrome(&self) -> u32 {
         if let Some(known) = self.known_syndrome {
             return known;

@@ -50,7 +50,7 @@ impl Bench {
         }
     }
 
-    /// Does what a command does.
+    /// Runs a function as a command.
     pub(crate) fn call<T>(
         &mut self,
         uid: Uid,
@@ -68,7 +68,7 @@ impl Bench {
         execute::finish(&mut call, run).map_err(|refusal| refusal.status)
     }
 
-    /// What the firmware keeps.
+    /// The firmware's state.
     pub(crate) fn state(&mut self) -> &mut State {
         &mut self.firmware.state
     }

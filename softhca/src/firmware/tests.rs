@@ -39,7 +39,7 @@ const NAMED_BY_OTHERS: [(&str, &str, (usize, usize)); 1] = [("rqc", "dpp_mkey", 
 
 pub(super) fn compare(layout: &Layout, known: &Known) {
     let Some((bits, fields)) = known.get(layout.name) else { panic!("{} is not in the header", layout.name) };
-    // What rdma-core has behind a structure of Linux' is there, too.
+    // Parts that rdma-core has behind a structure of Linux are included.
     let behind =
         layout.parts.iter().filter_map(|part| fields.get(&part.name.to_lowercase())).map(|(at, bits)| at + bits);
     assert_eq!(layout.bytes * 8, behind.fold(*bits, usize::max), "{}", layout.name);
@@ -183,7 +183,7 @@ fn what_the_driver_shares_is_used_by_all_and_changed_by_none_of_them() {
     assert_eq!(bench.execute(&mailbox(0xa0a, user, &[(8, umem)])[..0x10], 0x10), Err(Status::BadResource));
     assert_eq!(bench.execute(&mailbox(0xa0a, DRIVER, &[(8, umem)])[..0x10], 0x10), Err(Status::ResourceBusy));
 
-    // What is the driver's own, no user so much as asks about.
+    // No user can even query an object that is the driver's own.
     let set = bench.execute(&mailbox(0x771, DRIVER, &[]), 0x10).expect("a counter set")[0xb].into();
     assert_eq!(bench.execute(&mailbox(0x773, user, &[(0x1c, set)])[..0x20], 0x100), Err(Status::BadResource));
 }

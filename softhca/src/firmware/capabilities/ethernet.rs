@@ -1,4 +1,4 @@
-//! What the device does for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
+//! Features of the device for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
 
 use super::row::{capability_set, inline_mode, is_ethernet, log2};
 use crate::ethernet::LOG_MAX_LARGE;

@@ -1,4 +1,4 @@
-//! What flow tables can do (`MLX5_CAP_FLOW_TABLE`).
+//! Features of flow tables (`MLX5_CAP_FLOW_TABLE`).
 
 use super::row::{Row, Set, is_ethernet, log2};
 use crate::config::DeviceConfig;
@@ -38,7 +38,7 @@ layout! {
     }
 }
 layout! {
-    /// What tables of one kind can do.
+    /// Features of tables of one kind.
     flow_table_prop_layout: 0x40 bytes {
         FT_SUPPORT: 0x0, 1;
         FLOW_TAG: 0x1, 1;
@@ -68,7 +68,7 @@ layout! {
     }
 }
 
-/// What tables can do in each direction. A rule of frames that leave has at most one destination, a table.
+/// Features of tables in each direction. A rule of frames that leave has at most one destination, a table.
 const PROPERTIES: [(Field, Value, Value); 12] = [
     (flow_table_prop_layout::FT_SUPPORT, yes, yes),
     (flow_table_prop_layout::FLOW_TAG, yes, no),

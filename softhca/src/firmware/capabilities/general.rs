@@ -40,7 +40,8 @@ fn ethernet_objects(config: &DeviceConfig) -> u64 {
     if is_ethernet(config) { log2(MAX_OBJECTS) } else { 0 }
 }
 
-/// What users of the device may be given (`MLX5_UCTX_CAP_*`). There are no resources that would be the device's own.
+/// Rights that users of the device may be given (`MLX5_UCTX_CAP_*`). There are no resources that would be the device's
+/// own.
 pub(crate) fn user_caps(config: &DeviceConfig) -> u32 {
     if is_ethernet(config) { RAW_TX } else { 0 }
 }
@@ -57,7 +58,8 @@ capability_set! {
     LOG_DMA_MMO_MAX_SIZE: 0x6b, 5 = |c| if c.generation >= Generation::ConnectX6Dx { MAX_LOG_MEMCPY.into() } else { 0 };
     LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
-    // QPNs are below this, which libmlx5's table of QPs is for. Of all processes together: each has a part of the numbers.
+    // QPNs are below this, which libmlx5's table of QPs is for. The bound is for all processes together: each has a
+    // part of the numbers.
     LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
     LOG_MAX_SRQ: 0xab, 5 = srqs;
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
@@ -82,7 +84,7 @@ capability_set! {
     UMR_EXTENDED_TRANSLATION_OFFSET: 0x118, 1 = |_| 1;
     NULL_MKEY: 0x119, 1 = |_| 1;
     LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
-    // `RTS2RTS_QP` takes what was added to contexts later.
+    // `RTS2RTS_QP` takes the later additions to contexts.
     QPC_EXTENSION: 0x122, 1 = |_| 1;
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
@@ -94,7 +96,7 @@ capability_set! {
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
     // 8 << n entries: paths name one by 8 bits.
     GID_TABLE_SIZE: 0x170, 16 = |_| 4;
-    // What Q counters count besides requests: packets out of order and repeated, and errors of CQEs.
+    // Besides requests, Q counters count packets out of order, repeated packets, and errors of CQEs.
     OUT_OF_SEQ_CNT: 0x180, 1 = |_| 1;
     VPORT_COUNTERS: 0x181, 1 = |c| is_ethernet(c).into();
     RETRANSMISSION_Q_COUNTERS: 0x182, 1 = |_| 1;
@@ -123,7 +125,7 @@ capability_set! {
     // A change of a key waits for the READs and atomics before it, if its driver asks for the strongest fence.
     UMR_FENCE: 0x20a, 2 = |_| 0;
     DC_REQ_SCAT_DATA_CQE: 0x20c, 1 = |_| 1;
-    // Signatures of commands. Who has a command queue chooses, and others have nothing to sign.
+    // Signatures of commands. A driver with a command queue chooses; others have nothing to sign.
     CMDIF_CHECKSUM: 0x210, 2 = |_| 0;
     // Of queue pairs. No public driver computes those of an SRQ.
     WQ_SIGNATURE: 0x214, 1 = |_| 1;

@@ -6,6 +6,6 @@ use crate::config::Generation;
 capability_set! {
     /// More general capabilities.
     cmd_hca_cap_2: 0x100 bytes, set 0x20, if |_| true;
-    // What a QP asks for of the order of its receives is what it gets, whatever its service level.
+    // A QP gets the order of receives that it asks for, with any service level.
     DP_ORDERING_FORCE: 0x88, 1 = |c| (c.generation >= Generation::ConnectX7).into();
 }

@@ -1,7 +1,7 @@
-//! Capabilities: what a device says it can do, by sets and generations. They are true: a capability is there only if the
-//! commands and the core do what it says, and limits are those that the core checks.
+//! Capabilities: the abilities that a device reports, by sets and generations. They are true: a capability is there
+//! only if the commands and the core keep to it, and limits are those that the core checks.
 //!
-//! Each file is one set, and each of its lines one capability. Who makes the device do more adds the line.
+//! Each file is one set, and each of its lines one capability. When you make the device do more, add the line.
 
 mod atomic;
 mod encryption;

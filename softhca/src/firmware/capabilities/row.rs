@@ -1,4 +1,4 @@
-//! What a capability is: a field of a set, and what it says of a device.
+//! A capability: a field of a set, and its value for a device.
 
 use crate::config::{DeviceConfig, LinkLayer};
 use crate::context::InlineHeaders;
@@ -19,9 +19,10 @@ pub(crate) struct Set {
     pub(crate) layout: &'static Layout,
     /// Number of the set (`enum mlx5_cap_type`).
     pub(crate) kind: u16,
-    /// The device has the set. Where it has not, all of what it is about is missing.
+    /// The device has the set. A device without the set has none of the features that the set describes.
     pub(super) present: fn(&DeviceConfig) -> bool,
-    /// Capabilities, each in its place in the structure. What is not here is not there, and its field is 0.
+    /// Capabilities, each in its place in the structure. Capabilities without a row are absent, and their fields are
+    /// 0.
     pub(super) rows: &'static [Row],
 }
 

@@ -1,4 +1,4 @@
-//! Who the device is: adapter, interface, and commands that say nothing of an object.
+//! The device's identity: adapter, interface, and commands that concern no object.
 
 use crate::config::Generation;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -36,7 +36,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives: the version in use, and a bit for each that is supported.
+    /// Output of `QUERY_ISSI`: the version in use, and a bit for each supported version.
     query_issi_out: 0x70 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

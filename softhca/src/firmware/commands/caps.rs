@@ -12,7 +12,8 @@ layout! {
     hca_cap_union: 0x1000 bytes opaque {}
 }
 layout! {
-    /// `QUERY_HCA_CAP`. Bit 0 of the modifier asks for what is in use, and not for what could be; the rest is the set.
+    /// `QUERY_HCA_CAP`. Bit 0 of the modifier asks for the values in use, and not for the possible ones; the rest is
+    /// the set.
     query_hca_cap_in: 0x10 bytes {
         OPCODE: 0x0, 16;
         UID: 0x10, 16;
@@ -67,7 +68,7 @@ fn find(call: &Call<'_>, other: [u64; 2]) -> Result<(&'static Set, Vec<u8>), Ref
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     use query_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     let other = [OTHER_FUNCTION, FUNCTION_ID].map(|field| call.input.get(field));
-    // What could be is in use, but for the two that a driver chooses.
+    // All possible values are in use, except for the two that a driver chooses.
     let (set, mut bytes) = find(call, other)?;
     let in_use = call.op_mod & 1 != 0;
     let chosen = match set.kind {
@@ -85,8 +86,8 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// All that the device can do can be used at the same time, so a driver has nothing to choose but whether it signs commands, and the
-/// byte order of what atomics fetch: what it sets must be what there is.
+/// All features of the device can be used at the same time. So a driver can choose only whether it signs commands, and
+/// the byte order of the words that atomics fetch. All its other values must equal the present ones.
 fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     use set_hca_cap_in::{FUNCTION_ID, OTHER_FUNCTION};
     call.check_driver()?;

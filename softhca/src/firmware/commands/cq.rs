@@ -126,8 +126,8 @@ const MODIFY_COUNT: u32 = 1 << 1;
 const MODIFY_OVERRUN: u32 = 1 << 2;
 const MODIFY_PERIOD_MODE: u32 = 1 << 4;
 
-/// What is given of another ring (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`): the size, the
-/// offset in the first page, and the size of a page.
+/// Parts of the new ring that a resize gives (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`):
+/// the size, the offset in the first page, and the size of a page.
 const RESIZE_LOG_SIZE: u32 = 1 << 0;
 const RESIZE_ALL: u32 = 7;
 
@@ -171,7 +171,7 @@ pub(crate) fn eqn(record: &CqRecord) -> u32 {
     View(&record.cqc).get32(cqc::C_EQN_OR_APU_ELEMENT)
 }
 
-/// Refuses what the capabilities say that the device does not have.
+/// Refuses features that the device lacks, as its capabilities say.
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent =
         [(cqc::APU_CQ, "application processors"), (cqc::SCQE_BREAK_MODERATION_EN, "events past the moderation")];
@@ -309,7 +309,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let cqn = call.input.get32(modify_cq_in::CQN);
     call.check_owner(Object::Cq, cqn)?;
-    // Also in the middle of a resize the CQ is what it was, unless it succeeds.
+    // Even in the middle of a resize the CQ stays as it was, unless the resize succeeds.
     call.device.query_cq(cqn)?;
     match call.op_mod {
         MODIFY_FIELDS => modify_fields(call, cqn),
@@ -351,7 +351,7 @@ fn moderate(call: &mut Call<'_>, cqn: u32, view: View<'_>) -> Result<(), Refusal
     Ok(call.device.moderate_cq(cqn, view.get(cqc::CQ_MAX_COUNT) as u16, period, period_start(view)?)?)
 }
 
-/// What periods begin with (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_CQ_PERIOD_MODE_START_FROM_*`).
+/// Start of a CQ's periods (Linux `include/linux/mlx5/mlx5_ifc.h`, `MLX5_CQ_PERIOD_MODE_START_FROM_*`).
 fn period_start(view: View<'_>) -> Result<PeriodStart, Refusal> {
     match view.get(cqc::CQ_PERIOD_MODE) {
         0 => Ok(PeriodStart::Event),
@@ -374,7 +374,7 @@ fn resize(call: &mut Call<'_>, cqn: u32) -> Result<(), Refusal> {
     };
     let view = call.input.part(modify_cq_in::CQ_CONTEXT);
     let buf = ring(call, view)?;
-    // The record stays where it is; it is taken again because what the CQ lies in is replaced as a whole.
+    // The record stays where it is. It is taken again because the memory of the CQ is replaced as a whole.
     record(call, View(&context))?;
     call.device.resize_cq(cqn, buf, view.get(cqc::LOG_CQ_SIZE) as u8, cqe_bytes(view)?)?;
     call.moved(Object::Cq, cqn);

@@ -10,8 +10,8 @@ use crate::firmware::objects::DCTC_BYTES;
 use crate::firmware::status::Refusal;
 
 layout! {
-    /// DCT context. Bits without a name here ask for what the device does not have: receives by the reserved key, atomics
-    /// that are done like writes, enhanced connections (ECE).
+    /// DCT context. Bits without a name here ask for features that the device lacks: receives by the reserved key,
+    /// atomics that are done like writes, enhanced connections (ECE).
     dctc: 0x40 bytes {
         STATE: 0x4, 4;
         USER_INDEX: 0x28, 24;
@@ -143,7 +143,7 @@ fn traffic_class(call: &Call<'_>, view: View<'_>, context: &DctContext) -> u8 {
     }
 }
 
-/// What the device acts on, but for the traffic class.
+/// The fields that the device acts on, except for the traffic class.
 fn context(view: View<'_>) -> Result<DctContext, Refusal> {
     let state = view.get(dctc::STATE);
     if state != 0 {

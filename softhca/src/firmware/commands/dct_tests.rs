@@ -98,7 +98,7 @@ fn a_target_is_what_it_was_created_from() {
     assert_eq!((c.traffic_class, c.flow_label, c.hop_limit), (0x60, 0xa_bcde, 64));
     let output = parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context");
     assert_eq!(output[0x10..0x50], input[0x10..0x50]);
-    // One that was made on the device itself reads the same, but for what the device does not know.
+    // A target made on the device itself reads the same, except for the fields that the device does not know.
     let other = parts.bench.device.create_dct(c).expect("another");
     let output = parts.bench.execute(&on(0x13, DRIVER, other), 0x80).expect("a context");
     let mut expected = input[0x10..0x50].to_vec();

@@ -62,7 +62,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives: of the events, the first 64.
+    /// Output of `QUERY_EQ`: of the events, the first 64.
     query_eq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -6,7 +6,7 @@ use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
 use crate::memory::test_memory::BASE;
 
-/// What the driver's shared objects carry as user.
+/// User number of the driver's shared objects.
 const SHARED: Uid = Uid(0xffff);
 /// Offsets of the doorbells in a UAR page: one arms.
 const ARM: usize = 0x40;
@@ -57,12 +57,12 @@ fn eqe(bench: &Bench, page: u64, index: u64) -> [u8; 64] {
     bytes
 }
 
-/// Where the bytes of an EQE are that are not 0, and what they are.
+/// The bytes of an EQE that are not 0, with their offsets.
 fn set(eqe: [u8; 64]) -> Vec<(usize, u8)> {
     eqe.into_iter().enumerate().filter(|&(_, byte)| byte != 0).collect()
 }
 
-/// What a driver does with a new ring.
+/// Prepares a new ring as a driver does.
 fn own(bench: &Bench, page: u64, eqes: u64) {
     for index in 0..eqes {
         bench.device.host_memory().write(BASE + page * 4096 + index * 64 + 63, &[1]).expect("the ring");

@@ -47,14 +47,14 @@ layout! {
     }
 }
 layout! {
-    /// What has been counted.
+    /// The counts of a flow counter.
     traffic_counter: 0x10 bytes {
         PACKETS: 0x0, 64;
         OCTETS: 0x40, 64;
     }
 }
 layout! {
-    /// What it gives, with a [`traffic_counter`] for each counter.
+    /// Output of `QUERY_FLOW_COUNTER`, with a [`traffic_counter`] for each counter.
     query_flow_counter_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -104,7 +104,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new(Status::BadOutputLength, format!("room for {room} counters of {count}")));
     }
     let last = first.checked_add(count - 1).ok_or_else(|| Refusal::parameter("counters past the last number"))?;
-    // To clear what all use is not everybody's.
+    // Only its owner may clear a counter that all use.
     let check = if clear { Owners::check } else { Owners::check_use };
     if count == 1 {
         check(&call.state.owners, Object::FlowCounter, first, call.uid)?;

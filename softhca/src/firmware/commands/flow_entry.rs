@@ -38,7 +38,7 @@ layout! {
     }
 }
 layout! {
-    /// What it counts with.
+    /// A flow counter that the rule counts with.
     flow_counter_list: 0x8 bytes {
         FLOW_COUNTER_ID: 0x0, 32;
     }
@@ -71,7 +71,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives, with destinations and counters as [`set_fte_in`] has them.
+    /// Its output, with destinations and counters in the form of [`set_fte_in`].
     query_fte_out: 0x340 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -98,7 +98,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x938, "DELETE_FLOW_TABLE_ENTRY", &delete_fte_in::LAYOUT, &bare_out::LAYOUT, delete),
 ];
 
-/// What the capabilities say that no rule has here.
+/// Features that no rule has here, as the capabilities say.
 const ABSENT: [(Field, &str); 6] = [
     (flow_context::EXTENDED_DESTINATION, "reformatted packets"),
     (flow_context::FLOW_SOURCE, "an embedded switch"),
@@ -127,7 +127,7 @@ const TO_TIR: u64 = 2;
 /// `op_mod` of `SET_FLOW_TABLE_ENTRY`: a new rule, or changes of the one that is there.
 const NEW: u16 = 0;
 const CHANGE: u16 = 1;
-/// What changes (bits `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
+/// The changed parts (bits `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
 const CHANGE_ACTION: u64 = 1 << 0;
 const CHANGE_TAG: u64 = 1 << 1;
 const CHANGE_DESTINATIONS: u64 = 1 << 2;

@@ -114,7 +114,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x93c, "MODIFY_FLOW_TABLE", &modify_flow_table_in::LAYOUT, &bare_out::LAYOUT, modify),
 ];
 
-/// What the capabilities say that no table has here.
+/// Features that no table has here, as the capabilities say.
 const ABSENT: [(Field, &str); 5] = [
     (flow_table_context::REFORMAT_EN, "reformatted packets"),
     (flow_table_context::DECAP_EN, "reformatted packets"),
@@ -133,7 +133,7 @@ const MODIFY_MISS: u64 = 1;
 const ROOT_TABLE: u16 = 0;
 const ROOT_NONE: u16 = 1;
 
-/// What a context says of frames that no rule matches.
+/// Treatment of frames that no rule matches, as a context describes it.
 fn miss(call: &Call<'_>, view: View<'_>) -> Result<Miss, Refusal> {
     let to = view.get32(flow_table_context::TABLE_MISS_ID);
     match view.get(flow_table_context::TABLE_MISS_ACTION) {
@@ -161,7 +161,7 @@ pub(super) fn check_vport(view: View<'_>) -> Result<(), Refusal> {
     check_absent(view, &absent)
 }
 
-/// The table that a command names, to change it or what is in it: the caller's.
+/// The caller's table that a command names, to change the table or its content.
 pub(super) fn named(call: &Call<'_>) -> Result<(Direction, u32), Refusal> {
     let (direction, number) = asked(call)?;
     call.check_owner(Object::FlowTable, number)?;
@@ -221,7 +221,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn set_root(call: &mut Call<'_>) -> Result<(), Refusal> {
-    // What frames meet first is for one to say, and not for each user.
+    // Frames meet the root table first, so only the driver may choose it, not each user.
     call.check_driver()?;
     let absent = [
         (set_flow_table_root_in::TABLE_OF_OTHER_VPORT, "vports of other functions"),

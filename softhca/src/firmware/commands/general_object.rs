@@ -1,4 +1,4 @@
-//! General objects: keys of encryption (DEK), in plain text. Of the other kinds there are none.
+//! General objects: keys of encryption (DEK), in plain text. There are no general objects of other kinds.
 
 use crate::crypto::{self, DekInfo, KeySize};
 use crate::error::Object;
@@ -7,7 +7,7 @@ use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// What the mailbox of each begins with. The kind is the command's modifier; the body follows.
+    /// Header of each mailbox. The kind is the command's modifier; the body follows.
     general_obj_in_cmd_hdr: 0x10 bytes {
         OPCODE: 0x0, 16;
         UID: 0x10, 16;
@@ -35,7 +35,7 @@ layout! {
     }
 }
 layout! {
-    /// What `QUERY_GENERAL_OBJECT` gives of a key of encryption: not the key.
+    /// Output of `QUERY_GENERAL_OBJECT` for an encryption key: all but the key itself.
     query_encryption_key_obj_out: 0x110 bytes {
     } parts {
         HDR: 0x0, general_obj_out_cmd_hdr;

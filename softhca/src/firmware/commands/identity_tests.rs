@@ -1,4 +1,5 @@
-//! Commands that say who the device and its ports are, and domains: by bytes as Linux and libmlx5 read them.
+//! Commands for the identity of the device and its ports, and for domains: byte by byte as Linux and libmlx5 read
+//! them.
 
 use crate::config::{DeviceConfig, Gid, GidType, PortConfig};
 use crate::firmware::owners::Uid;

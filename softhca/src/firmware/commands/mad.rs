@@ -1,8 +1,8 @@
 //! Management datagrams that the driver asks the port to answer (`MAD_IFC`), as an agent of subnet management on it would.
 //!
-//! Of attributes there is PortInfo, on InfiniBand (`port_info.rs`). Linux reads a port's state and tables by commands of the vport,
-//! and asks for Mellanox' own extended port information, which devices need not have. So any other datagram is answered as IBTA
-//! vol. 1, 13.4.7 has it for an attribute that an agent does not know.
+//! The only attribute is PortInfo, on InfiniBand (`port_info.rs`). Linux reads a port's state and tables by commands
+//! of the vport, and asks for Mellanox' own extended port information, which devices need not have. So any other
+//! datagram is answered as IBTA vol. 1, 13.4.7 has it for an attribute that an agent does not know.
 
 use super::port_info;
 use crate::firmware::call::{Call, Command, command};

@@ -1,5 +1,5 @@
-//! What rules match on, in mailboxes: a set of fields for each bit of `match_criteria_enable`, of which the device knows the
-//! first two.
+//! Match parameters of rules, in mailboxes: a set of fields for each bit of `match_criteria_enable`. The device knows
+//! the first two sets.
 
 use crate::firmware::layout::{View, layout};
 use crate::firmware::status::Refusal;

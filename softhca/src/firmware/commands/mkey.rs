@@ -356,7 +356,7 @@ fn entries(call: &Call<'_>, context: View<'_>, list: &[u8]) -> Result<Vec<u64>, 
         return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, less than 2^{LOG_ADAPTER_PAGE}")));
     }
     let page_bytes = 1_u64 << log_page_size;
-    // What is past the region is no page: lists have an even number of entries.
+    // Entries past the region are no pages: lists have an even number of entries.
     let end = context.get(mkc::START_ADDR) % page_bytes;
     let needed = end.saturating_add(context.get(mkc::LEN)).div_ceil(page_bytes);
     let needed = usize::try_from(needed).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! The commands, a file for each kind of object: their layouts, and what they do.
+//! The commands, a file for each kind of object: their layouts, and their actions.
 
 mod adapter;
 mod atomic_mode;

@@ -1,5 +1,5 @@
-//! Changing the function's Ethernet port: its address, what it lets in, which frames of its own come back in, how long a frame may
-//! be, and whether there is RoCE.
+//! Changing the function's Ethernet port: its address, the addresses and VLANs that it lets in, the loopback of its
+//! own frames, the longest frame, and whether there is RoCE.
 
 use super::vport::{list, mac_address_layout, mac_of, nic_vport_context, vlan_layout};
 use super::work_queue::check_absent;
@@ -22,7 +22,8 @@ layout! {
     }
 }
 layout! {
-    /// `MODIFY_NIC_VPORT_CONTEXT`, with a list of what is let in. GUIDs have no selection here: they are the configuration's.
+    /// `MODIFY_NIC_VPORT_CONTEXT`, with a list of the addresses or VLANs that the port lets in. GUIDs have no
+    /// selection here: they are the configuration's.
     modify_nic_vport_context_in: 0x200 bytes {
         OPCODE: 0x0, 16;
         OP_MOD: 0x30, 16;
@@ -97,7 +98,7 @@ enum List {
     Vlans(Vec<u16>),
 }
 
-/// The list that follows the context, which says what it is.
+/// The list that follows the context; the context names its kind.
 fn read_list(call: &Call<'_>) -> Result<List, Refusal> {
     let context = call.input.part(modify_nic_vport_context_in::NIC_VPORT_CONTEXT);
     let (kind, size) =

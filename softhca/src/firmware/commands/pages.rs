@@ -17,7 +17,8 @@ layout! {
     }
 }
 layout! {
-    /// What it gives: how many pages the device wants. The number has a sign; it gives back fewer than 0.
+    /// Output of `QUERY_PAGES`: the number of pages that the device wants. The number has a sign: if it is negative,
+    /// the device gives pages back.
     query_pages_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -37,7 +38,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives: the pages that the driver takes.
+    /// Output of `MANAGE_PAGES`: the pages that the driver takes.
     manage_pages_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -50,16 +51,16 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x108, "MANAGE_PAGES", &manage_pages_in::LAYOUT, &manage_pages_out::LAYOUT, manage).with_modifiers(),
 ];
 
-/// Modifiers of `QUERY_PAGES`: what it is about.
+/// Modifiers of `QUERY_PAGES`: the pages in question.
 const BOOT: u16 = 1;
 const INIT: u16 = 2;
 const REGULAR: u16 = 3;
-/// Modifiers of `MANAGE_PAGES`: what the driver does.
+/// Modifiers of `MANAGE_PAGES`: the driver's action.
 const CANNOT_GIVE: u16 = 0;
 const GIVE: u16 = 1;
 const TAKE: u16 = 2;
 
-/// Refuses who has no pages to give, since somebody else has brought the HCA to life.
+/// Refuses a driver that has no pages to give, since another party has brought the HCA to life.
 fn check(call: &Call<'_>, embedded: u64, function: u64) -> Result<(), Refusal> {
     call.check_driver()?;
     check_function(embedded, function)?;
@@ -101,7 +102,7 @@ fn manage(call: &mut Call<'_>) -> Result<(), Refusal> {
             pages.give(&given)?;
         }
         TAKE => {
-            // What the driver has room for.
+            // Room for pages in the driver's output.
             let room = (call.output.0.len() - manage_pages_out::LAYOUT.bytes) / manage_pages_out::LAYOUT.element;
             if room < count {
                 let reason = format!("{count} pages, and room for {room}");

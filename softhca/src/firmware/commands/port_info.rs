@@ -1,4 +1,4 @@
-//! What a port's agent of subnet management tells of it: PortInfo, as drivers in user space ask for it (rdma-core
+//! The answers of a port's agent of subnet management: PortInfo, as drivers in user space ask for it (rdma-core
 //! `tests/mlx5_base.py`). There is no subnet manager, so nobody sets it.
 
 use crate::config::{GidType, LinkLayer, PortConfig};
@@ -52,7 +52,8 @@ const POLLING: u64 = 2;
 /// 4096 bytes, as MTUs are numbered from 256 bytes on.
 const MTU_4096: u64 = 5;
 
-/// Fills in what there is to say of port `number`, which is `up`. `false`: nothing, as the port is Ethernet's, without an agent.
+/// Fills in the attribute of port `number`, which is `up`. `false`: nothing is filled in, because an Ethernet port has
+/// no agent.
 pub(super) fn tell(mad: &mut ViewMut<'_>, number: u8, port: &PortConfig, up: bool) -> bool {
     if port.link != LinkLayer::InfiniBand {
         return false;

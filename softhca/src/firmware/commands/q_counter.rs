@@ -1,4 +1,4 @@
-//! Q counters: what a set of queues could not do as it should.
+//! Q counters: they count the requests and the failures of a set of queues.
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -39,7 +39,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives; what this device counts of it.
+    /// Output of `QUERY_Q_COUNTER`: the fields that this device counts.
     query_q_counter_out: 0x100 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -97,7 +97,7 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.input.get(query_q_counter_in::COUNTER_SET_ID) as u8;
     let clear = call.input.flag(query_q_counter_in::CLEAR);
-    // To clear what all use is not everybody's.
+    // Only its owner may clear a counter that all use.
     let check = if clear { Call::check_owner } else { Call::check_use };
     check(call, Object::QCounter, number.into())?;
     let counter = call.device.query_q_counter(number, clear)?;

@@ -1,4 +1,4 @@
-//! Queue pairs, by mailboxes: their states, what is asked for of them, and the data that passes.
+//! Queue pairs, by mailboxes: their states, the features that they ask for, and the data that passes.
 
 use crate::config::{Generation, LinkLayer};
 use crate::event::{Event, QpEvent};
@@ -297,7 +297,7 @@ fn what_no_command_has_made_is_reported_too() {
     node.bench.firmware.forget_owner(crate::error::Object::Qp, qpn);
     let mut found = query(node);
     assert_eq!(found[0xb8..0xc0], made[0xb8..0xc0], "its record");
-    // What only the mailboxes have said is gone: migration, and the longest message.
+    // Values that only the mailboxes have set are gone: migration, and the longest message.
     (found[0x1a], found[0x20]) = (0x18, found[0x20] | 30);
     assert_eq!(found, made);
     let cqn = node.cqn;

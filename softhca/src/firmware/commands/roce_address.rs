@@ -1,7 +1,8 @@
-//! A port's table of RoCE addresses. What is in it reaches the device.
+//! A port's table of RoCE addresses. Its entries reach the device.
 //!
-//! An entry names the Ethernet address and the VLAN of the interface that it is of. The device's wire finds ports by GID and has
-//! no VLANs, so the first is kept for who asks, and entries with a VLAN are refused: they would not keep VLANs apart.
+//! An entry names the Ethernet address and the VLAN of the interface that it is of. The device's wire finds ports by
+//! GID and has no VLANs. So the Ethernet address is only kept for queries, and entries with a VLAN are refused: they
+//! would not keep VLANs apart.
 
 use crate::config::{Gid, GidType, LinkLayer};
 use crate::firmware::call::{Call, Command, bare_out, command};

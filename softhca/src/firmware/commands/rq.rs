@@ -96,8 +96,9 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x90b, "QUERY_RQ", &query_rq_in::LAYOUT, &query_rq_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no RQ has here. `DPP_MKEY` means nothing in an RQ that does not place packets directly (its
-/// `mem_rq_type` says so), as none here: mellanox-hpc/ibverbs-tests (`tests/devx/mlx5_ifc.h`) has the field, and sets it in others.
+/// Features that no RQ has here, as the capabilities say. `DPP_MKEY` means nothing in an RQ that does not place
+/// packets directly (its `mem_rq_type` says so), as none here: mellanox-hpc/ibverbs-tests (`tests/devx/mlx5_ifc.h`)
+/// has the field, and sets it in others.
 const ABSENT: [(Field, &str); 8] = [
     (rqc::RLKY, "reserved keys"),
     (rqc::DELAY_DROP_EN, "delays of drops"),
@@ -112,7 +113,7 @@ const ABSENT: [(Field, &str); 8] = [
 /// Bytes of the doorbell record's first word, which is an RQ's.
 const RECORD_BYTES: u64 = 4;
 
-/// What `MODIFY_RQ` modifies (`MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_*`).
+/// The parts that `MODIFY_RQ` modifies (`MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_*`).
 const MODIFY_VSD: u64 = 1 << 1;
 const MODIFY_COUNTER: u64 = 1 << 3;
 
@@ -129,7 +130,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_no_slave(queue)?;
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
     if pd == 0 {
-        // The queue that drops what it gets, as Linux makes it: no key is of this domain, so nothing reaches a buffer.
+        // The queue that drops its frames, as Linux makes it: no key is of this domain, so nothing reaches a buffer.
         call.check_driver()?;
     } else {
         call.check_use(Object::Pd, pd)?;

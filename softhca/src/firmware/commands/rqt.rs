@@ -76,7 +76,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives, with a [`rq_num`] for each queue.
+    /// Output of `QUERY_RQT`, with a [`rq_num`] for each queue.
     query_rqt_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -92,7 +92,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x919, "QUERY_RQT", &query_rqt_in::LAYOUT, &query_rqt_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no RQT has here.
+/// Features that no RQT has here, as the capabilities say.
 const ABSENT: [(Field, &str); 2] =
     [(rqtc::LIST_Q_TYPE, "tables of other queues than RQs"), (rqtc::RQ_VHCA_ID_FORMAT, "queues of other functions")];
 

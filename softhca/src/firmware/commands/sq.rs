@@ -101,7 +101,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x907, "QUERY_SQ", &query_sq_in::LAYOUT, &query_sq_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no SQ has here.
+/// Features that no SQ has here, as the capabilities say.
 const ABSENT: [(Field, &str); 11] = [
     (sqc::RLKY, "reserved keys"),
     (sqc::FRE, "fast registration WQEs"),

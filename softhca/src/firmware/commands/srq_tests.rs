@@ -197,8 +197,8 @@ fn fewer_wqes_than_the_limit_are_an_event_once() {
 
 #[test]
 fn a_pool_of_ucx_is_understood_and_reported() {
-    // What UCX 1.13 writes (src/uct/ib/rc/accel/rc_mlx5_devx.c, `uct_rc_mlx5_devx_init_rx`), from its own ib_mlx5_ifc.h: a cyclic queue
-    // of 16 WQEs of 32 bytes; the kernel adds that the UMEMs count.
+    // UCX 1.13 writes this (src/uct/ib/rc/accel/rc_mlx5_devx.c, `uct_rc_mlx5_devx_init_rx`), from its own
+    // ib_mlx5_ifc.h: a cyclic queue of 16 WQEs of 32 bytes. The kernel adds that the UMEMs count.
     let mut nodes = pair(LinkLayer::InfiniBand);
     let [node, _] = &mut nodes;
     let user = node.bench.user();

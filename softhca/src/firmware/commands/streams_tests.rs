@@ -64,7 +64,7 @@ fn a_stream_that_has_failed_works_again_by_command() {
     assert_eq!(node.status(&input), Status::Ok);
     assert_eq!(post(node, 0x1234, &mut now), 0x15, "executed again");
 
-    // What cannot be meant is refused.
+    // Requests without a meaning are refused.
     let good = reset(node, 0x1234);
     for (at, value) in
         [(8, 0), (0x10f, 0), (0x10f, 3), (0x10e, 1), (0x108, 0x80), (0x110, 0x20), (0x114, 1), (0x1cf, 1)]

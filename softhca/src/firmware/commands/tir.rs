@@ -112,7 +112,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x903, "QUERY_TIR", &query_tir_in::LAYOUT, &query_tir_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no TIR has here.
+/// Features that no TIR has here, as the capabilities say.
 const ABSENT: [(Field, &str); 5] = [
     (tirc::TLS_EN, "TLS offloads"),
     (tirc::LRO_TIMEOUT_PERIOD_USECS, "merged packets"),
@@ -132,7 +132,7 @@ const SOURCE_PORT: u64 = 1 << 2;
 const DESTINATION_PORT: u64 = 1 << 3;
 const SECURITY_INDEX: u64 = 1 << 4;
 
-/// What a context says of the hash.
+/// The hash that a context describes.
 fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
     let inner = view.part(tirc::RX_HASH_FIELD_SELECTOR_INNER);
     if inner.0.iter().any(|&byte| byte != 0) {
@@ -170,7 +170,7 @@ fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
     })
 }
 
-/// What a context says of frames that the device itself has sent: those to one station, and those to a group.
+/// Whether a context blocks frames that the device itself has sent: those to one station, and those to a group.
 fn blocks(view: View<'_>) -> (bool, bool) {
     let block = view.get(tirc::SELF_LB_BLOCK);
     (block & BLOCK_UNICAST != 0, block & BLOCK_MULTICAST != 0)

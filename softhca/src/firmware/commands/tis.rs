@@ -91,7 +91,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(0x915, "QUERY_TIS", &query_tis_in::LAYOUT, &query_tis_out::LAYOUT, query),
 ];
 
-/// What the capabilities say that no TIS has here.
+/// Features that no TIS has here, as the capabilities say.
 const ABSENT: [(Field, &str); 5] = [
     (tisc::STRICT_LAG_TX_PORT_AFFINITY, "link aggregation groups"),
     (tisc::LAG_TX_PORT_AFFINITY, "link aggregation groups"),

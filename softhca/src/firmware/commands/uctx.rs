@@ -7,7 +7,7 @@ use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// What a user may do.
+    /// The rights of a user.
     uctx: 0x30 bytes {
         CAP: 0x0, 32;
     }

@@ -11,7 +11,7 @@ const REG_UMR: u8 = 0xc;
 const OPCODE_UMR: u8 = 0x25;
 const SEND: u8 = 0x0a;
 
-/// `mkey_mask`: what the driver changes when it registers memory of a user's, and of the kernel's.
+/// `mkey_mask`: the fields that the driver changes when it registers memory of a user, and of the kernel.
 const ENABLE: u64 = 1 << 13 | 1 << 29;
 const ACCESS: u64 = 0x1f << 17;
 const PD: u64 = 1 << 7;
@@ -76,7 +76,7 @@ impl Context {
     }
 }
 
-/// What follows the control segment of a UMR WQE.
+/// The segments after the control segment of a UMR WQE.
 #[derive(Clone)]
 struct Umr {
     flags: u8,
@@ -92,7 +92,7 @@ impl Umr {
         Self { flags, octwords: 0, offset: 0, mask, context, tail: Vec::new() }
     }
 
-    /// With entries in the WQE itself.
+    /// Puts the entries into the WQE itself.
     fn inline(self, entries: &[u64]) -> Self {
         let mut tail: Vec<u8> = entries.iter().flat_map(|entry| entry.to_be_bytes()).collect();
         tail.resize(tail.len().next_multiple_of(64), 0xee);
@@ -278,7 +278,7 @@ fn a_long_list_comes_in_parts() {
     part = part.by_reference(&nodes[0], BASE + 0x4_0000 - 64, lkey, &parts[1]);
     part.offset = 4;
     assert_eq!(change(&mut nodes, key, &part, false), 0);
-    // What peers and the device then find there: the QP is another now.
+    // Peers and the device access the memory after the change; the QP is another now.
     let [node, peer] = &mut nodes;
     assert_eq!(node.status(&node.on_qp(1)), Status::Ok);
     for node in [&mut *node, peer] {
@@ -330,7 +330,7 @@ fn a_kernels_fast_registration_gives_the_key_another_byte_and_invalidation_takes
     };
     let region = Context { pd: 1 << 24, ..region };
     let pages = [BASE + 0x4000 + 3, BASE + 0x2000 + 3];
-    // More entries are in the WQE than are meant; the driver leaves there what the ring held.
+    // The WQE holds more entries than it means; the driver leaves old bytes of the ring there.
     let register = Umr::new(CHECK_NOT_FREE, FAST, region).inline(&pages);
     nodes[0].write(BASE + 0x4ffc, b"fast");
     nodes[0].write(BASE + 0x2000, b"reg!");
@@ -399,7 +399,8 @@ fn what_repeats_is_registered_if_its_block_is_whole() {
         let key = context.create(&mut nodes[0], &[]);
         (nodes, key)
     };
-    // Bytes of a turn, turns, what is reserved, entries that follow: one of 3 bytes each 0x10, and one of 1 each 4.
+    // Bytes of a turn, turns, reserved bits, number of entries that follow. One entry has 3 bytes each 0x10, the other
+    // has 1 each 4.
     let register = |memory: u32, [bytes, turns, reserved, entries]: [u64; 4]| {
         let memory = u64::from(memory);
         let block = [bytes << 32 | 0x400, turns << 32 | reserved << 16 | entries];
@@ -476,7 +477,7 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
         umr
     };
     let cases = [
-        // Flags: what has no meaning; both checks at once.
+        // Flags: one without a meaning; both checks at once.
         (with(&|umr| umr.flags |= 1), LOCAL_QP),
         (with(&|umr| umr.flags |= 4), LOCAL_QP),
         (with(&|umr| umr.flags |= CHECK_FREE), LOCAL_QP),
@@ -506,7 +507,7 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
         (with(&|umr| umr.context.len = 0x4_0000), BIND),
         (with(&|umr| umr.context.len = u64::MAX - 1), BIND),
         (with(&|umr| (umr.context.start, umr.context.len) = (0xfff, 0x7002)), BIND),
-        // What no key can be.
+        // Contexts that no key can have.
         (with(&|umr| umr.context.log_page_size = 11), BIND),
         (with(&|umr| umr.context.pd = 0xff_ffff), BIND),
         (with(&|umr| umr.context.pd = 0), BIND),

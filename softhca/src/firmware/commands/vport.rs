@@ -16,7 +16,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives: 1 is up.
+    /// Output of `QUERY_VPORT_STATE`: 1 is up.
     query_vport_state_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -69,7 +69,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives, with the GIDs.
+    /// Output of `QUERY_HCA_VPORT_GID`, with the GIDs.
     query_hca_vport_gid_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -88,7 +88,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives, with the P_Keys, each in a word of 32 bits.
+    /// Output of `QUERY_HCA_VPORT_PKEY`, with the P_Keys, each in a word of 32 bits.
     query_hca_vport_pkey_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -132,7 +132,8 @@ layout! {
     }
 }
 layout! {
-    /// What it gives, with a list of what is let in besides the port's own address: as much of it as there is room for.
+    /// Output of `QUERY_NIC_VPORT_CONTEXT`, with a list of the addresses or VLANs that the port lets in besides its
+    /// own address. The list is cut to the room that there is.
     query_nic_vport_context_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -196,7 +197,8 @@ pub(super) const COMMANDS: &[Command] = &[
 /// port, or the one with the cable.
 const OWN_VPORT: u16 = 0;
 const UPLINK: u16 = 2;
-/// What it is to be (`MLX5_VPORT_ADMIN_STATE_*`). The function's own port follows the cable's whenever it is not down.
+/// The requested state (`MLX5_VPORT_ADMIN_STATE_*`). The function's own port follows the cable's whenever it is not
+/// down.
 const VPORT_DOWN: u64 = 0;
 const VPORT_UP: u64 = 1;
 const VPORT_AUTO: u64 = 2;
@@ -209,7 +211,7 @@ const PHYSICAL_LINK_UP: u64 = 5;
 /// The index that stands for all entries of a table.
 const ALL: usize = 0xffff;
 
-/// Refuses what is for another function's port. `fields` are those that name one.
+/// Refuses commands for another function's port. `fields` are those that name one.
 fn own_only(call: &Call<'_>, fields: [Field; 2]) -> Result<(), Refusal> {
     match fields.map(|field| call.input.get(field)) {
         [0, 0] => Ok(()),
@@ -357,7 +359,7 @@ fn query_nic(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Lists of what a port lets in (`MLX5_NVPRT_LIST_TYPE_*`).
+/// Lists of the addresses and VLANs that a port lets in (`MLX5_NVPRT_LIST_TYPE_*`).
 pub(super) mod list {
     pub(crate) const UNICAST: u64 = 0;
     pub(crate) const MULTICAST: u64 = 1;

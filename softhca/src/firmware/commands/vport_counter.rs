@@ -19,7 +19,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives; what this device counts of it.
+    /// Output of `QUERY_VPORT_COUNTER`: the fields that this device counts.
     query_vport_counter_out: 0x210 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -1,4 +1,4 @@
-//! The function's port and its RoCE addresses, changed by raw bytes: what the context says then, and what the port does.
+//! The function's port and its RoCE addresses, changed by raw bytes: the context afterwards, and the port's behaviour.
 
 use crate::config::{DeviceConfig, Gid, GidType, PortConfig};
 use crate::event::Event;

@@ -41,7 +41,7 @@ layout! {
 /// WQEs one after the other (`MLX5_WQ_TYPE_CYCLIC`).
 const CYCLIC: u64 = 1;
 
-/// What the capabilities say that no work queue has here.
+/// Features that no work queue has here, as the capabilities say.
 const ABSENT: [(Field, &str); 9] = [
     (wq::WQ_SIGNATURE, "signatures of WQEs"),
     (wq::HDS_SKIP_FIRST_SGE, "splitting of headers"),
@@ -66,12 +66,12 @@ pub(super) fn check_absent(view: View<'_>, absent: &[(Field, &str)]) -> Result<(
     }
 }
 
-/// What a work queue of receives is not: one that another queue starts.
+/// Refuses a work queue of receives that another queue starts.
 pub(super) fn check_no_slave(view: View<'_>) -> Result<(), Refusal> {
     check_absent(view, &[(wq::CD_SLAVE, "receives of work queues that another queue starts")])
 }
 
-/// Refuses what no work queue has here, whatever it is of.
+/// Refuses features that no work queue has here, for any kind of object.
 pub(super) fn check_plain(view: View<'_>) -> Result<(), Refusal> {
     check_absent(view, &ABSENT)
 }
@@ -120,8 +120,8 @@ pub(super) fn check_created(bits: u64) -> Result<(), Refusal> {
     }
 }
 
-/// What timestamps are by two bits of a queue's context (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default, or the time. By
-/// default they are of the device's clock, the time if it has that.
+/// The timestamps that two bits of a queue's context ask for (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default,
+/// or real time. The default is the device's clock: real time if the device has it.
 ///
 /// A device of the time alone refuses 0, which older drivers leave there (DPDK, commit d61381ad46d0); one without refuses 2
 /// (NVIDIA/daqiri, issue 283).

@@ -14,7 +14,7 @@ pub(crate) const DCTC_BYTES: usize = 0x40;
 pub(crate) struct CqRecord {
     /// The context as it was created, and as it was modified since.
     pub(crate) cqc: [u8; CQC_BYTES],
-    /// A command has made it. Of others only what commands have modified is here.
+    /// A command has made it. For a CQ that no command has made, only the fields that commands have modified are here.
     pub(crate) made: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct QpRecord {
     pub(crate) qpc: [u8; QPC_BYTES],
     /// Options of enhanced connection establishment.
     pub(crate) ece: u32,
-    /// A command has made it. Of others only what commands have modified is here.
+    /// A command has made it. For a QP that no command has made, only the fields that commands have modified are here.
     pub(crate) made: bool,
 }
 

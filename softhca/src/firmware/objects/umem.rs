@@ -8,7 +8,7 @@ pub(crate) const ADAPTER_PAGE_BYTES: u64 = 4096;
 pub(crate) struct Umem {
     /// Where the device finds its pages.
     pub(crate) pages: u64,
-    /// Bytes of one of them: what the driver chose.
+    /// Bytes of one page, as the driver chose.
     pub(crate) page_bytes: u64,
     /// Where it begins in its first page.
     pub(crate) offset: u64,

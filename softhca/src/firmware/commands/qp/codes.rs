@@ -6,7 +6,7 @@ pub(super) const OWN_RQ: u64 = 0;
 pub(super) const SHARED_RQ: u64 = 1;
 /// `qpc.rq_type`: none (`MLX5_ZERO_LEN_RQ`).
 pub(super) const NO_RQ: u64 = 3;
-/// What is added to `qpc.log_rq_stride` to be log2 of bytes.
+/// `qpc.log_rq_stride` plus this is log2 of bytes.
 pub(super) const LOG_STRIDE_UNIT: u64 = 4;
 /// `qpc.pm_state`: there is no other path, or none that would ever be taken (`MLX5_QPC_PM_STATE_*`). As there are no alternate
 /// paths, the two are the same.

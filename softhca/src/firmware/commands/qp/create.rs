@@ -80,7 +80,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what the capabilities say that the device does not have.
+/// Refuses features that the device lacks, as its capabilities say.
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
@@ -112,7 +112,7 @@ fn offload(call: &mut Call<'_>, view: View<'_>, qpn: u32) -> Result<(), Refusal>
     }
 }
 
-/// What a kernel gives a QP of its own.
+/// The privileges that a kernel gives a QP of its own.
 fn privileges(call: &Call<'_>, view: View<'_>, service: &Service) -> Result<Privileges, Refusal> {
     // Linux sets a 1 in this field if there is more than one queue that sends as QP 1.
     let source = view.get32(qpc::DETH_SQPN);
@@ -132,8 +132,8 @@ fn privileges(call: &Call<'_>, view: View<'_>, service: &Service) -> Result<Priv
     Ok(privileges)
 }
 
-/// The streams of an initiator. Both fields are zeros of one without, which is also what one with one stream says that fails with
-/// its first request: it is the same.
+/// The streams of an initiator. Both fields are zeros if it has no streams. They are also zeros for one stream that
+/// fails with its first request, which is the same.
 fn streams(view: View<'_>, service: &Service) -> Result<Option<DciStreams>, Refusal> {
     let streams = DciStreams {
         log_channels: view.get(qpc::LOG_NUM_DCI_STREAM_CHANNELS) as u8,
@@ -155,8 +155,8 @@ fn queues(
     let log_sq_size = view.get(qpc::LOG_SQ_SIZE);
     let log_rq_size = view.get(qpc::LOG_RQ_SIZE);
     let log_stride = view.get(qpc::LOG_RQ_STRIDE) + LOG_STRIDE_UNIT;
-    // What an initiator's context says of its receive queue counts for nothing; UCX leaves it at 0, and Linux names an SRQ that
-    // an initiator of XRC does not use. Nor does a target of XRC use the one that it names, or its CQs.
+    // The receive queue in an initiator's context does not count; UCX leaves it at 0, and Linux names an SRQ that an
+    // initiator of XRC does not use. Nor does a target of XRC use the one that it names, or its CQs.
     let rq_type = if service.responds { view.get(qpc::RQ_TYPE) } else { NO_RQ };
     if !service.requests {
         let xrcd = view.get32(qpc::XRCD);

@@ -108,7 +108,7 @@ layout! {
     }
 }
 layout! {
-    /// What was added to QP contexts later.
+    /// Later additions to QP contexts.
     qpc_ext: 0xc0 bytes {
         MMO: 0x2, 1;
         DCI_STREAM_CHANNEL_ID: 0x10, 16;
@@ -227,7 +227,7 @@ macro_rules! transition {
     };
     ($name:ident gives) => {
         layout! {
-            /// What a transition gives.
+            /// Output of a transition.
             $name: 0x10 bytes {
                 STATUS: 0x0, 8;
                 SYNDROME: 0x20, 32;

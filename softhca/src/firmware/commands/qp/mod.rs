@@ -1,4 +1,4 @@
-//! Queue pairs: making them, their states, and what is known of them.
+//! Queue pairs: making them, their states, and queries.
 
 mod codes;
 mod create;
@@ -15,7 +15,7 @@ use layouts::{
     rts2rts_qp_in, rts2rts_qp_out, sqd2rts_qp_in, sqerr2rts_qp_in,
 };
 
-/// Bytes of a transition without what was added to contexts later.
+/// Bytes of a transition without the later additions to contexts.
 const TRANSITION_BYTES: usize = 0x110;
 
 /// Opcodes are those of Linux 6.1. `RTS2SQD_QP` is from Linux 3.11 (`include/linux/mlx5/device.h`), which sent whole contexts with

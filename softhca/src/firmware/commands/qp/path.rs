@@ -31,7 +31,7 @@ pub(super) fn read(view: View<'_>, port: &PortConfig) -> Result<Path, Refusal> {
         let reason = format!("src_addr_index {sgid_index}: the port has no such address");
         return Err(Refusal::new(Status::BadIndex, reason));
     };
-    // RoCE v2 has an IP header, whose DSCP and ECN are what a GRH has for a traffic class.
+    // RoCE v2 has an IP header, whose DSCP and ECN take the place of a GRH's traffic class.
     if gid.kind == GidType::RoceV2 {
         grh.traffic_class = (view.get(ads::DSCP) << 2 | view.get(ads::ECN)) as u8;
     }
@@ -40,7 +40,7 @@ pub(super) fn read(view: View<'_>, port: &PortConfig) -> Result<Path, Refusal> {
     Ok(Path { dlid: 0, sl: view.get(ads::ETH_PRIO) as u8, src_path_bits: 0, grh: Some(grh), dmac })
 }
 
-/// Writes the path of a QP on `port` over what the driver has said of it.
+/// Writes the path of a QP on `port` over the driver's values.
 pub(super) fn write(view: &mut ViewMut<'_>, path: &Path, port: &PortConfig) {
     if let Some(grh) = &path.grh {
         view.put(ads::RGID_RIP.at / 8, &grh.dgid);

@@ -1,4 +1,4 @@
-//! `QUERY_QP`: what the driver has said of a QP, and over it what the device knows better.
+//! `QUERY_QP`: the driver's values of a QP, and over them the values that the device knows better.
 
 use super::super::atomic_mode;
 use super::codes::{LOG_STRIDE_UNIT, NO_RQ, OWN_RQ, SHARED_RQ};
@@ -33,7 +33,7 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the QP was created from.
+/// The values that the QP was created from.
 fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
     let context = &info.context;
     view.set(qpc::ST, Service::of(context)?.st.into());
@@ -60,14 +60,14 @@ fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
             view.set(qpc::RQ_TYPE, SHARED_RQ);
             view.set(qpc::XRCD, xrcd.into());
         }
-        // Of an initiator of XRC the driver has said what it likes.
+        // An initiator of XRC keeps the driver's value, which may be any.
         ReceiveSource::None if context.transport == Transport::Xrc => {}
         ReceiveSource::None => view.set(qpc::RQ_TYPE, NO_RQ),
     }
     Ok(())
 }
 
-/// What has become of it.
+/// The values that have changed since.
 fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
     let attr = &info.attr;
     view.set(qpc::STATE, state_code(info));

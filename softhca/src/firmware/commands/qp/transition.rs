@@ -1,5 +1,5 @@
-//! Transitions: what each takes of the context in its mailbox. Required fields are always taken, optional ones if their bit
-//! is set, and all others are what they were: drivers send whole contexts.
+//! Transitions: what each takes of the context in its mailbox. Required fields are always taken, optional ones if
+//! their bit is set. All others stay as they were: drivers send whole contexts.
 
 use super::super::atomic_mode;
 use super::codes::{ARMED, MIGRATED};
@@ -25,7 +25,7 @@ pub(super) fn rst2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     run(call, RST2INIT)
 }
 
-/// Besides what all transitions do, it says whether a QP may copy memory (rdma-core `qp_enable_mmo`).
+/// Besides the work of all transitions, it sets whether a QP may copy memory (rdma-core `qp_enable_mmo`).
 pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     let has = call.device.config().generation.copies_if_enabled();
     let extension = Extension::of(call, if has { INIT2INIT_MMO } else { 0 })?;
@@ -44,7 +44,7 @@ pub(super) fn rtr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
     run(call, RTR2RTS)
 }
 
-/// Besides what all transitions do, it has a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
+/// Besides the work of all transitions, it makes a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
 pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
     let extension = Extension::of(call, DCI_STREAM_CHANNEL_ID)?;
     run(call, RTS2RTS)?;
@@ -54,7 +54,7 @@ pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a transition has behind the context.
+/// The extension behind a transition's context.
 struct Extension {
     /// Which of the others count.
     mask: u64,
@@ -211,7 +211,7 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
     }
 }
 
-/// Refuses what the capabilities say that the device does not have, where the transition takes it.
+/// Refuses features that the device lacks, as its capabilities say, if the transition takes them.
 fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, made: &QpContext) -> Result<(), Refusal> {
     let parameter = |what: &str, value: u64| Err(Refusal::parameter(format!("{what} {value} is no capability")));
     let affinity = view.get(qpc::LAG_TX_PORT_AFFINITY);
@@ -246,7 +246,7 @@ fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, mad
     Ok(())
 }
 
-/// What a transition takes its attributes from.
+/// The sources of a transition's attributes.
 struct Taken<'a> {
     service: &'static Service,
     transition: Transition,
@@ -258,7 +258,7 @@ struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// What the device is to change.
+    /// The changes that the device is to make.
     fn attributes(&self) -> Result<QpAttr, Refusal> {
         let mut attr = QpAttr { state: Some(self.transition.to), ..QpAttr::default() };
         let path = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
@@ -302,7 +302,7 @@ impl Taken<'_> {
         self.mask & bits != 0
     }
 
-    /// What peers may do: of what is there, each right whose bit is set is changed.
+    /// The rights of peers: the present ones, with each right changed whose bit is set.
     fn access(&self, all: bool) -> Access {
         let before = self.info.attr.access.unwrap_or_default();
         let right = |bit: u32, field: Field, before: bool| match all || self.has(bit) {
@@ -318,7 +318,7 @@ impl Taken<'_> {
         }
     }
 
-    /// What a QP needs to receive.
+    /// Adds the attributes that a QP needs to receive.
     fn add_receiving(&self, attr: &mut QpAttr) -> Result<(), Refusal> {
         let ads = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
         let number = self.info.attr.port.unwrap_or(0);
@@ -344,7 +344,7 @@ impl Taken<'_> {
         Ok(())
     }
 
-    /// What it needs to send.
+    /// Adds the attributes that it needs to send.
     fn add_sending(&self, attr: &mut QpAttr) {
         if self.service.transport == Transport::RegUmr {
             return;

@@ -1,5 +1,5 @@
-//! What a port has counted (`PPCNT`), by groups of counters. Those that have no row here are 0, and stay so: frames are not
-//! damaged on the way, nobody pauses, and who has no room for a frame has never had it.
+//! The counters of a port (`PPCNT`), by groups. Counters without a row here are 0, and stay so: frames are not damaged
+//! on the way, no port pauses, and a receiver without room for a frame has never had it.
 
 use super::entry::{Register, ethernet_port};
 use crate::firmware::call::Call;
@@ -48,7 +48,7 @@ layout! {
     }
 }
 layout! {
-    /// RFC 2819, what arrives on the network.
+    /// RFC 2819: frames that arrive on the network.
     eth_2819_cntrs_grp_data_layout: 0xf8 bytes {
         ETHER_STATS_OCTETS_HIGH: 0x40, 32;
         ETHER_STATS_PKTS_HIGH: 0x80, 32;

@@ -1,11 +1,11 @@
-//! What a register is, and which port it is of.
+//! A register, and the port that it belongs to.
 
 use crate::config::{LinkLayer, PortConfig};
 use crate::firmware::call::Call;
 use crate::firmware::layout::{Layout, View, ViewMut};
 use crate::firmware::status::{Refusal, Status};
 
-/// What reads or writes a register: it sees what the driver has given of it, and fills in what the driver is to see.
+/// A function that reads or writes a register. It gets the driver's bytes, and fills in the bytes for the driver.
 pub(super) type Access = fn(&mut Call<'_>, View<'_>, &mut ViewMut<'_>) -> Result<(), Refusal>;
 
 /// A register.

@@ -25,7 +25,7 @@ layout! {
     } list of 4 bytes
 }
 layout! {
-    /// What it gives, with the register.
+    /// Its output, with the register.
     access_register_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -44,8 +44,8 @@ pub(super) const COMMANDS: &[Command] = &[
     .with_modifiers(),
 ];
 
-/// All registers. What a driver asks of others is refused, and Linux' does without: pins, clocks and modules, lanes and error
-/// correction, buffers, and what PCI Express counts.
+/// All registers. Requests for others are refused, and Linux' driver does without them: pins, clocks and modules,
+/// lanes and error correction, buffers, and the counters of PCI Express.
 const REGISTERS: [&Register; 8] = [
     &port::PMTU,
     &speed::PTYS,

@@ -8,7 +8,7 @@ use crate::firmware::status::Refusal;
 use crate::nic::MAX_MTU;
 
 layout! {
-    /// State of a port: what it is to be, and what it is.
+    /// State of a port: the requested one, and the present one.
     paos_reg: 0x10 bytes {
         SWID: 0x0, 8;
         LOCAL_PORT: 0x8, 8;

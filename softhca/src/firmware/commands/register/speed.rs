@@ -56,7 +56,7 @@ fn speed(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Re
                 register.set(speed, ETH_100GBASE_CR4);
             }
         }
-        // Of the other kind the port has no speed at all.
+        // The port has no speed at all of the other kind.
         (KIND_IB | KIND_ETHERNET, _) => {}
         _ => return Err(Refusal::parameter(format!("ports of kind {kind}"))),
     }

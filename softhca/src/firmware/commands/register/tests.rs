@@ -27,7 +27,8 @@ fn registers_are_those_of_linux() {
     }
 }
 
-/// As DPDK reads it: `ACCESS_REGISTER_USER` without the register's bytes. The two highest bits say what the clock shows.
+/// As DPDK reads it: `ACCESS_REGISTER_USER` without the register's bytes. The two highest bits tell the format of the
+/// clock.
 #[test]
 fn users_read_the_mode_of_the_clock() {
     let config = |real_time| DeviceConfig { real_time, ..DeviceConfig::with_port(PortConfig::ethernet(1)) };

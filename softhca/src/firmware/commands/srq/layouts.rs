@@ -80,7 +80,7 @@ layout! {
     }
 }
 layout! {
-    /// What a modification of a receive memory pool changes.
+    /// The fields that a modification of a receive memory pool changes.
     rmp_bitmask: 0x8 bytes {
         LWM: 0x3f, 1;
     }
@@ -117,7 +117,7 @@ layout! {
     }
 }
 layout! {
-    /// `QUERY_RMP`: what it gives.
+    /// Output of `QUERY_RMP`.
     query_rmp_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -144,7 +144,7 @@ layout! {
     }
 }
 layout! {
-    /// `QUERY_XRQ`: what it gives.
+    /// Output of `QUERY_XRQ`.
     query_xrq_out: 0x150 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -171,7 +171,7 @@ layout! {
     }
 }
 layout! {
-    /// `QUERY_SRQ`: what it gives.
+    /// Output of `QUERY_SRQ`.
     query_srq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -199,7 +199,7 @@ layout! {
     }
 }
 layout! {
-    /// `QUERY_XRC_SRQ`: what it gives.
+    /// Output of `QUERY_XRC_SRQ`.
     query_xrc_srq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -9,7 +9,7 @@ use crate::firmware::objects::SrqKind;
 use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
 
-/// What is added to `log_rq_stride` to be log2 of bytes.
+/// `log_rq_stride` plus this is log2 of bytes.
 pub(super) const LOG_STRIDE_UNIT: u64 = 4;
 
 /// `op_mod` of `ARM_RQ` (`MLX5_ARM_RQ_IN_OP_MOD_*`).

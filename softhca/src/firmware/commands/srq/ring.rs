@@ -1,4 +1,4 @@
-//! What shared receive queues of all kinds have in common: a ring, a record, a limit, and a number from one space.
+//! The common parts of shared receive queues of all kinds: a ring, a record, a limit, and a number from one space.
 
 use super::layouts::{arm_rq_in, destroy_srq_in};
 use crate::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
@@ -35,9 +35,9 @@ pub(super) struct New<'a> {
     pub(super) record: (Option<u32>, u64),
     /// CQ that an extended receive queue names.
     pub(super) cqn: Option<u32>,
-    /// What one of an XRC domain names.
+    /// Additional context of a queue in an XRC domain.
     pub(super) xrc: Option<XrcContext>,
-    /// What one that matches tags has besides.
+    /// Additional context of a queue that matches tags.
     pub(super) tags: Option<TagContext>,
 }
 
@@ -86,7 +86,8 @@ impl New<'_> {
     }
 }
 
-/// What a work queue says of a new queue; `basic` is `basic_cyclic_rcv_wqe`. Its pages follow the mailbox `input`.
+/// A new queue, as its work queue describes it; `basic` is `basic_cyclic_rcv_wqe`. Its pages follow the mailbox
+/// `input`.
 pub(super) fn of_work_queue<'a>(
     call: &Call<'_>,
     kind: SrqKind,
@@ -134,8 +135,8 @@ pub(super) fn of_work_queue<'a>(
     })
 }
 
-/// What the CQEs of a queue carry; `None` is the queue's own number, which the kernel asks for by the highest index
-/// (`MLX5_IB_DEFAULT_UIDX`: CQEs of version 0).
+/// The user index that the CQEs of a queue carry; `None` is the queue's own number, which the kernel asks for by the
+/// highest index (`MLX5_IB_DEFAULT_UIDX`: CQEs of version 0).
 pub(super) fn user_index(given: u32) -> Option<u32> {
     const NONE: u32 = 0xff_ffff;
     (given != NONE).then_some(given)
@@ -196,14 +197,14 @@ pub(super) fn arm(call: &mut Call<'_>, kinds: &[SrqKind]) -> Result<(), Refusal>
     Ok(call.device.modify_srq_limit(number, limit)?)
 }
 
-/// The context of queue `number` as it was given, of `bytes` bytes, and what has become of it.
+/// The context of queue `number` as it was given, of `bytes` bytes, and the queue's present state.
 pub(super) fn context(call: &Call<'_>, number: u32, bytes: usize) -> Result<(Vec<u8>, SrqInfo), Refusal> {
     let record = call.state.queues.srqs.get(&number);
     let context = record.map_or_else(|| vec![0; bytes], |record| record.context.clone());
     Ok((context, call.device.query_srq(number)?))
 }
 
-/// Writes what has become of a queue over its work queue.
+/// Writes the present state of a queue over its work queue.
 pub(super) fn write_work_queue(view: &mut ViewMut<'_>, info: &SrqInfo, made: bool) {
     view.set(wq::LWM, info.limit.into());
     if !made {

@@ -29,11 +29,11 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the context says of tags.
+/// The tag matching that the context asks for.
 fn tag_matching(context: View<'_>) -> Result<Option<TagContext>, Refusal> {
     let (topology, offload) = (context.get(xrqc::TOPOLOGY), context.get(xrqc::OFFLOAD));
     let list = context.part(xrqc::TAG_MATCHING_TOPOLOGY_CONTEXT);
-    // Of a queue that has begun, the device says these.
+    // The device reports these fields once the queue is in use; a new queue must leave them 0.
     for field in [tags::APPEND_NEXT_INDEX, tags::SW_PHASE_CNT, tags::HW_PHASE_CNT] {
         ring::absent(list.get(field), field.name)?;
     }
