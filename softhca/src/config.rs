@@ -36,7 +36,7 @@ pub struct Gid {
 }
 
 impl Gid {
-    /// A free entry of a GID table (IBTA vol. 1, 4.1.1: the unspecified address is nobody's).
+    /// A free entry of a GID table (IBTA vol. 1, 4.1.1: the unspecified address belongs to no port).
     pub const FREE: Self = Self { raw: [0; 16], kind: GidType::RoceV1 };
 }
 
@@ -164,8 +164,8 @@ pub struct SrqFaults {
     pub sequence: u16,
 }
 
-/// Which ConnectX a device is. It decides which capabilities the device reports. The device does
-/// as its capabilities say.
+/// Which ConnectX a device is. It decides which capabilities the device reports. The device does as its capabilities
+/// say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Generation {
     /// ConnectX-5.
@@ -213,11 +213,11 @@ pub struct DeviceConfig {
     /// The headers of a frame that the device needs inline. The capability `wqe_inline_mode` tells: NOT_REQUIRED, L2, or, for more,
     /// VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in [`crate::context::SqContext`].
     pub inline_headers: InlineHeaders,
-    /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if
-    /// the peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded
-    /// and checked as always, and malformed ones complete in error. Keys are not checked. No data is read or written:
-    /// the buffers of READs and atomics stay as they are, and CQEs carry no inline data. For measuring what posting
-    /// and polling cost the host.
+    /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if the
+    /// peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and
+    /// checked as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the
+    /// buffers of READs and atomics stay as they are, and CQEs carry no inline data. For measuring what posting and
+    /// polling cost the host.
     pub sink: bool,
 }
 
@@ -262,8 +262,7 @@ impl DeviceConfig {
         self.real_time.is_some() && self.ports.iter().all(|port| port.link == LinkLayer::Ethernet)
     }
 
-    /// Format of the device's own clock. A WAIT compares with this clock, whatever timestamps the queues
-    /// have.
+    /// Format of the device's own clock. A WAIT compares with this clock, whatever timestamps the queues have.
     #[must_use]
     pub fn clock_format(&self) -> TimestampFormat {
         if self.has_real_time() { TimestampFormat::RealTime } else { TimestampFormat::FreeRunning }

@@ -112,9 +112,9 @@ pub enum Error {
     BadValue {
         /// The parameter.
         what: &'static str,
-        /// What was given.
+        /// The given value.
         value: u64,
-        /// What would do.
+        /// The permitted values.
         permitted: &'static str,
     },
     /// There is no such QP state transition, or the caller's idea of the current state is wrong.

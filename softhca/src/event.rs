@@ -22,14 +22,14 @@ pub enum Event {
     Qp {
         /// The QP.
         qpn: u32,
-        /// What happened.
+        /// The kind of event.
         kind: QpEvent,
     },
     /// Something happened to a DCT.
     Dct {
         /// The DCT.
         dctn: u32,
-        /// What happened.
+        /// The kind of event.
         kind: DctEvent,
     },
     /// The SRQ has fewer WQEs than its limit; the limit is disarmed.

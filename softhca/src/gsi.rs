@@ -16,7 +16,7 @@ use crate::{
 
 /// Bytes of a management datagram (IBTA vol. 1, 13.4.2).
 pub const MAD_BYTES: usize = 256;
-/// The number by which everybody knows the QP of general services (IBTA vol. 1, 3.9.1).
+/// The well-known number of the QP of general services (IBTA vol. 1, 3.9.1).
 pub(crate) const QP1: u32 = 1;
 /// Q_Key of QP 1 (IBTA vol. 1, 10.2.4).
 const QKEY: u32 = 0x8001_0000;
@@ -34,7 +34,7 @@ pub struct Mad {
     pub route: Route,
     /// The QP that answers go to.
     pub source_qp: u32,
-    /// What it says.
+    /// Its bytes.
     pub bytes: [u8; MAD_BYTES],
 }
 

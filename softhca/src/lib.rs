@@ -26,8 +26,8 @@
 //!                                 wire ──────────────> other devices: in the process, in other processes
 //! ```
 //!
-//! The first lines of each module state its task, and the knowledge that must stay out of it. Modules that
-//! only the device itself needs (`cq`, `recv`, `resources`, `table`) are private.
+//! The first lines of each module state its task, and the knowledge that must stay out of it. Modules that only the
+//! device itself needs (`cq`, `recv`, `resources`, `table`) are private.
 //!
 //! # Three ways to use it
 //!
@@ -80,8 +80,8 @@
 //! # What it does not do
 //!
 //! It does not model time: its latency and rates are those of the CPU that steps it. It cannot show the effects of a
-//! missing barrier or of write combining on a PCIe device. It has no striding receive queue. Rules that steer
-//! Ethernet frames come by firmware commands alone.
+//! missing barrier or of write combining on a PCIe device. It has no striding receive queue. Rules that steer Ethernet
+//! frames come by firmware commands alone.
 
 mod busy_table;
 pub mod complaint;

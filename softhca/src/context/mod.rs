@@ -172,8 +172,8 @@ pub struct QpContext {
     pub dbr: u64,
     /// UAR page on which the send queue's doorbell is rung.
     pub uar: u32,
-    /// User index, 24 bits: the QP's CQEs carry it in `srqn_uidx` (bits 23:0). 0 if the host does not use CQE
-    /// version 1.
+    /// User index, 24 bits: the QP's CQEs carry it in `srqn_uidx` (bits 23:0). 0 if the host does not use CQE version
+    /// 1.
     pub uidx: u32,
     /// Every send WQE completes with a CQE (sq_sig_all).
     pub signal_all: bool,
@@ -280,13 +280,11 @@ pub struct XrcContext {
     pub xrcd: u32,
     /// CQ of its receives, whichever QP they come by.
     pub cqn: u32,
-    /// User index, 24 bits: the SRQ's CQEs carry it in `srqn_uidx`. `None` stands for the SRQ's own
-    /// number.
+    /// User index, 24 bits: the SRQ's CQEs carry it in `srqn_uidx`. `None` stands for the SRQ's own number.
     pub uidx: Option<u32>,
 }
 
-/// Additional context of an SRQ that matches messages with tags (PRM `xrqc` with the topology "tag
-/// matching").
+/// Additional context of an SRQ that matches messages with tags (PRM `xrqc` with the topology "tag matching").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagContext {
     /// CQ of its receives and of the operations on its list, whichever QP they come by.
@@ -295,8 +293,7 @@ pub struct TagContext {
     pub uidx: Option<u32>,
     /// log2 of the places of its list, at most [`TagContext::MAX_LOG_LIST`].
     pub log_list: u8,
-    /// The device fetches the rendezvous data of matched messages itself. It sends by QPs that it
-    /// is allowed to use.
+    /// The device fetches the rendezvous data of matched messages itself. It sends by QPs that it is allowed to use.
     pub rendezvous: bool,
 }
 

@@ -88,7 +88,7 @@ pub(crate) struct FrameInfo {
 pub(crate) struct SignatureError {
     /// The key.
     pub(crate) key: u32,
-    /// What was found.
+    /// The mismatch.
     pub(crate) mismatch: Mismatch,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum TagOutcome {
 /// Additional content of the CQEs of a queue that matches tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagReport {
-    /// What happened.
+    /// The event.
     pub(crate) outcome: TagOutcome,
     /// Place of the tag.
     pub(crate) index: u16,
@@ -135,7 +135,7 @@ pub(crate) struct TagReport {
 /// The message as its CQE describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReceivedTag {
-    /// What arrived.
+    /// The kind of message.
     pub(crate) kind: ReceiveKind,
     /// Bytes: of its data if it was for a tag, else of all of it.
     pub(crate) byte_cnt: u32,
@@ -212,14 +212,14 @@ pub(crate) enum Completion {
         uidx: u32,
         /// Index of the WQE that asked for it, or of the receive WQE, if the message has taken one.
         wqe_counter: u16,
-        /// What.
+        /// The event.
         report: TagReport,
     },
     /// A signature was not that of its data. It completes no WQE.
     Signature {
         /// QP.
         qpn: u32,
-        /// What was found.
+        /// The error.
         error: SignatureError,
     },
     /// A WQE failed or was flushed.
@@ -234,7 +234,7 @@ pub(crate) enum Completion {
         opcode: u8,
         /// As for the successful completion.
         wqe_counter: u16,
-        /// What went wrong.
+        /// The kind of error.
         syndrome: Syndrome,
         /// Finer reason; free for the vendor to choose.
         vendor_syndrome: u8,

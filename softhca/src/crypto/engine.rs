@@ -34,7 +34,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// What undoes it.
+    /// The work that undoes it.
     pub(crate) const fn inverse(self) -> Self {
         match self {
             Self::Encrypt => Self::Decrypt,

@@ -1,5 +1,4 @@
-//! Events: the event queues that drivers make in their memory, and the events that go to none of
-//! them.
+//! Events: the event queues that drivers make in their memory, and the events that go to none of them.
 
 use super::Device;
 use super::check;
@@ -97,8 +96,8 @@ impl Device {
         self.resources.eqs.next_unclaimed()
     }
 
-    /// The next interrupt that an event queue raises: its vector, below [`crate::eq::VECTORS`]. Several of one vector that
-    /// nobody has taken are one.
+    /// The next interrupt that an event queue raises: its vector, below [`crate::eq::VECTORS`]. Several interrupts of
+    /// one vector that have not been taken count as one.
     pub fn next_interrupt(&mut self) -> Option<u16> {
         self.resources.eqs.next_interrupt()
     }

@@ -18,8 +18,8 @@ pub struct KeyOptions {
     pub variant: Option<u8>,
     /// Peers may invalidate it, by SEND with invalidate.
     pub remote_invalidate: bool,
-    /// It gives access to nothing until a UMR WQE enables it. Until then the memory behind it may be
-    /// smaller than its region.
+    /// It gives access to nothing until a UMR WQE enables it. Until then the memory behind it may be smaller than its
+    /// region.
     pub free: bool,
     /// UMR may change it, and this is how long its list may become, in units of 16 bytes.
     pub umr_octwords: Option<u32>,
@@ -148,8 +148,7 @@ impl Device {
         Ok(())
     }
 
-    /// Destroys the memory key with this index. Its lowest byte, which may have changed, does not
-    /// matter.
+    /// Destroys the memory key with this index. Its lowest byte, which may have changed, does not matter.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -166,8 +166,8 @@ impl Device {
     /// Takes a store to a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
     ///
     /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
-    /// all bytes of the WQE are compared with the ring. If the copy comes whole, the device executes it and
-    /// not the bytes in the ring.
+    /// all bytes of the WQE are compared with the ring. If the copy comes whole, the device executes it and not the
+    /// bytes in the ring.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
     }

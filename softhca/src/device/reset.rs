@@ -6,8 +6,8 @@ use crate::nic::Nic;
 
 impl Device {
     /// Forgets all objects, page lists, events and packets that wait; a failed device works again. Configuration,
-    /// memory, wire, plugged cables and the clock stay. New objects get numbers that no earlier object had, as
-    /// long as there are such numbers. So late packets reach no object.
+    /// memory, wire, plugged cables and the clock stay. New objects get numbers that no earlier object had, as long as
+    /// there are such numbers. So late packets reach no object.
     pub fn reset(&mut self) {
         let Self {
             config,

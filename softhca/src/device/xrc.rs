@@ -50,8 +50,7 @@ impl Device {
         self.qps.iter_mut().for_each(|(_, qp)| qp.forget_srq(srqn));
     }
 
-    /// Applies `count` to the use counts of the domain and the CQ that an SRQ of an XRC domain
-    /// refers to.
+    /// Applies `count` to the use counts of the domain and the CQ that an SRQ of an XRC domain refers to.
     fn count_xrc(&mut self, xrc: XrcContext, count: impl Fn(&mut u32)) {
         let domain = self.xrcds.get_mut(xrc.xrcd).map(|domain| &mut domain.users);
         let cq = self.resources.cqs.get_mut(xrc.cqn).map(|cq| &mut cq.users);

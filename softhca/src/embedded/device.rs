@@ -63,7 +63,8 @@ impl EmbeddedDevice {
         })
     }
 
-    /// A device with one InfiniBand port of LID 1 that nobody else is connected to. Its QPs can talk to each other.
+    /// A device with one InfiniBand port of LID 1, without connection to other devices. Its QPs can talk to each
+    /// other.
     ///
     /// # Errors
     /// [`Error::System`].

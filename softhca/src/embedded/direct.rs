@@ -1,5 +1,5 @@
-//! Access to the core [`Device`] inside: by shared reference, and by the calls here. A mutable reference would
-//! let the caller exchange the core for another device, or free pages that the parts of live queues point to.
+//! Access to the core [`Device`] inside: by shared reference, and by the calls here. A mutable reference would let the
+//! caller exchange the core for another device, or free pages that the parts of live queues point to.
 
 use super::device::EmbeddedDevice;
 use crate::context::QpAttr;
@@ -72,8 +72,7 @@ impl EmbeddedDevice {
         Ok(())
     }
 
-    /// [`Device::destroy_srq`]. The memory that its parts point to stays until the device is
-    /// dropped.
+    /// [`Device::destroy_srq`]. The memory that its parts point to stays until the device is dropped.
     ///
     /// # Errors
     /// As [`Device::destroy_srq`].
@@ -81,8 +80,7 @@ impl EmbeddedDevice {
         self.device.destroy_srq(srqn)
     }
 
-    /// [`Device::destroy_cq`]. The memory that its parts point to stays until the device is
-    /// dropped.
+    /// [`Device::destroy_cq`]. The memory that its parts point to stays until the device is dropped.
     ///
     /// # Errors
     /// As [`Device::destroy_cq`].

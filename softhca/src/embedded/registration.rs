@@ -16,8 +16,8 @@ impl EmbeddedDevice {
     /// [`Error::Dma`] if the memory does not exist; [`Error::BadValue`] for access rights that contradict each other.
     ///
     /// # Safety
-    /// The memory stays valid until [`Self::deregister`] or until the device is dropped: for reads and, if `access`
-    /// or a QP permit writing, for writes. Nothing holds a Rust reference to it while the device works.
+    /// The memory stays valid until [`Self::deregister`] or until the device is dropped: for reads and, if `access` or
+    /// a QP permit writing, for writes. Nothing holds a Rust reference to it while the device works.
     pub unsafe fn register(&mut self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<u32, Error> {
         let addr = ptr.as_ptr().expose_provenance() as u64;
         // SAFETY: the caller's promise.

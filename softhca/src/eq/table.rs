@@ -16,7 +16,7 @@ pub(crate) struct EventQueues {
     table: Table<Eq>,
     /// Events for [`crate::device::Device::next_event`], in order.
     unclaimed: VecDeque<Event>,
-    /// Interrupts that nobody has taken yet: a bit for each vector.
+    /// Interrupts that have not been taken yet: a bit for each vector.
     interrupts: u32,
 }
 
@@ -144,7 +144,7 @@ impl EventQueues {
         self.unclaimed.pop_front()
     }
 
-    /// Drops events that nobody has taken: those of an object that is gone.
+    /// Drops events of an object that is gone, if they have not been taken.
     pub(crate) fn forget(&mut self, is_of_it: impl Fn(&Event) -> bool) {
         self.unclaimed.retain(|event| !is_of_it(event));
     }

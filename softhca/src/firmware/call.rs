@@ -109,12 +109,12 @@ impl Call<'_> {
         self.state.owners.check_cap(self.uid, RAW_TX)
     }
 
-    /// Refuses an object that the caller may not change: it is somebody else's, or all use it.
+    /// Refuses an object that the caller may not change: it is another user's, or all use it.
     pub(crate) fn check_owner(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check(kind, number, self.uid)
     }
 
-    /// Refuses an object that the caller may not use, nor ask about: it is somebody else's.
+    /// Refuses an object that the caller may neither use nor query: it is another user's.
     pub(crate) fn check_use(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check_use(kind, number, self.uid)
     }

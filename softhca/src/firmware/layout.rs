@@ -20,7 +20,7 @@ pub(crate) struct Part {
     pub(crate) name: &'static str,
     /// First byte.
     pub(crate) at: usize,
-    /// What it is.
+    /// Its layout.
     pub(crate) layout: &'static Layout,
 }
 

@@ -10,8 +10,8 @@
 //! state is in `state`; `objects` are those that the device does not know. Layouts are from Linux'
 //! `include/linux/mlx5/mlx5_ifc.h`, and a test compares all of them with it.
 //!
-//! It is strict: an input that is too short, has reserved bits set, or names an object of somebody else is refused, and then
-//! nothing has changed. A refusal is logged with its reason, since a driver sees a status and a number only.
+//! It is strict: an input that is too short, has reserved bits set, or names another user's object is refused, and
+//! then nothing has changed. A refusal is logged with its reason, since a driver sees a status and a number only.
 
 mod call;
 mod capabilities;

@@ -1,5 +1,5 @@
-//! Whose an object is. A driver gives each of its users a number (`CREATE_UCTX`), and commands on a user's behalf carry it:
-//! so one cannot name another's objects, although the numbers of objects are easily guessed.
+//! Owners of objects. A driver gives each of its users a number (`CREATE_UCTX`), and commands on a user's behalf carry
+//! it. So one user cannot name another's objects, although the numbers of objects are easily guessed.
 
 use super::status::{Refusal, Status};
 use crate::error::Object;
@@ -12,8 +12,8 @@ pub struct Uid(pub u16);
 /// The driver itself.
 pub const DRIVER: Uid = Uid(0);
 
-/// Whose objects everybody may use, and only the driver may change: it makes those that its users share with this number,
-/// which no user has (Linux `MLX5_SHARED_RESOURCE_UID`).
+/// Owner of objects that every user may use, and only the driver may change. The driver makes the objects that its
+/// users share with this number, which no user has (Linux `MLX5_SHARED_RESOURCE_UID`).
 pub(crate) const SHARED: Uid = Uid(0xffff);
 
 /// A user may send Ethernet frames of its own making (`MLX5_UCTX_CAP_RAW_TX`).

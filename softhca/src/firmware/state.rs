@@ -18,7 +18,7 @@ const MAX_UMEMS: u32 = 1 << 20;
 pub(crate) struct State {
     /// How far the driver has got, and its pages.
     pub(super) life: Life,
-    /// Whose objects are.
+    /// Owners of the objects.
     pub(super) owners: Owners,
     /// Memory that they lie in, and domains that they name.
     pub(super) holds: Holds,

@@ -72,7 +72,7 @@ impl<M: KeyMemory> KeyMemory for Encrypted<'_, M> {
         let mut waiting = self.encryption.waiting.borrow_mut();
         let mut pieces = match begin == at {
             true => Vec::new(),
-            // Nobody has begun it.
+            // The piece was not begun.
             false => waiting.remove(&at).filter(|first| first.len() as u64 == at - begin).ok_or_else(outside)?,
         };
         pieces.extend_from_slice(data);

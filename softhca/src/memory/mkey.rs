@@ -95,7 +95,7 @@ pub(crate) enum KeyFault {
     NotPermitted {
         /// Key.
         key: u32,
-        /// What was needed.
+        /// The right that was needed.
         need: Need,
     },
     /// The key gives access to nothing, yet or any more.
@@ -108,7 +108,7 @@ pub(crate) enum KeyFault {
         key: u32,
         /// Where, as the key's users name it.
         addr: u64,
-        /// What was needed.
+        /// The right that was needed.
         need: Need,
     },
     /// Indirect keys lead to each other too often.
@@ -154,7 +154,7 @@ pub(crate) enum KeyFault {
     Encryption {
         /// Key.
         key: u32,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// The memory behind the key is gone.

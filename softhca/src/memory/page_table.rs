@@ -39,7 +39,7 @@ impl PageTable {
         self.entries.len()
     }
 
-    /// Writes entries from number `at` on. Those before it that nobody has written are of no page.
+    /// Writes entries from number `at` on. Unwritten entries before it are of no page.
     pub(crate) fn put(&mut self, at: usize, entries: impl ExactSizeIterator<Item = u64>) {
         let end = at + entries.len();
         if self.entries.len() < end {

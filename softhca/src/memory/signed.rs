@@ -27,7 +27,7 @@ pub(crate) trait KeyMemory {
 pub(crate) struct Mismatch {
     /// The side.
     pub(crate) in_memory: bool,
-    /// What is there.
+    /// The signature that is there.
     pub(crate) found: u64,
     /// The signature that was made of the data.
     pub(crate) made: u64,

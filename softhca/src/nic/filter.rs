@@ -11,7 +11,7 @@ pub(crate) const LOG_MAX_VLANS: u8 = 12;
 /// An Ethernet address.
 pub(crate) type Mac = [u8; 6];
 
-/// The filter. A new one lets everything in: programs with no kernel's driver have nobody to set it.
+/// The filter. A new one lets everything in, because programs without a kernel's driver do not set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AddressFilter {
     /// Frames to any one station, to any group, and all frames.

@@ -16,7 +16,7 @@ pub enum Masked {
     },
     /// Adds fields.
     Add {
-        /// What to add.
+        /// Value to add.
         add: u128,
         /// The highest bit of each field: nothing is carried out of it.
         boundary: u128,

@@ -236,7 +236,7 @@ impl Step for Function {
     fn step(&mut self, now: Duration) -> bool {
         self.now = self.now.max(now);
         if self.config.masters_bus() && self.device.has_failed() {
-            // Nobody answers any more.
+            // The device no longer answers.
             self.failed_at.get_or_insert(self.now);
             self.interrupt();
         }

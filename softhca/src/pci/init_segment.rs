@@ -3,9 +3,9 @@
 //! | byte | register |
 //! |---|---|
 //! | 0x0, 0x4 | versions of firmware and command interface |
-//! | 0x10, 0x14 | address of the command queue; whose the interface is; size and stride of the queue |
+//! | 0x10, 0x14 | address of the command queue; owner of the interface; size and stride of the queue |
 //! | 0x18 | doorbell of commands: a bit for each slot |
-//! | 0x1fc | whether the device still starts, and what it can do before |
+//! | 0x1fc | whether the device still starts, and its abilities before |
 //! | 0x200 | health buffer: what went wrong |
 //! | 0x1000 | internal timer, in ticks of CQE timestamps |
 //! | 0x1010 | health counter |
@@ -16,7 +16,7 @@ use super::command_queue::{LOG_SLOTS, LOG_STRIDE};
 /// Bytes of the segment.
 pub(super) const BYTES: u64 = 0x2000;
 
-/// Where in the segment is what.
+/// Offsets of the registers in the segment.
 const FIRMWARE_REVISION: u64 = 0x0;
 const INTERFACE_REVISION: u64 = 0x4;
 const QUEUE_HIGH: u64 = 0x10;
@@ -38,7 +38,7 @@ const REAL_TIME_LOW: u64 = 0x1044;
 const INTERFACE: u32 = 5;
 /// [`QUEUE_LOW`]: size and stride of the command queue, which only the device says.
 const QUEUE_SHAPE: u32 = LOG_SLOTS << 4 | LOG_STRIDE;
-/// [`QUEUE_LOW`]: whose the interface is, in bits 10:8; and the address.
+/// [`QUEUE_LOW`]: owner of the interface, in bits 10:8; and the address.
 const INTERFACE_SHIFT: u32 = 8;
 const INTERFACE_MASK: u32 = 7;
 const ADDRESS_MASK: u32 = !0xfff;
@@ -91,12 +91,12 @@ pub(super) struct InitSegment {
     queue_high: u32,
     /// Address alone.
     queue_low: u32,
-    /// Whose the interface is.
+    /// Owner of the interface.
     interface: u32,
 }
 
 impl Default for InitSegment {
-    /// Nobody has the interface: so a driver notices that the function was reset behind its back.
+    /// No driver has the interface. So a driver notices that the function was reset behind its back.
     fn default() -> Self {
         Self { queue_high: 0, queue_low: 0, interface: DISABLED }
     }

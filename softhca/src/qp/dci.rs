@@ -34,7 +34,7 @@ pub(super) struct Initiator {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Link {
-    /// To nobody.
+    /// Not connected.
     #[default]
     Down,
     /// The target has been asked, or is to be.

@@ -54,7 +54,7 @@ pub(crate) struct Dct {
 }
 
 impl Dct {
-    /// A target that nobody is connected to.
+    /// A target without connections.
     pub(crate) fn new(number: u32, context: DctContext) -> Self {
         Self {
             number,
@@ -78,7 +78,7 @@ impl Dct {
         &self.context
     }
 
-    /// Lets nobody else connect. The event comes when all that are connected have left.
+    /// Lets no further initiator connect. The event comes when all connected initiators have left.
     pub(crate) fn drain(&mut self) {
         if self.state == DctState::Active {
             self.state = DctState::Draining;
@@ -90,7 +90,7 @@ impl Dct {
         self.armed = true;
     }
 
-    /// A completion could not be reported: it serves nobody any more.
+    /// A completion could not be reported: the target serves no initiator from now on.
     pub(crate) fn strand(&mut self) {
         self.connections.clear();
         self.drain();

@@ -359,7 +359,7 @@ impl Qp {
         let (core, receives) = (&self.core, &mut self.receives);
         let taken = match core.transport() {
             Transport::Ud => datagram::receive(core, receives, resources, route, packet),
-            // An initiator answers nobody.
+            // An initiator answers no requests.
             Transport::Xrc if core.context.rq == ReceiveSource::None => return,
             Transport::Rc | Transport::Uc | Transport::Xrc => self.responder.request(core, receives, resources, packet),
             // An initiator takes no requests, no packet is raw, and changes of keys stay at home.

@@ -31,7 +31,7 @@ pub(super) enum Role {
 pub(super) struct QpCore {
     /// Number.
     pub(super) qpn: u32,
-    /// What it is.
+    /// The kind of engine.
     pub(super) role: Role,
     /// As created.
     pub(super) context: QpContext,
@@ -126,7 +126,8 @@ impl QpCore {
         len.div_ceil(self.mtu).max(1)
     }
 
-    /// Whose packets wait for the wire together: a DCT's answers to one initiator do not wait for another's.
+    /// The sender whose packets wait for the wire together. A DCT's answers to one initiator do not wait for
+    /// another's.
     fn sender(&self) -> Sender {
         Sender { qpn: self.qpn, connection: self.dc_peer.map_or(0, |peer| peer.connection) }
     }

@@ -20,7 +20,7 @@ const FLUSHES_PER_STEP: usize = 64;
 /// The part of a receive WQE's CQE that describes its message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
-    /// What arrived.
+    /// The kind of message.
     pub(super) kind: ReceiveKind,
     /// Bytes.
     pub(super) byte_cnt: u32,
@@ -148,7 +148,8 @@ impl Receives {
         }
     }
 
-    /// Whose keys the WQEs name: those of the SRQ's protection domain if they come from one (IBTA vol. 1, 10.2.9.1).
+    /// The accessor for the keys in the WQEs. WQEs of an SRQ name keys of the SRQ's protection domain (IBTA vol. 1,
+    /// 10.2.9.1).
     pub(super) fn accessor(&self, qp: &QpCore, resources: &Resources) -> Accessor {
         let srqn = match &self.queue {
             RecvQueue::Shared { srqn } | RecvQueue::Named(Some(Named { srqn, .. })) => Some(*srqn),

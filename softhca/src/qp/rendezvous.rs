@@ -17,7 +17,7 @@ const MAX_FETCHES: usize = 128;
 /// A message to be fetched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fetch {
-    /// What was announced.
+    /// The announcement.
     pub(super) announcement: Announcement,
     /// Where it goes.
     pub(super) buffer: Option<DataSeg>,
@@ -25,7 +25,7 @@ pub(super) struct Fetch {
     pub(super) receiver: Receiver,
 }
 
-/// Whose tag a message was for.
+/// The tag that a message was for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receiver {
     /// The SRQ.

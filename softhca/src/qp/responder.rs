@@ -493,8 +493,8 @@ fn with_its_receive(
     }
 }
 
-/// Whose the keys must be that a request names: of the QP and its protection domain. XRC has that of the SRQ, which must be of the
-/// target's domain.
+/// The accessor for the keys that a request names: the QP, in its protection domain. XRC has the protection domain of
+/// the SRQ, which must be of the target's XRC domain.
 fn user_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<Accessor, Refusal> {
     let pd = match (qp.context.rq, packet.headers.xrc) {
         (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {

@@ -309,7 +309,7 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
     assert!(resources.check_units(PD, &seg(1560), 512, Need::LocalWrite).is_err());
     assert!(resources.check_units(PD, &seg(1560), 528, Need::LocalWrite).is_err());
     assert!(resources.check_units(PD, &seg(1560), 536, Need::LocalWrite).is_ok());
-    // The middle of a block that nobody has begun.
+    // The middle of a block that was not begun.
     assert!(resources.remote_write(PD, key, 0x4000 + 8, &[0; 8]).is_err());
     assert_eq!(resources.remote_atomic(PD, key, (0x4000, Width::Eight), &mut |old| old), Err(KeyFault::Signed(key)));
     // No other key leads to it.

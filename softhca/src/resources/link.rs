@@ -22,7 +22,7 @@ impl Default for Link {
 }
 
 impl Link {
-    /// The link as a driver finds it: nobody has turned anything off, but the cable stays where it is.
+    /// The link as a driver finds it: nothing is turned off, but the cable stays as it is.
     pub(crate) fn reset(&self) -> Self {
         Self { is_plugged: self.is_plugged, downs: self.downs, ..Self::default() }
     }

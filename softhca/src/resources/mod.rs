@@ -65,7 +65,7 @@ pub(crate) struct Pd {
     pub(crate) users: u32,
 }
 
-/// What QPs share.
+/// The resources that QPs share.
 pub(crate) struct Resources {
     /// Host memory by DMA.
     pub(crate) memory: Box<PagedMemory>,

@@ -1,5 +1,5 @@
-//! Q counters: they count the requests and the failures of a set of queues. Names are those of `query_q_counter_out` in
-//! Linux' `include/linux/mlx5/mlx5_ifc.h`.
+//! Q counters: they count the requests and the failures of a set of queues. Names are those of `query_q_counter_out`
+//! in Linux' `include/linux/mlx5/mlx5_ifc.h`.
 
 use super::Resources;
 use crate::cq::Syndrome;
@@ -25,7 +25,7 @@ pub(crate) struct QCounter {
     pub(crate) packet_seq_err: u32,
     /// Answers that did not come, while later ones did.
     pub(crate) implied_nak_seq_err: u32,
-    /// Requests that nobody acknowledged in time.
+    /// Requests that were not acknowledged in time.
     pub(crate) local_ack_timeout_err: u32,
     /// Receives that were shorter than what arrived.
     pub(crate) resp_local_length_error: u32,

@@ -56,7 +56,7 @@ pub(crate) enum UmrFault {
     Change {
         /// Key.
         key: u32,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// The list is too long.

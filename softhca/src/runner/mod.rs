@@ -1,5 +1,5 @@
-//! A thread that steps a device: fast while there is work, asleep when there is none. It must never know
-//! the work inside a step.
+//! A thread that steps a device: fast while there is work, asleep when there is none. It must never know the work
+//! inside a step.
 //!
 //! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then. Its
 //! sleeps grow with the time without work, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
@@ -40,7 +40,7 @@ const DOORBELLS_PER_STEP: usize = 256;
 pub trait Step: Send {
     /// A doorbell was rung.
     fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]);
-    /// When the clock of [`Self::step`] was 0; unless anybody cares, when the runner started.
+    /// When the clock of [`Self::step`] was 0; `None`: when the runner started.
     fn zero(&self) -> Option<Instant> {
         None
     }

@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) group: u32,
     /// Value of the frames under the group's mask.
     pub(crate) value: Key,
-    /// What it does.
+    /// Its decision.
     pub(crate) verdict: Verdict,
     /// Tag of frames, unless it is 0, 24 bits.
     pub(crate) tag: u32,

@@ -23,8 +23,8 @@ impl BlueFlameCopy {
         stored.get(..self.bytes).filter(|wqe| wqe.len() > DOORBELL_BYTES)
     }
 
-    /// Compares `stored`, a piece of the copy from byte `at` of the WQE on, with the ring `sq`. Returns a complaint
-    /// if they differ.
+    /// Compares `stored`, a piece of the copy from byte `at` of the WQE on, with the ring `sq`. Returns a complaint if
+    /// they differ.
     pub(super) fn compare(
         &self,
         sq: &SqContext,

@@ -1,5 +1,4 @@
-//! Doorbells: the effect of a store to a UAR page on the queues, and checks that the driver followed the PRM's
-//! rules.
+//! Doorbells: the effect of a store to a UAR page on the queues, and checks that the driver followed the PRM's rules.
 
 use super::copy::BlueFlameCopy;
 use super::page::{

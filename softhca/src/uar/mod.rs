@@ -1,5 +1,5 @@
-//! UAR pages: the device's registers, and the doorbells that drivers ring there. They must never know the request in
-//! a WQE.
+//! UAR pages: the device's registers, and the doorbells that drivers ring there. They must never know the request in a
+//! WQE.
 //!
 //! ```text
 //!  driver ── store ──> page.rs ────── seen by a step ─────> doorbells.rs ──> the QP's or CQ's index

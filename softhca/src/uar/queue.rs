@@ -59,10 +59,10 @@ impl DoorbellQueue {
 
     /// Hands a doorbell over and wakes the device's thread.
     ///
-    /// May be called in a signal handler, by several threads: it allocates nothing and takes no lock. It may wait
-    /// for another thread that is in the middle of a call of this queue. So a handler that calls this must not
-    /// interrupt a thread that takes doorbells out (the runner's). It never does, because that thread does not
-    /// store to trapped pages.
+    /// May be called in a signal handler, by several threads: it allocates nothing and takes no lock. It may wait for
+    /// another thread that is in the middle of a call of this queue. So a handler that calls this must not interrupt a
+    /// thread that takes doorbells out (the runner's). It never does, because that thread does not store to trapped
+    /// pages.
     ///
     /// # Errors
     /// [`DoorbellsFull`]: nothing was handed over.

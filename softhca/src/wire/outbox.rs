@@ -10,7 +10,7 @@ use super::port::Wire;
 /// A QP with this many waiting frames produces no more.
 const QP_FRAMES: usize = 64;
 
-/// Whose frames wait in one queue.
+/// A sender: its frames wait in one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sender {
     /// QPN, or number of a DCT.

@@ -10,8 +10,8 @@ pub trait Wire: Send {
     ///
     /// # Errors
     /// The frame comes back when the receiver has no room now; the caller keeps it and tries again later. Others may
-    /// have room: the caller goes on with frames for them.
-    /// A frame to nobody is dropped silently, as a switch does.
+    /// have room: the caller goes on with frames for them. A frame to an unknown address is dropped silently, as a
+    /// switch does.
     fn send(&mut self, frame: Frame) -> Result<(), Frame>;
 
     /// The next frame for this port, if one has arrived.

@@ -100,7 +100,7 @@ pub enum WqeFault {
     /// A format of a memory key's data is none that there is.
     #[error("format of data: {what} is {value:#x}")]
     BadFormat {
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
         /// Found.
         value: u64,

@@ -71,7 +71,7 @@ pub(super) enum Tail {
 }
 
 impl Tail {
-    /// Somebody else hears of the request, so that it says whom it is for where the QP does not.
+    /// A peer gets the request. So the request names the peer if the QP does not.
     pub(super) fn is_for_a_peer(self) -> bool {
         matches!(self, Self::Source | Self::Result)
     }

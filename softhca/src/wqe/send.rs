@@ -98,7 +98,7 @@ pub struct Framing {
 pub struct Extended {
     /// Bytes that it works on.
     pub width: Width,
-    /// What it does.
+    /// Its operation.
     pub masked: Masked,
 }
 
@@ -246,7 +246,7 @@ pub enum SendOp {
     FetchAdd {
         /// Where.
         remote: Remote,
-        /// What to add.
+        /// Value to add.
         add: u64,
     },
     /// Masked atomic; the old value goes to the payload's segments.
@@ -257,7 +257,7 @@ pub enum SendOp {
     SetPsv {
         /// Its number.
         psv: u32,
-        /// What it becomes.
+        /// Its new content.
         value: u64,
     },
     /// Copy memory of this side.
@@ -290,11 +290,11 @@ pub struct SendWqe {
     pub wqebbs: u16,
     /// The opcode byte, as the CQE will say.
     pub opcode: u8,
-    /// What to do.
+    /// The operation.
     pub op: SendOp,
     /// The change of a memory key, and the key.
     pub umr: Option<Box<Umr>>,
-    /// DC: to whom. A NOP goes to nobody.
+    /// DC: the target. A NOP has none.
     pub target: Option<DcTarget>,
     /// DC: of which stream. It means something only if the QP has streams: without streams, drivers leave any value
     /// there.

@@ -35,7 +35,7 @@ pub enum TagChange {
 /// An operation on a list of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagOp {
-    /// What it does.
+    /// The change of the list.
     pub change: TagChange,
     /// Messages without a tag in the list that software has seen so far, if it says so.
     pub sw_phase: Option<u16>,

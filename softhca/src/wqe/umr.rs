@@ -54,7 +54,7 @@ mod mask {
     pub(super) const RELAXED_ORDERING_WRITE: u64 = 1 << 25;
     pub(super) const FREE: u64 = 1 << 29;
     pub(super) const RELAXED_ORDERING_READ: u64 = 1 << 47;
-    /// What can change.
+    /// All fields that can change.
     pub(super) const ALL: u64 = LEN
         | PAGE_SIZE
         | START_ADDR

@@ -9,7 +9,7 @@ use crate::firmware::layout::{Field, Layout, ViewMut};
 pub(crate) struct Row {
     /// Its field in the set.
     pub(super) field: Field,
-    /// What it says.
+    /// Its value.
     pub(super) value: fn(&DeviceConfig) -> u64,
 }
 

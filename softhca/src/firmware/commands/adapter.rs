@@ -20,7 +20,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_adapter_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -74,7 +74,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_lag_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

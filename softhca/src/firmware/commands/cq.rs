@@ -56,7 +56,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_cq_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -81,7 +81,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_cq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

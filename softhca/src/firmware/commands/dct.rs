@@ -54,7 +54,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_dct_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -88,7 +88,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_dct_out: 0x80 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -15,7 +15,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     alloc_transport_domain_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -40,7 +40,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     alloc_xrcd_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -18,7 +18,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     alloc_flow_counter_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -104,7 +104,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::new(Status::BadOutputLength, format!("room for {room} counters of {count}")));
     }
     let last = first.checked_add(count - 1).ok_or_else(|| Refusal::parameter("counters past the last number"))?;
-    // Only its owner may clear a counter that all use.
+    // Only its owner or the driver may clear a counter.
     let check = if clear { Owners::check } else { Owners::check_use };
     if count == 1 {
         check(&call.state.owners, Object::FlowCounter, first, call.uid)?;

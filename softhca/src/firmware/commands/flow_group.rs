@@ -28,7 +28,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_flow_group_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -58,7 +58,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_flow_group_out: 0x400 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -36,7 +36,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_flow_table_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -80,7 +80,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_flow_table_out: 0x40 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -16,7 +16,7 @@ layout! {
     } list of 4 bytes
 }
 layout! {
-    /// What `CREATE_GENERAL_OBJECT` gives.
+    /// Output of `CREATE_GENERAL_OBJECT`.
     general_obj_out_cmd_hdr: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

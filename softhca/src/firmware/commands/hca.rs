@@ -17,7 +17,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. It is shorter than others.
+    /// Its output, which is shorter than others.
     enable_hca_out: 0xc bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -33,7 +33,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     disable_hca_out: 0xc bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -57,7 +57,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. Its state would say that the device cannot stop at once, which this one always can.
+    /// Its output. The state is set if the device cannot stop at once; this device always can.
     teardown_hca_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -20,7 +20,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     mad_ifc_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -66,7 +66,7 @@ layout! {
     }
 }
 layout! {
-    /// What `CREATE_MKEY` gives.
+    /// Output of `CREATE_MKEY`.
     create_mkey_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -82,7 +82,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_mkey_out: 0x130 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -107,7 +107,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. There is no key that dumps or fills.
+    /// Its output. There is no key that dumps or fills.
     query_special_contexts_out: 0x20 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

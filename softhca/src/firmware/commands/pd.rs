@@ -14,7 +14,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     alloc_pd_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -1,5 +1,5 @@
 //! The answers of a port's agent of subnet management: PortInfo, as drivers in user space ask for it (rdma-core
-//! `tests/mlx5_base.py`). There is no subnet manager, so nobody sets it.
+//! `tests/mlx5_base.py`). There is no subnet manager to set it.
 
 use crate::config::{GidType, LinkLayer, PortConfig};
 use crate::firmware::layout::{Field, ViewMut};

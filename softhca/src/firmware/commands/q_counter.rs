@@ -14,7 +14,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     alloc_q_counter_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -97,7 +97,7 @@ fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.input.get(query_q_counter_in::COUNTER_SET_ID) as u8;
     let clear = call.input.flag(query_q_counter_in::CLEAR);
-    // Only its owner may clear a counter that all use.
+    // Only its owner or the driver may clear a counter.
     let check = if clear { Call::check_owner } else { Call::check_use };
     check(call, Object::QCounter, number.into())?;
     let counter = call.device.query_q_counter(number, clear)?;

@@ -365,7 +365,7 @@ fn an_older_device_has_an_order() {
 fn a_counter_of_all_users_counts_for_a_qp() {
     let mut nodes = qps(LinkLayer::InfiniBand, RC);
     let [node, peer] = &mut nodes;
-    // ALLOC_Q_COUNTER on behalf of nobody in particular, as Linux' mlx5_ib does it.
+    // ALLOC_Q_COUNTER on behalf of no user, as Linux' mlx5_ib does it.
     let output = node.bench.execute(&sparse(16, &[(0, 7), (1, 0x71), (2, 0xff), (3, 0xff)]), 16).expect("a counter");
     let counter = output[11];
     let user = node.bench.user();

@@ -32,7 +32,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_roce_address_out: 0x30 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

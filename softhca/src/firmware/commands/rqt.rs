@@ -33,7 +33,7 @@ layout! {
     } list of 4 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_rqt_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -28,7 +28,7 @@ fn reset(node: &Node, stream: u16) -> Vec<u8> {
     bytes
 }
 
-/// A WRITE to nobody, of a stream: `dci_stream_channel_id` is in bytes 9 and 10. It gives the syndrome.
+/// A WRITE without a peer, of a stream: `dci_stream_channel_id` is in bytes 9 and 10. It gives the syndrome.
 fn post(node: &mut Node, stream: u16, now: &mut Duration) -> u8 {
     let vector = [&[0; 8][..], &[0, 0, 0, 99, 0, 0, 0, 2]].concat();
     let body = [vector, vec![0; 16], data_seg(BASE, 8, 0x7777_7700).to_vec()].concat();

@@ -51,7 +51,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_tir_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -96,7 +96,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_tir_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

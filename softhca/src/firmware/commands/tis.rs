@@ -30,7 +30,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_tis_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -75,7 +75,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_tis_out: 0xb0 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

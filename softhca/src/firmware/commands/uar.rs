@@ -14,7 +14,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives. The page is that of the number in the file of the device's own pages.
+    /// Its output. The number is that of the page in the file of the device's own pages.
     alloc_uar_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -22,7 +22,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_uctx_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -35,7 +35,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_umem_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

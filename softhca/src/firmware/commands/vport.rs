@@ -49,7 +49,7 @@ layout! {
     }
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     query_hca_vport_context_out: 0x210 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -193,8 +193,8 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
 ];
 
-/// Whose state is asked for or changed (`MLX5_VPORT_STATE_OP_MOD_VNIC_VPORT`, `MLX5_VPORT_STATE_OP_MOD_UPLINK`): the function's
-/// port, or the one with the cable.
+/// The port whose state a command queries or changes (`MLX5_VPORT_STATE_OP_MOD_VNIC_VPORT`,
+/// `MLX5_VPORT_STATE_OP_MOD_UPLINK`): the function's port, or the one with the cable.
 const OWN_VPORT: u16 = 0;
 const UPLINK: u16 = 2;
 /// The requested state (`MLX5_VPORT_ADMIN_STATE_*`). The function's own port follows the cable's whenever it is not

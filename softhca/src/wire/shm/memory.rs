@@ -32,8 +32,8 @@ impl Shared {
         Ok((Self { map: MmapOptions::new().len(len).map_raw(&file)? }, file))
     }
 
-    /// Memory that a peer has made, if it has `len` bytes and nobody can ever take any of them away. A peer may punch
-    /// holes into it: they read as zeros.
+    /// Memory that a peer has made, if it has `len` bytes that no process can ever take away. A peer may punch holes
+    /// into it: they read as zeros.
     pub(super) fn of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
         let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
         let kind = fstatfs(file)?.f_type;

@@ -306,7 +306,7 @@ impl ShmWire {
         Ok(())
     }
 
-    /// The peer in a slot with its present owner; `None` if nobody is there.
+    /// The peer in a slot with its present owner; `None` if there is no owner.
     fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
         let place = &mut self.peers[slot as usize];
         if place.as_mut().is_some_and(|peer| !peer.is_alive()) {

@@ -17,7 +17,7 @@ pub enum ShmError {
     /// All slots are taken.
     #[error("all {SLOTS} slots of the fabric at {} are taken", .0.display())]
     Full(PathBuf),
-    /// Somebody else's directory, or one that others may write to.
+    /// The directory belongs to another user, or others may write to it.
     #[error("{} is not a directory of this user alone", .0.display())]
     NotOurs(PathBuf),
     /// The system said no.
@@ -25,7 +25,7 @@ pub enum ShmError {
     Io {
         /// The fabric's directory.
         directory: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -28,7 +28,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Connects to the owner of a slot and hands it a ring; `None` if nobody is there.
+    /// Connects to the owner of a slot and hands it a ring; `None` if there is no owner.
     pub(super) fn reach(directory: &Directory, slot: u32) -> io::Result<Option<Self>> {
         let Some(connection) = directory.connect(slot)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;

@@ -84,7 +84,7 @@ impl Directory {
         Ok(openat(&self.0, format!("slot-{slot:04}"), flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
-    /// The generation of a slot's owner; `None` if nobody is there, or its process is dead.
+    /// The generation of a slot's owner; `None` if there is no owner, or its process is dead.
     pub(super) fn life(&self, slot: u32) -> Option<u32> {
         let file = self.file(slot, OFlags::empty()).ok()?;
         // The owner's lock is exclusive; one that we get goes with the file.
@@ -105,12 +105,12 @@ impl Directory {
         Ok(slots)
     }
 
-    /// A connection to the owner of a slot; `None` if nobody is there.
+    /// A connection to the owner of a slot; `None` if there is no owner.
     pub(super) fn connect(&self, slot: u32) -> io::Result<Option<Connection>> {
         let socket = socket()?;
         match connect(&socket, &self.address(slot)?) {
             Ok(()) => Ok(Some(Connection(socket))),
-            // No socket, or that of somebody dead.
+            // No socket, or that of a dead process.
             Err(Errno::NOENT | Errno::CONNREFUSED) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -184,7 +184,7 @@ impl Connection {
         });
         match memory {
             Some(memory) if message == MESSAGE => Received::Memory(memory),
-            // The end: nobody sends messages of no bytes.
+            // The end: peers send no messages of 0 bytes.
             None if received.bytes == 0 => Received::Closed,
             _ => Received::Nonsense,
         }

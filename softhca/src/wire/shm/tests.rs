@@ -345,7 +345,7 @@ fn other_process() {
             notify.cancel();
             break frame;
         }
-        // A sender's first frame wakes nobody.
+        // A sender's first frame wakes no receiver.
         notify.wait(seen, Duration::from_millis(5));
     };
     match role.as_str() {

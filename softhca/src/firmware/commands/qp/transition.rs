@@ -272,7 +272,7 @@ impl Taken<'_> {
         if self.service.datagram {
             attr.qkey = (to_init || self.has(optional::Q_KEY)).then(|| self.view.get32(qpc::Q_KEY));
         } else if self.service.initiator || self.service.transport == Transport::RegUmr {
-            // It answers nobody.
+            // It answers no requests.
         } else if to_init || self.has(optional::RRE | optional::RAE | optional::RWE) {
             attr.access = Some(self.access(to_init));
         }

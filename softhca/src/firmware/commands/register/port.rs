@@ -107,7 +107,7 @@ fn set_longest(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>)
     longest(call, given, register)
 }
 
-/// Nobody pauses here.
+/// Ports never pause here.
 fn pauses(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Result<(), Refusal> {
     let number = ethernet_port(call, given.get(pfcc_reg::LOCAL_PORT))?;
     register.set(pfcc_reg::LOCAL_PORT, number.into());

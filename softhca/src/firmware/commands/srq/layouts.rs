@@ -96,7 +96,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_rmp_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -136,7 +136,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_xrq_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -163,7 +163,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_srq_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -191,7 +191,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// What it gives.
+    /// Its output.
     create_xrc_srq_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
