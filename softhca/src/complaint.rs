@@ -131,7 +131,7 @@ pub enum Complaint {
         /// Its state.
         state: QpState,
     },
-    /// More CQEs were due than the CQ holds. It takes no more.
+    /// More CQEs were due than the CQ holds. It takes no further CQEs.
     #[error("CQ {cqn:#x} of {cqes} CQEs overran: consumer index {consumer:#x}, producer {producer:#x}")]
     CqOverrun {
         /// CQ.
@@ -162,7 +162,7 @@ pub enum Complaint {
         /// EQEs written, 24 bits.
         producer: u32,
     },
-    /// More asynchronous events came than an event queue holds. It takes no more.
+    /// More asynchronous events came than an event queue holds. It takes no further EQEs.
     #[error("EQ {eqn:#x} of {eqes} EQEs overran")]
     EqOverrun {
         /// Event queue.

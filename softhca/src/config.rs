@@ -105,7 +105,7 @@ impl PortConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoorbellSource {
     /// Each step reads the register halves of all UAR pages and overwrites the stores that it has taken. For callers
-    /// that step the device after each doorbell: if a half is written twice between two steps, the device sees one
+    /// that step the device after each doorbell. If a half is written twice between two steps, the device sees one
     /// doorbell, and compares a mixture of both BlueFlame copies with the ring.
     Registers,
     /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own. It does
@@ -153,7 +153,7 @@ impl Default for Limits {
 /// Failures come evenly, not at random.
 ///
 /// Such a receive ends in an error CQE of syndrome 0x22 (aborted). Its sender is told that the receiver is not ready,
-/// and repeats its message; the QP stays as it is, and the SRQ's WQE is the host's again, to be posted once more.
+/// and repeats its message. The QP stays as it is, and the SRQ's WQE is the host's again, to be posted once more.
 /// Drivers know the two by the vendor syndrome: rdma-core `providers/mlx5/cq.c` (`is_odp_pfault_err`), UCX
 /// `src/uct/ib/mlx5/rc/rc_mlx5_iface.c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

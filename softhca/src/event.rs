@@ -11,7 +11,7 @@ pub enum Event {
         /// The CQ.
         cqn: u32,
     },
-    /// A CQ overran or could not be written; it takes no more CQEs.
+    /// A CQ overran or could not be written; it takes no further CQEs.
     CqError {
         /// The CQ.
         cqn: u32,
@@ -113,8 +113,9 @@ pub const EQE_BYTES: usize = 64;
 const TYPE: usize = 1;
 const SUBTYPE: usize = 3;
 const DATA: usize = 32;
-/// Where in the data the number of a QP, an SRQ or a completed CQ is (`struct mlx5_eqe_qp_srq`, `struct mlx5_eqe_comp`), that
-/// of a CQ in error (`struct mlx5_eqe_cq_err`), and a port, in the upper four bits (`struct mlx5_eqe_port_state`).
+/// Offset in the data of the number of a QP, an SRQ or a completed CQ (`struct mlx5_eqe_qp_srq`, `struct
+/// mlx5_eqe_comp`). The number of a CQ in error (`struct mlx5_eqe_cq_err`) is there as well, and a port, in the upper
+/// four bits (`struct mlx5_eqe_port_state`).
 const QUEUE_NUMBER: usize = DATA + 24;
 const FAILED_CQ: usize = DATA;
 const CQ_SYNDROME: usize = DATA + 11;

@@ -37,8 +37,8 @@
 //! | threaded | a device with a thread of its own: the program polls as with a NIC | [`runner`] |
 //! | preloaded | unmodified libibverbs programs: the crate `softhca-uverbs` plays the kernel | its launcher, `softhca-run` |
 //!
-//! The core does no I/O and starts no thread. Its three connections are traits or queues: host memory is reached
-//! through [`memory::HostMemory`], other devices through [`wire::Wire`], and doorbells come in by
+//! The core does no I/O and starts no thread. Its three connections are traits or queues. The core reaches host memory
+//! through [`memory::HostMemory`] and other devices through [`wire::Wire`]. Doorbells come in by
 //! [`device::Device::doorbell`], from the UAR pages or from the doorbell records ([`config::DoorbellSource`]). Objects
 //! are created from contexts ([`context`]), as a driver's commands give them.
 //!

@@ -99,7 +99,7 @@ impl Notify {
         self.cancel();
     }
 
-    /// Wakes the sleeper, if there is one. To be called after the work was made visible.
+    /// Wakes the sleeper, if there is one. Call it after the work was made visible.
     ///
     /// May be called in a signal handler: it takes no lock and allocates nothing. On architectures where rustix makes
     /// system calls through libc it may change `errno`.

@@ -17,7 +17,7 @@ pub struct CqInfo {
     pub last_notified: u32,
     /// Which completions it is armed for.
     pub arming: CqArming,
-    /// Why it takes no more CQEs, if so.
+    /// Why it takes no further CQEs, if so.
     pub fault: Option<CqFault>,
 }
 
@@ -32,7 +32,7 @@ pub enum CqArming {
     Any,
 }
 
-/// Why a CQ takes no more CQEs (CQC.status).
+/// Why a CQ takes no further CQEs (CQC.status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqFault {
     /// The host has not consumed enough of them.
@@ -52,7 +52,7 @@ pub struct EqInfo {
     pub consumer: u32,
     /// Whether the next EQE interrupts.
     pub state: EqState,
-    /// It takes no more: it was full, or its ring could not be reached (EQC.status).
+    /// It takes no further EQEs: it was full, or its ring could not be reached (EQC.status).
     pub failed: bool,
 }
 

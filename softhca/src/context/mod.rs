@@ -50,9 +50,9 @@ pub enum Transport {
     /// Dynamically connected: the QP is an initiator (DCI), which only sends. Each of its WQEs names a target
     /// ([`DctContext`]), to which the device connects while there are requests for it.
     Dc,
-    /// Extended reliable connection: RC with a way in one direction. A QP is an initiator, which only sends, and each of whose
-    /// WQEs names an SRQ; or a target ([`ReceiveSource::Domain`]), which only receives, into whichever SRQ of its XRC domain a
-    /// packet names.
+    /// Extended reliable connection: RC with a way in one direction. A QP is an initiator or a target
+    /// ([`ReceiveSource::Domain`]). An initiator only sends, and each of its WQEs names an SRQ. A target only
+    /// receives, into the SRQ of its XRC domain that a packet names.
     Xrc,
     /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
     /// The device checks and gathers them, sends them as rules of frames that leave permit, and shows them
@@ -115,9 +115,9 @@ pub enum InlineHeaders {
     None,
     /// Addresses, VLAN tags and EtherType, 18 bytes at least.
     L2,
-    /// Of an IP packet, also its IP header.
+    /// The same, and the IP header of an IP packet.
     Ip,
-    /// Of a TCP or UDP packet, also its TCP or UDP header.
+    /// The same, and the TCP or UDP header of a TCP or UDP packet.
     TcpUdp,
 }
 
@@ -345,7 +345,7 @@ pub struct DctContext {
 pub enum DctState {
     /// Initiators can connect.
     Active,
-    /// No more can, and those that are connected finish.
+    /// No further initiators can connect, and connected ones finish.
     Draining,
     /// None is connected.
     Drained,

@@ -28,7 +28,8 @@ struct Missed {
     end: u32,
     /// When the event is due.
     due: Duration,
-    /// An event for them was raised before: there is another one only if the host has not consumed them when it is due.
+    /// An event for them was raised before. Another event comes only if the host has not consumed them when the event
+    /// is due.
     is_repeated: bool,
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn nanoseconds(now: Duration) -> u64 {
     now.as_nanos() as u64
 }
 
-/// Why a CQ takes no more CQEs.
+/// Why a CQ takes no further CQEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CqFailure {
     /// The ring is full: the host has not consumed enough CQEs.
@@ -83,7 +84,7 @@ pub(crate) struct Cq {
     held_until: Option<Duration>,
     /// Arm word last seen in the record.
     arm_word: u32,
-    /// It takes no more CQEs.
+    /// It takes no further CQEs.
     failure: Option<CqFailure>,
     /// The event queue that its events go to.
     pub(crate) eqn: Option<u32>,
@@ -118,7 +119,7 @@ impl Cq {
         &self.context
     }
 
-    /// Why it takes no more CQEs, if so.
+    /// Why it takes no further CQEs, if so.
     #[must_use]
     pub(crate) fn failure(&self) -> Option<CqFailure> {
         self.failure
@@ -329,8 +330,8 @@ impl Cq {
         Ok(())
     }
 
-    /// The event that waits for time to pass, if it is due: for CQEs that might have become more ([`Moderation`]), or for those
-    /// that were written before the CQ was armed.
+    /// The event that waits for time to pass, if it is due. It is for CQEs that might have become more
+    /// ([`Moderation`]), or for CQEs that were written before the CQ was armed.
     ///
     /// CQEs that an event has reported, and that the host has consumed meanwhile, raise no second event: a program
     /// that takes an event, arms and then polls would be woken for nothing. CQEs that no event has reported do raise

@@ -49,7 +49,7 @@ impl Device {
         Ok(self.dct(number)?.query())
     }
 
-    /// Lets no more initiators connect to a DCT. When all that are connected have left,
+    /// Lets no further initiators connect to a DCT. When all that are connected have left,
     /// [`crate::event::DctEvent::Drained`] is raised; an initiator that says nothing for half a second counts as gone.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub struct Device {
     qp1s: BTreeSet<u32>,
     /// Their numbers are none of QPs.
     dcts: BTreeMap<u32, Dct>,
-    /// Those that have something to do, or a timer: of thousands, most have not.
+    /// DCTs that have work, or a timer: most of thousands have neither.
     busy_dcts: BTreeSet<u32>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
@@ -165,8 +165,8 @@ impl Device {
 
     /// Takes a store to a register: `stored` in memory order, at byte `offset` of UAR page `uar`.
     ///
-    /// A BlueFlame copy may come whole or in pieces of ascending offset; its first eight bytes ring the doorbell, and
-    /// all bytes of the WQE are compared with the ring. If the copy comes whole, the device executes it and not the
+    /// A BlueFlame copy may come whole or in pieces of ascending offset. Its first eight bytes ring the doorbell. The
+    /// device compares all bytes of the WQE with the ring. If the copy comes whole, the device executes it and not the
     /// bytes in the ring.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
@@ -178,7 +178,7 @@ impl Device {
     }
 
     /// Takes the link of port `port` down or up again, as pulling the cable does. While it is down, packets of its QPs
-    /// leave and arrive no more: they are lost, and requesters run into their retry limits. QPs stay in their states.
+    /// neither leave nor arrive: they are lost, and requesters run into their retry limits. QPs stay in their states.
     /// A change raises [`Event::Port`].
     ///
     /// # Errors
@@ -216,9 +216,9 @@ impl Device {
         self.resources.port_is_up(port)
     }
 
-    /// Stops the device for good, as an internal error of its firmware does. It takes no more doorbells and packets,
-    /// and outstanding requests never complete. Raises [`Event::DeviceFatal`] the first time. Objects can be destroyed
-    /// as before.
+    /// Stops the device for good, as an internal error of its firmware does. It takes no further doorbells and
+    /// packets, and outstanding requests never complete. Raises [`Event::DeviceFatal`] the first time. Objects can be
+    /// destroyed as before.
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
             self.resources.raise(Event::DeviceFatal);

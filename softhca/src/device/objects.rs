@@ -239,7 +239,7 @@ impl Device {
         })
     }
 
-    /// Destroys an SRQ. Of an XRC domain, it goes although there are targets, which its peers can name no more.
+    /// Destroys an SRQ. An SRQ of an XRC domain goes even if there are targets; their peers can no longer name it.
     ///
     /// # Errors
     /// [`Error::NoSuch`]; [`Error::Busy`] while QPs use it.

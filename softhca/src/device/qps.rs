@@ -133,7 +133,7 @@ impl Device {
     /// Has a stream of a DCI work again, of which a request has failed.
     ///
     /// # Errors
-    /// [`Error::NoSuch`]; [`Error::BadValue`] for one that has not failed.
+    /// [`Error::NoSuch`]; [`Error::BadValue`] for a stream that has not failed.
     pub fn reset_dci_stream(&mut self, qpn: u32, stream: u16) -> Result<(), Error> {
         self.find_qp(qpn)?;
         let had_failed = self.qps.find_mut(qpn)?.reset_stream(stream);

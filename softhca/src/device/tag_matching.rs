@@ -40,7 +40,7 @@ impl Device {
     /// Refuses a service that has no tag matching here, if the SRQ has. RC alone has it on a NIC that does not say otherwise (`rndv_offload_dc`).
     pub(super) fn check_tags(&self, srqn: u32, transport: Transport) -> Result<(), Error> {
         match self.resources.tag_list(srqn) {
-            // To such a QP there is none.
+            // For such a QP there is no such SRQ.
             Some(_) if transport != Transport::Rc => Err(Error::NoSuch { object: Object::Srq, number: srqn }),
             _ => Ok(()),
         }

@@ -61,7 +61,7 @@ impl Device {
     pub(super) fn check_plain_srq(&self, srqn: u32) -> Result<(), Error> {
         match self.resources.srqs.find(srqn)?.xrc() {
             None => Ok(()),
-            // To such a QP there is none.
+            // For such a QP there is no such SRQ.
             Some(_) => Err(Error::NoSuch { object: Object::Srq, number: srqn }),
         }
     }

@@ -18,7 +18,7 @@ impl EmbeddedDevice {
     /// }
     /// ```
     ///
-    /// And so do the register pages that the parts of its queues point to:
+    /// The register pages that the parts of its queues point to stay as well:
     ///
     /// ```compile_fail,E0596
     /// use softhca::embedded::{EmbeddedDevice, QpParts};

@@ -1,8 +1,8 @@
 //! Embedded devices: in the caller's process, without libibverbs, for tests, fuzzing and examples on any machine. They
 //! must never know a driver's types, only addresses and sizes.
 //!
-//! An [`EmbeddedDevice`] plays the kernel's part, too: it owns rings, doorbell records and UAR pages, creates queues on
-//! them, and hands out their raw parts as `mlx5dv_init_obj` does ([`QpParts`], [`CqParts`], [`SrqParts`]). A driver
+//! An [`EmbeddedDevice`] also plays the kernel's part. It owns rings, doorbell records and UAR pages, creates queues
+//! on them, and hands out their raw parts as `mlx5dv_init_obj` does ([`QpParts`], [`CqParts`], [`SrqParts`]). A driver
 //! takes it from there.
 //!
 //! Nothing runs by itself: the caller steps the device, or lets [`run_until_idle`] do it, on a clock that moves only

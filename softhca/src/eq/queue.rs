@@ -11,7 +11,7 @@ const INDEX_MASK: u32 = 0x00ff_ffff;
 /// Where in an EQE the owner bit is: in its last byte, which is written after the others.
 const OWNER: usize = EQE_BYTES - 1;
 
-/// Why an event queue takes no more EQEs.
+/// Why an event queue takes no further EQEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EqFailure {
     /// An asynchronous event came when it was full.

@@ -78,7 +78,7 @@ impl EventQueues {
         Ok(())
     }
 
-    /// Ends what [`Self::hold`] began, for a CQ that sends it no more events.
+    /// Ends the effect of [`Self::hold`], for a CQ that no longer sends it events.
     pub(crate) fn release(&mut self, eqn: u32, cqn: u32) {
         if let Some(eq) = self.table.get_mut(eqn) {
             eq.users -= 1;

@@ -43,7 +43,7 @@ pub(crate) struct Command {
     pub(crate) output: &'static Layout,
     /// Bytes of room that there is for the output at least: older drivers do not know the rest, and do not get it.
     pub(crate) least_room: usize,
-    /// It has modifiers, and looks at [`Call::op_mod`]. Of the others that must be 0.
+    /// It has modifiers, and looks at [`Call::op_mod`]. For all other commands the modifiers must be 0.
     pub(crate) has_modifiers: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 }

@@ -121,8 +121,8 @@ impl DmaMap {
         Ok(())
     }
 
-    /// Takes the ranges within `len` bytes at `addr` away, and drops their owners: none, if there are none. When it returns,
-    /// the device touches them no more.
+    /// Takes the ranges within `len` bytes at `addr` away, and drops their owners: none, if there are none. When it
+    /// returns, the device no longer touches them.
     ///
     /// # Errors
     /// [`DmaMapError::NoRange`], or [`DmaMapError::Cuts`] if part of a range would be left; nothing is unmapped then.

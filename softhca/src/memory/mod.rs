@@ -2,8 +2,8 @@
 //! packet.
 //!
 //! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is
-//! the one for a device that lives in the program's own process, [`DmaMap`] the one for a device to which a guest shares its
-//! memory range by range.
+//! for a device that lives in the program's own process. [`DmaMap`] is for a device to which a guest shares its memory
+//! range by range.
 
 mod dma_map;
 mod encrypted;

@@ -48,8 +48,8 @@ impl PageTable {
         self.entries[at..end].iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
     }
 
-    /// The host address of byte `at`, counted from the beginning of the first page, and how many bytes from there on lie in
-    /// a row and permit `need`: up to `most`. `None` if that byte does not.
+    /// The host address of byte `at`, counted from the beginning of the first page. Also the number of bytes, up to
+    /// `most`, that lie in a row from there on and permit `need`. `None` if that byte does not.
     pub(crate) fn find(&self, at: u64, most: u64, need: Need) -> Option<(u64, u64)> {
         let bytes = 1_u64 << (self.log_bytes & 63);
         let within = at % bytes;

@@ -1,9 +1,9 @@
-//! Data on its way through a key whose blocks have signatures: those of the side where it comes from are checked and taken out, those
-//! of the side where it goes are made.
+//! Data on its way through a key whose blocks have signatures. The signatures of the side where the data comes from
+//! are checked and taken out; those of the side where it goes are made.
 //!
-//! Addresses by the key count bytes of the wire, as Linux' and SPDK's requests do. Reading is done anew for each
-//! packet, so that packets can be sent again. Data is written at once, and blocks are kept until they are whole.
-//! Writes must come in order, from the beginning of a block on.
+//! Addresses by the key count bytes of the wire, as Linux' and SPDK's requests do. Each packet reads its data again,
+//! so that packets can be sent again. Data is written at once, and blocks are kept until they are whole. Writes must
+//! come in order, from the beginning of a block on.
 
 use super::format::{Domain, Signature, SignatureFormat, byte_mask};
 use std::cell::RefCell;

@@ -21,8 +21,8 @@ pub(super) struct Hash {
     pub(super) kind: u8,
 }
 
-/// Hashes a frame. Of a symmetric hash, the lesser address and the lesser port come first; how a ConnectX makes it
-/// symmetric is not published, only that it differs from DPDK's XOR (`drivers/net/mlx5/mlx5_flow.c`).
+/// Hashes a frame. For a symmetric hash, the lesser address and the lesser port come first. NVIDIA has not published
+/// how a ConnectX makes the hash symmetric, only that it differs from DPDK's XOR (`drivers/net/mlx5/mlx5_flow.c`).
 pub(super) fn hash(context: &HashContext, headers: &Headers) -> Hash {
     let select = &context.select;
     let (mut tuple, mut kind) = (Vec::with_capacity(36), 0);

@@ -81,7 +81,7 @@ pub(super) enum Request {
     Begin,
     /// The driver gives the interface up, and everything with it.
     Disable,
-    /// The firmware starts anew. When it has, the interface is disabled.
+    /// The firmware restarts. When it has, the interface is disabled.
     Restart,
 }
 

@@ -171,7 +171,7 @@ fn answer<'a>(
             let left = u64::from(len).checked_sub(offset)?;
             let is_last = left <= u64::from(mtu);
             let fits = packet.payload.len() as u64 == left.min(u64::from(mtu));
-            // Where a retransmitted request begins anew, a First stands in place of a Middle.
+            // Where a retransmitted request starts again, a First stands in place of a Middle.
             (fits && headers.bth.opcode.place().ends() == is_last)
                 .then_some(Answer { offset, data: Data::Part(packet.payload) })
         }

@@ -1,8 +1,8 @@
 //! The initiator's part of dynamic connections: to which target a DCI is connected, and when it connects and leaves.
 //!
-//! It connects when a request comes first in its send queue whose target is another than the one it is connected to: all
-//! requests to that one are complete then. It leaves a target for another, or when there has been nothing to send for a
-//! while. In between, its requester works as RC's does.
+//! It connects when the first request in its send queue names another target than the connected one. All requests to
+//! the connected target are complete then. It leaves a target for another, or when there has been nothing to send for
+//! a while. In between, its requester works as RC's does.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::resources::Resources;
 use crate::wire::{Frame, Route};
 use crate::wqe::DcTarget;
 
-/// A connection without requests ends after this time: short enough to leave targets free for others, and long enough
-/// that a conversation of small messages does not connect for each.
+/// A connection without requests ends after this time. The time is short enough to leave targets free for others, and
+/// long enough that a conversation of small messages does not connect for each message.
 const IDLE: Duration = Duration::from_millis(10);
 
 /// How much longer than the transport timer, as log2, a target keeps a connection on which nothing arrives: longer than
@@ -136,7 +136,7 @@ impl Initiator {
         *self = Self::default();
     }
 
-    /// The answer has not come, or says that the target will have room later: it is asked once more.
+    /// The answer has not come, or says that the target will have room later: ask the target once more.
     pub(super) fn ask_again(&mut self) {
         if let Link::Asking { asked, .. } = &mut self.link {
             *asked = false;

@@ -215,7 +215,7 @@ impl Qp {
         self.core.copies = copies;
     }
 
-    /// From now on the device may send by it, to fetch what messages announce.
+    /// From now on the device may send by it, to fetch rendezvous data.
     pub(crate) fn let_fetch(&mut self) {
         self.core.fetches = true;
     }

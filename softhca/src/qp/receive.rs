@@ -271,7 +271,8 @@ impl Receives {
     }
 
     /// Completes WQEs as flushed, as many as one step may: the one at hand, and those of an own ring. The WQEs of an
-    /// SRQ stay for other QPs; an event tells the host once that this QP takes no more. `true` if there was work.
+    /// SRQ stay for other QPs; an event tells the host once that this QP takes no further WQEs. `true` if there was
+    /// work.
     pub(super) fn flush(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let shared = self.are_shared(qp);
         let mut flushed = false;

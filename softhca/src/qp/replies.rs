@@ -1,8 +1,8 @@
-//! The responder's replies that have not been sent: answers to READs and atomics in the order of their PSNs, then one
-//! acknowledgement for everything, or one NAK.
+//! The responder's replies that have not been sent. They are answers to READs and atomics in the order of their PSNs,
+//! then one acknowledgement for everything, or one NAK.
 //!
-//! An answer acknowledges the requests before it, so acknowledgements that fall between answers need not be sent; and
-//! requests that arrive together get one acknowledgement (IBTA vol. 1, 9.7.5.1.2 "ACK coalescing").
+//! An answer acknowledges the requests before it, so acknowledgements between answers need not be sent. Requests that
+//! arrive together get one acknowledgement (IBTA vol. 1, 9.7.5.1.2 "ACK coalescing").
 
 use std::collections::VecDeque;
 

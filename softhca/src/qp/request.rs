@@ -127,7 +127,7 @@ impl Request {
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
         self.wqe.umr = None;
-        // A list of tags stays at home, and so do its completions.
+        // A list of tags and its completions stay at home.
         if self.span == 0 && !matches!(self.wqe.op, SendOp::Tags(_)) {
             self.wqe.op = SendOp::Nop;
         }

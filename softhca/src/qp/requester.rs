@@ -35,7 +35,7 @@ const PACKETS_PER_STEP: usize = 32;
 pub(super) enum Broken {
     /// The QP can send no more.
     Queue,
-    /// A stream can send no more, and those of the QP that are left can.
+    /// A stream can send no more; the other streams of the QP can.
     Stream(u16),
 }
 

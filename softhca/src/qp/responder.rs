@@ -125,7 +125,7 @@ impl Responder {
         match self.execute(qp, receives, resources, packet) {
             Ok(psns) => {
                 self.expected = psn.plus(psns);
-                // A NAK for it that has not gone out yet must not, and an answer acknowledges by itself.
+                // A NAK for it that waits must not be sent any more. An answer acknowledges by itself.
                 let acknowledge = packet.headers.bth.ack_request || self.asked_again;
                 self.asked_again = false;
                 if acknowledge && !is_answered(packet) {

@@ -1,8 +1,9 @@
 //! The streams of a DCI: which of them have failed.
 //!
-//! A request that fails takes its stream with it, and not the QP: those behind it in the same stream are flushed, until the host
-//! resets the stream, and all others go on. The QP fails when as many streams have failed as it was made for (rdma-core
-//! `mlx5dv_dci_stream_id_reset(3)`, and `test_mlx5_dc.py` of its tests, which also has resets of streams that work fail).
+//! A request that fails takes its stream with it, and not the QP. Later requests in the same stream are flushed, until
+//! the host resets the stream; all other streams go on. The QP fails when as many streams have failed as it was made
+//! for (rdma-core `mlx5dv_dci_stream_id_reset(3)`). By the tests of rdma-core (`test_mlx5_dc.py`), the reset of a
+//! stream that works fails.
 
 use std::collections::BTreeSet;
 

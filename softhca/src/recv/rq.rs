@@ -30,8 +30,8 @@ struct Signed {
     chain: Vec<u8>,
 }
 
-/// Bit 31 of a data segment's first word, in its first byte. In a queue of Ethernet frames it does not mean inline data: the
-/// device may write bytes before the buffer, up to a line of the cache (Linux
+/// Bit 31 of a data segment's first word, in its first byte. In a queue of Ethernet frames it does not mean inline
+/// data. It lets the device write bytes before the buffer, up to a line of the cache (Linux
 /// `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`, `MLX5_HW_START_PADDING`). This one has no use for that.
 const MAY_PAD: u8 = 1 << 7;
 

@@ -50,7 +50,7 @@ pub(crate) enum MessageKind {
 }
 
 impl MessageKind {
-    /// By the payload of its first packet. `is_whole`: there are no others.
+    /// The kind of a message, by the payload of its first packet. `is_whole`: there are no others.
     pub(crate) fn of(payload: &[u8], is_whole: bool) -> Self {
         let Some(&header) = payload.first_chunk::<HEADER_BYTES>() else { return Self::NoTag };
         let tag = u64::from_be_bytes(*header.last_chunk().expect("16 bytes"));

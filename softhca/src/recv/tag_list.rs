@@ -116,7 +116,7 @@ impl TagList {
         index
     }
 
-    /// Takes the tag at `index` away. `false`: there is none, for example as a message has had it.
+    /// Takes the tag at `index` away. `false` if there is none, for example because a message has had it.
     pub(crate) fn remove(&mut self, index: u16) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.index != index);

@@ -86,7 +86,7 @@ impl Resources {
         }
         let mut walk = Walk { by, need: need.of_piece(), pieces: MAX_PIECES, take: f };
         self.walk(&mut walk, mkey, offset, 0..len, 1).map_err(|fault| match fault {
-            // Of the whole access, and not of the piece at which it was too much.
+            // The fault names the whole access, and not the piece that exceeded the limit.
             KeyFault::TooManyPieces { .. } => KeyFault::TooManyPieces { key: mkey.key, addr, len: len as u64 },
             fault => fault,
         })

@@ -11,9 +11,9 @@ use thiserror::Error;
 
 /// log2 of the most bytes of a copy (`log_dma_mmo_max_size`).
 pub(crate) const MAX_LOG_BYTES: u8 = 21;
-/// Bytes of the memory that is the device's: as rdma-core has it (`MLX5_OPAQUE_BUF_LEN`). Of what may be written there, a copy has
-/// a syndrome, a reserved word, and the bytes that were scattered and gathered (DPDK `drivers/common/mlx5/mlx5_prm.h`,
-/// `struct mlx5_gga_compress_opaque`).
+/// Bytes of the memory that is the device's: as rdma-core has it (`MLX5_OPAQUE_BUF_LEN`). A copy writes only these
+/// there: a syndrome, a reserved word, and the bytes that were scattered and gathered (DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_compress_opaque`).
 const SCRATCH_BYTES: u32 = 64;
 
 /// Why memory was not copied.

@@ -47,8 +47,8 @@ const FIRST_MKEY_INDEX: u32 = 0x18;
 /// Most Q counters: their numbers have eight bits, and 0 is none.
 pub(crate) const MAX_Q_COUNTERS: u32 = 255;
 
-/// Most entries of the lists of all memory keys, so that no driver can make the device's own memory run out: enough for
-/// 256 GiB in pages of 4 KiB.
+/// Most entries of the lists of all memory keys: enough for 256 GiB in pages of 4 KiB. With this bound no driver can
+/// make the device's own memory run out.
 pub(crate) const MAX_TRANSLATIONS: u32 = 1 << 26;
 
 /// A time since 1970 as the device's registers and timestamps have it: seconds, and nanoseconds in the lower half.
@@ -126,7 +126,7 @@ pub(crate) struct Resources {
     pub(crate) complaints: Complaints,
     /// Number of the last attempt of a DCI to connect.
     dc_attempts: u32,
-    /// QPs that could not report a completion, because the CQ takes no more.
+    /// QPs that could not report a completion, because the CQ takes no further CQEs.
     pub(crate) stranded: Vec<u32>,
 }
 
@@ -248,7 +248,7 @@ impl Resources {
 
     /// Writes the CQE of `c`, whose queue has timestamps of this format, to CQ `cqn`, and raises the events that follow from it.
     ///
-    /// A CQ that cannot be written is in error, and takes no more CQEs. A QP with a completion for it is
+    /// A CQ that cannot be written is in error, and takes no further CQEs. A QP with a completion for it is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
     /// errors "CQ error" and "local work queue catastrophic error").
     pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: &Completion) {

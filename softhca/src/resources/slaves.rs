@@ -10,7 +10,7 @@ struct Slave {
     /// Protection domain: its masters are of the same.
     pd: u32,
     kind: CrossChannel,
-    /// Producer index of the send queue that it has not been told.
+    /// Producer index of the send queue, if the queue has not yet got it.
     sends: Option<u16>,
     /// Producer index of the receive queue.
     receives: u16,
@@ -46,7 +46,7 @@ impl Slaves {
         slave.map(|slave| slave.receives = index).is_some()
     }
 
-    /// The producer index of sends that it has not been told yet.
+    /// The producer index of sends, if the queue has not yet got it.
     pub(crate) fn news(&mut self, qpn: u32) -> Option<u16> {
         self.0.get_mut(&qpn)?.sends.take()
     }

@@ -237,7 +237,7 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<Join
     Ok(thread)
 }
 
-/// Runs `start` such that threads it starts have all signals blocked, except those that faults raise: signals of the
+/// Runs `start` so that threads it starts have all signals blocked, except those that faults raise. Signals of the
 /// process are the application's and must not run its handlers on our thread.
 #[cfg(unix)]
 fn without_signals<T>(start: impl FnOnce() -> T) -> T {

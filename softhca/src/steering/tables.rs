@@ -157,8 +157,8 @@ impl Steering {
         Ok(())
     }
 
-    /// Removes a table that has no groups, and that no rule and no other table sends frames to. If it was the root, there is
-    /// none any more.
+    /// Removes a table that has no groups, and that no rule and no other table sends frames to. If it was the root, no
+    /// root is left.
     pub(crate) fn destroy_table(&mut self, direction: Direction, number: u32) -> Result<(), Error> {
         let tables = self.of_mut(direction);
         let table = tables.tables.remove_unused(number, |table| table.users + table.group_count())?;

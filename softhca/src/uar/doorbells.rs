@@ -296,7 +296,7 @@ impl Doorbells {
         };
         // The driver stores the record before the register, and may post again before the device sees this doorbell.
         // So the record may be ahead of the register, by rings even, if an earlier doorbell has announced WQEs of this
-        // one. But it is never behind the register. Nor is it further ahead of the fetched WQEs than the ring is long.
+        // one. But it is never behind the register. Its distance from the fetched WQEs is at most the ring's length.
         let end = index.wrapping_add(ds.div_ceil(4));
         let is_behind = record.wrapping_sub(end) > u16::MAX / 2;
         if is_behind || u32::from(record.wrapping_sub(target.next_wqe)) > 1 << target.sq.log_size {

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use super::frame::{Frame, Route};
 use super::port::Wire;
 
-/// A QP with this many waiting frames produces no more.
+/// A QP with this many waiting frames produces no further frames.
 const QP_FRAMES: usize = 64;
 
 /// A sender: its frames wait in one queue.

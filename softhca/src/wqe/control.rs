@@ -19,8 +19,9 @@ pub(super) const BYTES: usize = 16;
 
 /// `fm_ce_se`: fence mode in bits 7:5, completion mode in bits 3:2, solicited in bit 1.
 ///
-/// Completion modes 0 and 1 give a CQE for an error only, 1 for the first of the queue ([`first_error_only`]), 2 always; 3 (an event
-/// queue entry besides) is not something this device has. Fence modes 2 to 4 all wait for outstanding READs and atomics.
+/// Completion mode 0 gives a CQE for an error only, mode 1 for the first error of the queue only
+/// ([`first_error_only`]), mode 2 always. This device lacks mode 3, which adds an event queue entry. Fence modes 2 to
+/// 4 all wait for outstanding READs and atomics.
 pub(super) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     let bad = Err(WqeFault::BadFlags(byte));
     if byte & 0b0001_0001 != 0 {
@@ -40,8 +41,8 @@ pub(super) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     Ok((signaled, byte & 2 != 0, fence))
 }
 
-/// Of `fm_ce_se`: a CQE for the first error of the queue only, so not for WQEs that are flushed after it (DPDK
-/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_ONLY_FIRST_ERR`).
+/// Whether `fm_ce_se` asks for a CQE for the first error of the queue only, so not for WQEs that are flushed after it
+/// (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_ONLY_FIRST_ERR`).
 pub(super) fn first_error_only(byte: u8) -> bool {
     byte >> 2 & 3 == 1
 }

@@ -135,13 +135,14 @@ pub enum Comparison {
     Bigger,
     /// It is less.
     Smaller,
-    /// It is ahead of the clock, which begins anew past the mask.
+    /// It is ahead of the clock, which starts again at 0 past the mask.
     CyclicBigger,
     /// It is behind.
     CyclicSmaller,
 }
 
-/// Seconds that the clock is compared by: then it begins anew (`MLX5_TS_MASK_SECS` of DPDK's `drivers/net/mlx5/mlx5.h`).
+/// Seconds that the clock is compared by; then it starts again at 0 (`MLX5_TS_MASK_SECS` of DPDK's
+/// `drivers/net/mlx5/mlx5.h`).
 const COMPARED_SECONDS: u64 = 8;
 
 /// Ticks of this device's clock where it runs freely (`cmd_hca_cap.device_frequency_khz`).

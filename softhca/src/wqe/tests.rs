@@ -217,7 +217,7 @@ fn lengths() {
     let zero = [&[0, 0, 0, 0], &DATA[4..]].concat();
     let found = fetch_at(0, &wqe(0x0a, &[&zero]), Transport::Rc).unwrap();
     assert_eq!(found.payload.len(), 1 << 31);
-    // No segment at all is a message of 0 bytes, and so is an inline segment of length 0.
+    // Without segments a WQE is a message of 0 bytes, as with an inline segment of length 0.
     let empty_inline = [0x80, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
     assert_eq!(fetch_at(0, &wqe(0x0a, &[]), Transport::Rc).unwrap().payload, Payload::Segs(vec![]));
     let found = fetch_at(0, &wqe(0x0a, &[&empty_inline]), Transport::Rc).unwrap();

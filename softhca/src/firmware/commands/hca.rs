@@ -136,7 +136,7 @@ fn teardown(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.state.life.check_stage(Stage::Initialized)?;
     match call.input.get(teardown_hca_in::PROFILE) {
         GRACEFUL => stop(call, Stage::Enabled),
-        // The driver sends nothing more but what begins anew.
+        // From now on the driver sends only commands that start the HCA again.
         FORCED => stop(call, Stage::Off),
         // There is nothing to prepare: the objects go when the interface is disabled.
         FAST => {}

@@ -168,10 +168,10 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The headers that frames of an SQ with this field need inline. The field counts if the capability is VPORT_CONTEXT: drivers write it
-/// in that case alone (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `mlx5_devx_cmds.c`, `vport_inline_mode`). In the other cases this
-/// device ignores it; no public source says if firmware refuses it. Nor does one say if an SQ can have less than its port: here it
-/// cannot.
+/// The headers that frames of an SQ with this field need inline. The field counts if the capability is VPORT_CONTEXT:
+/// drivers write it in that case alone (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `mlx5_devx_cmds.c`,
+/// `vport_inline_mode`). In the other cases this device ignores it; no public source says if firmware refuses it. No
+/// public source says either whether an SQ can have less than its port: here it cannot.
 fn inline_headers(call: &Call<'_>, mode: u64) -> Result<InlineHeaders, Refusal> {
     let config = call.device.config();
     if inline_mode(config) != InlineMode::VportContext {

@@ -233,7 +233,8 @@ fn a_user_registers_memory_by_a_key_of_the_cache_and_gives_it_back() {
     assert!(nodes[0].bench.device.free_pd(own).is_ok());
 }
 
-/// As the driver goes on after an error (`mlx5r_umr_recover`): one more WQE, which is flushed; reset; and anew.
+/// As the driver goes on after an error (`mlx5r_umr_recover`): one more WQE, which is flushed; reset; and again to
+/// ready.
 fn recover(node: &mut Node) {
     assert_eq!(node.status(&node.on_qp(0xa)), Status::Ok);
     node.reset_rings();

@@ -9,7 +9,7 @@
 //!
 //! Peers may die, stop, scribble on the shared memory, or change the files of the fabric at any moment. A dead peer's
 //! frames are still received; frames to it vanish. A peer that stops reading holds its senders up for
-//! [`HEAD_OF_QUEUE_LIFE`] at most, and loses frames from then on, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
+//! [`HEAD_OF_QUEUE_LIFE`] at most. From then on it loses frames, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
 //! queue lifetime). Everything read from shared memory is checked; an inconsistent ring is not used any more.
 //!
 //! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
@@ -98,9 +98,9 @@ pub struct ShmWire {
     arriving: Vec<(Connection, Instant)>,
     /// The latest search for a packet ended before the rings were empty.
     is_behind: bool,
-    /// Of `inbound`, whose turn it is to be read.
+    /// Index into `inbound` of the next ring to read.
     turn: usize,
-    /// Of `inbound`, whose turn it is to be asked whether it lives.
+    /// Index into `inbound` of the next sender to ask whether it lives.
     asked: usize,
     /// When senders were last looked for, and frames received since.
     looked: Option<Instant>,

@@ -73,7 +73,8 @@ impl Directory {
         Ok(Self(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Address of a slot's socket. By way of the descriptor, since an address has room for 107 bytes of path only.
+    /// Address of a slot's socket. The path goes by the descriptor, because an address has room for 107 bytes of path
+    /// only.
     fn address(&self, slot: u32) -> io::Result<SocketAddrUnix> {
         Ok(SocketAddrUnix::new(format!("/proc/self/fd/{}/{}", self.0.as_raw_fd(), socket_name(slot)))?)
     }
@@ -215,7 +216,8 @@ impl Control {
         Ok(Self(Arc::new(Shared::of_peer(memory, Self::BYTES)?)))
     }
 
-    /// Whether the owner has not left. An owner that was killed could not note it here: only the connection shows that.
+    /// Whether the owner is still here. An owner that was killed could not note it here: only the connection shows
+    /// that.
     pub(super) fn is_here(&self) -> bool {
         self.0.word(Self::HERE_AT).load(Ordering::Acquire) != 0
     }

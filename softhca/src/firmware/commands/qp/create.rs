@@ -156,7 +156,7 @@ fn queues(
     let log_rq_size = view.get(qpc::LOG_RQ_SIZE);
     let log_stride = view.get(qpc::LOG_RQ_STRIDE) + LOG_STRIDE_UNIT;
     // The receive queue in an initiator's context does not count; UCX leaves it at 0, and Linux names an SRQ that an
-    // initiator of XRC does not use. Nor does a target of XRC use the one that it names, or its CQs.
+    // initiator of XRC does not use. A target of XRC uses neither the SRQ that it names nor its CQs.
     let rq_type = if service.responds { view.get(qpc::RQ_TYPE) } else { NO_RQ };
     if !service.requests {
         let xrcd = view.get32(qpc::XRCD);

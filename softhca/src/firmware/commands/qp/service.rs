@@ -195,7 +195,7 @@ const fn xrc(initiator: bool) -> Service {
 }
 
 impl Service {
-    /// The service that a context names. Of the ends of XRC, a target is the one without a send queue.
+    /// The service that a context names. The target of XRC is the end without a send queue.
     pub(super) fn of_context(view: View<'_>) -> Result<&'static Self, Refusal> {
         let (st, sends) = (view.get(qpc::ST), !view.flag(qpc::NO_SQ));
         let is_it = |service: &&Service| {

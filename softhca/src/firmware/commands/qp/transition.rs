@@ -200,7 +200,7 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
         RST2INIT => {
             &[qpc::PM_STATE, qpc::COUNTER_SET_ID, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
         }
-        // Of what connects by itself there are no rights to change.
+        // A QP that connects by itself has no rights to change.
         INIT2RTR if mask & optional::RAE != 0 => {
             &[qpc::MTU, qpc::LOG_MSG_MAX, qpc::RAE, qpc::DP_ORDERING_0, qpc::DP_ORDERING_1, qpc::DP_ORDERING_FORCE]
         }

@@ -106,7 +106,7 @@ pub(super) fn of_work_queue<'a>(
     };
     check_plain(view)?;
     check_no_slave(view)?;
-    // Of queues that count, the device says these. Pools do not.
+    // The device reports these fields of queues that count. Pools do not.
     for field in [wq::HW_COUNTER, wq::SW_COUNTER] {
         absent(view.get(field), field.name)?;
     }
