@@ -126,7 +126,7 @@ pub(crate) struct TagReport {
     pub(crate) outcome: TagOutcome,
     /// Place of the tag.
     pub(crate) index: u16,
-    /// The first bytes of the CQE: a message's header, or what came of an operation.
+    /// The first bytes of the CQE: a message's header, or the result of an operation.
     pub(crate) head: [u8; TagReport::HEAD_BYTES],
     /// The message's; none of an operation.
     pub(crate) message: Option<ReceivedTag>,

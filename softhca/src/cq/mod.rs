@@ -1,4 +1,5 @@
-//! Completion queues: CQEs, their ring, overrun, arming. They must never know who completes what, or why.
+//! Completion queues: CQEs, their ring, overrun, arming. They must never know the source of a completion, or its
+//! reason.
 
 mod completion;
 mod cqe;

@@ -47,7 +47,7 @@ pub(super) struct Packed {
     pub(super) ahead: u32,
     /// The bytes written there.
     pub(super) fields: Fields,
-    /// Whether it says whose it is: those that do not are read because of one that does.
+    /// Whether it has an owner bit of its own. Hosts read CQEs without one because of a CQE that has one.
     pub(super) is_owned: bool,
 }
 

@@ -252,7 +252,7 @@ impl Cq {
         self.written(cqn, is_solicited, now)
     }
 
-    /// Writes the 64 bytes of a CQE that have the fields, and those last that say whose it is.
+    /// Writes the 64 bytes of a CQE that hold the fields, the ownership fields last.
     fn put_packed(&self, packed: &Packed, memory: &dyn HostMemory) -> Result<(), DmaFault> {
         let (at, pass) = self.place(packed.ahead);
         let at = at + u64::from(self.context.cqe_bytes) - CQE64_BYTES as u64;

@@ -8,7 +8,7 @@ pub(crate) type KeyTag = [u8; 8];
 /// The public part of an encryption key: all but the key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DekInfo {
-    /// Protection domain: whose memory keys may use it.
+    /// Protection domain of the memory keys that may use it.
     pub(crate) pd: u32,
     /// Bits.
     pub(crate) size: KeySize,

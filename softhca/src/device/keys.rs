@@ -197,7 +197,7 @@ fn behind(backing: Backing, context: MkeyContext, free: bool) -> Result<Behind, 
     Ok(behind)
 }
 
-/// Checks what must hold for any memory key.
+/// Checks the rules for any memory key.
 fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
     let access = context.access;
     let writes = access.remote_write || access.remote_atomic;

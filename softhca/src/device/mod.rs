@@ -1,7 +1,8 @@
-//! The device: its objects, by number, and its work, by steps. It must never know who steps it, or why.
+//! The device: its objects, by number, and its work, by steps. It must never know the caller of a step, or its
+//! reasons.
 //!
-//! Front ends map what objects refer to (rings, doorbell records, registered memory) through [`Device::memory`] before
-//! they create the object, and unmap it after they have destroyed it.
+//! Front ends map the memory of objects (rings, doorbell records, registered memory) through [`Device::memory`] before
+//! they create the object, and unmap the memory after they have destroyed the object.
 
 mod check;
 mod dcts;
@@ -118,7 +119,7 @@ impl Device {
         self.resources.fetched_order = order;
     }
 
-    /// Host memory, to map and unmap what objects refer to.
+    /// Host memory, to map and unmap the memory of objects.
     pub fn memory(&mut self) -> &mut dyn HostMemory {
         self.resources.memory.host_mut()
     }
@@ -158,7 +159,7 @@ impl Device {
         self.resources.memory.listed()
     }
 
-    /// Ends what [`Self::map_pages`] gave this address for.
+    /// Removes the page list that [`Self::map_pages`] gave this address for.
     pub fn unmap_pages(&mut self, address: u64) {
         self.resources.memory.remove(address);
     }

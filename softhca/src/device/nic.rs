@@ -21,7 +21,7 @@ pub(crate) struct SendQueueInfo {
 }
 
 impl Device {
-    /// The Ethernet side, for what concerns it alone.
+    /// The Ethernet side, for work that concerns it alone.
     pub(crate) fn nic(&mut self) -> &mut Nic {
         &mut self.nic
     }

@@ -156,7 +156,7 @@ impl Device {
         Ok(())
     }
 
-    /// Ends what [`Self::hold_cq`] began.
+    /// Ends the use that [`Self::hold_cq`] began.
     pub(crate) fn release_cq(&mut self, cqn: u32) {
         if let Some(cq) = self.resources.cqs.get_mut(cqn) {
             cq.users -= 1;
@@ -188,7 +188,7 @@ impl Device {
         self.add_srq(Srq::new(context, None))
     }
 
-    /// Adds an SRQ; what else it refers to than a protection domain has been found.
+    /// Adds an SRQ. The objects that it names, besides its protection domain, are known to exist.
     pub(super) fn add_srq(&mut self, srq: Srq) -> Result<u32, Error> {
         let context = *srq.context();
         let has_link = context.order != SrqOrder::Cyclic { next_segment: false };

@@ -7,9 +7,9 @@ use crate::event::Event;
 use crate::resources::Link;
 use crate::wire::Announcement;
 
-/// Bytes of a frame that a packet of RoCE may need besides its payload: what Linux reckons with (`include/rdma/ib_verbs.h`,
-/// `iboe_get_mtu`: GRH, UDP, BTH, the longest extended headers and the ICRC), behind a tagged Ethernet header and before the
-/// frame check sequence.
+/// Bytes of a frame that a packet of RoCE may need besides its payload, as Linux reckons (`include/rdma/ib_verbs.h`,
+/// `iboe_get_mtu`: GRH, UDP, BTH, the longest extended headers and the ICRC), behind a tagged Ethernet header and
+/// before the frame check sequence.
 const ROCE_OVERHEAD: u16 = 96 + 22;
 /// MTUs that a path can have.
 const PATH_MTUS: [u16; 5] = [4096, 2048, 1024, 512, 256];
@@ -84,7 +84,7 @@ impl Device {
         Ok(())
     }
 
-    /// Tells the wire whom the device answers for: by addresses, and whether it has a QP 1.
+    /// Tells the wire the addresses of the device, and whether it has a QP 1.
     pub(super) fn announce(&mut self) {
         let ports = self.resources.ports.iter().zip(&self.resources.links);
         let gids = ports.filter(|(_, link)| link.has_transport).flat_map(|(port, _)| &port.gids);

@@ -160,7 +160,7 @@ impl Device {
         Ok(())
     }
 
-    /// Has Q counter `counter` count what happens to a QP, until it is reset; 0 for none.
+    /// Makes Q counter `counter` count the events of a QP, until the QP is reset; 0 for none.
     ///
     /// # Errors
     /// [`Error::NoSuch`] QP or counter.

@@ -1,4 +1,4 @@
-//! A device's SRQs that match messages with tags, and the QPs by which it fetches what such messages announce.
+//! A device's SRQs that match messages with tags, and the QPs by which it fetches their rendezvous data.
 
 use super::Device;
 use super::check::value;

@@ -1,5 +1,5 @@
-//! Event queues: rings in host memory that tell a driver of events, each with an interrupt. They must never know who raises
-//! an event, or why.
+//! Event queues: rings in host memory that tell a driver of events, each with an interrupt. They must never know the
+//! source of an event, or its reason.
 //!
 //! ```text
 //!  CQ, QP, port, firmware ── Event ──> table.rs: whose is it? ──> queue.rs: EQE, arming ──> interrupt

@@ -35,7 +35,7 @@ impl EventQueues {
         Ok(eqn)
     }
 
-    /// Says that there is one of this number, whose events the front end takes.
+    /// Notes an event queue of this number, whose events the front end takes.
     pub(crate) fn declare(&mut self, eqn: u32) -> Result<(), Error> {
         if !self.table.is_free(eqn) {
             return Err(Error::BadValue { what: "EQ", value: eqn.into(), permitted: "free numbers, 1 to 255" });

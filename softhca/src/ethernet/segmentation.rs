@@ -1,5 +1,6 @@
-//! Cutting one large TCP or UDP packet up into frames (TSO): the headers of each are those of the whole, with what differs filled
-//! in. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`, `net/ipv4/udp_offload.c`).
+//! Cutting one large TCP or UDP packet up into frames (TSO): the headers of each are those of the whole, with the
+//! differing fields filled in. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
+//! `net/ipv4/udp_offload.c`).
 
 use super::checksums::{Checksums, fill_checksums, find_headers};
 use super::protocols::{IPV4, IPV6_HEADER, TCP};

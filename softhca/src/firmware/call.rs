@@ -86,7 +86,7 @@ pub(crate) struct Call<'a> {
     /// The firmware's state.
     pub(crate) state: &'a mut State,
     pub(crate) device: &'a mut Device,
-    /// On whose behalf; 0 is the driver itself.
+    /// The user that sends it; 0 is the driver itself.
     pub(crate) uid: Uid,
     pub(crate) op_mod: u16,
     pub(crate) input: View<'a>,

@@ -22,7 +22,7 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    /// An object needs these, too.
+    /// Adds these to the resources of an object.
     pub(super) fn add(&mut self, kind: Object, number: u32, holds: Vec<Hold>) {
         if !holds.is_empty() {
             self.by_object.entry((kind, number)).or_default().extend(holds);

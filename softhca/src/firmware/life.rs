@@ -28,7 +28,7 @@ pub(crate) enum Stage {
 
 /// Commands that an HCA carries out before `ENABLE_HCA`.
 const WHEN_OFF: &[u16] = &[op::ENABLE_HCA, op::NOP];
-/// Commands that it carries out before `INIT_HCA`, besides.
+/// Additional commands that it carries out before `INIT_HCA`.
 const WHEN_ENABLED: &[u16] = &[
     op::QUERY_HCA_CAP,
     op::QUERY_ADAPTER,

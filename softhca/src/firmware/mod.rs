@@ -94,8 +94,8 @@ impl Firmware {
     }
 
     /// Carries out the command in `input` on `device`, and fills `output` with the status, its syndrome and the
-    /// command's results. Any bytes may come in. An output of less than 8 bytes cannot hold the status, which is
-    /// returned, too.
+    /// command's results. Any bytes may come in. The status is also returned, because an output of less than 8 bytes
+    /// cannot hold it.
     pub fn execute(&mut self, device: &mut Device, input: &[u8], output: &mut [u8]) -> Status {
         execute::run(&mut self.state, device, input, output)
     }
@@ -139,7 +139,7 @@ impl Firmware {
         self.state.life.driver.as_deref()
     }
 
-    /// How many objects there are, by the names of their kinds: the device's own, and what users have made.
+    /// How many objects there are, by the names of their kinds: the device's own, and those that users have made.
     #[must_use]
     pub fn objects(&self, device: &Device) -> BTreeMap<String, usize> {
         let mut counts = self.state.owners.counts();
@@ -153,7 +153,7 @@ impl Firmware {
         self.state.owners.add(kind, number, uid);
     }
 
-    /// Forgets what [`Self::set_owner`] said.
+    /// Forgets the owner that [`Self::set_owner`] set.
     pub fn forget_owner(&mut self, kind: Object, number: u32) {
         self.state.owners.remove(kind, number);
         self.state.queues.remove(kind, number);

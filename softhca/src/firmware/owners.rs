@@ -54,7 +54,7 @@ impl Owners {
         }
     }
 
-    /// Says whose a new object is.
+    /// Sets the owner of a new object.
     pub(super) fn add(&mut self, kind: Object, number: u32, uid: Uid) {
         if uid != DRIVER {
             self.by_object.insert((kind, number), uid);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Pages before the driver asks for capabilities.
 const BOOT: usize = 16;
-/// Pages before `INIT_HCA`, besides.
+/// Additional pages before `INIT_HCA`.
 const INIT: usize = 64;
 /// Of those, the ones that objects can have.
 const FOR_OBJECTS: usize = 48;

@@ -1,4 +1,4 @@
-//! Layouts, against Linux' header; and what holds for every command.
+//! Layouts, against Linux' header; and rules that hold for every command.
 
 use super::call::bare_out;
 use super::layout::Layout;

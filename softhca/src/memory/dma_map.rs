@@ -71,8 +71,8 @@ unsafe impl Send for Range {}
 // SAFETY: a shared reference gives access by the copies below only, each of which is atomic, word by word or byte by byte.
 unsafe impl Sync for Range {}
 
-/// Ranges of memory that a device reaches. Clones are the same map: one goes to the device, whose [`HostMemory`] it is, one
-/// stays with who maps and unmaps.
+/// Ranges of memory that a device reaches. Clones are the same map: one goes to the device, whose [`HostMemory`] it
+/// is, one stays with the party that maps and unmaps.
 #[derive(Clone, Default)]
 pub struct DmaMap {
     /// By first address; disjoint.

@@ -101,7 +101,7 @@ pub trait HostMemory: Send {
         let places = [addr, addr + 8];
         let mut old = [0; 16];
         for (half, at) in old.chunks_exact_mut(8).zip(places) {
-            // An update that changes nothing, so that what cannot be written is found before anything is.
+            // An update that changes nothing, so that an unwritable byte is found before any byte is written.
             half.copy_from_slice(&self.fetch_update_u64(at, &mut |word| word)?.to_ne_bytes());
         }
         let old = u128::from_ne_bytes(old);

@@ -1,4 +1,4 @@
-//! Memory keys: which memory a number gives access to, for whom and for what.
+//! Memory keys: the memory that a number gives access to, the accessors, and their rights.
 
 use super::encrypted::Encryption;
 use super::format::SignatureFormat;

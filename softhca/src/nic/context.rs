@@ -44,7 +44,7 @@ pub(crate) struct ReceiveQueueContext {
     pub(crate) flushes: bool,
 }
 
-/// Transport interface send: what send queues have in common.
+/// Transport interface send: the common context of send queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TisContext {
     pub(crate) transport_domain: u32,

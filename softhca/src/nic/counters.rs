@@ -18,7 +18,7 @@ impl Traffic {
     }
 }
 
-/// Frames in one direction, by whom they are for.
+/// Frames in one direction, by kind of destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
     pub(crate) unicast: Traffic,

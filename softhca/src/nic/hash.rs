@@ -13,7 +13,7 @@ mod hash_type {
     pub(super) const IPSEC: u8 = 3 << 6;
 }
 
-/// A frame's hash, and what went into it.
+/// A frame's hash, and the fields that it covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hash {
     pub(super) value: u32,

@@ -21,7 +21,7 @@ pub use opcode::{Carries, Opcode, Operation, Place, Tail};
 /// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
 pub const MAX_PAYLOAD: usize = 4096;
 
-/// The most bytes that headers take: BTH, those of a masked atomic, and what DC adds.
+/// The most bytes that headers take: BTH, those of a masked atomic, and the header that DC adds.
 pub const MAX_HEADERS: usize = Bth::BYTES + ExtendedAtomicEth::BYTES + 8;
 
 /// Why bytes are not a packet, or headers do not make one.

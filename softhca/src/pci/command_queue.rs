@@ -19,7 +19,7 @@ pub(super) const LOG_SLOTS: u32 = 5;
 pub(super) const LOG_STRIDE: u32 = 6;
 const SLOT_BYTES: usize = 1 << LOG_STRIDE;
 
-/// Where in a slot is what.
+/// Offsets of the fields in a slot.
 const TYPE: usize = 0;
 const INPUT_LENGTH: usize = 4;
 const INPUT_MAILBOX: usize = 8;

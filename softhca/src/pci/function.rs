@@ -216,7 +216,7 @@ impl Function {
         }
     }
 
-    /// Interrupts the driver for what event queues have told it.
+    /// Interrupts the driver as its event queues demand.
     fn interrupt(&mut self) {
         while let Some(vector) = self.device.next_interrupt() {
             self.interrupts.raise(vector);

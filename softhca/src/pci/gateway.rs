@@ -86,7 +86,7 @@ impl Gateway {
     }
 }
 
-/// A semaphore keeps the number of who took it, until 0 frees it.
+/// A semaphore keeps the number of the driver that took it, until 0 frees it.
 fn take_or_free(semaphore: &mut u32, word: u32) {
     if *semaphore == 0 || word == 0 {
         *semaphore = word;

@@ -1,4 +1,5 @@
-//! Mailboxes: what of a command's input or output has no room in its slot. Each holds 512 bytes and the address of the next one.
+//! Mailboxes: the part of a command's input or output that has no room in its slot. Each holds 512 bytes and the
+//! address of the next one.
 //!
 //! ```text
 //!  byte 0          512            560      568       572   573    574       575

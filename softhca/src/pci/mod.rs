@@ -1,5 +1,6 @@
-//! The device as a PCI function, as a kernel's driver sees it: configuration space, registers in BAR 0, and a queue of commands
-//! in the host's memory. It must never know who carries the accesses: a virtual machine, or a process that drives it by VFIO.
+//! The device as a PCI function, as a kernel's driver sees it: configuration space, registers in BAR 0, and a queue of
+//! commands in the host's memory. It must never know the carrier of the accesses: a virtual machine, or a process that
+//! drives it by VFIO.
 //!
 //! ```text
 //!  configuration space ──> config_space.rs ── reset, decoding on or off ──┐

@@ -1,4 +1,4 @@
-//! Targets of dynamic connections (DCT): who may connect, and the connections there are. They must never know which
+//! Targets of dynamic connections (DCT): the right to connect, and the present connections. They must never know which
 //! device an initiator is on.
 
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ impl Dct {
         }
     }
 
-    /// The way back to whom a packet came from, if the packet came to this target: to its port, partition and address.
+    /// The way back to the sender of a packet, if the packet came to this target: to its port, partition and address.
     fn way_back(&self, resources: &Resources, route: &Route, pkey: u16) -> Option<Route> {
         let port = port(&self.context, resources).filter(|_| resources.transport_is_up(self.context.port))?;
         let own = port.pkeys.get(usize::from(self.context.pkey_index))?;

@@ -64,7 +64,7 @@ fn is_stuck(request: &Request, qp: &QpCore) -> bool {
     qp.transport() == Transport::RawPacket && !request.wqe.signaled && !request.wqe.first_error_only
 }
 
-/// Does what `request` asks for. `again`: it did before, and the queue has gone back to a lost packet before it.
+/// Executes `request`. `again`: it was executed before, and the queue has gone back to a lost packet before it.
 pub(super) fn execute(
     request: &mut Request,
     again: bool,

@@ -1,4 +1,4 @@
-//! Queue pairs: the transport engine. It must never know another QP, a UAR page, or who steps it.
+//! Queue pairs: the transport engine. It must never know another QP, a UAR page, or its caller.
 //!
 //! ```text
 //!  doorbell ─> requester ── request packets ──────────────> the peer's responder ─> receives ─> CQE
@@ -200,12 +200,12 @@ impl Qp {
         &self.core.context
     }
 
-    /// The Q counter that counts what happens to it; 0 if none does.
+    /// The Q counter that counts its events; 0 if none does.
     pub(crate) fn counter(&self) -> u8 {
         self.core.counter
     }
 
-    /// From now on Q counter `counter` counts what happens to it; 0 for none.
+    /// From now on Q counter `counter` counts its events; 0 for none.
     pub(crate) fn set_counter(&mut self, counter: u8) {
         self.core.counter = counter;
     }

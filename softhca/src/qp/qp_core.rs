@@ -41,9 +41,9 @@ pub(super) struct QpCore {
     pub(super) max_message: u64,
     /// It may copy memory, where queues need leave to (`qpc_ext.mmo`).
     pub(super) copies: bool,
-    /// Its send queue is the device's, to fetch what messages announce (`qpc.offload_type`).
+    /// Its send queue is the device's, to fetch rendezvous data (`qpc.offload_type`).
     pub(super) fetches: bool,
-    /// Q counter that counts what happens to it; 0 if none does.
+    /// Q counter that counts its events; 0 if none does.
     pub(super) counter: u8,
     /// Attributes set so far; PSNs as they were set.
     pub(super) attr: QpAttr,

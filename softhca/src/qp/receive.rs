@@ -136,7 +136,7 @@ impl Receives {
         }
     }
 
-    /// The CQ of what completes, and the user index in its CQEs.
+    /// The CQ of completions, and the user index in its CQEs.
     pub(super) fn reported(&self, qp: &QpCore, resources: &Resources) -> (u32, u32) {
         match self.queue {
             RecvQueue::Named(Some(named)) => (named.cqn, named.uidx),

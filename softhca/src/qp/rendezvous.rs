@@ -21,7 +21,7 @@ pub(super) struct Fetch {
     pub(super) announcement: Announcement,
     /// Where it goes.
     pub(super) buffer: Option<DataSeg>,
-    /// For whom.
+    /// The receiver of the data.
     pub(super) receiver: Receiver,
 }
 

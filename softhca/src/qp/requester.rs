@@ -124,7 +124,7 @@ impl Requester {
         self.requests.front().is_none_or(|request| !request.started)
     }
 
-    /// Sends what may be sent, within the budget of one step. `true` if anything was done.
+    /// Sends the packets that may be sent, within the budget of one step. `true` if anything was done.
     pub(super) fn transmit(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
         self.held_until = None;

@@ -101,7 +101,7 @@ fn rule_of(context: &QpContext, from: QpState, to: QpState) -> Option<Rule> {
     Some(Rule { required: required & !foreign, optional: optional & !foreign })
 }
 
-/// The row for a transition, or `None` if there is no such transition. That of XRC has what both ends need.
+/// The row for a transition, or `None` if there is no such transition. That of XRC has the attributes of both ends.
 fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
     use QpState::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
     use Transport::{Dc, RawPacket, Rc, RegUmr, Uc, Ud, Xrc};

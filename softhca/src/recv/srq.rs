@@ -76,7 +76,7 @@ impl Srq {
         self.limit = limit;
     }
 
-    /// WQEs that are posted and not consumed; 0 if the record cannot be read or says what cannot be.
+    /// WQEs that are posted and not consumed; 0 if the record cannot be read or holds an impossible value.
     #[must_use]
     pub(crate) fn posted(&self, memory: &dyn HostMemory) -> u16 {
         posted(&self.context.rq, self.context.dbr, self.taken, memory).ok().flatten().unwrap_or(0)

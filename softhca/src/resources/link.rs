@@ -1,4 +1,4 @@
-//! The link of a port: what takes it down, and how often that has happened.
+//! The link of a port: the causes that take it down, and how often it went down.
 
 /// A link. Three switches in a row: the cable, the driver's for the port, and the driver's for the function behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,8 +47,8 @@ const FIRST_MKEY_INDEX: u32 = 0x18;
 /// Most Q counters: their numbers have eight bits, and 0 is none.
 pub(crate) const MAX_Q_COUNTERS: u32 = 255;
 
-/// Most entries of the lists of all memory keys: enough for 256 GiB in pages of 4 KiB. With this bound no driver can
-/// make the device's own memory run out.
+/// Most entries of the lists of all memory keys: enough for 256 GiB in pages of 4 KiB. So no driver can exhaust the
+/// device's own memory.
 pub(crate) const MAX_TRANSLATIONS: u32 = 1 << 26;
 
 /// A time since 1970 as the device's registers and timestamps have it: seconds, and nanoseconds in the lower half.

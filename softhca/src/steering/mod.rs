@@ -1,5 +1,5 @@
-//! Flow steering: tables of rules, which say of a frame's headers what becomes of it. It must never know a queue, or who
-//! made the rules.
+//! Flow steering: tables of rules, which decide about a frame by its headers. It must never know a queue, or the maker
+//! of the rules.
 //!
 //! ```text
 //!  headers ──> key.rs ──> tables.rs: the root's table ── match: drop, allow, count, tag, to TIRs ──> decision

@@ -21,7 +21,7 @@ pub struct Grh {
     pub hop_limit: u8,
 }
 
-/// Where a packet comes from and goes to: what LRH and GRH carry (IBTA vol. 1, 7.7 and 8.3).
+/// Where a packet comes from and goes to: the content of LRH and GRH (IBTA vol. 1, 7.7 and 8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Source LID; 0 where the link has none (Ethernet).

@@ -31,7 +31,7 @@ impl Sender {
 pub(crate) struct Outbox {
     /// None is empty.
     queues: BTreeMap<Sender, VecDeque<Frame>>,
-    /// After whom the turn begins.
+    /// The turn begins after this sender.
     last: Option<Sender>,
 }
 

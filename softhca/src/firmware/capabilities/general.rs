@@ -118,7 +118,7 @@ capability_set! {
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
     REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 1;
     UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |c| (!c.umr_registers).into();
-    // This one is also what drivers learn from whether atomics by indirect keys work (UCX
+    // Drivers also learn from this one whether atomics by indirect keys work (UCX
     // `UCT_IB_MLX5_MD_FLAG_INDIRECT_ATOMICS`), and they do.
     UMR_MODIFY_ATOMIC_DISABLED: 0x208, 1 = |_| 0;
     UMR_INDIRECT_MKEY_DISABLED: 0x209, 1 = |_| 0;

@@ -15,7 +15,7 @@ const QKEY: u32 = 0x8001_0000;
 const GRH_BYTES: u64 = 40;
 const MAD_BYTES: u32 = 256;
 
-/// Makes a QP of service type `st`, with all that a kernel gives it; `deth_sqpn` is whom its datagrams say they are from.
+/// Makes a QP of service type `st`, with all privileges of a kernel's QP; `deth_sqpn` is the source in its datagrams.
 fn create(node: &mut Node, st: u8, deth_sqpn: u8) {
     let mut input = node.qp_mailbox(&Qp { st, srqn: None });
     // rlky, fre, deth_sqpn.

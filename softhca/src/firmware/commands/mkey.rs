@@ -349,7 +349,7 @@ fn check_in_page(call: &mut Call<'_>, number: u32, offset: u64, start: u64) -> R
     Err(Refusal::known(OTHER_PLACE_IN_PAGE, reason))
 }
 
-/// The pages of a list, with what each permits.
+/// The pages of a list, with the rights to each.
 fn entries(call: &Call<'_>, context: View<'_>, list: &[u8]) -> Result<Vec<u64>, Refusal> {
     let log_page_size = context.get(mkc::LOG_PAGE_SIZE);
     if log_page_size < u64::from(LOG_ADAPTER_PAGE) {
@@ -401,7 +401,7 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
     Ok(pieces.collect())
 }
 
-/// The context as the driver gave it, and what UMR or an invalidation has made of it since.
+/// The context as the driver gave it, with later changes by UMR or an invalidation.
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.input.get32(query_mkey_in::MKEY_INDEX);
     call.check_use(Object::Mkey, index)?;

@@ -1,4 +1,4 @@
-//! TIS: what send queues have in common.
+//! TIS: the common context of send queues.
 
 use super::work_queue::check_absent;
 use crate::error::Object;

@@ -7,7 +7,7 @@ use crate::firmware::objects::{ADAPTER_PAGE_BYTES, Umem};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// One page: its address in the bits above its size, and what may be done to it.
+    /// One page: its address in the bits above its size, and the rights to it.
     mtt: 0x8 bytes {
         PTAG_63_32: 0x0, 32;
         PTAG_31_8: 0x20, 24;
@@ -73,7 +73,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut pages = Vec::with_capacity(entries.len());
     let mut writable = true;
     for entry in entries {
-        // The address is that of a page, so its low bits are free for what may be done.
+        // The address is that of a page, so its low bits are free for the rights.
         let address = entry.get(mtt::PTAG_63_32) << 32 | entry.get(mtt::PTAG_31_8) << 8;
         if address % page_bytes != 0 || !entry.flag(mtt::RD_EN) || mtt::LAYOUT.reserved_byte_set(entry.0).is_some() {
             let reason = format!("page {address:#x}: not a readable page of {page_bytes:#x} bytes");

@@ -1,4 +1,4 @@
-//! The Ethernet side: what drivers said of its objects that the device itself does not act on, and will ask for again.
+//! The Ethernet side: the values from drivers that the device itself does not act on, and that drivers will query.
 
 use crate::error::Object;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Queues: what drivers said of them that the device itself does not act on, and will ask for again.
+//! Queues: the values from drivers that the device itself does not act on, and that drivers will query.
 
 use crate::error::Object;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(crate) const QPC_BYTES: usize = 0xe8;
 pub(crate) struct QpRecord {
     /// The context as it was created.
     pub(crate) created: [u8; QPC_BYTES],
-    /// The same, and what transitions have said since that the device does not act on.
+    /// The same, with later values from transitions that the device does not act on.
     pub(crate) qpc: [u8; QPC_BYTES],
     /// Options of enhanced connection establishment.
     pub(crate) ece: u32,

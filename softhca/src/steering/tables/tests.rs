@@ -1,4 +1,4 @@
-//! Steering against a matcher that looks at every rule, and what hostile rules can do.
+//! Steering against a matcher that looks at every rule, and the effects of hostile rules.
 
 use super::*;
 use proptest::prelude::*;

@@ -54,7 +54,7 @@ const LOOK_FRAMES: u32 = 256;
 /// Most frames that wait from the device to itself.
 const LOOPBACK_FRAMES: usize = 1024;
 
-/// How often a sender of Ethernet frames looks who else is on the fabric.
+/// How often a sender of Ethernet frames looks for other devices on the fabric.
 const NEIGHBOUR_INTERVAL: Duration = Duration::from_millis(50);
 /// Most Ethernet frames that wait for the device. Past it, frames are lost.
 const ETHERNET_FRAMES: usize = 1024;
@@ -216,7 +216,7 @@ impl ShmWire {
         }
     }
 
-    /// Looks who else is on the fabric, if it is time to.
+    /// Looks for other devices on the fabric, if it is time to.
     fn look_for_neighbours(&mut self) {
         let now = Instant::now();
         if self.neighbours_looked.is_some_and(|looked| now - looked < NEIGHBOUR_INTERVAL) {

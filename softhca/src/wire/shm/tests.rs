@@ -66,7 +66,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     for number in 0..frames.len() {
         assert_eq!(recv_within(&mut wires[0], PATIENCE), Some(numbered(LID, 0x40, 8, number as u32)));
     }
-    // One who gets no packets takes frames out all the same.
+    // A device that gets no packets takes frames out all the same.
     assert_eq!(recv_within(&mut wires[2], Duration::from_millis(50)), None);
     for wire in [0, 2] {
         let found: Vec<_> = std::iter::from_fn(|| wires[wire].recv_ethernet()).collect();
@@ -129,7 +129,7 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
         assert_eq!(a.recv(), None);
         assert!(!a.inbound[0].reader.is_empty() && a.is_holding(), "one call does not drop all");
     }
-    // It stops; what another has sent meanwhile arrives.
+    // It stops; packets that another device has sent meanwhile arrive.
     b.send(numbered(LID, 0x40, 8, 7)).unwrap();
     assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 7)));
     let start = Instant::now();

@@ -52,7 +52,7 @@ fn waits_for_the_clock() {
         odd[at] |= bits;
         assert!(matches!(fault(&timed(&[&odd, &value]), Transport::Rc), WqeFault::Reserved { field: "operation", .. }));
     }
-    // Seconds modulo 8, and nanoseconds: two seconds before the count begins anew is behind one second after.
+    // Seconds modulo 8, and nanoseconds: two seconds before the count wraps is behind one second after.
     let at = |seconds: u64, nanos: u64| seconds << 32 | nanos;
     let wait = WaitTime { inverted: false, value: at(6, 999_999_999), ..wait };
     for (clock, is_over) in

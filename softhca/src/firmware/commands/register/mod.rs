@@ -1,6 +1,6 @@
 //! Registers of ports and of the device, which a driver reads and writes.
 //!
-//! Each file has those of one kind: their layouts, and what reading and writing them does.
+//! Each file has those of one kind: their layouts, and the effects of reading and writing them.
 
 mod counters;
 mod entry;

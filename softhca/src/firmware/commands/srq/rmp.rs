@@ -1,4 +1,4 @@
-//! Receive memory pools: what drivers make of SRQs since devices have other commands for them (ISSI 1).
+//! Receive memory pools: drivers make these in place of SRQs since devices have other commands (ISSI 1).
 
 use super::layouts::{create_rmp_in, create_rmp_out, modify_rmp_in, query_rmp_out, rmp_bitmask, rmpc};
 use super::ring;

@@ -12,7 +12,7 @@ use crate::firmware::status::Refusal;
 const NO_SPECIAL_TOPOLOGY: u64 = 0;
 const TAG_MATCHING: u64 = 1;
 
-/// `xrqc.offload` (`MLX5_XRQC_OFFLOAD_RNDV`): the device fetches what messages announce.
+/// `xrqc.offload` (`MLX5_XRQC_OFFLOAD_RNDV`): the device fetches rendezvous data.
 const RENDEZVOUS: u64 = 1;
 
 pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
