@@ -15,7 +15,7 @@ pub fn to_device() {
     unsafe { asm!("dmb oshst", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// `dmb oshld`: loads before it are performed before loads and stores after it.
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `dmb oshld` (`dsb ld` up to release 54).
@@ -26,7 +26,8 @@ pub fn from_device() {
     unsafe { asm!("dmb oshld", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], by what rdma-core used up to release 54, `dsb ld`: it also waits for the earlier loads to finish.
+/// Same as [`from_device`], by `dsb ld`: rdma-core's instruction up to release 54. It also waits for the earlier loads
+/// to finish.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `dsb ld` only orders memory accesses; it changes no register, flag or memory.
@@ -36,16 +37,17 @@ pub fn from_device_conservative() {
 /// Orders all earlier stores, to memory or registers, before a later store to write-combining MMIO. Implies
 /// [`to_device`].
 ///
-/// `dsb st`, not `dmb`: the next store goes to device memory (Normal-NC or Device-GRE), and must not start before the
-/// earlier ones have completed. rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `dsb st`. UCX has the lighter `dmb oshst`
-/// (`ucs_memory_bus_store_fence`), after Linux commit 22ec71615d82, which made it the barrier before stores to devices.
+/// `dsb st`, not `dmb`: the next store goes to device memory (Normal-NC or Device-GRE). It must not start before the
+/// earlier stores have completed. rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `dsb st`. UCX has the lighter `dmb
+/// oshst` (`ucs_memory_bus_store_fence`). It follows Linux commit 22ec71615d82, which made `dmb oshst` the barrier
+/// before stores to devices.
 #[inline(always)]
 pub fn mmio_wc_start() {
     // SAFETY: `dsb st` only orders memory accesses; it changes no register, flag or memory.
     unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
 }
 
-/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+/// Drains the CPU's write buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// `dsb st` ends gathering: stores before it are complete before anything after it runs.
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `dsb st`.
@@ -57,9 +59,10 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// `dgh`, the data gathering hint (Arm ARM DDI 0487, C6.2, DGH; FEAT_DGH, and a `nop` to CPUs without it), by its number,
-/// since assemblers know the name only with the extension named: stores before it gain nothing by waiting to be merged with
-/// stores after it. It orders nothing. UCX `src/ucs/arch/aarch64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: `hint #6`.
+/// `dgh`, the data gathering hint (Arm ARM DDI 0487, C6.2, DGH; FEAT_DGH): the CPU gains nothing by keeping earlier
+/// stores back to merge them with later ones. CPUs without FEAT_DGH execute it as a `nop`. It orders nothing. The code
+/// gives the instruction by number, because assemblers accept the name only with the extension enabled. UCX
+/// `src/ucs/arch/aarch64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: `hint #6`.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     // SAFETY: a hint; it changes no register, flag or memory.
@@ -68,11 +71,11 @@ pub fn mmio_wc_hint() {
 
 /// Writes one 64-byte block to a BlueFlame register: eight stores from registers, with nothing between them.
 ///
-/// One block of assembly, because a compiler interleaves loads with the stores, and then Grace CPUs almost never merge them
-/// into one 64-byte write on the bus (Linux commit ead79118dae6, "arm64/io: Provide a WC friendly __iowriteXX_copy()").
-/// Even so some merge unreliably, which is why [`Neon`](super::copy::Neon) is the usual routine here and this one the
-/// fallback for programs that must not use vector registers. Ordering is the caller's: bracket it with [`mmio_wc_start`]
-/// and [`mmio_flush_writes`].
+/// The eight stores are one block of assembly, because a compiler interleaves loads with the stores. Grace CPUs then
+/// almost never merge the stores into one 64-byte write on the bus (Linux commit ead79118dae6, "arm64/io: Provide a WC
+/// friendly __iowriteXX_copy()"). Even without interleaved loads, some CPUs merge unreliably. So
+/// [`Neon`](super::copy::Neon) is the usual routine here, and this one is the fallback for programs that must not use
+/// vector registers. The caller orders it: bracket it with [`mmio_wc_start`] and [`mmio_flush_writes`].
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! 32-bit Arm, version 7 and later (`dmb` and `dsb` do not exist before). rdma-core has no 32-bit Arm; the choices are
-//! those of Linux (`arch/arm/include/asm/barrier.h`: `dma_wmb`, `dma_rmb`, `wmb`).
+//! 32-bit Arm, version 7 and later (`dmb` and `dsb` do not exist before). rdma-core does not support 32-bit Arm. The
+//! instructions are those of Linux (`arch/arm/include/asm/barrier.h`: `dma_wmb`, `dma_rmb`, `wmb`).
 use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -12,7 +12,7 @@ pub fn to_device() {
     unsafe { asm!("dmb oshst", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// `dmb osh`: version 7 has no barrier for loads alone. Linux `dma_rmb`.
 #[inline(always)]
@@ -38,7 +38,7 @@ pub fn mmio_wc_start() {
     unsafe { asm!("dsb st", options(nostack, preserves_flags)) }
 }
 
-/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+/// Drains the CPU's write buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// `dsb st`: the stores are complete before anything after it runs. Linux `wmb`.
 #[inline(always)]

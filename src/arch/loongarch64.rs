@@ -11,7 +11,7 @@ pub fn to_device() {
     unsafe { asm!("dbar 0", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `dbar 0`.
 #[inline(always)]
@@ -20,7 +20,7 @@ pub fn from_device() {
     unsafe { asm!("dbar 0", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], which already is what rdma-core does here.
+/// Same as [`from_device`], which already uses rdma-core's instruction.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `dbar 0` only orders memory accesses; it changes no register, flag or memory.
@@ -37,7 +37,7 @@ pub fn mmio_wc_start() {
     unsafe { asm!("dbar 0", options(nostack, preserves_flags)) }
 }
 
-/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+/// Drains the CPU's write buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `dbar 0`.
 #[inline(always)]

@@ -1,8 +1,9 @@
-//! Register stores on s390x: PCI instructions (z15 and later) reach device memory, ordinary stores do not.
+//! Register stores on s390x: PCI instructions (z15 and later) reach device memory; ordinary stores do not.
 //!
-//! A bit of the auxiliary vector says whether the machine has them; this crate, without a C library, cannot read it. And
-//! they must not write to a register that is ordinary memory (the software device, tests). So ordinary stores are the
-//! default, and a program with a real device turns the instructions on. If it forgets, its first doorbell faults.
+//! A bit of the auxiliary vector says whether the machine has these instructions. This crate has no C library and
+//! cannot read it. The instructions must also not write to a register that is ordinary memory (the software device,
+//! tests). So ordinary stores are the default, and a program with a real device enables the instructions. If the
+//! program forgets, its first doorbell faults.
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::s390x::{pci_store, pci_store_block};
@@ -18,8 +19,8 @@ pub(super) fn pci_instructions() -> bool {
 /// Makes every later register store of this process use the PCI instructions (`pcistgi`, `pcistbi`, `pciwb`).
 ///
 /// Call it once, before the first doorbell, when `getauxval(AT_HWCAP)` has `HWCAP_S390_PCI_MIO` (rdma-core
-/// `util/mmio.c`, `check_mio_supported`). Machines without it need a system call for each doorbell, which this
-/// crate does not have.
+/// `util/mmio.c`, `check_mio_supported`). Machines without the instructions need a system call for each doorbell; this
+/// crate does not have it.
 ///
 /// # Safety
 ///
@@ -35,8 +36,8 @@ pub unsafe fn enable_pci_instructions() {
 ///
 /// # Safety
 ///
-/// `dst` is 8-byte aligned and valid for an 8-byte write, by PCI instructions if those are enabled; that write may make
-/// a device act on what the doorbell names.
+/// `dst` is 8-byte aligned and valid for an 8-byte write, by PCI instructions if those are enabled. That write may
+/// make a device act on the work that the doorbell names.
 #[inline(always)]
 pub unsafe fn mmio_write64(dst: *mut u64, value_in_memory_order: u64) {
     if pci_instructions() {

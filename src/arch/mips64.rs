@@ -1,5 +1,5 @@
-//! MIPS, 64 bit. Inline assembly is not stable there; the sequentially consistent fence compiles to `sync`, which is the
-//! instruction wanted, and holds the compiler back as the others do.
+//! MIPS, 64 bit. Inline assembly is not stable on this architecture. The sequentially consistent fence compiles to
+//! `sync`, the required instruction, and is a compiler barrier like the `asm!` blocks of the other architectures.
 use core::sync::atomic::{Ordering, fence};
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -10,7 +10,7 @@ pub fn to_device() {
     fence(Ordering::SeqCst);
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `sync`.
 #[inline(always)]
@@ -18,7 +18,7 @@ pub fn from_device() {
     fence(Ordering::SeqCst);
 }
 
-/// As [`from_device`], which already is the full barrier.
+/// Same as [`from_device`], which already is the full barrier.
 #[inline(always)]
 pub fn from_device_conservative() {
     fence(Ordering::SeqCst);

@@ -1,30 +1,31 @@
-//! Barriers towards a DMA device, and stores to its registers: one file per CPU architecture, the same names in each. Knows no
-//! queue, no WQE and no CQE.
+//! Barriers towards a DMA device, and stores to its registers: one file per CPU architecture, with the same names in
+//! each. Knows no queue, no WQE and no CQE.
 //!
-//! | name | where | what it promises |
+//! | name | where | promise |
 //! |---|---|---|
 //! | [`to_device`] | after the WQE, before the doorbell record | a device that sees the record sees the WQE |
 //! | [`mmio_wc_start`] | after the record, before a store to the register | that store reaches the device after all earlier stores |
 //! | [`mmio_flush_writes`] | after a store to the register | the store leaves the CPU now, and no later one combines with it |
-//! | [`mmio_wc_hint`] | the same, where no barrier is wanted | nothing; it tells the CPU, if it listens, to send full buffers soon |
-//! | [`from_device`] | after the owner bit, before the rest of the CQE | later loads see what the device stored before that bit |
-//! | [`from_device_conservative`] | the same | the same, by rdma-core's instruction where `from_device` is lighter |
+//! | [`mmio_wc_hint`] | the same place, where no barrier is wanted | none; it hints to the CPU to send full buffers soon |
+//! | [`from_device`] | after the owner bit, before the rest of the CQE | later loads see everything that the device stored before that bit |
+//! | [`from_device_conservative`] | the same place | the same, by rdma-core's instruction where `from_device` is lighter |
 //! | [`mmio_write64`] | an 8-byte doorbell | one store of 8 bytes (on 32-bit CPUs two of 4, low address first, under a lock) |
 //! | [`mmio_copy64`], [`mmio_copy64_packed`] | a copy of one WQEBB to BlueFlame | 64 bytes by consecutive stores from CPU registers, ascending addresses |
 //!
-//! Each barrier has an example of what must hold before and after it. [`copy`] has other instructions for the last row; a
-//! program chooses one when it starts.
+//! Each barrier has an example of what must hold before and after it. [`copy`] has other instructions for the last
+//! row; a program chooses one when it starts.
 //!
-//! They mean what rdma-core's `util/udma_barrier.h` and `util/mmio.h` mean by them. Each architecture's file cites the
-//! instruction that rdma-core uses, and says where this crate differs and why. They order one CPU's accesses for a device;
-//! between threads use [`core::sync::atomic`].
+//! The names mean the same as in rdma-core's `util/udma_barrier.h` and `util/mmio.h`. Each architecture's file cites
+//! rdma-core's instruction, and says where this crate differs and why. The barriers order one CPU's accesses for a
+//! device; between threads use [`core::sync::atomic`].
 //!
 //! # Why assembly, and why without `nomem`
 //!
-//! An `asm!` block without the `nomem` option may read and write any memory whose address has escaped, so the compiler
-//! moves no load or store of such memory across it: every barrier here is a compiler barrier first. `nomem` would take
-//! that away while the instruction stayed in place. `preserves_flags` and `nostack` only speak of flags and stack.
-//! `tests/arch_asm.rs` compiles these very files for every architecture and compares the instructions with a table.
+//! An `asm!` block without the `nomem` option may read and write any memory whose address has escaped. So the compiler
+//! moves no load or store of such memory across it: every barrier here is a compiler barrier first. With `nomem` the
+//! compiler could move them, although the instruction stayed in place. `preserves_flags` and `nostack` concern flags
+//! and stack only. `tests/arch_asm.rs` compiles these very files for every architecture and compares the instructions
+//! with a table.
 //!
 //! # Adding an architecture
 //!
@@ -32,8 +33,9 @@
 
 pub mod copy;
 
-/// Declares one architecture's module and re-exports its barriers under the common names. What a barrier is for is said here,
-/// with what must hold before and after it; by which instruction, and why, in the architecture's file.
+/// Declares one architecture's module and re-exports its barriers under the common names. The documentation here
+/// states each barrier's purpose and the conditions before and after it. The architecture's file states the
+/// instruction and the reason.
 macro_rules! architecture {
     ($name:ident, $cfg:meta) => {
         #[cfg($cfg)]
@@ -55,7 +57,7 @@ macro_rules! architecture {
         #[cfg($cfg)]
         pub use $name::to_device;
 
-        /// The owner bit is read before the rest of the CQE, and before the data that the CQE tells of.
+        /// The owner bit is read before the rest of the CQE, and before the data that the CQE reports.
         ///
         /// ```
         /// # use blueflame::arch;
@@ -72,7 +74,7 @@ macro_rules! architecture {
         #[cfg($cfg)]
         pub use $name::from_device;
 
-        /// For the same place as [`from_device`], and the same promise.
+        /// For the same place as [`from_device`], with the same promise.
         #[cfg($cfg)]
         pub use $name::from_device_conservative;
 
@@ -111,7 +113,8 @@ macro_rules! architecture {
         #[cfg($cfg)]
         pub use $name::mmio_flush_writes;
 
-        /// Promises nothing: a buffer that the copy has filled leaves soon, where the CPU can be told.
+        /// Promises nothing: it hints to the CPU to send a buffer that the copy has filled soon, where the CPU has
+        /// such a hint.
         ///
         /// ```
         /// # use blueflame::arch;

@@ -122,8 +122,8 @@ mod sixteen {
 /// Sixteen bytes in memory order, in one register where the CPU has registers of that width (x86-64: SSE2; AArch64:
 /// Advanced SIMD), otherwise in two.
 ///
-/// A WQE that is stored twice, to the ring and to the device, then takes half as many stores. That is worth the instructions
-/// that bring two words together. A WQE that is stored once, to the ring alone, is cheaper word by word.
+/// A WQE that is stored twice, to the ring and to the device, then takes half as many stores. That is worth the
+/// instructions that combine two words. A WQE that is stored once, to the ring alone, is cheaper word by word.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Packed(sixteen::Sixteen);
@@ -143,7 +143,7 @@ impl Packed {
         Self(sixteen::or(self.0, other.0))
     }
 
-    /// The bytes moved to addresses four higher: the last four are lost, the first four are zero.
+    /// The bytes moved to addresses four higher. The last four are lost; the first four become zero.
     #[inline(always)]
     #[must_use]
     pub fn four_bytes_up(self) -> Self {

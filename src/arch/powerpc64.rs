@@ -3,8 +3,8 @@ use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
 ///
-/// `sync` (`hwsync`) orders all accesses, whatever the storage class (Power ISA, book II, 4.6.3): the store after it may
-/// be to cache-inhibited memory, which `lwsync` does not order.
+/// `sync` (`hwsync`) orders all accesses, whatever the storage class (Power ISA, book II, 4.6.3). The store after the
+/// barrier may be to cache-inhibited memory, which `lwsync` does not order.
 /// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `sync`.
 #[inline(always)]
 pub fn to_device() {
@@ -12,7 +12,7 @@ pub fn to_device() {
     unsafe { asm!("sync", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// `lwsync` orders loads from ordinary memory among themselves.
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `lwsync`.
@@ -40,7 +40,7 @@ pub fn mmio_wc_start() {
     unsafe { asm!("sync", options(nostack, preserves_flags)) }
 }
 
-/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+/// Drains the CPU's write buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// `sync` ends combining and orders the store before all that follows.
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `sync`.
@@ -52,7 +52,8 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX (`src/ucs/arch/ppc64/cpu.h`) has nothing there.
+/// Same as [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX
+/// (`src/ucs/arch/ppc64/cpu.h`) has nothing there.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

@@ -2,8 +2,8 @@
 
 /// Asks the CPU to fetch the line at `place` into its first-level cache, owned, for a later store.
 ///
-/// A hint: it orders nothing, changes nothing and cannot fault, whatever the address. x86-64: `prefetchw`, which older CPUs
-/// ignore (Intel SDM vol. 2, PREFETCHW); aarch64: `prfm pstl1keep`; elsewhere nothing.
+/// A hint: it orders nothing, changes nothing and cannot fault, whatever the address. x86-64: `prefetchw`, which older
+/// CPUs ignore (Intel SDM vol. 2, PREFETCHW). AArch64: `prfm pstl1keep`. Elsewhere: nothing.
 #[inline(always)]
 pub fn prefetch_write<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,7 @@ pub fn prefetch_write<T>(place: *const T) {
 
 /// Asks the CPU to fetch the line at `place` into its first-level cache, for a later load.
 ///
-/// A hint, as [`prefetch_write`]. x86-64: `prefetcht0`; aarch64: `prfm pldl1keep`; elsewhere nothing.
+/// A hint like [`prefetch_write`]. x86-64: `prefetcht0`. AArch64: `prfm pldl1keep`. Elsewhere: nothing.
 #[inline(always)]
 pub fn prefetch_read<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]

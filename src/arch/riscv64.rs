@@ -12,7 +12,7 @@ pub fn to_device() {
     unsafe { asm!("fence ow, ow", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// `fence ir, ir`: loads from memory and devices before loads from memory and devices.
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `fence ir,ir`.
@@ -22,7 +22,7 @@ pub fn from_device() {
     unsafe { asm!("fence ir, ir", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], which already is what rdma-core does here.
+/// Same as [`from_device`], which already uses rdma-core's instruction.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `fence ir, ir` only orders memory accesses; it changes no register, flag or memory.
@@ -39,7 +39,7 @@ pub fn mmio_wc_start() {
     unsafe { asm!("fence ow, ow", options(nostack, preserves_flags)) }
 }
 
-/// Sends what sits in write buffers to the device now, and keeps later stores from combining with it.
+/// Drains the CPU's write buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `fence ow,ow`. RISC-V has no instruction that hurries a write
 /// out; the fence only orders.
@@ -51,8 +51,8 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX (`src/ucs/arch/rv64/cpu.h`) has a
-/// fence there, too.
+/// Same as [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here. UCX
+/// (`src/ucs/arch/rv64/cpu.h`) also has a fence there.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

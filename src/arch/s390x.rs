@@ -1,6 +1,6 @@
-//! s390x. The CPU keeps stores in order and loads in order (z/Architecture Principles of Operation, SA22-7832, chapter 5,
-//! "Storage-Operand Consistency"), so towards memory only the compiler must be held back. Device memory is not reached
-//! by ordinary stores at all but by PCI instructions, see `mio.rs`.
+//! s390x. The CPU keeps stores in order and loads in order (z/Architecture Principles of Operation, SA22-7832, chapter
+//! 5, "Storage-Operand Consistency"). So towards memory a compiler barrier is enough. Ordinary stores do not reach
+//! device memory at all; PCI instructions do, see `mio.rs`.
 use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -12,7 +12,7 @@ pub fn to_device() {
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// A compiler barrier. rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: compiler barrier.
 #[inline(always)]
@@ -21,7 +21,7 @@ pub fn from_device() {
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], by a serializing instruction that the architecture does not require here: `bcr 15, 0`.
+/// Same as [`from_device`], by a serializing instruction that the architecture does not require here: `bcr 15, 0`.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `bcr 15, 0` branches nowhere; it serializes and changes no register, flag or memory.
@@ -45,7 +45,7 @@ pub fn mmio_flush_writes() {
     to_device();
     if super::mio::pci_instructions() {
         // SAFETY: `pciwb` waits for this CPU's PCI stores; it has no operands and changes no register, flag or memory.
-        // Whoever turned the PCI instructions on vouched that the machine has it.
+        // The caller of `enable_pci_instructions` vouched that the machine has it.
         unsafe { asm!(".insn rre,0xb9d50000,0,0", options(nostack, preserves_flags)) }
     }
 }

@@ -1,5 +1,6 @@
-//! SPARC V9. Inline assembly is not stable there; the sequentially consistent fence compiles to a `membar` of all four
-//! kinds, which contains the ones wanted, and holds the compiler back as the others do.
+//! SPARC V9. Inline assembly is not stable on this architecture. The sequentially consistent fence compiles to a
+//! `membar` of all four kinds, which includes the required ones. It is a compiler barrier like the `asm!` blocks of
+//! the other architectures.
 use core::sync::atomic::{Ordering, fence};
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -10,7 +11,7 @@ pub fn to_device() {
     fence(Ordering::SeqCst);
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
 /// rdma-core `util/udma_barrier.h`, `udma_from_device_barrier`: `membar #LoadLoad`.
 #[inline(always)]
@@ -18,7 +19,7 @@ pub fn from_device() {
     fence(Ordering::SeqCst);
 }
 
-/// As [`from_device`], which already is the full barrier.
+/// Same as [`from_device`], which already is the full barrier.
 #[inline(always)]
 pub fn from_device_conservative() {
     fence(Ordering::SeqCst);

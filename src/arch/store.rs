@@ -3,12 +3,12 @@
 /// Writes one 8-byte doorbell to a device register.
 ///
 /// On a 64-bit CPU it is one store instruction, hence one 8-byte write on the bus. A 32-bit CPU writes the word at the
-/// lower address first, then the other, under a lock of this process, so that no other thread's doorbell comes between. Both
-/// are as in rdma-core (`util/mmio.c`, `pthread_mmio_write64_be`). Its lock is not ours: on a 32-bit CPU, do not ring one
-/// register through this crate and through libmlx5 from two threads.
+/// lower address first, then the other. A process-wide lock keeps other threads' doorbells from coming between the
+/// two. Both are as in rdma-core (`util/mmio.c`, `pthread_mmio_write64_be`), but its lock is a different one. So on a
+/// 32-bit CPU, do not ring one register through this crate and through libmlx5 from two threads.
 ///
-/// On a 32-bit CPU, do not post or arm in a signal handler: if the signal has interrupted a doorbell of the same thread, the
-/// handler waits for the lock for ever.
+/// On a 32-bit CPU, do not post or arm in a signal handler. If the signal interrupts a doorbell of the same thread,
+/// the handler waits for the lock forever.
 ///
 /// It orders nothing else: bracket it with [`mmio_wc_start`](super::mmio_wc_start) and
 /// [`mmio_flush_writes`](super::mmio_flush_writes).
@@ -17,7 +17,8 @@
 ///
 /// # Safety
 ///
-/// `dst` is 8-byte aligned and valid for an 8-byte write; that write may make a device act on what the doorbell names.
+/// `dst` is 8-byte aligned and valid for an 8-byte write; that write may make a device act on the work that the
+/// doorbell names.
 #[inline(always)]
 pub unsafe fn mmio_write64(dst: *mut u64, value_in_memory_order: u64) {
     #[cfg(target_pointer_width = "32")]
@@ -34,7 +35,7 @@ mod turn {
 
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Held for two stores, between which nothing can fail or block.
+    /// Held for two stores; nothing between them can fail or block.
     pub(super) struct Turn(());
 
     pub(super) fn take() -> Turn {
@@ -79,8 +80,8 @@ unsafe fn store64(dst: *mut u64, value_in_memory_order: u64) {
 
 /// Writes one WQEBB to a BlueFlame register, by 8-byte stores at ascending addresses.
 ///
-/// The words should be in CPU registers already: to load them from the ring while the stores to it are still under way can
-/// cost a failed store forwarding. The caller brackets it with barriers, as [`mmio_write64`].
+/// The words should be in CPU registers already. Loading them from the ring while the stores to it are still under way
+/// can cost a failed store forwarding. The caller brackets the copy with barriers, as for [`mmio_write64`].
 ///
 /// # Safety
 ///

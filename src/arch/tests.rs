@@ -1,4 +1,4 @@
-//! What a program can see of barriers and register stores: the bytes. The instructions are checked by `tests/arch_asm.rs`.
+//! The bytes that barriers and register stores leave in memory. `tests/arch_asm.rs` checks the instructions.
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
@@ -63,8 +63,8 @@ fn block_copy_keeps_the_order_of_words_and_stays_within_64_bytes() {
     assert_eq!(reg.0[8..], [0xa5a5_a5a5_a5a5_a5a5; 8]);
 }
 
-/// What one side stores before a barrier, the other has seen when it sees what is stored after it. On CPUs that keep stores
-/// and loads in order themselves only a compiler could break this.
+/// When the reader sees a store made after the writer's barrier, it has also seen every store made before that
+/// barrier. On CPUs that keep the order of stores and of loads themselves, only a compiler could break this.
 fn keeps_the_order_of_two_words(between_stores: fn(), between_loads: fn()) {
     const LAST: usize = 20_000;
     let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));

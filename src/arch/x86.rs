@@ -1,5 +1,5 @@
-//! 32-bit x86: the memory model of x86-64, but `lfence` and `sfence` cannot be taken for granted (SSE, SSE2), so a
-//! locked read-modify-write of the stack does their work, as in rdma-core.
+//! 32-bit x86. The memory model is that of x86-64, but `lfence` and `sfence` may be missing (they need SSE2 and SSE).
+//! So a locked read-modify-write of the stack does their work, as in rdma-core.
 use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -12,17 +12,17 @@ pub fn to_device() {
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// Orders the load that saw the device's owner bit before the loads of what the device wrote earlier.
+/// Orders the load that saw the device's owner bit before the loads of data that the device wrote earlier.
 ///
-/// A compiler barrier: loads from write-back memory are performed in program order, as on x86-64, where the argument is
-/// written out. rdma-core has `lock addl` here: [`from_device_conservative`].
+/// A compiler barrier: the CPU performs loads from write-back memory in program order. The x86-64 file has the full
+/// argument. rdma-core has `lock addl` here: [`from_device_conservative`].
 #[inline(always)]
 pub fn from_device() {
     // SAFETY: an empty instruction sequence; it touches no register, flag or stack.
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], by the instruction rdma-core uses: `lock addl $0, (%esp)` (`util/udma_barrier.h`,
+/// Same as [`from_device`], by rdma-core's instruction: `lock addl $0, (%esp)` (`util/udma_barrier.h`,
 /// `udma_from_device_barrier`).
 #[inline(always)]
 pub fn from_device_conservative() {
@@ -41,7 +41,7 @@ pub fn mmio_wc_start() {
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
-/// Sends what sits in write-combining buffers to the device now, and keeps later stores from combining with it.
+/// Drains the write-combining buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `lock addl $0, (%esp)`.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! What this CPU, its operating system and the program's target have.
+//! The instructions that this CPU, its operating system and the program's target support.
 use super::CopyRoutine;
 
 /// Whether the routine's instructions can be executed.
@@ -31,7 +31,7 @@ pub(super) fn available(routine: CopyRoutine) -> bool {
     routine == CopyRoutine::Words
 }
 
-/// Whether the program may use vector registers. A kernel, or a program for bare metal, may have to leave them alone; it is
+/// Whether the program may use vector registers. A kernel or a bare-metal program may have to leave them alone. It is
 /// then compiled for a target without them.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn vectors() -> bool {
@@ -56,7 +56,7 @@ mod x86 {
     const MOVDIR64B: u32 = 1 << 28;
     /// XCR0: the operating system keeps xmm and the upper halves of ymm.
     const YMM_STATE: u32 = 0b0110;
-    /// XCR0: and mask registers, the upper halves of zmm0 to 15, and zmm16 to 31.
+    /// XCR0: the same, and mask registers, the upper halves of zmm0 to 15, and zmm16 to 31.
     const ZMM_STATE: u32 = 0b1110_0110;
 
     /// The leaf with features beyond the first; zeros if there is none.
@@ -91,8 +91,8 @@ mod x86 {
     }
 }
 
-/// FEAT_LS64, as Linux tells: programs cannot read the CPU's own register, and the kernel must have opened the instruction
-/// to them. Through the C library, so not without `std`.
+/// FEAT_LS64, as Linux reports it: programs cannot read the CPU's own register, and the kernel must have enabled the
+/// instruction for them. The query needs the C library, so it is absent without `std`.
 #[cfg(target_arch = "aarch64")]
 fn ls64() -> bool {
     #[cfg(all(feature = "std", any(target_os = "linux", target_os = "android")))]

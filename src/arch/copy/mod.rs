@@ -1,31 +1,31 @@
-//! Copy routines: different instructions that copy one WQEBB to a BlueFlame register. A program chooses one when it starts, and
-//! posting does not pay for the choice.
+//! Copy routines: different instructions that copy one WQEBB to a BlueFlame register. A program chooses one when it
+//! starts, and posting does not pay for the choice.
 //!
 //! If the 64 bytes reach the device in one write, it need not fetch the WQE. [`Words`] makes eight stores
-//! ([`mmio_copy64`]) and relies on the CPU's write-combining buffers to merge them into one write, which they usually do.
-//! Other instructions store more at once.
+//! ([`mmio_copy64`]) and relies on the CPU's write-combining buffers to merge them into one write, which they usually
+//! do. Other instructions store more at once.
 //!
 //! | routine | CPU | stores | one write of 64 bytes on the bus? |
 //! |---|---|---|---|
 //! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and nothing interrupts; promised by no architecture |
 //! | `Sse` | x86-64 | 4 of 16 | the same |
 //! | `Avx` | x86-64, AVX | 2 of 32 | the same |
-//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: what Intel promises to be atomic ends at 16 bytes (SDM vol. 3, 9.1.1) |
-//! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B), whatever type of memory the register is mapped as |
-//! | `Neon` | AArch64 | 1 of 64 | the same: what Arm promises to be atomic ends at 8 bytes of a vector (Arm ARM, B2.2.1) |
+//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: Intel promises atomicity up to 16 bytes only (SDM vol. 3, 9.1.1) |
+//! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B) for every memory type of the register's mapping |
+//! | `Neon` | AArch64 | 1 of 64 | the same as `Words`: Arm promises atomicity up to 8 bytes of a vector only (Arm ARM, B2.2.1) |
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
 //!
 //! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and
-//! [`mmio_flush_writes`](super::mmio_flush_writes); a register's [`ring_doorbell`](crate::db::Register::ring_doorbell) has them.
-//! MOVDIR64B is not ordered with other stores, whatever the memory, but `sfence` orders it; `dsb st` orders ST64B like any
-//! store.
+//! [`mmio_flush_writes`](super::mmio_flush_writes); a register's [`ring_doorbell`](crate::db::Register::ring_doorbell)
+//! has them. MOVDIR64B is not ordered with other stores, to memory of any type, but `sfence` orders it. `dsb st`
+//! orders ST64B like any other store.
 //!
 //! # The choice
 //!
-//! A routine is a type of size zero. A value of it proves that this CPU has the instructions, since making one asks the CPU.
-//! A register takes the value ([`ExclusiveRegister::with_copy`]) and has the routine in its type: posting needs no branch, no
-//! pointer and no check. To choose at run time, take a [`CopyRoutine`] and let [`dispatch`](CopyRoutine::dispatch) call your
-//! main loop with the type:
+//! A routine is a type of size zero. A value of it proves that this CPU has the instructions, because its constructor
+//! asks the CPU. A register takes the value ([`ExclusiveRegister::with_copy`]) and has the routine in its type, so
+//! posting needs no branch, no pointer and no check. To choose at run time, take a [`CopyRoutine`] and let
+//! [`dispatch`](CopyRoutine::dispatch) call your main loop with the type:
 //!
 //! ```
 //! use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
@@ -68,11 +68,13 @@
 //!
 //! # Which is best
 //!
-//! A request that has one or two WQEBBs by its type is composed in the form that the routine takes ([`BlockCopy::WIDE`]): in words
-//! for `8x8`, in wide registers ([`Packed`]) for the others, which halves the stores. Any other is read back from the ring by
-//! words, and to bring those together costs more than it saves. What the CPU does for each routine was measured
-//! (`docs/performance.md`, "Copy routines"); what the bus makes of it differs from machine to machine: [`SendQueue::probe`]
-//! measures there, and sees which copies the device takes.
+//! A request whose type fixes its size to one or two WQEBBs is composed in the form that the routine takes
+//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Packed`]) for the others. Wide registers halve the
+//! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
+//! saves.
+//!
+//! `docs/performance.md`, "Copy routines", has measurements of the CPU's cost for each routine. The effect on the bus
+//! differs from machine to machine. [`SendQueue::probe`] measures it on yours, and sees which copies the device takes.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
 //! [`SendQueue::probe`]: crate::queue::SendQueue::probe
@@ -104,13 +106,13 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
 
-    /// The same, from wide registers.
+    /// As [`copy`](Self::copy), from wide registers.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy).
     unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
 
-    /// The same, from memory where the WQEBB was stored by words, perhaps a moment ago.
+    /// As [`copy`](Self::copy), from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), and `wqebb` is 8-byte aligned and valid for a 64-byte read.
@@ -124,13 +126,13 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// Keeps the trait this room's own.
+/// Seals the trait: other crates cannot implement it.
 mod sealed {
     pub trait Sealed {}
 }
 
-/// The routine of a register whose type names none: `Sse` on x86-64 and `Neon` on AArch64, which all such CPUs have;
-/// [`Words`] elsewhere. Why: [`CopyRoutine::default_for_cpu`].
+/// The routine of a register whose type names none. On x86-64 it is `Sse` and on AArch64 `Neon`, which all CPUs of the
+/// target have; elsewhere it is [`Words`]. For the reasons see [`CopyRoutine::default_for_cpu`].
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub type DefaultCopy = Sse;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
@@ -143,16 +145,16 @@ pub type DefaultCopy = Neon;
 #[expect(missing_docs, reason = "above")]
 pub type DefaultCopy = Words;
 
-/// The same for a [`SharedRegister`](crate::db::SharedRegister): [`Words`] on x86-64, where wider stores take longer behind the
-/// lock; [`DefaultCopy`] elsewhere.
+/// The default routine of a [`SharedRegister`](crate::db::SharedRegister). On x86-64 it is [`Words`], because wider
+/// stores take longer behind the lock; elsewhere it is [`DefaultCopy`].
 #[cfg(target_arch = "x86_64")]
 pub type DefaultSharedCopy = Words;
 #[cfg(not(target_arch = "x86_64"))]
 #[expect(missing_docs, reason = "above")]
 pub type DefaultSharedCopy = DefaultCopy;
 
-/// Eight stores of 8 bytes at ascending addresses: [`mmio_copy64`], whatever that is on this CPU. On s390x it is one PCI
-/// block store, if those are enabled.
+/// Eight stores of 8 bytes at ascending addresses, by this CPU's [`mmio_copy64`]. On s390x it is one PCI block store,
+/// if those are enabled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Words;
 
@@ -187,7 +189,7 @@ macro_rules! routines {
             /// The routine, if this CPU and its operating system have the instructions.
             ///
             /// # Errors
-            /// What is missing.
+            /// The routine that this CPU or its operating system lacks.
             pub fn new() -> Result<Self, CopyUnavailable> {
                 CopyRoutine::$name.check()?;
                 Ok(Self(()))

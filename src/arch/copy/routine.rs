@@ -13,7 +13,8 @@ use super::{BlockCopy, Words, features};
 
 /// A copy routine by name, for choosing one at run time: see the [module's text](super).
 ///
-/// All names exist on every CPU, so that a configuration can be read anywhere; a routine that this one lacks is refused.
+/// All names exist on every CPU, so a configuration can be read anywhere. Using a routine that this CPU lacks is an
+/// error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CopyRoutine {
@@ -33,9 +34,9 @@ pub enum CopyRoutine {
     St64b,
 }
 
-/// Code that is compiled for every copy routine, and entered once with the one that was chosen.
+/// Code that is compiled for every copy routine, and entered once with the chosen one.
 pub trait CopyVisitor {
-    /// What it returns.
+    /// The result of the code.
     type Output;
 
     /// Goes on with routine `copy`.
@@ -61,7 +62,7 @@ impl CopyRoutine {
         }
     }
 
-    /// What the routine needs.
+    /// The features that the routine needs.
     const fn needs(self) -> &'static str {
         match self {
             Self::Words => "nothing",
@@ -93,13 +94,14 @@ impl CopyRoutine {
 
     /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). Every CPU of the target has it.
     ///
-    /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs: the
-    ///   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for
-    ///   callers who know that the memory takes it.
-    /// - x86-64: [`Sse`](Self::Sse), even if the CPU can store more at once. Write combining merges consecutive stores into one
-    ///   write, whatever their width, and a request of one WQEBB is in registers of 16 bytes already. UCX copies so
-    ///   (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes. [`Movdir64b`](Self::Movdir64b) promises what write combining usually
-    ///   does: [probe](crate::queue::SendQueue::probe) it on the machine in question.
+    /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs;
+    ///   the   evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is
+    ///   for   callers that know that the memory takes it.
+    /// - x86-64: [`Sse`](Self::Sse), even if the CPU can store more at once. Write combining merges consecutive stores
+    ///   of any   width into one write, and a request of one WQEBB is in registers of 16 bytes already. UCX also
+    ///   copies by 16 bytes   (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes. [`Movdir64b`](Self::Movdir64b)
+    ///   guarantees the single write that write   combining usually achieves: [probe](crate::queue::SendQueue::probe)
+    ///   it on the machine in question.
     /// - Everywhere else: [`Words`](Self::Words).
     #[must_use]
     pub const fn default_for_cpu() -> Self {
@@ -109,7 +111,7 @@ impl CopyRoutine {
     /// Enters `visitor` with this routine as a type.
     ///
     /// # Errors
-    /// If this CPU does not have it; the visitor is dropped then.
+    /// If this CPU does not have it; the visitor is then dropped.
     pub fn dispatch<V: CopyVisitor>(self, visitor: V) -> Result<V::Output, CopyUnavailable> {
         match self {
             Self::Words => Ok(visitor.run(Words)),
@@ -148,7 +150,7 @@ impl FromStr for CopyRoutine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyUnavailable {
-    /// What was asked for.
+    /// The requested routine.
     pub routine: CopyRoutine,
 }
 
@@ -160,7 +162,7 @@ impl fmt::Display for CopyUnavailable {
 
 impl core::error::Error for CopyUnavailable {}
 
-/// A name that no copy routine has.
+/// The error for a name that no copy routine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownCopyRoutine(());
 
@@ -181,8 +183,8 @@ pub const COPY_VARIABLE: &str = "BLUEFLAME_COPY";
 impl CopyRoutine {
     /// The routine that the environment variable `BLUEFLAME_COPY` names; `None` if it is not set, or empty.
     ///
-    /// Nothing in this crate reads the variable by itself: a program that wants the override calls this when it starts,
-    /// `CopyRoutine::from_env()?.unwrap_or_else(CopyRoutine::default_for_cpu)`.
+    /// Nothing in this crate reads the variable by itself. A program that wants the override calls this when it
+    /// starts: `CopyRoutine::from_env()?.unwrap_or_else(CopyRoutine::default_for_cpu)`.
     ///
     /// # Errors
     /// A value that names no routine. [`dispatch`](Self::dispatch) checks whether the CPU has it.
@@ -198,14 +200,14 @@ impl CopyRoutine {
     }
 }
 
-/// What the environment variable for the copy routine holds, and why that is wrong.
+/// An invalid value of the environment variable for the copy routine, and the reason.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadCopyVariable {
     /// The variable's value.
     pub value: std::string::String,
-    /// What is wrong with it.
+    /// The reason why it is invalid.
     pub why: UnknownCopyRoutine,
 }
 

@@ -1,4 +1,4 @@
-//! What routines store, which of them this CPU is given, and what they leave of the caller's registers.
+//! The bytes that routines store, the routines that this CPU offers, and the effect on the caller's registers.
 use std::format;
 use std::string::ToString;
 use std::vec::Vec;
@@ -12,11 +12,11 @@ fn on_memory() -> impl Iterator<Item = CopyRoutine> {
 
 const OLD: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
-/// A page, so that blocks lie at every offset that a register's can have.
+/// A page, so that blocks lie at every offset that a register's halves can have.
 #[repr(align(4096))]
 struct Page([u64; 512]);
 
-/// A block in which no byte is like another.
+/// A block whose bytes all differ.
 fn block() -> [u64; 8] {
     core::array::from_fn(|i| u64::from_be_bytes(core::array::from_fn(|j| (8 * i + j) as u8 | 0x40)))
 }
@@ -57,7 +57,7 @@ impl CopyVisitor for Stored {
                 unsafe { copy.copy_wqebb(dst, core::hint::black_box(&lines).0[offset..].as_ptr()) }
             }
         }
-        // Direct stores are ordered with loads of the same CPU by a fence only.
+        // Only a fence orders direct stores with loads of the same CPU.
         crate::arch::mmio_flush_writes();
         core::hint::black_box(&mut page);
         page
@@ -147,7 +147,7 @@ fn the_variable_is_read() {
     );
 }
 
-/// Against the standard library's own look at the CPU, and Linux' where that has none.
+/// Compares with the standard library's own detection, and with Linux' where the library has none.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn features_are_those_that_others_see() {

@@ -10,30 +10,32 @@ routines! {
     /// Four stores of 16 bytes. Needs SSE2, which every x86-64 CPU has, and a program that may use it.
     Sse, instructions::copy_sse, mmio_copy64_packed, wqebb sse_wqebb;
 
-    /// Two stores of 32 bytes. Needs AVX. It runs `vzeroupper`, so callers lose what they keep in vector registers.
+    /// Two stores of 32 bytes. Needs AVX. It runs `vzeroupper`, so callers lose the vector registers' contents.
     Avx, instructions::copy_avx, avx_packed;
 
-    /// One store of 64 bytes. Needs AVX-512F and AVX-512DQ. Nothing promises one bus write; and on some Intel CPUs the
-    /// wide registers lower the clock.
+    /// One store of 64 bytes. Needs AVX-512F and AVX-512DQ. Intel does not promise one bus write, and on some Intel
+    /// CPUs the wide registers lower the clock.
     Avx512, instructions::copy_avx512, avx512_packed;
 }
 
 routines! {
     /// One direct store of 64 bytes. Needs MOVDIR64B: Intel since Tiger Lake and Sapphire Rapids, AMD since Zen 5.
     ///
-    /// The 64 bytes arrive as one write, leave at once, and combine with no store that follows (Intel SDM vol. 2,
-    /// MOVDIR64B), even if the register is not mapped write-combining, as happens in virtual machines. rdma-core uses
-    /// it for another vendor's device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own (`iosubmit_cmds512`).
+    /// The 64 bytes arrive as one write, leave at once, and do not combine with later stores (Intel SDM vol. 2,
+    /// MOVDIR64B). This holds even if the register is not mapped write-combining, as happens in virtual machines.
+    /// rdma-core uses it for another vendor's device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own
+    /// (`iosubmit_cmds512`).
     ///
-    /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_wqebb) directly: the words were stored before
-    /// the doorbell's first barrier. A WQEBB in registers goes to the stack first, and the load waits until those stores are in
-    /// the cache. (To compose it in one register and store it to the stack at once is faster, but takes AVX-512, which some servers
-    /// with MOVDIR64B lack, as Sierra Forest: not worth a second routine.)
+    /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_wqebb) directly, because the words were
+    /// stored before the doorbell's first barrier. A WQEBB in registers goes to the stack first, and the load waits
+    /// until those stores are in the cache. It would be faster to compose it in one register and store that to the
+    /// stack at once. But this takes AVX-512, which some servers with MOVDIR64B lack, such as Sierra Forest; it is not
+    /// worth a second routine.
     ///
-    /// On ordinary memory it writes the line back, evicts it from the cache and writes past it. So against the software device,
-    /// and in benchmarks without a NIC, it is slow, which says nothing about a register.
+    /// On ordinary memory it writes the line back, evicts it from the cache and writes past it. So it is slow against
+    /// the software device, and in benchmarks without a NIC. That says nothing about a register.
     ///
-    /// No machine with this instruction has run this crate: what is checked is the assembly (`tests/arch_asm.rs`).
+    /// No machine with this instruction has run this crate; only the assembly is checked (`tests/arch_asm.rs`).
     Movdir64b, movdir64b, movdir64b_packed, wqebb instructions::copy_movdir64b;
 }
 
@@ -50,8 +52,8 @@ impl Default for Sse {
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
 unsafe fn sse_wqebb(dst: *mut u64, wqebb: *const u64) {
-    // By words, as they were stored: the CPU cannot forward narrow stores to a wider load. Volatile, so that the compiler does
-    // not merge two loads.
+    // By words, the width they were stored with: the CPU cannot forward narrow stores to a wider load. Volatile, so
+    // that the compiler does not merge two loads.
     let word = |i| {
         // SAFETY: eight words from `wqebb` on, for which the caller vouches.
         unsafe { wqebb.add(i).read_volatile() }
@@ -79,7 +81,7 @@ unsafe fn avx512_packed(dst: *mut u64, block: [Packed; 4]) {
     unsafe { instructions::copy_avx512_packed(dst, block.map(Packed::register)) }
 }
 
-/// A source for MOVDIR64B. One cache line: a source across two of them takes two loads.
+/// A source for MOVDIR64B, in one cache line: a source across two lines takes two loads.
 #[repr(align(64))]
 struct Line<T>(T);
 

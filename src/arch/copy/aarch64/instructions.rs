@@ -22,7 +22,7 @@ pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
     }
 }
 
-/// The same of a WQEBB in memory.
+/// As [`copy_neon`], from a WQEBB in memory.
 ///
 /// # Safety
 /// As for [`copy_neon`], and `wqebb` is 8-byte aligned and valid for a 64-byte read.
@@ -42,8 +42,8 @@ pub(super) unsafe fn copy_neon_wqebb(dst: *mut u64, wqebb: *const u64) {
     }
 }
 
-/// One single-copy atomic store of 64 bytes, from x0 to x7: `st64b x0, [x8]` (Arm ARM DDI 0487, C6.2, ST64B), as a number,
-/// since assemblers know the name only with the extension named.
+/// One single-copy atomic store of 64 bytes, from x0 to x7: `st64b x0, [x8]` (Arm ARM DDI 0487, C6.2, ST64B). The code
+/// gives the instruction by number, because assemblers accept the name only with the extension enabled.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write, in memory that takes such stores. The CPU has FEAT_LS64, open to

@@ -1,6 +1,6 @@
-//! The copies of x86-64. Each is one `asm!` block that names its instructions, so that they are these whatever the
-//! caller was compiled for; and each takes the words from general registers. A wide load of words that were stored one by
-//! one a moment ago could not be forwarded from those stores: it waits until they have reached the cache.
+//! The copies of x86-64. Each is one `asm!` block that names its instructions, so they do not depend on the caller's
+//! target features. Each takes the words from general registers. If the words were stored one by one a moment ago, the
+//! CPU cannot forward them to a wide load, which then waits until they have reached the cache.
 use core::arch::asm;
 #[cfg(target_feature = "sse2")]
 use core::arch::x86_64::__m128i;
@@ -45,10 +45,10 @@ pub(super) unsafe fn copy_sse(dst: *mut u64, words: &[u64; 8]) {
 
 /// Two stores of 32 bytes.
 ///
-/// `vzeroupper` at the end: as long as the upper half of any of these registers is in use, SSE instructions, of which
-/// code that was compiled for plain x86-64 is full, wait for registers they do not need, or save them at great cost (Intel
-/// optimization manual, "Mixing AVX code with SSE code"). It clears the upper half of all sixteen registers, hence so many
-/// clobbers: a caller that was compiled for AVX keeps nothing in them across this.
+/// It ends with `vzeroupper`. Code compiled for plain x86-64 is full of SSE instructions. While the upper half of any
+/// of these registers is in use, SSE instructions wait for registers they do not need, or save them at great cost
+/// (Intel optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen
+/// registers, hence so many clobbers: a caller compiled for AVX keeps nothing in them across this.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX.
@@ -85,7 +85,7 @@ pub(super) unsafe fn copy_avx(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// [`copy_avx`] of a block in registers of sixteen bytes.
+/// As [`copy_avx`], for a block in registers of sixteen bytes.
 ///
 /// # Safety
 /// As for [`copy_avx`].
@@ -114,7 +114,8 @@ pub(super) unsafe fn copy_avx_packed(dst: *mut u64, block: [__m128i; 4]) {
 
 /// One store of 64 bytes.
 ///
-/// In registers that only AVX-512 has, 16 to 19: SSE instructions cannot name them, so no `vzeroupper` is needed after.
+/// It uses registers 16 to 19, which only AVX-512 has. SSE instructions cannot name them, so no `vzeroupper` is needed
+/// after.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX-512F and AVX-512DQ.
@@ -147,7 +148,7 @@ pub(super) unsafe fn copy_avx512(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// [`copy_avx512`] of a block in registers of sixteen bytes.
+/// As [`copy_avx512`], for a block in registers of sixteen bytes.
 ///
 /// # Safety
 /// As for [`copy_avx512`].
@@ -171,7 +172,7 @@ pub(super) unsafe fn copy_avx512_packed(dst: *mut u64, block: [__m128i; 4]) {
     }
 }
 
-/// One direct store of 64 bytes, out of memory: the instruction has no other source.
+/// One direct store of 64 bytes, from memory: the instruction has no other source.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write, `src` is valid for a 64-byte read. The CPU has MOVDIR64B.
