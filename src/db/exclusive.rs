@@ -37,10 +37,11 @@ impl ExclusiveRegister {
     /// The size or the alignment is invalid.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
-    /// else may store there: the queue pair has its own thread domain or UAR, and no other value was made of the same
-    /// register. If `size` is zero, others may store doorbells there: any on a 64-bit CPU, where each is one store; on a 32-bit
-    /// CPU those of this crate only ([`arch::mmio_write64`] has the lock).
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference
+    /// to it. Nothing else may store there: the queue pair has its own thread domain or UAR, and no other value was
+    /// made of the same register. If `size` is zero, others may store doorbells there. On a 64-bit CPU these may be
+    /// any doorbells, because each is one store. On a 32-bit CPU they may be those of this crate only
+    /// ([`arch::mmio_write64`] has the lock).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         Ok(Self::new(Halves::new(parts)?, DefaultCopy::default()))
     }
@@ -55,7 +56,7 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
     /// The same register in another flush mode.
     #[must_use]
     pub fn with_mode<M: FlushMode>(self) -> ExclusiveRegister<M, C> {
-        // The new mode may never flush what the old one has left in the CPU's buffers.
+        // The new mode may never flush doorbells that the old one has left in the CPU's buffers.
         arch::mmio_flush_writes();
         ExclusiveRegister::new(self.halves, self.copy)
     }
@@ -66,7 +67,8 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
         ExclusiveRegister::new(self.halves, copy)
     }
 
-    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. Call it on the CPU that rang.
+    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Call it on the CPU that
+    /// rang.
     #[inline]
     pub fn flush(&mut self) {
         arch::mmio_flush_writes();

@@ -11,16 +11,16 @@
 //!                                                            3. store, flush, other half
 //! ```
 //!
-//! The record is the truth: it says how far the ring is filled, and the device reads it again before it stops working on a
-//! queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE, so that the device need
-//! not fetch it.
+//! The record is authoritative: it says how far the ring is filled, and the device reads it again before it stops
+//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE,
+//! so the device need not fetch it.
 //!
 //! # Who owns a register
 //!
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/register.svg"))]
 //!
-//! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether other
-//! queues share a register, so the type says it:
+//! Two CPUs that store to one half at a time mix their WQEs, and nothing reports it. `mlx5dv` does not tell whether
+//! other queues share a register, so you state it by the register's type:
 //!
 //! - [`ExclusiveRegister`] has one owner and no lock.
 //! - [`ThreadRegister`] has many queues and no lock; the type keeps them on one thread. They use `&ThreadRegister` (or an `Rc`
@@ -34,12 +34,12 @@
 //!
 //! # How a WQE is copied
 //!
-//! By the CPU's [usual routine](crate::arch::copy::DefaultCopy), unless the register is given another
-//! [copy routine](crate::arch::copy), which is part of its type, too.
+//! The CPU's [usual routine](crate::arch::copy::DefaultCopy) copies it, unless you give the register another [copy
+//! routine](crate::arch::copy). The routine is also part of the register's type.
 //!
 //! # What follows a doorbell
 //!
-//! A flush, or none: [`FlushMode`] has the table of who needs which.
+//! A flush or nothing: the table at [`FlushMode`] shows which programs need a flush.
 mod exclusive;
 mod managed;
 mod mode;
@@ -58,7 +58,7 @@ pub use register::{BlueFlame, Doorbell, Half, Register, Stored};
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;
 
-/// Keeps the traits of this room its own.
+/// Seals the traits: other crates cannot implement them.
 mod sealed {
     pub trait Sealed {}
 }

@@ -6,7 +6,7 @@ use crate::arch;
 ///
 /// | mode | after an 8-byte doorbell | after a BlueFlame copy | who does so | for |
 /// |---|---|---|---|---|
-/// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | everybody; the only one for threads that take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
+/// | [`TwoFences`] (default) | flush | flush | rdma-core `providers/mlx5/qp.c`, `post_send_db` | every program; required when threads take turns on a register without [`flush`](super::ExclusiveRegister::flush) |
 /// | [`DoorbellFence`] | flush | [hint](arch::mmio_wc_hint): `dgh` on AArch64, nothing on x86, elsewhere a flush | UCX `ib_mlx5.inl`, `UCT_IB_MLX5_MMIO_MODE_BF_POST` | one thread that posts small requests one by one: the copy fills its buffer, which leaves by itself |
 /// | [`OneFence`] | nothing | nothing | this crate | one thread that posts without pause, or calls `flush` before it goes idle |
 ///
@@ -17,15 +17,15 @@ use crate::arch;
 /// # Why a flush may be left out
 ///
 /// rdma-core flushes so that the doorbells of two CPUs that take turns on one register cannot overtake each other in
-/// write-combining buffers. Where one thread at a time rings, order needs no flush: the next store to the same half comes
-/// two doorbells later, with at least one [`arch::mmio_wc_start`] of the same CPU between, which drains the buffers on x86
-/// (`sfence`) and waits for the store on Arm (`dsb st`). A queue that moves to another thread moves by a synchronising
-/// operation of the application, which is not such a barrier: flush before.
+/// write-combining buffers. Where one thread at a time rings, order needs no flush. The next store to the same half
+/// comes two doorbells later, and the same CPU executes at least one [`arch::mmio_wc_start`] between. That barrier
+/// drains the buffers on x86 (`sfence`) and waits for the store on Arm (`dsb st`). The application moves a queue to
+/// another thread by a synchronising operation, which is not such a barrier: flush before the move.
 ///
-/// What remains is time: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte doorbell leaves its
-/// buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and CPUs send full buffers
-/// by themselves: that is UCX's argument for [`DoorbellFence`]. This project has measured none of it on the
-/// write-combining memory of a device.
+/// Without a flush only time is at risk: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte
+/// doorbell leaves its buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and
+/// CPUs send full buffers by themselves: that is UCX's argument for [`DoorbellFence`]. This project has measured none
+/// of this on the write-combining memory of a device.
 pub trait FlushMode: Sealed + 'static {
     /// After an 8-byte doorbell.
     fn after_doorbell();

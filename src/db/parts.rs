@@ -1,16 +1,16 @@
 use core::fmt;
 use core::ptr::NonNull;
 
-/// Where a BlueFlame register is: what `mlx5dv_qp::bf` hands over, as plain numbers and pointers.
+/// The location of a BlueFlame register: the data of `mlx5dv_qp::bf` as plain numbers and pointers.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterParts {
     /// The register's first half, inside a mapped UAR page (`mlx5dv_qp::bf.reg`). 8-byte aligned; with `size` not zero,
     /// aligned to twice `size`, so that the halves are told apart by one address bit.
     pub reg: NonNull<u8>,
     /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
-    /// BlueFlame buffer (a UAR mapped non-cacheable): then this crate writes 8-byte doorbells only, always to the same place,
-    /// which other queues may have, too (rdma-core `providers/mlx5/mlx5.c`, `mlx5dv_init_obj`: `bf.size` is set only for a
-    /// register that has a buffer).
+    /// BlueFlame buffer (a UAR mapped non-cacheable). This crate then writes 8-byte doorbells only, always to the same
+    /// place. Other queues may use that place, too. rdma-core sets `bf.size` only for a register that has a buffer
+    /// (`providers/mlx5/mlx5.c`, `mlx5dv_init_obj`).
     pub size: u32,
 }
 
@@ -18,7 +18,7 @@ pub struct RegisterParts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// `size` is neither 0 nor a power of two from 64 to 2048: two halves of more do not fit a UAR page.
+    /// `size` is neither 0 nor a power of two from 64 to 2048. Two larger halves do not fit a UAR page.
     Size {
         /// Bytes in one half, as given.
         size: u32,
@@ -81,8 +81,8 @@ impl Halves {
         self.due
     }
 
-    /// Makes the other half due: `offset ^= size` in rdma-core's words, on the address itself, whose bit `size` tells
-    /// the halves apart. With size zero nothing changes.
+    /// Makes the other half due. This is rdma-core's `offset ^= size`, applied to the address itself: its bit `size`
+    /// tells the halves apart. With size zero nothing changes.
     #[inline]
     pub(super) fn alternate(&mut self) {
         // SAFETY: the pointer moves between the two halves of the register. The address is not zero: with the bit

@@ -47,12 +47,12 @@ impl DoorbellRecord {
     /// The WQEs must be visible to the device first: [`arch::to_device`](crate::arch::to_device).
     ///
     /// # Safety
-    /// The WQEs before `pi` must be complete, and name memory that stays registered and alive until they complete: the
-    /// device may read the record, and act on it, at any time, not only when its register is rung.
+    /// The WQEs before `pi` must be complete, and name memory that stays registered and alive until they complete. The
+    /// device may read the record, and act on it, at any time, even if its register is not rung.
     #[inline]
     pub unsafe fn store(&mut self, pi: u16) {
-        // SAFETY: the constructors' callers vouch for the word, this call's for what the device will do. It is a scalar
-        // that the device reads whole.
+        // SAFETY: the constructors' callers vouch for the word, and this call's caller for the device's actions. It is
+        // a scalar that the device reads whole.
         let word = unsafe { VolatilePtr::new(self.0) };
         word.write(u32::from(pi).to_be());
     }

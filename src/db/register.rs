@@ -10,28 +10,29 @@ use crate::types::WQEBB_BYTES;
 /// Words in one WQEBB.
 const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 
-/// A doorbell register, and how its users take turns: see the [module's text](super).
+/// A doorbell register, and how its users take turns; see the [module's text](super).
 ///
 /// Only this crate implements it: a queue relies on the size being true.
 pub trait Register: Sealed {
     /// How WQEs are copied to it.
     type Copy: BlockCopy;
 
-    /// Whether there is a doorbell: without, the record stays as it is, too.
+    /// Whether there is a doorbell. Without one, the record stays as it is, too.
     #[doc(hidden)]
     const RINGS: bool = true;
 
     /// Bytes in one half: the largest WQE that BlueFlame can carry. Zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 
-    /// Rings: calls `store` with the half that is due, ordered after everything stored so far, and makes the other half
-    /// due. What `store` returns says what must follow its store, and that there was one.
+    /// Rings the doorbell: calls `store` with the half that is due, ordered after all earlier stores, and makes the
+    /// other half due. The return type of `store` proves that it stored to the register, and determines the barrier
+    /// that follows.
     ///
     /// The doorbell record must have been stored before.
     fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
 }
 
-/// What was stored to a register, as [`Half`]'s methods return it: [`Doorbell`] or [`BlueFlame`].
+/// Proof of a store to a register, returned by [`Half`]'s methods: [`Doorbell`] or [`BlueFlame`].
 pub trait Stored: Sealed {
     /// The barrier that mode `F` has after it.
     fn then<F: FlushMode>();
@@ -63,8 +64,8 @@ impl Stored for BlueFlame {
     }
 }
 
-/// The half of a register that is due, lent for one doorbell. Kept for longer, it could be stored to without the lock and the
-/// barriers that belong to it:
+/// The half of a register that is due, lent for one doorbell. If it could be kept for longer, it could be stored to
+/// without the lock and the barriers that the store needs:
 ///
 /// ```compile_fail,E0521
 /// # use blueflame::db::Register;
@@ -93,7 +94,7 @@ impl<C: BlockCopy> Half<'_, C> {
     /// until they complete.
     #[inline]
     pub unsafe fn write(self, first_word: u64) -> Doorbell {
-        // SAFETY: the register's constructor vouches for the address; the caller for what the device will do.
+        // SAFETY: the register's constructor vouches for the address, the caller for the device's actions.
         unsafe { arch::mmio_write64(self.0.as_ptr(), first_word) };
         Doorbell(())
     }
@@ -104,44 +105,43 @@ impl<C: BlockCopy> Half<'_, C> {
     /// As for [`write`](Self::write), and the register must have a size of at least 64 bytes.
     #[inline]
     pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) -> BlueFlame {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size and for what the device
-        // will do.
+        // SAFETY: the register's constructor vouches for the address, the caller for its size and for the device's
+        // actions.
         unsafe { self.1.copy(self.0.as_ptr(), words) };
         BlueFlame(())
     }
 
-    /// Copies a WQE to BlueFlame, by `copy`, which gets the routine and the place.
+    /// Copies a WQE to BlueFlame by `copy`, which gets the routine and the place.
     ///
-    /// # Safety
-    /// As for [`write`](Self::write); `copy` must store the WQE there by that routine, and nothing else, and the register must have
-    /// at least the WQE's size.
+    /// # Safety As for [`write`](Self::write). `copy` must store the WQE there by that routine, and nothing else. The
+    /// register must have at least the WQE's size.
     #[inline(always)]
     pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> BlueFlame {
         copy(self.1, self.0.as_ptr());
         BlueFlame(())
     }
 
-    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame, of which `wqebb` gives one after the other.
+    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame. `wqebb` returns them one after the other.
     ///
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
     #[inline(always)]
     pub unsafe fn copy_packed(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Packed; 4]) -> BlueFlame {
         for n in 0..wqebbs {
-            // SAFETY: `n` stays below the WQEBBs that the caller vouches for and for what the device will do.
+            // SAFETY: `n` stays below `wqebbs`; the caller vouches for that size and for the device's actions.
             unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
         }
         BlueFlame(())
     }
 
-    /// Copies one WQEBB, that lies in the ring, to BlueFlame.
+    /// Copies one WQEBB that lies in the ring to BlueFlame.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy), and `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
     pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> BlueFlame {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for what
-        // the device will do.
+        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for the
+        // device's actions.
         unsafe { self.1.copy_wqebb(self.0.as_ptr(), wqebb.as_ptr()) };
         BlueFlame(())
     }
@@ -162,8 +162,8 @@ impl<C: BlockCopy> Half<'_, C> {
     ) -> BlueFlame {
         let mut slot = slot;
         for n in 0..wqebbs {
-            // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for what
-            // the device will do.
+            // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for the
+            // device's actions.
             unsafe {
                 let wqebb = ring.add(slot * WQEBB_WORDS);
                 self.1.copy_wqebb(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb.as_ptr());

@@ -11,8 +11,9 @@ use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
 /// Every queue on the register must use the same value: by reference, or by `Arc` with feature `std`. Ringing spins
-/// while another thread rings; the lock is held for one doorbell and its flush, and nothing in between can fail or
-/// block. A signal handler must not ring it: if the signal has interrupted a doorbell of the same thread, the handler spins for ever.
+/// while another thread rings. The lock is held for one doorbell and its flush, and nothing in between can fail or
+/// block. Do not ring it in a signal handler: if the signal interrupts a doorbell of the same thread, the handler
+/// spins forever.
 #[derive(Debug)]
 pub struct SharedRegister<C: BlockCopy = DefaultSharedCopy> {
     locked: AtomicBool,
@@ -34,8 +35,8 @@ impl SharedRegister {
     /// The size or the alignment is invalid.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
-    /// but this value may store there; if `size` is zero, others may, as for
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference
+    /// to it. Nothing but this value may store there. If `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         let halves = Halves::new(parts)?;

@@ -1,4 +1,4 @@
-//! Registers backed by memory: which half gets what, in which order.
+//! Registers backed by memory: the bytes that each half receives, and their order.
 use super::*;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use core::ptr::NonNull;
@@ -26,7 +26,7 @@ fn on_memory() -> impl Iterator<Item = CopyRoutine> {
     CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b)
 }
 
-/// The indices of words that are no longer what they were.
+/// The indices and values of words that have changed.
 fn touched(page: &Page) -> impl Iterator<Item = (usize, u64)> {
     page.0.iter().copied().enumerate().filter(|&(_, word)| word != OLD)
 }
@@ -71,7 +71,7 @@ fn copy_fills_one_half_and_no_more() {
     assert!(touched(&page).eq([(0, 1)].into_iter().chain(copy)));
 }
 
-/// Copies from a ring, by a routine.
+/// Copies from a ring by a routine.
 struct Wraps;
 impl CopyVisitor for Wraps {
     type Output = ();
@@ -100,7 +100,7 @@ fn copy_follows_the_rings_wrap() {
     }
 }
 
-/// Copies of either register type, by a routine.
+/// Copies to either register type by a routine.
 struct Halves;
 impl CopyVisitor for Halves {
     type Output = ();

@@ -10,8 +10,8 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///
-/// Every queue on the register uses the same value, by reference, or by `Rc` with feature `std`, so that the halves alternate
-/// over the doorbells of all of them. The type ties the queues to the thread:
+/// Every queue on the register uses the same value, by reference, or by `Rc` with feature `std`. So the halves
+/// alternate over the doorbells of all of them. The type ties the queues to the thread:
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{SendQueue, db::ThreadRegister, transport};
@@ -19,7 +19,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 /// send::<SendQueue<transport::Rc, &ThreadRegister>>();
 /// ```
 ///
-/// It saves registers, of which a device may have a few hundred, and the CPU's translations of their pages.
+/// It saves registers, of which a device may have a few hundred, and TLB entries for their pages.
 #[derive(Debug)]
 pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     halves: Cell<Halves>,
@@ -34,8 +34,8 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// The size or the alignment is invalid.
     ///
     /// # Safety
-    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference to it, and nothing
-    /// but this value may store there; if `size` is zero, others may, as for
+    /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference
+    /// to it. Nothing but this value may store there. If `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
     pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
         Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: DefaultCopy::default(), mode: PhantomData })
@@ -49,7 +49,8 @@ impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
         ThreadRegister { halves: self.halves, copy, mode: PhantomData }
     }
 
-    /// Sends doorbells to the device that may still be in the CPU's write-combining buffers. Call it on the CPU that rang.
+    /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Call it on the CPU that
+    /// rang.
     #[inline]
     pub fn flush(&self) {
         arch::mmio_flush_writes();

@@ -30,9 +30,9 @@ routines! {
     ///
     /// Linux vouches for the CPU only (`Documentation/arch/arm64/elf_hwcaps.rst`, HWCAP3_LS64); the memory must also
     /// take such stores. A mapped UAR takes them where the system's interconnect does. Ordinary cached memory does
-    /// not, and registers of the software device are such memory. The store faults there, and SIGBUS ends the program.
-    /// So `St64b` is never a default. rdma-core uses it for mlx5 where Linux announces it, since release 63
-    /// (`util/mmio.h`, commit 24361103d).
+    /// not, nor do the registers of the software device: the store faults, and SIGBUS ends the program. So `St64b` is
+    /// never a default. rdma-core uses it for mlx5 where Linux announces it, since release 63 (`util/mmio.h`, commit
+    /// 24361103d).
     ///
     /// No machine with this instruction has run this crate; only its encoding is checked (`tests/arch_asm.rs`).
     St64b, instructions::copy_st64b, st64b_packed;
