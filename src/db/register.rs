@@ -140,8 +140,8 @@ impl<C: BlockCopy> Half<'_, C> {
     /// As for [`copy`](Self::copy), and `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
     pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> BlueFlame {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for the
-        // device's actions.
+        // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for
+        // the device's actions.
         unsafe { self.1.copy_wqebb(self.0.as_ptr(), wqebb.as_ptr()) };
         BlueFlame(())
     }
