@@ -1,4 +1,4 @@
-//! From a completion to whose it is: values found by queue pair number. Knows completions and numbers, and no queue.
+//! Maps a completion to its owner: values found by queue pair number. Knows completions and numbers, and no queue.
 
 use core::fmt;
 use core::hint::cold_path;
@@ -7,9 +7,9 @@ use core::mem::MaybeUninit;
 use crate::cq::{CqeView, Source};
 use crate::types::Qpn;
 
-/// What each queue pair of a shared completion queue belongs to: a queue, a connection, an index.
+/// The owners of a shared completion queue's queue pairs: a value for each, such as a queue, a connection or an index.
 ///
-/// Made when queues are set up; a completion then finds its value by one look at a table ([`find`](Self::find)):
+/// Fill it when you set up queues. A completion then finds its value by one table lookup ([`find`](Self::find)):
 ///
 /// ```
 /// # use blueflame::{ByQpn, CompletionQueue, RetireError, SendQueue, transport};
@@ -27,23 +27,24 @@ use crate::types::Qpn;
 /// }
 /// ```
 ///
-/// Completions of raw packets that arrive carry flow tags, so they are not found by number: their queue pair is the only receiver of its
-/// completion queue ([`Receiver`](crate::cq::Receiver)).
+/// Completions of received raw packets carry flow tags, so they are not found by number. Their queue pair is the only
+/// receiver of its completion queue ([`Receiver`](crate::cq::Receiver)).
 ///
 /// # Why by number, and not by the user index
 ///
-/// CQEs of version 1 carry an index that the maker of the queue pair chose ([`CqeView::uidx`]). Where that is you, through DevX, index
-/// an array by it. Queue pairs that verbs makes have one that libmlx5 chose, for itself: it takes the lowest that is free in the
-/// context (rdma-core `providers/mlx5/mlx5.c`, `get_free_uidx`), of queue pairs and shared receive queues alike, hands it to the
-/// kernel, and offers no function that sets or tells it (`mlx5dv.h`). The number is in every CQE of either version, known from the
-/// beginning, and looking it up costs the same: load, swap, mask, compare.
+/// CQEs of version 1 carry an index that the creator of the queue pair chose ([`CqeView::uidx`]). If you create queue
+/// pairs through DevX, you choose it: index an array by it. For queue pairs made through verbs, libmlx5 chooses it for
+/// its own use. It takes the lowest free index of the context (rdma-core `providers/mlx5/mlx5.c`, `get_free_uidx`),
+/// for queue pairs and shared receive queues alike, and hands it to the kernel. No function sets or returns it
+/// (`mlx5dv.h`). The number is in every CQE of either version and known from the beginning. Looking it up costs the
+/// same: load, swap, mask, compare.
 ///
 /// # How it is laid out
 ///
-/// A table at least twice as long as there are values, a power of two, with the value of number `n` at `n` modulo its length. Devices
-/// give numbers out one after the other, so that as a rule no two meet; where they do, the table doubles, up to sixteen times the
-/// values, and beyond that a value goes to the next free place. Numbers lie apart from values: those of 64 queue pairs are eight cache
-/// lines.
+/// The table is a power of two long, at least twice the number of values. The value of number `n` is at `n` modulo the
+/// length. Devices give numbers out one after the other, so as a rule no two numbers share a place. Where two do, the
+/// table doubles, up to sixteen times the values; beyond that a value goes to the next free place. Numbers lie apart
+/// from values: those of 64 queue pairs are eight cache lines.
 pub struct ByQpn<T> {
     /// The number of the value at the same place, or [`EMPTY`].
     numbers: Box<[u32]>,
@@ -54,15 +55,15 @@ pub struct ByQpn<T> {
     len: usize,
 }
 
-/// Where no value is: no number has more than 24 bits.
+/// Marks a place without a value: no number has more than 24 bits.
 const EMPTY: u32 = u32::MAX;
 /// Places of an empty table.
 const FEWEST: usize = 8;
-/// Places for each value up to which the table grows to keep numbers apart.
+/// The table grows to this many places for each value to keep numbers apart.
 const MOST_PER_VALUE: usize = 16;
 
 impl<T> ByQpn<T> {
-    /// Nothing.
+    /// An empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::with_places(FEWEST)
@@ -78,19 +79,19 @@ impl<T> ByQpn<T> {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The value of the queue pair that the completion is of. `None` if it is of none of them.
+    /// The value of the completion's queue pair. `None` if the table has no such queue pair.
     #[inline(always)]
     pub fn find<S: Source>(&mut self, cqe: &CqeView<S>) -> Option<&mut T> {
         self.get_mut(cqe.qpn())
@@ -113,7 +114,7 @@ impl<T> ByQpn<T> {
         Some(unsafe { self.values.get_unchecked_mut(place).assume_init_mut() })
     }
 
-    /// Where the value of `qpn` is: less than the length, and written.
+    /// The place of `qpn`'s value: less than the length, and written.
     #[inline(always)]
     fn place(&self, qpn: Qpn) -> Option<usize> {
         let mut place = qpn.get() & self.mask;
@@ -132,8 +133,8 @@ impl<T> ByQpn<T> {
         }
     }
 
-    /// Gives queue pair `qpn` a value. Returns the one it had, if it had one: of a queue pair that is gone, as a rule, for the device
-    /// gives numbers out again.
+    /// Gives queue pair `qpn` a value. Returns its previous value, if any. As a rule that one belonged to a destroyed
+    /// queue pair, because the device gives numbers out again.
     pub fn insert(&mut self, qpn: Qpn, value: T) -> Option<T> {
         if let Some(before) = self.get_mut(qpn) {
             return Some(core::mem::replace(before, value));
@@ -149,14 +150,14 @@ impl<T> ByQpn<T> {
         None
     }
 
-    /// Takes the value of queue pair `qpn` out.
+    /// Removes the value of queue pair `qpn` and returns it.
     pub fn remove(&mut self, qpn: Qpn) -> Option<T> {
         let mut gap = self.place(qpn)?;
         // SAFETY: written, and not looked at again: the place is empty from here on, or has another value.
         let value = unsafe { self.values[gap].assume_init_read() };
         self.numbers[gap] = EMPTY;
         self.len -= 1;
-        // Who was displaced past the gap moves up, or would not be found.
+        // Values that were displaced past the gap move up; otherwise they would not be found.
         let mask = self.mask as usize;
         let mut next = (gap + 1) & mask;
         while self.numbers[next] != EMPTY {
@@ -185,7 +186,7 @@ impl<T> ByQpn<T> {
         places.map(|(&number, value)| (Qpn::truncate(number), unsafe { value.assume_init_mut() }))
     }
 
-    /// Whether a new number's home would be another's, too, in a table of so many places.
+    /// Whether a new number's home is already another number's home, in a table of so many places.
     fn meets(&self, qpn: Qpn, places: usize) -> bool {
         if places == self.numbers.len() {
             return self.numbers[(qpn.get() & self.mask) as usize] != EMPTY;
@@ -204,7 +205,7 @@ impl<T> ByQpn<T> {
         }
     }
 
-    /// Puts a new value at its home or the next free place; there is one.
+    /// Puts a new value at its home or the next free place; a free place exists.
     fn put(&mut self, number: u32, value: T) {
         let mut place = number & self.mask;
         while self.numbers[place as usize] != EMPTY {
@@ -303,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        /// As a map from the standard library, whatever numbers a device gives out.
+        /// Behaves as a map from the standard library, for any numbers that a device gives out.
         #[test]
         fn as_a_map(
             steps in proptest::collection::vec((any::<bool>(), 0..24_u32, 0..12_u32), 1..200),

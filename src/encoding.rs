@@ -1,7 +1,7 @@
-//! What two peers tell each other before they connect, as bytes: fixed sizes, a version first, big endian.
+//! The bytes that two peers exchange before they connect: fixed sizes, a version first, big endian.
 //!
-//! [`Remote`] is here, `verbs::Endpoint` beside its type. This room knows no stream and no device; `verbs::handshake` sends these
-//! bytes, and so may anything else (a file, a key-value store, MPI).
+//! [`Remote`] is here, `verbs::Endpoint` beside its type. This room knows no stream and no device. `verbs::handshake`
+//! sends these bytes; any other channel may, too (a file, a key-value store, MPI).
 //!
 //! [`Remote::to_bytes`], 16 bytes:
 //!
@@ -16,13 +16,13 @@ use core::fmt;
 use crate::types::Rkey;
 use crate::wqe::Remote;
 
-/// Bytes that are not what they should be: whoever sent them is another program, another version of this one, or hostile.
+/// Invalid bytes: the sender is another program, another version of this one, or hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// Too few bytes, or too many.
     Length {
-        /// What was to be decoded.
+        /// The type to decode.
         what: &'static str,
         /// Bytes given.
         is: usize,
@@ -31,7 +31,7 @@ pub enum DecodeError {
     },
     /// Encoded in a version that this crate does not know.
     Version {
-        /// What was to be decoded.
+        /// The type to decode.
         what: &'static str,
         /// The version given.
         is: u8,
@@ -40,7 +40,7 @@ pub enum DecodeError {
     },
     /// A field has a value that is out of its range.
     Value {
-        /// What was to be decoded.
+        /// The type to decode.
         what: &'static str,
         /// Which field of it.
         field: &'static str,
@@ -70,12 +70,12 @@ pub(crate) fn sized<const N: usize>(what: &'static str, bytes: &[u8]) -> Result<
     bytes.try_into().map_err(|_| DecodeError::Length { what, is: bytes.len(), must: N })
 }
 
-/// Refuses another version than `known`.
+/// Refuses any version other than `known`.
 pub(crate) fn version(what: &'static str, is: u8, known: u8) -> Result<(), DecodeError> {
     if is == known { Ok(()) } else { Err(DecodeError::Version { what, is, known }) }
 }
 
-/// Refuses anything but zero where the encoding has zero: the bytes may come to mean something in a later version.
+/// Refuses nonzero bytes where the encoding has zero: a later version may give those bytes a meaning.
 pub(crate) fn zeros(what: &'static str, bytes: &[u8]) -> Result<(), DecodeError> {
     match bytes.iter().find(|&&byte| byte != 0) {
         Some(&byte) => Err(DecodeError::Value { what, field: "reserved part", value: byte.into() }),
@@ -89,10 +89,10 @@ impl Remote {
 
     const VERSION: u8 = 1;
 
-    /// The place as bytes to tell the peer; the [module](crate::encoding) has the layout.
+    /// The place as bytes to send to the peer; the [module](crate::encoding) has the layout.
     ///
-    /// Who knows them can access the memory within what its registration permits, through any queue pair connected to the same
-    /// protection domain: send them to the peer only.
+    /// Send them to the peer only. They let their holder access the memory, within the limits of its registration,
+    /// through any queue pair connected to the same protection domain.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -102,8 +102,8 @@ impl Remote {
         bytes
     }
 
-    /// The place that a peer told by [`to_bytes`](Self::to_bytes). Any address and any key are valid here; whether the peer's
-    /// device grants access to them shows when a request completes.
+    /// Decodes a place that a peer encoded by [`to_bytes`](Self::to_bytes). Any address and any key are valid here.
+    /// Whether the peer's device grants access to them shows when a request completes.
     ///
     /// # Errors
     /// [`DecodeError`]: another length than [`Self::BYTES`], another version, reserved bytes that are not zero.

@@ -1,28 +1,29 @@
 //! The data path of NVIDIA/Mellanox mlx5 NICs (ConnectX-4 and later, BlueField) from user space, in plain loads and stores.
 //!
-//! An RDMA NIC moves data between the memories of two machines without their kernels. Your program stores a *request* in
-//! memory and wakes the NIC by one store to it; the NIC moves the data and stores a *completion* in memory, which your
-//! program finds by looking. This crate does that, with no system call, no allocation and no call into a C library.
+//! An RDMA NIC moves data between the memories of two machines without their kernels. Your program stores a *request*
+//! in memory and wakes the NIC by one store to the NIC. The NIC moves the data and stores a *completion* in memory,
+//! which your program finds by polling. This crate does that with no system call, no allocation and no call into a C
+//! library.
 //!
-//! Before that, libibverbs opens the device, registers memory, makes queues and connects them (the module `verbs`);
-//! `mlx5dv` tells where their rings and doorbells are.
+//! Before that, libibverbs opens the device, registers memory, makes queues and connects them (the module `verbs`).
+//! `mlx5dv` returns the addresses of their rings and doorbells.
 //!
 //! # The words
 //!
-//! | word | what it is |
+//! | word | meaning |
 //! |---|---|
 //! | **queue pair** (QP) | one end of a connection: a send queue and a receive queue. Its number is the QPN |
 //! | **ring** | an array in memory that your program and the NIC walk round and round |
 //! | **WQE** | work queue entry: one request as the NIC reads it, made of segments (control, remote address, data) |
 //! | **WQEBB** | 64 bytes of a send ring. A WQE takes one or more |
-//! | **DS** | 16 bytes of a WQE. Its size is counted in them |
-//! | **doorbell** | tells the NIC that there is work. The *doorbell record*, a word in memory, says how far the ring is filled; a store to the *doorbell register*, a place in the NIC, wakes it |
+//! | **DS** | 16 bytes of a WQE: the unit of its size |
+//! | **doorbell** | tells the NIC that there is work. The *doorbell record* is a word in memory that says how far the ring is filled. The *doorbell register* is a place in the NIC: a store to it wakes the NIC |
 //! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
-//! | **inline** | data that is in the WQE, not in registered memory |
+//! | **inline** | describes data that is in the WQE, not in registered memory |
 //! | **CQE** | completion queue entry: 64 bytes that the NIC writes to the completion queue (CQ) when a request is done |
 //! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
-//! | **owner bit** | the bit of a CQE that tells a new one from that of the last pass over the ring |
-//! | **signalled** | said of a request that asks for a CQE. The next one that does also completes those before it that do not |
+//! | **owner bit** | the bit that distinguishes a new CQE from that of the last pass over the ring |
+//! | **signalled** | describes a request that asks for a CQE. That CQE also completes the unsignalled requests before it |
 //! | **retire** | to give a completed request's tag back to you, and its room in the ring to the queue |
 //! | **tag** ([`WrId`]) | your number for a request |
 //! | **key** ([`Lkey`], [`Rkey`]) | names registered memory: to this side's NIC, and to the peer's requests |
@@ -121,14 +122,14 @@
 //! }
 //! ```
 //!
-//! And [`SendQueue::stage`] does everything except ring the doorbell, so that only that is left at the critical moment.
+//! [`SendQueue::stage`] does everything except ring the doorbell, so only that store is left at the critical moment.
 //!
-//! Whole programs: the example `quickstart` of `blueflame-testkit`, one page that runs without a NIC; those in `examples/`, over
-//! queues made by `verbs`.
+//! Whole programs: the example `quickstart` of `blueflame-testkit` is one page that runs without a NIC. Those in
+//! `examples/` use queues made by `verbs`.
 //!
 //! # The rooms
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`types`] | numbers that driver and device exchange, one type each |
 //! | [`tagged`] | the headers of tagged messages |
@@ -139,36 +140,38 @@
 //! | [`cq`] | completions: polling, reading, waiting for events |
 //! | [`queue`] | send, receive and shared receive queues: indices, room, tags |
 //! | [`memory_polling`] | waiting for a peer's WRITE by its last byte, with no completion |
-//! | [`encoding`] | what peers tell each other before they connect, as bytes |
-//! | `ByQpn` | from a completion of a shared completion queue to whose it is; feature `std` |
+//! | [`encoding`] | the bytes that peers exchange before they connect |
+//! | `ByQpn` | maps a completion of a shared completion queue to its owner; feature `std` |
 //! | `verbs` | setup through libibverbs and libmlx5; feature `verbs`, on by default |
 //!
-//! Imports go one way, from the bottom of this table to its top. All but `verbs` and `ByQpn` is `no_std`, allocates nothing, and
-//! builds for every architecture without libibverbs (`default-features = false`). Feature `serde` has endpoints and remote
-//! addresses for serde; feature `tracing` has events of setup, and none of the data path.
+//! Imports go one way, from the bottom of this table to its top. Everything but `verbs` and `ByQpn` is `no_std`,
+//! allocates nothing, and builds for every architecture without libibverbs (`default-features = false`). Feature
+//! `serde` implements serde's traits for endpoints and remote addresses. Feature `tracing` emits events during setup,
+//! and none on the data path.
 //!
 //! # Who owns a doorbell register
 //!
 #![cfg_attr(doc, doc = include_str!("../docs/pictures/register.svg"))]
 //!
-//! Two CPUs that store to one register at a time mix their WQEs, and nothing reports it. So the type of a queue says who may
-//! ring: [`db`].
+//! Two CPUs that store to one register at a time mix their WQEs, and nothing reports it. So the type of a queue states
+//! the threads that may ring: [`db`].
 //!
 //! # What is safe
 //!
 //! - **Making a queue** of raw parts is `unsafe` (`from_parts`): you vouch for the addresses of rings and registers.
-//! - **Posting a request that names registered memory** is `unsafe` (`post_unchecked`, and receives): the NIC uses that
-//!   memory until the request has completed, and no borrow lasts that long.
-//! - **Posting a request that names none**, inline or empty, is safe. So is posting one whose buffer the queue owns until it has
-//!   completed ([`OwningSendQueue`](queue::OwningSendQueue), [`OwningRecvQueue`](queue::OwningRecvQueue)).
-//! - **Everything else** is safe, and does not trust what the NIC writes: no bytes in a CQE can make it read or write out of
-//!   bounds, loop or panic. A queue gives back only what a completion of its own says is done
-//!   ([`retire`](SendQueue::retire)); to retire by an index from elsewhere is `unsafe`.
+//! - **Posting a request that names registered memory** is `unsafe` (`post_unchecked`, and receives): the NIC uses
+//!   that   memory until the request has completed, and no borrow lasts that long.
+//! - **Posting a request that names none**, inline or empty, is safe. Posting a request is also safe if the queue owns
+//!   its   buffer until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
+//!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//! - **Everything else** is safe, and does not trust the NIC's writes: no bytes in a CQE can make it read or write out
+//!   of   bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
+//!   ([`retire`](SendQueue::retire)). Retiring by an index from elsewhere is `unsafe`.
 //!
 //! # Without a NIC
 //!
-//! [`softhca`] is a software ConnectX in a process. [`blueflame-testkit`] connects queues of this crate over it in one line;
-//! `softhca-run`, of [`softhca-uverbs`], has any RDMA program find it as `mlx5_0`.
+//! [`softhca`] is a software ConnectX in a process. [`blueflame-testkit`] connects queues of this crate over it in one
+//! line. `softhca-run`, of [`softhca-uverbs`], makes any RDMA program find it as `mlx5_0`.
 //!
 #![cfg_attr(docsrs, doc = "[`softhca`]: https://docs.rs/softhca")]
 #![cfg_attr(docsrs, doc = "[`blueflame-testkit`]: https://docs.rs/blueflame-testkit")]

@@ -1,5 +1,6 @@
-//! Memory polling: waiting for a peer's WRITE by looking at its last byte. No completion, no receive, and the CPU of this side
-//! does nothing but load one byte again and again: the lowest latency there is (perftest's `ib_write_lat` measures by it).
+//! Memory polling: waiting for a peer's WRITE by polling its last byte. It uses no completion and no receive. This
+//! side's CPU only loads one byte again and again. It is the lowest latency there is (perftest's `ib_write_lat`
+//! measures by it).
 //!
 //! ```text
 //!   peer                              this side
@@ -7,7 +8,7 @@
 //!       message | flag        ----->  slot.read(0, &mut message)       then the bytes before it
 //! ```
 //!
-//! This room knows no queue and no device: it is about memory that a device writes.
+//! This room knows no queue and no device, only memory that a device writes.
 //!
 //! # Which bytes are in order
 //!
@@ -15,36 +16,38 @@
 //! |---|---|---|
 //! | the completion of a SEND, or of a WRITE with immediate data | that message, and all WRITEs before it on the queue pair | IBTA: always |
 //! | the last byte of a WRITE | the bytes before it, of the same WRITE | `ibv_query_qp_data_in_order`, if it says so (`verbs::Qp::writes_in_order`) |
-//! | the last byte of a WRITE | an earlier WRITE of the same queue pair | nobody |
-//! | the last byte of a WRITE | a WRITE of another queue pair | nobody |
+//! | the last byte of a WRITE | an earlier WRITE of the same queue pair | no promise |
+//! | the last byte of a WRITE | a WRITE of another queue pair | no promise |
 //!
-//! InfiniBand by itself promises the first line only. The second is what this module is about. It holds when
-//! - **the NIC places the bytes of one message in ascending order**: mlx5 does as long as packets are taken in order. It does not where
-//!   out-of-order data placement is on (adaptive routing; `MLX5_RELAXED_PACKET_ORDERING_ON`), of which NVIDIA's documentation says that
-//!   a WRITE's buffer is valid only after a completion or a later atomic;
-//! - **PCIe keeps the order of the writes**: the memory is registered without `IBV_ACCESS_RELAXED_ORDERING`
-//!   (`verbs::Access::RELAXED_ORDERING`; `ibv_reg_mr(3)`: "writes … reach memory in an arbitrary order"), and the firmware is not told to
-//!   relax all writes (`PCI_WR_ORDERING` of `mlxconfig`, in tuning guides for AMD EPYC). For this reason
-//!   perftest takes the flag away for `ib_write_lat` (`src/write_lat.c`, `disable_pcir`). UCX sets the flag on
-//!   AMD EPYC (`src/ucs/arch/cpu.h`, `ucs_cpu_model_prefer_relaxed_order`): do not poll memory that UCX has registered;
-//! - **the CPU's side of PCIe keeps it**: x86 does. libibverbs answers "no" on every other CPU, "since most non-x86 platforms are known
-//!   to be" out of order (rdma-core `libibverbs/verbs.c`, `ibv_query_qp_data_in_order`). No barrier of the CPU mends what the bus has
-//!   turned around;
-//! - **the CPU loads the flag first**: [`PolledMemory::arrived`] puts [`from_device`](crate::arch::from_device) behind the load that saw
-//!   the flag, as polling a CQE does. On x86 that stops the compiler only, on aarch64 it is `dmb oshld`.
+//! InfiniBand by itself promises the first line only. This module relies on the second. It holds when
+//! - **the NIC places the bytes of one message in ascending order**. mlx5 does as long as it takes packets in order.
+//!   It does not   with out-of-order data placement (adaptive routing; `MLX5_RELAXED_PACKET_ORDERING_ON`). NVIDIA's
+//!   documentation says that a   WRITE's buffer is then valid only after a completion or a later atomic;
+//! - **PCIe keeps the order of the writes**. The memory is registered without `IBV_ACCESS_RELAXED_ORDERING`
+//!   (`verbs::Access::RELAXED_ORDERING`; `ibv_reg_mr(3)`: "writes … reach memory in an arbitrary order"). The firmware
+//!   is not   configured to relax all writes (`PCI_WR_ORDERING` of `mlxconfig`, in tuning guides for AMD EPYC).
+//!   perftest clears the flag   for `ib_write_lat` for this reason (`src/write_lat.c`, `disable_pcir`). UCX sets the
+//!   flag on AMD EPYC   (`src/ucs/arch/cpu.h`, `ucs_cpu_model_prefer_relaxed_order`): do not poll memory that UCX has
+//!   registered;
+//! - **the CPU's side of PCIe keeps it**. x86 does. libibverbs answers "no" on every other CPU, "since most non-x86
+//!   platforms   are known to be" out of order (rdma-core `libibverbs/verbs.c`, `ibv_query_qp_data_in_order`). No CPU
+//!   barrier can restore   an order that the bus has changed;
+//! - **the CPU loads the flag first**. [`PolledMemory::arrived`] puts [`from_device`](crate::arch::from_device) behind
+//!   the load that   saw the flag, as polling a CQE does. On x86 that stops the compiler only; on aarch64 it is `dmb
+//!   oshld`.
 //!
-//! `ibv_query_qp_data_in_order(3)` answers for the first and the third of these, for one queue pair in RTS; "no" means "not promised",
-//! also from devices and kernels on which it works. Without that promise, put a checksum into the message, or rely on what the machine was
-//! measured to do, as perftest does.
+//! `ibv_query_qp_data_in_order(3)` answers for the first and the third of these, for one queue pair in RTS. "No" means
+//! "not promised"; some devices and kernels answer "no" although it works. Without that promise, put a checksum into
+//! the message. Or rely on measurements of the machine, as perftest does.
 //!
-//! All of this is about a CPU that reads ordinary memory, not about the memory of a GPU, and not about persistence.
+//! All of this applies to a CPU that reads ordinary memory. It does not cover the memory of a GPU or persistence.
 //!
 //! # The protocol
 //!
-//! - The flag of a message differs from the flag before it, and from what the memory held at first: a counter, as in
-//!   `ib_write_lat`. The peer's registration begins with the memory cleared, the first flag is 1.
-//! - The peer does not write the next message to the same place before it knows that this one was read: it waits for an answer, or
-//!   goes round a ring of places.
+//! - The flag of a message differs from the flag before it, and from the memory's first contents: use a counter, as in
+//!   `ib_write_lat`. The memory registered for the peer starts cleared, and the first flag is 1.
+//! - The peer does not write the next message to the same place before it knows that this one was read: it waits for
+//!   an answer,   or uses a ring of places in turn.
 //! - Message and flag are one WRITE.
 //!
 //! ```
@@ -72,10 +75,10 @@ use core::ptr::NonNull;
 use crate::arch;
 use crate::shared_copy::copy_out;
 
-/// A place in memory where a peer's messages of one length arrive, the last byte of each a flag.
+/// A place in memory where a peer's messages of one length arrive. The last byte of each message is a flag.
 ///
-/// `verbs::Buffer::polled` makes it of registered memory, [`from_raw`](Self::from_raw) of any. It is borrowed from the memory, and any
-/// number of them may look at the same bytes.
+/// `verbs::Buffer::polled` makes it of registered memory, [`from_raw`](Self::from_raw) of any memory. It borrows the
+/// memory, and any number of them may look at the same bytes.
 #[derive(Clone, Copy)]
 pub struct PolledMemory<'m> {
     start: NonNull<u8>,
@@ -105,7 +108,7 @@ impl<'m> PolledMemory<'m> {
         self.payload
     }
 
-    /// The last byte as it is now. Tells nothing about the bytes before it: [`arrived`](Self::arrived) does.
+    /// The last byte as it is now. It says nothing about the bytes before it; use [`arrived`](Self::arrived) for them.
     #[inline(always)]
     #[must_use]
     pub fn flag(&self) -> u8 {
@@ -113,8 +116,9 @@ impl<'m> PolledMemory<'m> {
         unsafe { self.start.add(self.payload).read_volatile() }
     }
 
-    /// Whether the message with this flag is there: then what is loaded after this call is that message, as far as the
-    /// [module](self#which-bytes-are-in-order) says. One load and one comparison; the barrier only when it is there.
+    /// Whether the message with this flag has arrived. If so, loads after this call see that message, within the
+    /// limits that the [module](self#which-bytes-are-in-order) states. It costs one load and one comparison, and the
+    /// barrier only if the message has arrived.
     #[inline(always)]
     #[must_use]
     pub fn arrived(&self, flag: u8) -> bool {
@@ -125,11 +129,11 @@ impl<'m> PolledMemory<'m> {
         true
     }
 
-    /// Copies the message's bytes from `offset` on into `out`. Each byte is loaded once: what `out` says after a check it still
-    /// says when used, whatever the device writes meanwhile.
+    /// Copies the message's bytes from `offset` on into `out`. It loads each byte once. So bytes that you have checked
+    /// in `out` do not change, even if the device writes to the memory meanwhile.
     ///
     /// # Errors
-    /// [`OutsideMessage`] if the range leaves the message, whose flag is no part of it; `out` is as before then.
+    /// [`OutsideMessage`] if the range leaves the message; the flag is not part of it. `out` is then unchanged.
     #[inline]
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), OutsideMessage> {
         if offset > self.payload || out.len() > self.payload - offset {
@@ -141,7 +145,7 @@ impl<'m> PolledMemory<'m> {
     }
 }
 
-/// [`PolledMemory::read`] was asked for bytes that no message has.
+/// [`PolledMemory::read`] was asked for bytes outside the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutsideMessage {
     /// The first byte asked for.

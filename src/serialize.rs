@@ -1,5 +1,5 @@
-//! serde (feature `serde`) for what peers tell each other: [`Remote`](crate::Remote) and the numbers in it and in endpoints. Text
-//! formats have plain numbers; `verbs::Endpoint` is beside its type.
+//! serde (feature `serde`) for the values that peers exchange: [`Remote`](crate::Remote) and the numbers in it and in
+//! endpoints. Text formats have plain numbers; `verbs::Endpoint` is beside its type.
 //!
 //! Deserializing checks what constructors check: a number of more than 24 bits is an error.
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
@@ -7,7 +7,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::types::{Psn, Qpn};
 
-/// A number of 24 bits, as such.
+/// A 24-bit number, serialized as a plain number.
 macro_rules! number24 {
     ($($name:ident)*) => {
         $(

@@ -1,16 +1,17 @@
 //! Copies between memory that the device reaches and memory of the program's own.
 //!
-//! The device stores while the program copies, and what came out may be checked and then used. So each byte must be
-//! loaded once. A plain copy does not promise that: for the compiler nobody else stores to the source, so it may read
-//! the source again where the program reads its copy (LLVM turns "copy in, check, copy on" into two copies of the
-//! source). Atomic loads and stores are made once each, as the program says, and words are as large as any CPU here
-//! loads at once; relaxed ones are plain load and store instructions, so a long copy costs as much as `memcpy` does.
+//! The device stores while the program copies, and the program may check the copy and then use it. So each byte must
+//! be loaded once. A plain copy does not promise that. The compiler assumes that no other agent stores to the source,
+//! so it may read the source again where the program reads its copy (LLVM turns "copy in, check, copy on" into two
+//! copies of the source). Atomic loads and stores happen once each, as the program says. The words are as large as any
+//! CPU here loads at once. Relaxed atomics are plain load and store instructions, so a long copy costs as much as
+//! `memcpy`.
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 const WORD: usize = size_of::<usize>();
 
-/// Bytes before the first aligned word at `shared`, and words after them, of `len` bytes in all.
+/// For `len` bytes at `shared`: the number of bytes before the first aligned word, and the number of words after them.
 fn parts(shared: *const u8, len: usize) -> (usize, usize) {
     let head = shared.align_offset(WORD).min(len);
     (head, (len - head) / WORD)

@@ -1,8 +1,9 @@
-//! The headers of tagged messages: what a receiver's list of tags is compared with. Knows no queue.
+//! The headers of tagged messages, which the device compares with a receiver's list of tags. Knows no queue.
 //!
-//! A tagged message is a SEND that begins with a [`TagHeader`]. At the other end is a shared receive queue with a list of tagged buffers
-//! ([`TagMatching`](crate::queue::TagMatching)): if the device finds the tag there, the data behind the header is in that buffer; else the
-//! whole message, header and all, is in one of the queue's own buffers.
+//! A tagged message is a SEND that begins with a [`TagHeader`]. At the other end is a shared receive queue with a list
+//! of tagged buffers ([`TagMatching`](crate::queue::TagMatching)). If the device finds the tag in the list, it places
+//! the data behind the header into that entry's buffer. Otherwise it places the whole message, with its header, into
+//! one of the queue's own buffers.
 //!
 //! ```text
 //!   eager        tag header | data
@@ -10,29 +11,29 @@
 //!   finished     tag header | rendezvous header, as they came, but for the kind
 //! ```
 //!
-//! Large data is not sent, but read by the receiver, as a [`RendezvousHeader`] says where it is. The sender keeps it there until the
-//! answer comes, [`TagKind::Finished`]: of the device if the message matched, else of software, which has read the data itself.
-//! (rdma-core `libibverbs/tm_types.h`, `Documentation/tag_matching.md`.)
+//! Large data is not sent: the receiver reads it. A [`RendezvousHeader`] says where it is. The sender keeps it there
+//! until the answer arrives, [`TagKind::Finished`]. The device answers if the message matched; otherwise software
+//! answers after it has read the data itself. (rdma-core `libibverbs/tm_types.h`, `Documentation/tag_matching.md`.)
 
 use crate::types::Rkey;
 
-/// What a tagged message is (`enum ibv_tmh_op`).
+/// The kind of a tagged message (`enum ibv_tmh_op`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TagKind {
-    /// It has no tag (`IBV_TMH_NO_TAG`): what follows the first byte is the application's alone.
+    /// The message has no tag (`IBV_TMH_NO_TAG`). The application defines everything after the first byte.
     NoTag,
-    /// It says where the data is (`IBV_TMH_RNDV`).
+    /// The message says where the data is (`IBV_TMH_RNDV`).
     Rendezvous,
-    /// The data was fetched (`IBV_TMH_FIN`).
+    /// The receiver has fetched the data (`IBV_TMH_FIN`).
     Finished,
-    /// It has the data (`IBV_TMH_EAGER`).
+    /// The message contains the data (`IBV_TMH_EAGER`).
     Eager,
     /// None of these.
     Unknown(u8),
 }
 
 impl TagKind {
-    /// Of the header's first byte.
+    /// Decodes the header's first byte.
     #[inline]
     #[must_use]
     pub const fn new(byte: u8) -> Self {
@@ -90,11 +91,11 @@ impl TagKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagHeader {
-    /// What the message is.
+    /// The kind of message.
     pub kind: TagKind,
-    /// What the sender wants known: completions have it ([`TagMatch::header`](crate::cq::TagMatch::header)).
+    /// A number from the sender: completions carry it ([`TagMatch::header`](crate::cq::TagMatch::header)).
     pub app_ctx: u32,
-    /// What it is found by.
+    /// The tag by which the receiver finds the message's buffer.
     pub tag: u64,
 }
 
@@ -102,42 +103,43 @@ impl TagHeader {
     /// Bytes of the header.
     pub const BYTES: usize = 16;
 
-    /// Of a message that has its data.
+    /// The header of a message that contains its data.
     #[inline]
     #[must_use]
     pub const fn eager(tag: u64) -> Self {
         Self { kind: TagKind::Eager, app_ctx: 0, tag }
     }
 
-    /// Of a message whose data the receiver shall read.
+    /// The header of a message whose data the receiver reads.
     #[inline]
     #[must_use]
     pub const fn rendezvous(tag: u64) -> Self {
         Self { kind: TagKind::Rendezvous, app_ctx: 0, tag }
     }
 
-    /// Of a message that software shall have, whatever tags there are.
+    /// The header of a message that always goes to software, without a comparison of tags.
     #[inline]
     #[must_use]
     pub const fn no_tag() -> Self {
         Self { kind: TagKind::NoTag, app_ctx: 0, tag: 0 }
     }
 
-    /// With a number of the application's.
+    /// Sets the application's number.
     #[inline]
     #[must_use]
     pub const fn app_ctx(self, app_ctx: u32) -> Self {
         Self { app_ctx, ..self }
     }
 
-    /// The answer to a rendezvous: its header, but for the kind. The [`RendezvousHeader`] follows as it came.
+    /// The answer to a rendezvous: the received header with its kind changed. The received [`RendezvousHeader`]
+    /// follows it unchanged.
     #[inline]
     #[must_use]
     pub const fn finished(self) -> Self {
         Self { kind: TagKind::Finished, ..self }
     }
 
-    /// As the message has it.
+    /// Encodes the header as in the message.
     #[inline]
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -146,7 +148,7 @@ impl TagHeader {
         [self.kind.byte(), 0, 0, 0, a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
-    /// Of the message's first bytes. Those that must be zero are not looked at.
+    /// Decodes the message's first bytes. Bytes that must be zero are ignored.
     #[inline]
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
@@ -155,7 +157,7 @@ impl TagHeader {
         Self { kind: TagKind::new(kind), app_ctx, tag }
     }
 
-    /// A message's header, and what follows it; `None` if it is too short.
+    /// A message's header, and the bytes after it; `None` if the message is too short.
     #[inline]
     #[must_use]
     pub fn split(message: &[u8]) -> Option<(Self, &[u8])> {
@@ -189,7 +191,7 @@ pub struct RendezvousHeader {
     pub addr: u64,
     /// The sender's key of that memory.
     pub rkey: Rkey,
-    /// Bytes of it.
+    /// Bytes of data.
     pub bytes: u32,
 }
 
@@ -197,7 +199,7 @@ impl RendezvousHeader {
     /// Bytes of the header.
     pub const BYTES: usize = 16;
 
-    /// As the message has it.
+    /// Encodes the header as in the message.
     #[inline]
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -207,7 +209,7 @@ impl RendezvousHeader {
         [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
     }
 
-    /// Of what follows the [`TagHeader`].
+    /// Decodes the bytes after the [`TagHeader`].
     #[inline]
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
@@ -217,7 +219,7 @@ impl RendezvousHeader {
         Self { addr, rkey, bytes: u32::from_be_bytes([m, n, o, p]) }
     }
 
-    /// The header, and what follows it; `None` if there is none.
+    /// The header, and the bytes after it; `None` if `rest` is too short.
     #[inline]
     #[must_use]
     pub fn split(rest: &[u8]) -> Option<(Self, &[u8])> {

@@ -1,21 +1,20 @@
-//! The services a queue pair can offer, as types. Meant to be used qualified: `SendQueue<transport::Rc>`.
+//! The services a queue pair can offer, as types. Use them qualified: `SendQueue<transport::Rc>`.
 //!
-//! Which operations each has: [`SupportedOn`](crate::wqe::SupportedOn).
+//! [`SupportedOn`](crate::wqe::SupportedOn) lists the operations of each.
 use core::marker::PhantomData;
 
 use sealed::Sealed;
 
 /// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`XrcInitiator`], [`Ud`], [`Dci`],
-/// [`DciStreams`] or
-/// [`RawPacket`]; or one of them whose WQEs are [`Signed`].
+/// [`DciStreams`] or [`RawPacket`], or a [`Signed`] one of these.
 pub trait Transport: Sealed + 'static {
-    /// Whether each WQE carries a signature of itself: [`Signed`].
+    /// Whether each WQE carries a signature over its bytes: [`Signed`].
     #[doc(hidden)]
     const SIGNS: bool = false;
 }
 
-/// A service whose queue pairs have one peer each, which they are connected to: [`Rc`], [`Uc`] and [`XrcInitiator`]. The others name whom a request
-/// is for in each of them, or have no peers, and are not connected:
+/// A service whose queue pairs are connected to one peer each: [`Rc`], [`Uc`] and [`XrcInitiator`]. The other services
+/// are not connected: their requests each name a destination, or they have no peers:
 ///
 /// ```compile_fail,E0277
 /// # fn connected<T: blueflame::transport::Connected>() {}
@@ -35,7 +34,7 @@ impl Connected for Rc {}
 impl Connected for Uc {}
 impl Connected for XrcInitiator {}
 
-/// A service whose queue pairs receive, too: all but initiators.
+/// A service whose queue pairs also receive: all but initiators.
 ///
 /// ```compile_fail,E0277
 /// # fn receives<T: blueflame::transport::Receives>() {}
@@ -60,12 +59,13 @@ pub struct Rc;
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
-/// Extended reliable connection, the end that sends (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14): what [`Rc`] does, but each request
-/// [names](crate::wqe::Request::to) the shared receive queue at the other end that it is for, by its number.
+/// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). It has the operations
+/// of [`Rc`], but each request [names](crate::wqe::Request::to) its shared receive queue at the other end, by number.
 ///
 /// So one queue pair reaches all processes of a machine, where RC needs one for each. The other end is a target
-/// (`verbs::XrcTarget`), which has no queues: messages are received into the shared queue that they name, complete where that queue
-/// does, and access the memory of its protection domain. That holds for every request, also for a WRITE, which receives nothing.
+/// (`verbs::XrcTarget`), which has no queues. A message is received into the shared queue that it names and completes
+/// on that queue's completion queue. It accesses the memory of that queue's protection domain. This holds for every
+/// request, even for a WRITE, which receives nothing.
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -90,8 +90,8 @@ pub struct Uc;
 #[derive(Clone, Copy, Debug)]
 pub struct XrcInitiator;
 
-/// Unreliable datagrams: one packet each, to any queue pair, which the [request names](crate::wqe::Request::to); lost ones are not
-/// repeated (IBTA vol. 1, 9.8.3).
+/// Unreliable datagrams: one packet each, to any queue pair. The [request names](crate::wqe::Request::to) the queue
+/// pair. Lost datagrams are not repeated (IBTA vol. 1, 9.8.3).
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -109,7 +109,7 @@ pub struct XrcInitiator;
 /// }
 /// ```
 ///
-/// A datagram for nobody does not compile:
+/// A datagram without a destination does not compile:
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{queue::SendQueue, transport, wqe};
@@ -118,16 +118,17 @@ pub struct XrcInitiator;
 /// }
 /// ```
 ///
-/// In front of each datagram received are 40 bytes, which the buffer needs room for: [`Grh`](crate::cq::Grh).
+/// Each received datagram follows a header of 40 bytes, and the buffer needs room for it: [`Grh`](crate::cq::Grh).
 #[derive(Clone, Copy, Debug)]
 pub struct Ud;
 
-/// The initiator's side of dynamic connections (DCI): reliable, in order, with READ and atomics, to any target, which the
-/// [request names](crate::wqe::Request::to). It receives nothing. One such queue pair takes the place of a reliable connection to each
-/// peer; the peers have targets (DCT, `verbs::Dct`), which send nothing.
+/// The initiator's side of dynamic connections (DCI): reliable, in order, with READ and atomics, to any target. The
+/// [request names](crate::wqe::Request::to) the target. An initiator receives nothing. One such queue pair replaces a
+/// reliable connection to each peer. The peers have targets (DCT, `verbs::Dct`), which send nothing.
 ///
-/// The device connects when a request is for another target than the one before, so runs of requests for one target are cheapest. A
-/// request that fails ends the queue pair for all targets; [`DciStreams`] go on.
+/// The device reconnects when a request names another target than the one before, so runs of requests for one target
+/// are cheapest. A request that fails ends the queue pair for all targets. With [`DciStreams`] the other streams go
+/// on.
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -145,7 +146,7 @@ pub struct Ud;
 /// }
 /// ```
 ///
-/// A request for nobody does not compile:
+/// A request without a target does not compile:
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{queue::SendQueue, transport, wqe};
@@ -156,8 +157,9 @@ pub struct Ud;
 #[derive(Clone, Copy, Debug)]
 pub struct Dci;
 
-/// A [`Dci`] with streams, each of which fails alone: [`DcAddress::on`](crate::wqe::DcAddress::on) puts a request into one. How many
-/// there are, and how many may have failed before the queue pair fails, is said when it is made.
+/// A [`Dci`] with streams. Each stream fails alone: [`DcAddress::on`](crate::wqe::DcAddress::on) puts a request into
+/// one. The creation of the queue pair sets the number of streams, and how many may have failed before the queue pair
+/// fails.
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -193,11 +195,12 @@ impl Initiator for DciStreams {}
 pub trait Streams: Initiator {}
 impl Streams for DciStreams {}
 
-/// The service `T` with WQEs that carry a signature, an XOR of all their bytes, which the device checks: of a queue pair that was made
-/// so (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the device completes with an error and is not executed.
+/// The service `T` with signed WQEs. Each WQE carries a signature, an XOR of all its bytes, and the device checks it.
+/// The queue pair must be created with signatures (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the
+/// device completes with an error and is not executed.
 ///
-/// The queues of all other services compute none and pay nothing for that. Here each post pays for reading its WQE once more, in
-/// CPU registers where it is composed there. All operations of `T` are there:
+/// The queues of all other services compute no signatures and pay nothing for them. Here each post pays for reading
+/// its WQE once more, in CPU registers if it is composed there. `Signed<T>` supports all operations of `T`:
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -216,15 +219,15 @@ impl Streams for DciStreams {}
 /// }
 /// ```
 ///
-/// Who makes such queue pairs: `blueflame-devx`, and `verbs` where libmlx5 does, which is in processes with the environment variable
-/// `MLX5_QP_SIGNATURE`. Receives that come from a queue of the queue pair's own are signed, too
-/// ([`RecvQueue::signed_batch`](crate::queue::RecvQueue::signed_batch)); those of shared ones are not: no public driver computes them.
-/// Frames are not [signed](Signable): Linux has no word for that.
+/// `blueflame-devx` creates such queue pairs. `verbs` creates them where libmlx5 does: in processes with the
+/// environment variable `MLX5_QP_SIGNATURE`. Receives of a queue pair's own receive queue are also signed
+/// ([`RecvQueue::signed_batch`](crate::queue::RecvQueue::signed_batch)). Receives of shared queues are not: no public
+/// driver computes their signatures. Frames are not [signed](Signable): Linux has no flag for that.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<T>(PhantomData<T>);
 
-/// A service whose WQEs can be [`Signed`]: all but raw packets, whose send queue is an object that Linux makes without (`sqc.wq`;
-/// `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+/// A service whose WQEs can be [`Signed`]: all but raw packets. Linux creates the send queue of raw packets as an
+/// object of its own, without signatures (`sqc.wq`; `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
 ///
 /// ```compile_fail,E0277
 /// # fn signable<T: blueflame::transport::Signable>() {}
@@ -247,10 +250,10 @@ impl<T: Signable + Receives> Receives for Signed<T> {}
 impl<T: Signable + Initiator> Initiator for Signed<T> {}
 impl<T: Signable + Streams> Streams for Signed<T> {}
 
-/// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is what the device needs of each: [`InlineL2`], the
-/// default, is right for every device.
+/// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement for the
+/// inline headers of each frame. The default, [`InlineL2`], is right for every device.
 ///
-/// Frames are all that its queues send:
+/// Its queues send frames only:
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
@@ -271,44 +274,46 @@ impl<T: Signable + Streams> Streams for Signed<T> {}
 #[derive(Clone, Copy, Debug)]
 pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
 
-/// The fewest bytes that a frame's inline headers can be: two MAC addresses, a VLAN tag and the type, whether the frame
-/// has a tag or not (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
+/// The fewest bytes of a frame's inline headers: two MAC addresses, a VLAN tag and the type. The number is the same
+/// for frames without a tag (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
 /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ESEG_MIN_INLINE_SIZE`).
 pub const MIN_INLINE_HEADERS: usize = 18;
 
-/// What a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
+/// The headers that a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
 /// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
 ///
-/// It is a least: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5; where it is more than
-/// [`InlineL2`], an administrator has made it so (`devlink dev eswitch set ... inline-mode`).
+/// It is a minimum: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5. A device
+/// needs more than [`InlineL2`] only if an administrator has configured it so
+/// (`devlink dev eswitch set ... inline-mode`).
 ///
-/// What a frame needs follows from its own headers, as Linux reckons (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
-/// `mlx5e_calc_min_inline`). The compiler checks [`LEAST`](Self::LEAST) only: a frame with VLAN tags, options or IPv6 needs more,
-/// and if it has less, its completion says "local QP operation error".
+/// The required number of bytes follows from the frame's own headers, as Linux computes it
+/// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks
+/// [`LEAST`](Self::LEAST) only. A frame with VLAN tags, options or IPv6 needs more. If it has too few inline bytes,
+/// its completion says "local QP operation error".
 pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
-    /// Bytes of inline headers that this crate asks of every frame: what the shortest packet of the kind needs.
+    /// Bytes of inline headers that this crate requires of every frame: enough for the shortest packet of the kind.
     const LEAST: usize;
-    /// Bytes of inline headers that are enough for every frame with one VLAN tag at most and without IP options, extension headers
-    /// and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
+    /// Bytes of inline headers that are enough for every frame with at most one VLAN tag and without IP options,
+    /// extension headers and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
     const SUFFICIENT: usize;
 }
 
-/// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, 4 more for each VLAN tag past the
-/// first. ConnectX-4 and ConnectX-4 Lx need it; what libmlx5 assumes when the kernel does not say.
+/// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, and 4 more for each VLAN tag past the first. ConnectX-4 and
+/// ConnectX-4 Lx need it. libmlx5 assumes it when the kernel does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineL2;
 
-/// The layer 2 headers, and of an IP packet the IP header: what an eSwitch needs that steers by addresses.
+/// The layer 2 headers, and for an IP packet the IP header. An eSwitch that steers by addresses requires it.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineIp;
 
-/// The layer 2 headers, of an IP packet the IP header, and of a TCP or UDP packet that one, too: what an eSwitch needs that steers
-/// by ports.
+/// The layer 2 headers, for an IP packet the IP header, and for a TCP or UDP packet that header as well. An eSwitch
+/// that steers by ports requires it.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineTcpUdp;
 
-/// Nothing: inline headers are optional. So are ConnectX-5 and later by default (DPDK `doc/guides/nics/mlx5.rst`,
-/// `txq_inline_min`).
+/// No bytes: inline headers are optional. This is the default of ConnectX-5 and later (DPDK
+/// `doc/guides/nics/mlx5.rst`, `txq_inline_min`).
 #[derive(Clone, Copy, Debug)]
 pub struct InlineNone;
 
@@ -361,7 +366,7 @@ impl<T: Signable> Transport for Signed<T> {
     const SIGNS: bool = true;
 }
 
-/// The crate relies on what these traits say: nobody else implements them.
+/// The crate relies on the guarantees of these traits, so other crates cannot implement them.
 mod sealed {
     pub trait Sealed {}
 }

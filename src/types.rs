@@ -74,7 +74,7 @@ impl CqCi {
     }
 }
 
-/// Producer index of a send queue: counts WQEBBs (64-byte blocks), wraps at 2^16 whatever the ring's size
+/// Producer index of a send queue: counts WQEBBs (64-byte blocks), and wraps at 2^16 for rings of every size
 /// (rdma-core `providers/mlx5/qp.c`, `cur_post & 0xffff`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SqPi(pub u16);
@@ -109,7 +109,7 @@ pub struct Wqebbs(pub u16);
 /// Bytes in one WQEBB (rdma-core `MLX5_SEND_WQE_BB`).
 pub const WQEBB_BYTES: usize = 64;
 
-/// Bytes in one DS, in which WQE sizes are counted (PRM "DS").
+/// Bytes in one DS, the unit of WQE sizes (PRM "DS").
 pub const DS_BYTES: usize = 16;
 
 /// The size of a WQE in DS, control segment included: 1 to 63 (six bits in the control segment).
@@ -124,7 +124,7 @@ impl Ds {
     #[inline]
     #[must_use]
     pub const fn wqebbs(self) -> Wqebbs {
-        // Rounded up. Not by `div_ceil`, which takes twice the instructions.
+        // Rounded up, without `div_ceil`, which takes twice the instructions.
         Wqebbs((self.0 as u16 + 3) >> 2)
     }
 }
@@ -139,7 +139,8 @@ pub struct Lkey(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rkey(pub u32);
 
-/// Key of the datagrams that a queue pair takes (IBTA vol. 1, 10.2.4). Of a request with bit 31 set, the sender's own is used.
+/// Key of the datagrams that a queue pair accepts (IBTA vol. 1, 10.2.4). If a request's Q_Key has bit 31 set, the
+/// sender's own key is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Qkey(pub u32);
@@ -149,8 +150,8 @@ pub struct Qkey(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DcKey(pub u64);
 
-/// A stream of an initiator's requests (PRM "dci_stream_channel_id"): those of other streams go on when it fails. Any number will
-/// do: how many streams a queue pair has says how many the device works on at a time.
+/// A stream of an initiator's requests (PRM "dci_stream_channel_id"). When it fails, the other streams go on. Any
+/// number is valid: a queue pair's number of streams says how many the device works on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DciStream(pub u16);
 
