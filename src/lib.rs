@@ -17,7 +17,7 @@
 //! | **WQE** | work queue entry: one request as the NIC reads it, made of segments (control, remote address, data) |
 //! | **WQEBB** | 64 bytes of a send ring. A WQE takes one or more |
 //! | **DS** | 16 bytes of a WQE: the unit of its size |
-//! | **doorbell** | tells the NIC that there is work. The *doorbell record* is a word in memory that says how far the ring is filled. The *doorbell register* is a place in the NIC: a store to it wakes the NIC |
+//! | **doorbell** | tells the NIC about work. The *doorbell record*, a word in memory, says how far the ring is filled; a store to the *doorbell register*, in the NIC, wakes it |
 //! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
 //! | **inline** | describes data that is in the WQE, not in registered memory |
 //! | **CQE** | completion queue entry: 64 bytes that the NIC writes to the completion queue (CQ) when a request is done |
@@ -160,12 +160,12 @@
 //!
 //! - **Making a queue** of raw parts is `unsafe` (`from_parts`): you vouch for the addresses of rings and registers.
 //! - **Posting a request that names registered memory** is `unsafe` (`post_unchecked`, and receives): the NIC uses
-//!   that   memory until the request has completed, and no borrow lasts that long.
+//!   that memory until the request has completed, and no borrow lasts that long.
 //! - **Posting a request that names none**, inline or empty, is safe. Posting a request is also safe if the queue owns
-//!   its   buffer until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
+//!   its buffer until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
 //!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
 //! - **Everything else** is safe, and does not trust the NIC's writes: no bytes in a CQE can make it read or write out
-//!   of   bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
+//!   of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
 //!   ([`retire`](SendQueue::retire)). Retiring by an index from elsewhere is `unsafe`.
 //!
 //! # Without a NIC
