@@ -1,5 +1,5 @@
-//! Addresses of datagrams and of dynamic connections: address vectors, which say how to get to a port, and the queue pair or the
-//! target there. Knows no request.
+//! Addresses of datagrams and of dynamic connections: an address vector, which says how to reach a port, and the
+//! number of the queue pair or the target there. Knows no request.
 use super::be::{Be16, Be32, Be64};
 use super::sealed::Sealed;
 use super::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
@@ -7,24 +7,24 @@ use super::sink::Sink;
 use super::to::Destination;
 use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
 
-/// How packets get to a port: [`CompactAv`] or [`FullAv`]. What remains to be said is which queue pair there,
-/// [`UdAddress::new`], or which target, [`DcAddress::new`].
+/// The route to a port: [`CompactAv`] or [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
+/// [`DcAddress::new`] the target.
 pub trait AddressVector: Sealed + Copy {
     /// DS it takes in a WQE.
     const DS: usize;
 
-    /// The same in full.
+    /// The same address vector in full form.
     fn to_full(self) -> FullAv;
 
-    /// For whom it is.
+    /// Its base, with the destination's number and key.
     #[doc(hidden)]
     fn base(&self) -> &BaseAvSeg;
 
-    /// Makes it one for this queue pair, or DCT, with this key.
+    /// Sets the number of the queue pair or DCT, and its key.
     #[doc(hidden)]
     fn aim(self, key: u64, number: Qpn) -> Self;
 
-    /// Makes it one for nobody yet.
+    /// Clears the number and the key.
     #[doc(hidden)]
     fn aimless(self) -> Self;
 
@@ -36,10 +36,10 @@ pub trait AddressVector: Sealed + Copy {
 /// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28 bytes inline
 /// in one WQEBB.
 ///
-/// libmlx5 posts [`FullAv`] always. UCX posts compact ones where it needs no GRH (`src/uct/ib/ud/accel/ud_mlx5_common.c`,
-/// `uct_ud_mlx5_iface_get_av`), as does this crate. The device's capability is `compact_address_vector`; verbs do not tell it, and
-/// UCX takes it for given unless libmlx5 marks its own address vectors as full ones (`uct_ib_mlx5_get_compact_av`), which that
-/// of rdma-core never does.
+/// libmlx5 always posts [`FullAv`]. UCX posts compact vectors where it needs no GRH
+/// (`src/uct/ib/ud/accel/ud_mlx5_common.c`, `uct_ud_mlx5_iface_get_av`), and this crate does the same. The device's
+/// capability is `compact_address_vector`, but verbs do not report it. UCX assumes it unless libmlx5 marks its own
+/// address vectors as full ones (`uct_ib_mlx5_get_compact_av`); rdma-core's libmlx5 never does.
 ///
 /// ```
 /// use blueflame::types::{Qkey, Qpn, WrId};
@@ -53,12 +53,13 @@ pub struct CompactAv(BaseAvSeg);
 
 /// Address vector of 48 bytes: for InfiniBand with or without a GRH, and for RoCE.
 ///
-/// That of RoCE has the MAC address of the next hop, which the kernel finds out: `verbs::ProtectionDomain::address` has it from
-/// libmlx5. On InfiniBand it can be made here: [`CompactAv::with_grh`].
+/// A vector for RoCE has the MAC address of the next hop, which the kernel resolves.
+/// `verbs::ProtectionDomain::address` gets it from libmlx5. For InfiniBand it can be made here:
+/// [`CompactAv::with_grh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FullAv(DatagramSeg);
 
-/// What goes into the global route header of packets.
+/// The fields of a packet's global route header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GlobalRoute {
     /// The GID to send to.
@@ -73,12 +74,12 @@ pub struct GlobalRoute {
     pub traffic_class: u8,
 }
 
-/// The most that is sent to one address: the rate of a slower link on the way (IBTA vol. 1, 9.11; the codes of mlx5 are those of
-/// rdma-core `providers/mlx5/verbs.c`, `ib_to_mlx5_rate_table`).
+/// The maximum rate for one address: that of a slower link on the way (IBTA vol. 1, 9.11). The codes of mlx5 are those
+/// of rdma-core `providers/mlx5/verbs.c`, `ib_to_mlx5_rate_table`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum StaticRate {
-    /// That of the port.
+    /// The port's rate.
     Port = 0,
     /// 2.5 Gbit/s.
     Gbps2_5 = 7,
@@ -101,34 +102,34 @@ pub enum StaticRate {
 }
 
 impl CompactAv {
-    /// To the port with this LID, on service level 0, from the port's first LID, as fast as the port can.
+    /// To the port with this LID, on service level 0, from the port's first LID, at the port's full rate.
     #[must_use]
     pub const fn new(lid: u16) -> Self {
         Self(BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), stat_rate_sl: 0, fl_mlid: 0, rlid: Be16::new(lid) })
     }
 
-    /// On this service level; the low 4 bits count.
+    /// Sets the service level; the low 4 bits count.
     #[must_use]
     pub const fn service_level(self, level: u8) -> Self {
         let Self(base) = self;
         Self(BaseAvSeg { stat_rate_sl: base.stat_rate_sl & 0xf0 | level & 0xf, ..base })
     }
 
-    /// Not faster than this.
+    /// Limits the rate.
     #[must_use]
     pub const fn static_rate(self, rate: StaticRate) -> Self {
         let Self(base) = self;
         Self(BaseAvSeg { stat_rate_sl: (rate as u8) << 4 | base.stat_rate_sl & 0xf, ..base })
     }
 
-    /// From the own LID with these path bits; the low 7 bits count.
+    /// Sends from the own LID with these path bits; the low 7 bits count.
     #[must_use]
     pub const fn path_bits(self, bits: u8) -> Self {
         let Self(base) = self;
         Self(BaseAvSeg { fl_mlid: bits & 0x7f, ..base })
     }
 
-    /// With a global route header.
+    /// Adds a global route header.
     #[must_use]
     pub const fn with_grh(self, route: &GlobalRoute) -> FullAv {
         let gid_fl = AV_GRH | (route.sgid_index as u32) << 20 | route.flow_label & 0x000f_ffff;
@@ -143,7 +144,7 @@ impl CompactAv {
     }
 }
 
-/// For nobody yet.
+/// The base without a number and a key.
 const fn aimless(base: BaseAvSeg) -> BaseAvSeg {
     BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), ..base }
 }
@@ -180,19 +181,21 @@ impl AddressVector for CompactAv {
 }
 
 impl FullAv {
-    /// Of libmlx5's own bytes, those of `struct mlx5_wqe_av`. Key and number do not count: they are the queue pair's.
+    /// From libmlx5's own bytes, those of `struct mlx5_wqe_av`. Key and number are ignored: the queue pair's address
+    /// sets them.
     #[must_use]
     pub const fn from_seg(seg: DatagramSeg) -> Self {
         Self(DatagramSeg { base: aimless(seg.base), ..seg })
     }
 
-    /// As [`from_seg`](Self::from_seg) takes it.
+    /// The bytes as [`from_seg`](Self::from_seg) takes them.
     #[must_use]
     pub const fn seg(&self) -> &DatagramSeg {
         &self.0
     }
 
-    /// Without what only a full one has: `None` if it has a GRH, or a MAC address, as all of RoCE have.
+    /// The compact form. `None` if the vector has a GRH or a MAC address, which a compact one cannot hold. All vectors
+    /// for RoCE have a MAC address.
     #[must_use]
     pub fn to_compact(self) -> Option<CompactAv> {
         let compact = CompactAv(self.0.base);
@@ -235,16 +238,16 @@ impl AddressVector for FullAv {
     }
 }
 
-/// A queue pair that datagrams can reach: how to get there, its number and its Q_Key. Where a [request](super::Request::to) for a
-/// [`Ud`](crate::transport::Ud) queue goes.
+/// The address of a queue pair for datagrams: the route, its number and its Q_Key. It is the destination of a
+/// [request](super::Request::to) for a [`Ud`](crate::transport::Ud) queue.
 ///
-/// All its bytes are as the WQE has them: to post to it is to copy it. Nothing goes out of date with it but the peer's
-/// whereabouts; keep one for each peer.
+/// All its bytes are as in the WQE, so posting to it copies it. It becomes outdated only when the peer moves; keep one
+/// for each peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UdAddress<V = FullAv>(V);
 
 impl<V: AddressVector> UdAddress<V> {
-    /// The queue pair `qpn` at the end of `vector`, which takes datagrams with `qkey`.
+    /// The queue pair `qpn` at the end of `vector`, which accepts datagrams with `qkey`.
     #[inline]
     #[must_use]
     pub fn new(vector: V, qpn: Qpn, qkey: Qkey) -> Self {
@@ -272,7 +275,7 @@ impl<V: AddressVector> UdAddress<V> {
         UdAddress::new(self.0.to_full(), self.qpn(), self.qkey())
     }
 
-    /// How to get there.
+    /// The route.
     #[inline]
     #[must_use]
     pub fn vector(&self) -> V {
@@ -290,11 +293,11 @@ impl<V: AddressVector> Destination for UdAddress<V> {
     }
 }
 
-/// A target of dynamic connections (DCT): how to get there, its number and its access key. Where a [request](super::Request::to) for
-/// a [`Dci`](crate::transport::Dci) queue goes.
+/// The address of a target of dynamic connections (DCT): the route, its number and its access key. It is the
+/// destination of a [request](super::Request::to) for a [`Dci`](crate::transport::Dci) queue.
 ///
-/// As a [`UdAddress`], all its bytes are as the WQE has them (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr`; UCX
-/// `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`).
+/// As with a [`UdAddress`], all its bytes are as in the WQE (rdma-core `providers/mlx5/qp.c`,
+/// `mlx5_send_wr_set_dc_addr`; UCX `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`).
 ///
 /// ```
 /// use blueflame::types::{DcKey, Qpn, WrId};
@@ -316,7 +319,7 @@ impl<V: AddressVector> DcAddress<V> {
         Self(vector.aim(key.0, dctn))
     }
 
-    /// The target's number (PRM "DCTN"): one of those of queue pairs.
+    /// The target's number (PRM "DCTN"), from the same number space as queue pairs.
     #[inline]
     #[must_use]
     pub fn dctn(&self) -> Qpn {
@@ -337,15 +340,15 @@ impl<V: AddressVector> DcAddress<V> {
         DcAddress::new(self.0.to_full(), self.dctn(), self.key())
     }
 
-    /// How to get there.
+    /// The route.
     #[inline]
     #[must_use]
     pub fn vector(&self) -> V {
         self.0.aimless()
     }
 
-    /// The target, by a stream of the initiator: on a [`DciStreams`](crate::transport::DciStreams) queue. Without, requests there
-    /// are of stream 0.
+    /// The target, by a stream of the initiator: for a [`DciStreams`](crate::transport::DciStreams) queue. There,
+    /// requests without `on` belong to stream 0.
     #[inline]
     #[must_use]
     pub const fn on(self, stream: DciStream) -> DcStream<V> {
@@ -363,8 +366,8 @@ impl<V: AddressVector> Destination for DcAddress<V> {
     }
 }
 
-/// A target, and the initiator's stream by which requests go there: made by [`DcAddress::on`]. The stream is in the control segment
-/// (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr_stream`).
+/// A target, and the initiator's stream for its requests: made by [`DcAddress::on`]. The stream is in the control
+/// segment (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr_stream`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DcStream<V = FullAv> {
     address: DcAddress<V>,

@@ -1,5 +1,5 @@
-//! The segments that say whom a request is for. Each has its field map (byte offsets, big endian) and its layout, which assertions
-//! hold to the map. Knows no request.
+//! The segments that hold a request's destination. Each has its field map (byte offsets, big endian) and its layout,
+//! which assertions hold to the map. Knows no request.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -7,8 +7,9 @@ use static_assertions::const_assert_eq;
 use super::be::{Be16, Be32, Be64};
 use crate::types::DS_BYTES;
 
-/// Base of an address vector: what a compact one is, and what a full one begins with (rdma-core `providers/mlx5/mlx5dv.h`, the
-/// first 16 bytes of `struct mlx5_wqe_av`; UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`).
+/// Base of an address vector: a whole compact vector, or the beginning of a full one (rdma-core
+/// `providers/mlx5/mlx5dv.h`, the first 16 bytes of `struct mlx5_wqe_av`; UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// `mlx5_base_av`).
 ///
 /// ```text
 ///   0  Q_Key (32), 0 (32); or a DCT's access key (64)
@@ -73,7 +74,7 @@ const_assert_eq!(offset_of!(GrhAvSeg, tclass), 10);
 const_assert_eq!(offset_of!(GrhAvSeg, hop_limit), 11);
 const_assert_eq!(offset_of!(GrhAvSeg, grh_gid_fl), 12);
 
-/// In `grh_gid_fl`: packets have a GRH. Ethernet's always do, and there the bit is reserved (rdma-core
+/// In `grh_gid_fl`: packets have a GRH. Packets on Ethernet always do, and there the bit is reserved (rdma-core
 /// `providers/mlx5/verbs.c`, `mlx5_create_ah`).
 pub const AV_GRH: u32 = 1 << 30;
 
@@ -87,7 +88,7 @@ pub const AV_GRH: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct DatagramSeg {
-    /// Whom it is for, by LID or port.
+    /// The destination, by LID or port.
     pub base: BaseAvSeg,
     /// How the packet is routed.
     pub grh: GrhAvSeg,
@@ -111,7 +112,7 @@ const_assert_eq!(offset_of!(DatagramSeg, rgid), 32);
 pub struct XrcSeg {
     /// The shared receive queue that the request is for.
     pub xrc_srqn: Be32,
-    /// Not read by the device; zero here. libmlx5 leaves what was in the ring.
+    /// Not read by the device; zero here. libmlx5 leaves the ring's old bytes.
     pub rsvd: [u8; 12],
 }
 

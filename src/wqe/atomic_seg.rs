@@ -26,8 +26,9 @@ const_assert_eq!(size_of::<AtomicSeg>(), DS_BYTES);
 const_assert_eq!(offset_of!(AtomicSeg, swap_add), 0);
 const_assert_eq!(offset_of!(AtomicSeg, compare), 8);
 
-/// Segment of a masked compare and swap of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`, `struct uct_ib_mlx5_atomic_masked_cswap32_seg`).
-/// Of 8 bytes it is two [`AtomicSeg`]s: values, then masks (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_masked_atomic_seg`).
+/// Segment of a masked compare and swap of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// `struct uct_ib_mlx5_atomic_masked_cswap32_seg`). For 8 bytes it is two [`AtomicSeg`]s: values, then masks
+/// (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_masked_atomic_seg`).
 ///
 /// ```text
 ///   0  value to swap in (32)
@@ -42,9 +43,9 @@ pub struct MaskedSwap32Seg {
     pub swap: Be32,
     /// The value to compare with.
     pub compare: Be32,
-    /// Bits that are stored; the others stay.
+    /// Mask of the bits that are stored; the other bits do not change.
     pub swap_mask: Be32,
-    /// Bits that are compared.
+    /// Mask of the bits that are compared.
     pub compare_mask: Be32,
 }
 
@@ -54,8 +55,9 @@ const_assert_eq!(offset_of!(MaskedSwap32Seg, compare), 4);
 const_assert_eq!(offset_of!(MaskedSwap32Seg, swap_mask), 8);
 const_assert_eq!(offset_of!(MaskedSwap32Seg, compare_mask), 12);
 
-/// Segment of a masked fetch and add of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`, `struct uct_ib_mlx5_atomic_masked_fadd32_seg`).
-/// Of 8 bytes it is an [`AtomicSeg`], with the boundaries in place of the value to compare with.
+/// Segment of a masked fetch and add of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// `struct uct_ib_mlx5_atomic_masked_fadd32_seg`). For 8 bytes it is an [`AtomicSeg`], with the boundaries in place of
+/// the value to compare with.
 ///
 /// ```text
 ///   0  value to add (32)
@@ -67,7 +69,7 @@ const_assert_eq!(offset_of!(MaskedSwap32Seg, compare_mask), 12);
 pub struct MaskedAdd32Seg {
     /// The value to add.
     pub add: Be32,
-    /// Bits out of which nothing is carried.
+    /// Bits whose carry is dropped.
     pub boundary: Be32,
     /// Zero.
     pub reserved: [Be32; 2],
@@ -78,9 +80,9 @@ const_assert_eq!(offset_of!(MaskedAdd32Seg, add), 0);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, boundary), 4);
 const_assert_eq!(offset_of!(MaskedAdd32Seg, reserved), 8);
 
-/// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`). A compare and swap
-/// has four: the value to swap in, that to compare with, the mask of each. A fetch and add has two: the value, and the highest bits of
-/// the fields.
+/// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`). A
+/// compare and swap has four: the value to swap in, the value to compare with, and the mask of each. A fetch and add
+/// has two: the value, and the highest bits of the fields.
 ///
 /// ```text
 ///   0  operand (128)

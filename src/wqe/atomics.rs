@@ -1,11 +1,16 @@
 //! Masked atomics ("extended" ones): of 4, 8 or 16 bytes, on some bits or on fields. Knows no queue.
 //!
-//! The one public driver that posts those of 16 bytes is the libmlx5 of MLNX_OFED 4 (`src/qp.c`, `set_ext_atomic_seg`): what to swap in,
-//! what to compare with and their masks, or what to add and the boundaries, each as long as the operand, in words of eight bytes in
-//! network order, the first word first; the opcode modifier is 8 and log2 of the bytes less 2. MLNX_OFED 4's kernel (`ext_atomic_caps`)
-//! says that what was found comes in network order of all sizes but 8, and that fields have at most 64 bits. No public source says which
-//! word of the operand is the high half. Here it is the first one, as network order has it; and the peer's memory has the number in its
-//! CPU's order, as of 4 and 8 bytes. UCX, DOCA and today's libmlx5 have none of these. Devices may have larger ones, which are not here.
+//! The only public driver that posts 16-byte atomics is the libmlx5 of MLNX_OFED 4 (`src/qp.c`, `set_ext_atomic_seg`):
+//! - A compare and swap has the value to swap in, the value to compare with, and their masks. A fetch and add has the
+//!   value to add and the boundaries.
+//! - Each of these is as long as the operand. It consists of words of eight bytes in network order, the first word
+//!   first.
+//! - The opcode modifier is 8 plus log2 of the bytes, less 2.
+//!
+//! MLNX_OFED 4's kernel (`ext_atomic_caps`) says that the old value comes in network order for all sizes but 8, and
+//! that fields have at most 64 bits. No public source says which word of the operand is the high half. Here it is the
+//! first one, as in network order. The peer's memory has the number in its CPU's order, as with 4 and 8 bytes. UCX,
+//! DOCA and today's libmlx5 have no 16-byte atomics. Devices may have larger ones, which are not here.
 use core::fmt;
 
 use super::be::{Be32, Be64, Be128};
@@ -19,12 +24,12 @@ use super::request::Request;
 use super::sealed::Sealed;
 use super::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
 
-/// Bits of a word that count.
+/// A word, and the bits of it that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Masked<W> {
     /// The word.
     pub value: W,
-    /// Which of its bits count.
+    /// Mask of the bits that count.
     pub mask: W,
 }
 
@@ -36,7 +41,8 @@ impl<W: AtomicWord> Masked<W> {
     }
 }
 
-/// A word that extended atomics work on: [`u32`], [`u64`] or [`u128`]. The peer's memory has it in its CPU's order, aligned to its size.
+/// A word that extended atomics work on: [`u32`], [`u64`] or [`u128`]. It lies in the peer's memory in its CPU's
+/// order, aligned to its size.
 pub trait AtomicWord: Sealed + Copy + fmt::Debug {
     /// All bits set.
     const ALL: Self;
@@ -117,12 +123,13 @@ const fn operand(value: u128) -> Masked128Seg {
     Masked128Seg { operand: Be128::new(value) }
 }
 
-/// Stores those bits of `swap` at `remote` that its mask names, if the bits that the mask of `compare` names are as there; ask for
-/// the old value with [`Request::result`]. With a mask of no bits, nothing is compared: it swaps always.
+/// If the bits at `remote` that the mask of `compare` selects equal its value, stores the bits of `swap` that its own
+/// mask selects. Ask for the old value with [`Request::result`]. If the mask of `compare` is zero, it compares nothing
+/// and always swaps.
 ///
-/// Devices that do not have "extended atomics" of that size (`atomic_caps.atomic_operations`, `atomic_size_qp`) fail it. Verbs do
-/// not tell; `Context::extended_atomics` of `blueflame-devx` asks, and says what is missing. The peer's queue pair must take them:
-/// one that the kernel makes does where the device has them.
+/// Devices without "extended atomics" of that size (`atomic_caps.atomic_operations`, `atomic_size_qp`) fail the
+/// request. Verbs do not report them. `Context::extended_atomics` of `blueflame-devx` asks, and names the missing
+/// capability. The peer's queue pair must also accept them: one that the kernel makes does where the device has them.
 ///
 /// ```
 /// use blueflame::wqe::{self, Masked};
@@ -142,13 +149,14 @@ pub fn masked_compare_swap<W: AtomicWord>(
     Request::new(W::compare_swap(remote, compare, swap), Empty)
 }
 
-/// Adds the fields of `add` to those at `remote`; ask for the old value with [`Request::result`]. Each bit of `boundary` is the
-/// highest of a field: nothing is carried out of it. 0 is one field, and all ones are fields of one bit: an exclusive or.
+/// Adds the fields of `add` to those at `remote`. Ask for the old value with [`Request::result`]. Each bit of
+/// `boundary` is the highest bit of a field, and its carry is dropped. A `boundary` of 0 means one field. All ones
+/// mean fields of one bit: an exclusive or.
 ///
-/// Fields have at most 64 bits, says the driver of those of 16 bytes (`max_fa_bit_boundary`): what a device makes of a larger one is not
-/// public. With bit 63 of such a `boundary` nothing is carried from the low half to the high one.
+/// Fields have at most 64 bits, says the driver of 16-byte atomics (`max_fa_bit_boundary`). The result of a larger
+/// field is not public. With bit 63 of a 16-byte `boundary` set, nothing is carried from the low half to the high one.
 ///
-/// Devices and queue pairs must have it, as with [`masked_compare_swap`].
+/// Devices and queue pairs must support it, as for [`masked_compare_swap`].
 ///
 /// ```
 /// # use blueflame::{Lkey, Remote, Rkey, wqe};

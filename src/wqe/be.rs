@@ -23,14 +23,14 @@ macro_rules! big_endian {
                 <$int>::from_be(self.0)
             }
 
-            /// The bits as they lie in memory, as an integer of the CPU.
+            /// The bits as they lie in memory, as an integer in the CPU's order.
             #[inline]
             #[must_use]
             pub const fn to_bits(self) -> $int {
                 self.0
             }
 
-            /// Both values' bits, set in either.
+            /// The bits set in either value.
             #[inline]
             #[must_use]
             pub const fn or(self, other: Self) -> Self {

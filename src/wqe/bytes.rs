@@ -1,6 +1,6 @@
 //! Bytes of any length as words in memory order, by loads that overlap. Knows nothing of WQEs.
 
-/// Takes up to 8 bytes off the front, in memory order, zero behind the end.
+/// Takes up to 8 bytes off the front, in memory order, with zeros after the last byte.
 #[inline(always)]
 pub(super) fn take8(rest: &mut &[u8]) -> u64 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
@@ -11,7 +11,7 @@ pub(super) fn take8(rest: &mut &[u8]) -> u64 {
     }
 }
 
-/// Takes up to 4 bytes off the front, in memory order, zero behind the end.
+/// Takes up to 4 bytes off the front, in memory order, with zeros after the last byte.
 #[inline(always)]
 pub(super) fn take4(rest: &mut &[u8]) -> u32 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<4>() {
@@ -24,8 +24,8 @@ pub(super) fn take4(rest: &mut &[u8]) -> u32 {
     }
 }
 
-/// Fewer than 8 bytes as a word in memory order, zero behind the end. Loads that overlap instead of a loop over bytes,
-/// which the compiler would turn into a call of `memcpy`.
+/// Fewer than 8 bytes as a word in memory order, with zeros after the last byte. It uses overlapping loads, because
+/// the compiler would turn a loop over bytes into a call of `memcpy`.
 #[inline]
 fn short(bytes: &[u8]) -> u64 {
     let little = if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {

@@ -8,18 +8,19 @@ use super::payload::Empty;
 use super::request::Request;
 use super::seg::{WaitSeg, WaitValueSeg};
 
-/// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: until the value is behind the clock, which may have begun anew.
+/// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: waits until the value is behind the clock, which may have wrapped.
 const CYCLIC_SMALLER: u32 = 5;
 
-/// Seconds after which the comparison begins anew (DPDK `drivers/net/mlx5/mlx5.h`, `MLX5_TS_MASK_SECS`).
+/// Seconds after which the comparison wraps (DPDK `drivers/net/mlx5/mlx5.h`, `MLX5_TS_MASK_SECS`).
 const SECONDS: u64 = 8;
 
-/// The format of a device's clock. It is the device's own (register `MTUTC`, `time_stamp_mode`): a queue whose completions have other
-/// timestamps waits by this clock all the same. `Context::clock` of `blueflame-devx` asks for it.
+/// The format of a device's clock. It belongs to the device (register `MTUTC`, `time_stamp_mode`): a queue whose
+/// completions have other timestamps still waits by this clock. `Context::clock` of `blueflame-devx` asks for it.
 ///
-/// The device compares the clock's low bits, which begin anew after eight seconds. Of real time they are three bits of seconds and the
-/// nanoseconds. Of ticks they are as many as count eight seconds, rounded up to a power of two (DPDK `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`). With more bits a WAIT for
-/// real time never ends (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, at `rt_timemask`).
+/// The device compares the clock's low bits, which wrap after eight seconds. For real time these are three bits of
+/// seconds and the nanoseconds. For ticks they count eight seconds, rounded up to a power of two (DPDK
+/// `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`). With more bits a WAIT for real time never ends
+/// (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, at `rt_timemask`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceClock {
     /// The bits that are compared; all below one.
@@ -31,29 +32,29 @@ impl DeviceClock {
     /// Real time: seconds since 1970 in the upper half, nanoseconds in the lower.
     pub const REAL_TIME: Self = Self { mask: (SECONDS << 32) - 1, is_real_time: true };
 
-    /// Ticks of a clock that runs freely, so many thousands a second (`cmd_hca_cap.device_frequency_khz`).
+    /// Ticks of a free-running clock, in thousands a second (`cmd_hca_cap.device_frequency_khz`).
     #[must_use]
     pub const fn free_running(khz: NonZeroU32) -> Self {
         let ticks = SECONDS * 1000 * khz.get() as u64;
         Self { mask: ticks.next_power_of_two() - 1, is_real_time: false }
     }
 
-    /// The clock when it showed `now`, a moment ago. A completion's timestamp will do, if the queue's timestamps have the clock's format
-    /// ([`CqeView::timestamp`](crate::cq::CqeView::timestamp)).
+    /// The clock at its value `now`, read a moment ago. A completion's timestamp works if the queue's timestamps have
+    /// the clock's format ([`CqeView::timestamp`](crate::cq::CqeView::timestamp)).
     #[must_use]
     pub const fn at(self, now: u64) -> ClockReading {
         ClockReading { clock: self, now }
     }
 
-    /// How far ahead of the clock, and how far behind, a WAIT can be: about four seconds, as the clock counts them. From there on the
-    /// device takes the future for the past.
+    /// The maximum distance of a WAIT's time from the clock, ahead or behind: about four seconds, in the clock's own
+    /// format. At a greater distance the device takes the future for the past.
     #[must_use]
     pub const fn reach(self) -> u64 {
         self.mask / 2
     }
 }
 
-/// A [`DeviceClock`] and the value that it showed a moment ago. Times to wait for are measured against it.
+/// A [`DeviceClock`] and its value a moment ago. Times to wait for are measured against that value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
     clock: DeviceClock,
@@ -61,17 +62,18 @@ pub struct ClockReading {
 }
 
 impl ClockReading {
-    /// Waits until the device's clock is past `time`: requests behind this one do not begin before.
+    /// Waits until the device's clock is past `time`. The requests behind this one do not begin before that.
     ///
-    /// Devices that have it say so (`cmd_hca_cap.wait_on_time`, ConnectX-7 and later; `Context::wait_on_time` of `blueflame-devx` asks).
-    /// Others fail the request.
+    /// Devices that support it report it (`cmd_hca_cap.wait_on_time`, ConnectX-7 and later; `Context::wait_on_time` of
+    /// `blueflame-devx` asks). Others fail the request.
     ///
-    /// The device compares when the request's turn comes. One that comes [`reach`](DeviceClock::reach) or more after `time` waits until
-    /// the comparison has begun anew: post no time of the past behind requests that take seconds.
+    /// The device compares when the request's turn comes. If that is [`reach`](DeviceClock::reach) or more after
+    /// `time`, the request waits until the comparison has wrapped. So do not post a time in the past behind requests
+    /// that take seconds.
     ///
-    /// It asks for no completion unless you say so, and has the mode
-    /// [`OnFirstError`](super::CompletionMode::OnFirstError). Give this mode to unsignalled frames behind it, too. With
-    /// [`OnError`](super::CompletionMode::OnError) a send queue of WAIT and SEND can stall (DPDK
+    /// It asks for no completion unless you request one, and has the mode
+    /// [`OnFirstError`](super::CompletionMode::OnFirstError). Give this mode to unsignalled frames behind it, too.
+    /// With [`OnError`](super::CompletionMode::OnError) a send queue of WAIT and SEND can stall (DPDK
     /// `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`; daqiri, pull requests 272 and 275).
     ///
     /// ```
@@ -97,8 +99,8 @@ impl ClockReading {
     /// ```
     ///
     /// # Errors
-    /// [`WaitError::OutOfReach`]: more than [`reach`](DeviceClock::reach) from the reading, on either side; [`WaitError::Nanoseconds`]:
-    /// no real time.
+    /// [`WaitError::OutOfReach`]: more than [`reach`](DeviceClock::reach) from the reading, on either side.
+    /// [`WaitError::Nanoseconds`]: not a valid real time.
     #[inline]
     pub const fn wait_until(self, time: u64) -> Result<Request<WaitTime>, WaitError> {
         let Self { clock, now } = self;
@@ -110,7 +112,7 @@ impl ClockReading {
                 return Err(error);
             }
         }
-        // Seconds and nanoseconds subtract as one number: what the nanoseconds borrow is a second.
+        // Seconds and nanoseconds subtract as one number: a borrow by the nanoseconds is one second.
         if time.wrapping_sub(now).cast_signed().unsigned_abs() > clock.reach() {
             return Err(WaitError::out_of_reach(time, now, clock.reach()));
         }
@@ -120,7 +122,7 @@ impl ClockReading {
     }
 }
 
-/// A value that seconds and nanoseconds cannot be.
+/// The error for a value that is not seconds and nanoseconds.
 const fn no_real_time(value: u64) -> Option<WaitError> {
     if value as u32 >= NANOS { Some(WaitError::nanoseconds(value)) } else { None }
 }
@@ -136,21 +138,21 @@ pub enum WaitError {
     OutOfReach {
         /// The time.
         time: u64,
-        /// What the clock showed.
+        /// The clock's value at the reading.
         now: u64,
-        /// The most between them: [`DeviceClock::reach`].
+        /// The maximum distance between them: [`DeviceClock::reach`].
         limit: u64,
     },
     /// A real time whose lower half is a second or more.
     Nanoseconds {
         /// The time, or the reading.
         value: u64,
-        /// Nanoseconds are less than this.
+        /// The limit: nanoseconds must be less.
         limit: u32,
     },
 }
 
-// Out of line: the checks are where requests are posted, building the value is not.
+// Constructors are out of line: the checks are on the post path, but building the value is not.
 impl WaitError {
     #[cold]
     const fn out_of_reach(time: u64, now: u64, limit: u64) -> Self {

@@ -1,4 +1,4 @@
-//! Indirect memory keys: the request that says what is behind one, and who may use it. Knows no queue.
+//! Indirect memory keys: the request that sets a key's memory and its rights. Knows no queue.
 use core::ops::BitOr;
 
 use super::be::{Be16, Be32, Be64};
@@ -7,15 +7,15 @@ use super::key_seg::{MkeySeg, umr};
 use crate::transport::Rc;
 use crate::types::Rkey;
 
-/// What may be done by an indirect key. Combine with `|`. The keys behind it must permit it for this side: to be read, or to be
-/// written.
+/// The operations that an indirect key permits. Combine with `|`. The keys behind it must permit this side's access:
+/// local read, or local write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyRights(u8);
 
 impl KeyRights {
-    /// Nothing but reading by this side's own requests, which cannot be taken away.
+    /// Only reads by this side's own requests. This right cannot be taken away.
     pub const NONE: Self = Self(0);
-    /// This side's device writes: receives, what READs bring.
+    /// This side's device writes: receives, and the data of READs.
     pub const LOCAL_WRITE: Self = Self(umr::LOCAL_WRITE);
     /// Peers READ.
     pub const REMOTE_READ: Self = Self(umr::REMOTE_READ);
@@ -33,8 +33,8 @@ impl BitOr for KeyRights {
     }
 }
 
-/// Says what is behind an indirect key, or who may use it, or both (`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`,
-/// `mlx5dv_wr_mr_interleaved`). The key is valid when that is done, if it was free before.
+/// Sets the memory behind an indirect key, its rights, or both (`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`,
+/// `mlx5dv_wr_mr_interleaved`). When the request is done, the key is valid, even if it was free before.
 ///
 /// ```text
 ///    0  control segment: the key
@@ -58,36 +58,36 @@ impl ConfigureKey {
         self
     }
 
-    /// `entries` of a list, of so many `bytes`.
+    /// Adds a list of `entries` that has so many `bytes`.
     pub(super) fn layout(mut self, entries: usize, bytes: u64) -> Self {
-        // Longer lists are refused when they are encoded.
+        // The encoder refuses longer lists.
         self.0.umr.klm_octowords = Be16::new(entries.next_multiple_of(LIST_ENTRIES) as u16);
         self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_LEN));
         self.0.mkey.len = Be64::new(bytes);
         self
     }
 
-    /// So many DS of formats follow.
+    /// Announces so many DS of formats.
     pub(super) fn formats(mut self, ds: usize) -> Self {
         self.0.umr.translation_offset = Be16::new(ds as u16);
         self.0.mkey.flags_pd = self.0.mkey.flags_pd.or(Be32::new(umr::BSF_ENABLE));
         self.plain()
     }
 
-    /// It has the formats that follow, and none without.
+    /// Replaces the key's formats with those that follow, or with none.
     pub(super) fn plain(mut self) -> Self {
         self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_BSF_ENABLE));
         self
     }
 
-    /// So many errors of signatures have been told.
+    /// Sets the number of reported signature errors.
     pub(super) fn signature_errors(mut self, count: u32) -> Self {
         self.0.umr.mkey_mask = self.0.umr.mkey_mask.or(Be64::new(umr::MASK_SIG_ERR));
         self.0.mkey.flags_pd = self.0.mkey.flags_pd.or(Be32::new((count & 1) << umr::SIG_ERR_SHIFT));
         self
     }
 
-    /// The list is in memory.
+    /// Marks the list as one in memory.
     pub(super) fn pointed(mut self) -> Self {
         self.0.umr.flags = 0;
         self
