@@ -123,9 +123,9 @@ const fn operand(value: u128) -> Masked128Seg {
     Masked128Seg { operand: Be128::new(value) }
 }
 
-/// If the bits at `remote` that the mask of `compare` selects equal its value, stores the bits of `swap` that its own
-/// mask selects. Ask for the old value with [`Request::result`]. If the mask of `compare` is zero, it compares nothing
-/// and always swaps.
+/// Compares the bits at `remote` that the mask of `compare` selects. If they equal those of its value, stores the bits
+/// of `swap` that the mask of `swap` selects. Ask for the old value with [`Request::result`]. If the mask of `compare`
+/// is zero, it compares nothing and always swaps.
 ///
 /// Devices without "extended atomics" of that size (`atomic_caps.atomic_operations`, `atomic_size_qp`) fail the
 /// request. Verbs do not report them. `Context::extended_atomics` of `blueflame-devx` asks, and names the missing

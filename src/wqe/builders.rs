@@ -1,4 +1,4 @@
-//! How a request is put together: it begins with its operation, and data, a template's room and options follow. Knows no queue.
+//! How a request is built: its operation, then data, room for a template, and options. Knows no queue.
 use core::marker::PhantomData;
 
 use super::be::Be64;
@@ -56,13 +56,14 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
     Request::new(CompareSwap { remote, operands }, Empty)
 }
 
-/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](super::MAX_SGE_BYTES) bytes of a region that was registered for windows:
-/// from when this is done, peers do there what `rights` say by the window's new key. That is `new`, which differs from the key before
-/// in the lowest byte (`ibv_inc_rkey`); `verbs::MemoryWindow` keeps count.
+/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](super::MAX_SGE_BYTES) bytes of a region that was
+/// registered for windows. When this is done, peers can access the piece with `rights` by the window's new key. That
+/// is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`); `verbs::MemoryWindow` keeps
+/// count.
 ///
-/// The next request must not begin before this one is done. Give it [`Fence::Small`](super::Fence::Small) at least: libmlx5 does so by
-/// itself (rdma-core `providers/mlx5/qp.c`, `fm_cache`), and a queue of this crate does not. Posting a binding is for the calls whose
-/// caller vouches for memory.
+/// The next request must not begin before this one is done. Give it at least [`Fence::Small`](super::Fence::Small).
+/// libmlx5 does so by itself (rdma-core `providers/mlx5/qp.c`, `fm_cache`); a queue of this crate does not. A binding
+/// names memory: post it by the `unsafe` methods.
 ///
 /// ```
 /// # use blueflame::{Lkey, PostError, Qpn, Rkey, SendQueue, Sge, WrId, transport};
@@ -93,27 +94,28 @@ pub const fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRi
     Request::new(BindWindow::new(window, new, piece, rights), Piece(piece))
 }
 
-/// Invalidates a memory window of type 2: its peer has no access by `rkey` any more, and the window can be bound again. The queue
-/// pair must be the one that has bound it. Give the next request [`Fence::Small`](super::Fence::Small), as after [`bind_window`].
+/// Invalidates a memory window of type 2: its peer no longer has access by `rkey`, and the window can be bound again.
+/// Post it on the queue pair that has bound the window. Give the next request [`Fence::Small`](super::Fence::Small),
+/// as after [`bind_window`].
 #[inline]
 pub const fn local_invalidate(rkey: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::new(rkey), Empty)
 }
 
-/// Binds a memory window of type 1 to nothing: nobody has access by `rkey` any more. It has the key `new` then, as with
+/// Unbinds a memory window of type 1: no peer has access by `rkey` any more. Its key is then `new`, as with
 /// [`bind_window`]. Give the next request [`Fence::Small`](super::Fence::Small), as there.
 #[inline]
 pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::unbind(rkey, new), Empty)
 }
 
-/// Says what is behind the indirect memory key `key`, which was made with room for `room` entries: by [`Request::list`],
-/// [`Request::interleaved`] or [`Request::list_at`]; and who may use it, by [`Request::rights`]. What is not said stays, and the key
-/// is valid from when this is done. `verbs::IndirectKey` has both numbers.
+/// Configures the indirect memory key `key`, which was made with room for `room` entries. [`Request::list`],
+/// [`Request::interleaved`] or [`Request::list_at`] sets its memory; [`Request::rights`] sets its rights. Anything not
+/// set stays as it is. The key is valid when this is done. `verbs::IndirectKey` has both numbers.
 ///
-/// Addresses by the key count from 0. This side's requests name it as any region's key, peers' too. [`local_invalidate`] takes all
-/// access by it back. Give the next request [`Fence::Small`](super::Fence::Small), as after [`bind_window`]. Posting it is for the calls
-/// whose caller vouches for memory.
+/// Addresses by the key count from 0. Requests of this side and of peers name it like the key of any region.
+/// [`local_invalidate`] takes all access by it back. Give the next request [`Fence::Small`](super::Fence::Small), as
+/// after [`bind_window`]. The request counts as one that names memory: post it by the `unsafe` methods.
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
@@ -131,7 +133,7 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 /// }
 /// ```
 ///
-/// Also if it names no memory, it may give peers a right to what is behind the key already:
+/// Unsafe even without a list: it can grant peers access to the memory already behind the key.
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{Rkey, SendQueue, transport};
@@ -155,23 +157,25 @@ pub const fn configure_key(key: Rkey, room: u16) -> Request<ConfigureKey, Unchan
 }
 
 impl<P> Request<ConfigureKey, P> {
-    /// What may be done by the key from then on (`mlx5dv_wr_set_mkey_access_flags`).
+    /// Sets the rights of the key (`mlx5dv_wr_set_mkey_access_flags`).
     #[inline]
     pub fn rights(self, rights: KeyRights) -> Self {
         self.with_operation(|key| key.rights(rights))
     }
 
-    /// Takes the key's formats away: its data is as it lies in memory from then on (`MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR`). Of keys
-    /// that were made with room for formats.
+    /// Removes the key's formats. From then on its data is as it lies in memory
+    /// (`MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR`). Only for keys that were made with room for formats.
     #[inline]
     pub fn plain(self) -> Self {
         self.with_operation(ConfigureKey::plain)
     }
 
-    /// How many errors of signatures have been told of the key, and 1 before there was any. The device tells of the first error after
-    /// each new number, and of no other. So it goes into the key's first request, and into the first after each error.
+    /// Sets the number of signature errors that the device has reported for the key; pass 1 before the first. The
+    /// device reports the first error after each new number, and no other. So set it in the key's first request, and
+    /// in the first after each error.
     ///
-    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`); `blueflame_devx::object::SignatureKey` does, too.
+    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`), and so does
+    /// `blueflame_devx::object::SignatureKey`.
     #[inline]
     pub fn signature_errors(self, count: u32) -> Self {
         self.with_operation(|key| key.signature_errors(count))
@@ -179,11 +183,11 @@ impl<P> Request<ConfigureKey, P> {
 }
 
 impl<P: KeyList> Request<ConfigureKey, P> {
-    /// Has the device check, make and take out signatures of blocks where data goes through the key (`mlx5dv_wr_set_mkey_sig_block`).
-    /// Comes after the list. The key was made with room for one format at least. The requests of
-    /// [`BlockSignature::set_psvs`] must follow.
+    /// Has the device check, generate and strip block signatures on data that passes through the key
+    /// (`mlx5dv_wr_set_mkey_sig_block`). Call it after setting the list. The key must have room for at least one
+    /// format. The requests of [`BlockSignature::set_psvs`] must follow.
     ///
-    /// Addresses and lengths by the key count bytes as they are on the wire. Its list has bytes as they are in memory.
+    /// Addresses and lengths by the key count bytes on the wire. Its list counts bytes in memory.
     ///
     /// ```
     /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
@@ -225,11 +229,12 @@ impl<P: KeyList> Request<ConfigureKey, P> {
         self.with_formats(SignatureFormat { signature, psvs })
     }
 
-    /// Has the device encrypt and decrypt what goes through the key (`mlx5dv_wr_set_mkey_crypto`). Comes after the list. The key was
-    /// made for encryption. With signatures it is [`and_encryption`](Request::and_encryption), after those.
+    /// Has the device encrypt and decrypt data that passes through the key (`mlx5dv_wr_set_mkey_crypto`). Call it
+    /// after setting the list. The key must be made for encryption. With signatures, use
+    /// [`and_encryption`](Request::and_encryption) after them.
     ///
-    /// Messages begin with a data unit; they end with one, or with a block of 16 bytes that is one before the unit's end at least (man page
-    /// `mlx5dv_wr_set_mkey_crypto`).
+    /// A message begins at the start of a data unit. It ends on a unit boundary, or at least 16 bytes before one,
+    /// 16-byte aligned (man page `mlx5dv_wr_set_mkey_crypto`).
     ///
     /// ```
     /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport, types::Dek};
@@ -274,7 +279,7 @@ impl<P: KeyList> Request<ConfigureKey, P> {
 }
 
 impl<P: KeyList> Request<ConfigureKey, Formatted<P, SignatureFormat>> {
-    /// [`encryption`](Request::encryption) beside the signatures. The key was made for both.
+    /// Adds [`encryption`](Request::encryption) to the signatures. The key must be made for both.
     #[inline]
     pub fn and_encryption(self, encryption: Encryption) -> Request<ConfigureKey, Formatted<P, SignedAndEncrypted>> {
         let Formatted { list, formats: signatures } = *self.payload();
@@ -294,8 +299,9 @@ impl Request<ConfigureKey, Unchanged> {
         self.with_operation(|key| key.layout(entries.len(), bytes)).with_payload(Pieces { list, room })
     }
 
-    /// Puts memory of other keys behind the key in turn, `repeat` times: the bytes of each entry, then those of each a stride
-    /// further, and so on (`mlx5dv_wr_set_mkey_layout_interleaved`). A WQE has room for 51, and they take one entry more of the key.
+    /// Puts memory of other keys behind the key in turn, `repeat` times: the bytes of each entry, then the bytes of
+    /// each one stride further, and so on (`mlx5dv_wr_set_mkey_layout_interleaved`). A WQE has room for 51 entries.
+    /// They take one more entry of the key.
     #[inline]
     pub fn interleaved<L: EntryList<Strided>>(self, repeat: u32, list: L) -> Request<ConfigureKey, Interleaved<L>> {
         let list = Interleaved { list, repeat, room: self.payload().room };
@@ -303,9 +309,10 @@ impl Request<ConfigureKey, Unchanged> {
         self.with_operation(|key| key.layout(entries, bytes)).with_payload(list)
     }
 
-    /// Puts pieces of other keys' memory behind the key, of which the list is in memory, at `place`: `entries` of 16 bytes
-    /// ([`Sge::to_list_entry`]), and zeros up to a multiple of 64 bytes. It begins at a multiple of
-    /// [`KEY_LIST_ALIGN`](super::KEY_LIST_ALIGN), and stays until the request is done. All pieces have `bytes` together.
+    /// Puts pieces of other keys' memory behind the key, by a list in memory at `place`. The list has `entries` of 16
+    /// bytes ([`Sge::to_list_entry`]), and zeros up to a multiple of 64 bytes. It begins at a multiple of
+    /// [`KEY_LIST_ALIGN`](super::KEY_LIST_ALIGN), and must stay until the request is done. All pieces have `bytes`
+    /// together.
     ///
     /// libmlx5 has no such request; it is Linux' (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_wr`).
     #[inline]
@@ -320,15 +327,15 @@ impl Request<ConfigureKey, Unchanged> {
 }
 
 impl Request<BindWindow, Piece> {
-    /// Has the addresses that peers name count from 0 (`IBV_ACCESS_ZERO_BASED`).
+    /// Makes the addresses that peers name count from 0 (`IBV_ACCESS_ZERO_BASED`).
     #[inline]
     pub fn zero_based(self) -> Self {
         self.with_operation(BindWindow::zero_based)
     }
 }
 
-/// A frame of no bytes; add its headers with [`Request::inline_headers`], and the rest, or all of it where the
-/// device needs no inline headers, with [`Request::gather`] or [`Request::inline`].
+/// A frame of no bytes. Add its headers with [`Request::inline_headers`], and the rest with [`Request::gather`] or
+/// [`Request::inline`]. If the device needs no inline headers, these can add the whole frame.
 #[inline]
 pub const fn frame() -> Request<Frame> {
     Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
@@ -349,13 +356,13 @@ impl<P> Request<Send, P> {
 }
 
 impl<D, P> Request<To<Send, D>, P> {
-    /// Adds immediate data, as to any [`send`].
+    /// Adds immediate data, as for any [`send`].
     #[inline]
     pub fn imm(self, imm: u32) -> Request<To<SendImm, D>, P> {
         self.with_operation(|To { destination, .. }| To { operation: SendImm { imm }, destination })
     }
 
-    /// Has the peer's device invalidate a key, as of any [`send`].
+    /// Has the peer's device invalidate a key, as for any [`send`].
     #[inline]
     pub fn invalidate(self, rkey: Rkey) -> Request<To<SendInval, D>, P> {
         self.with_operation(|To { destination, .. }| To { operation: SendInval { rkey: rkey.0 }, destination })
@@ -363,7 +370,7 @@ impl<D, P> Request<To<Send, D>, P> {
 }
 
 impl<D, P> Request<To<Write, D>, P> {
-    /// Adds immediate data, as to any [`write()`].
+    /// Adds immediate data, as for any [`write()`].
     #[inline]
     pub fn imm(self, imm: u32) -> Request<To<WriteImm, D>, P> {
         self.with_operation(|To { operation: Write { remote }, destination }| To {
@@ -374,9 +381,11 @@ impl<D, P> Request<To<Write, D>, P> {
 }
 
 impl<O: Operation, P> Request<O, P> {
-    /// Says whom it is for, where the queue pair does not: a [`UdAddress`](super::UdAddress) on a
-    /// [`Ud`](crate::transport::Ud) queue, a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue, a shared receive
-    /// queue of the peer ([`Srqn`](crate::types::Srqn)) on that of an [`XrcInitiator`](crate::transport::XrcInitiator).
+    /// Sets the destination on queues whose requests name it:
+    /// - a [`UdAddress`](super::UdAddress) on a [`Ud`](crate::transport::Ud) queue;
+    /// - a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue;
+    /// - a shared receive queue of the peer ([`Srqn`](crate::types::Srqn)) on the queue of an
+    ///   [`XrcInitiator`](crate::transport::XrcInitiator).
     #[inline]
     pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
         self.with_operation(|operation| To { operation, destination })
@@ -384,8 +393,8 @@ impl<O: Operation, P> Request<O, P> {
 }
 
 impl<P> Request<Write, P> {
-    /// Adds immediate data, given in the CPU's order: the write then also consumes a receive buffer of the peer, whose
-    /// completion carries the data in network order.
+    /// Adds immediate data, given in the CPU's order. The write then also consumes a receive buffer of the peer. The
+    /// completion of that receive carries the data in network order.
     #[inline]
     pub fn imm(self, imm: u32) -> Request<WriteImm, P> {
         self.with_operation(|Write { remote }| WriteImm { remote, imm })
@@ -419,8 +428,8 @@ impl<O: Carries> Request<O> {
 }
 
 impl<O: Carries, D: InlineBytes> Request<O, Inline<D>> {
-    /// Has bytes from registered memory follow those that are copied: a header that this CPU makes, say, and a message that the
-    /// device fetches. One message has both. (libmlx5 has no such request; UCX posts them.)
+    /// Adds bytes from registered memory after the inline bytes, for example a message that the device fetches after a
+    /// header that this CPU makes. Both are one message. (libmlx5 has no such request; UCX posts them.)
     ///
     /// ```
     /// use blueflame::types::{Lkey, WrId};
@@ -451,11 +460,13 @@ impl<O: Scatters> Request<O> {
 }
 
 impl<O: Fetches> Request<O> {
-    /// Puts the value found before the operation into registered memory: 8 bytes in the CPU's order, but of operations on 4 bytes
-    /// a [`Be32`](super::seg::Be32), and of those on 16 a [`Be128`](super::seg::Be128).
+    /// Puts the old value, from before the operation, into registered memory. For operations on 8 bytes it is in the
+    /// CPU's order. For operations on 4 bytes it is a [`Be32`](super::seg::Be32), for those on 16 a
+    /// [`Be128`](super::seg::Be128).
     ///
-    /// Linux' driver sets the device to the CPU's order. Where no kernel drives the device, the 8 bytes come in network order
-    /// (`atomic_req_8B_endianness_mode` 0): `Context::fetched_order` of `blueflame-devx` tells.
+    /// Linux' driver sets the device to the CPU's order. Where no kernel drives the device, the 8 bytes come in
+    /// network order (`atomic_req_8B_endianness_mode` 0). `Context::fetched_order` of `blueflame-devx` reports the
+    /// order.
     #[inline]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult<O::Found>> {
         self.with_payload(AtomicResult { addr, lkey, found: PhantomData })
@@ -463,8 +474,8 @@ impl<O: Fetches> Request<O> {
 }
 
 impl<P> Request<Frame, P> {
-    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`, at least
-    /// [`MIN_INLINE_HEADERS`], and at most what a WQE of [`Ds::MAX`] holds, 978 bytes.
+    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`. The length is at least
+    /// [`MIN_INLINE_HEADERS`], and at most 978 bytes, which a WQE of [`Ds::MAX`] has room for.
     #[inline]
     pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
         const {
@@ -477,10 +488,10 @@ impl<P> Request<Frame, P> {
 
 impl<H, P> Request<Frame<H>, P> {
     /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
-    /// [`l4_checksum`](Self::l4_checksum).
+    /// [`l4_checksum`](Self::l4_checksum) together.
     ///
-    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities); libmlx5 asks it, this crate does
-    /// not.
+    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities). libmlx5 queries it; this crate
+    /// does not.
     #[inline]
     pub fn l3_checksum(self) -> Self {
         self.checksum(L3_CSUM)

@@ -1,25 +1,28 @@
-//! Requests about other queues ("cross channel"): wait for a completion, have another queue work. Knows no queue. Waiting for a time
-//! is [`ClockReading::wait_until`](super::ClockReading::wait_until).
+//! Requests about other queues ("cross channel"): wait for a completion, start another queue. Knows no queue. To wait
+//! for a time, see [`ClockReading::wait_until`](super::ClockReading::wait_until).
 //!
-//! So the device goes from one step of a chain to the next by itself: it sends on what it receives, and no CPU is in between.
-//! libmlx5 does not post these; they are as DPDK (`drivers/common/mlx5/mlx5_prm.h`), NVIDIA's DOCA and the libmlx5 of MLNX_OFED 4.3
-//! (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`) have them. Nor does it make queue pairs for them:
-//! `blueflame-devx` does.
+//! With these the device goes through the steps of a chain by itself: it forwards a message without a CPU in between.
+//! libmlx5 does not post these requests. Their format is that of DPDK (`drivers/common/mlx5/mlx5_prm.h`), NVIDIA's
+//! DOCA, and the libmlx5 of MLNX_OFED 4.3 (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`).
+//! libmlx5 does not create queue pairs for them either; `blueflame-devx` does.
 use super::operations::{Dump, RecvEnable, SendEnable, WaitCqe};
 use super::payload::{Empty, EntryList, Registered, Sge};
 use super::request::Request;
 use super::seg::QueueSeg;
 use crate::types::{CqCi, Cqn, Qpn, SqPi};
 
-/// Waits until the completion queue has had the CQE with this index: requests behind this one do not begin before. The next CQE to be
-/// polled has the index [`CompletionQueue::consumer_index`](crate::CompletionQueue::consumer_index), the one after it
-/// [`CqCi::add`]`(1)`, and so on. A CQE that has been there is not waited for, polled or not, as long as it is among the latest 2^23.
+/// Waits until the completion queue has the CQE with this index. The requests behind this one do not begin before
+/// that. The next CQE to poll has the index
+/// [`CompletionQueue::consumer_index`](crate::CompletionQueue::consumer_index), the one after it [`CqCi::add`]`(1)`,
+/// and so on. The request does not wait for a CQE that has already arrived, polled or not, as long as it is among the
+/// latest 2^23.
 ///
-/// The queue pair must be a master (`QPC.cd_master`; `QpBuilder::cross_channel` of `blueflame-devx`); others fail the request. Send
-/// queues of frames wait without.
+/// The queue pair must be a master (`QPC.cd_master`; `QpBuilder::cross_channel` of `blueflame-devx`). Others fail the
+/// request. Send queues of frames need no master.
 ///
-/// It asks for no completion unless you say so, and has the mode [`OnFirstError`](super::CompletionMode::OnFirstError), for the reason
-/// that [`wait_until`](super::ClockReading::wait_until) gives.
+/// It asks for no completion unless you request one, and has the mode
+/// [`OnFirstError`](super::CompletionMode::OnFirstError); [`wait_until`](super::ClockReading::wait_until) gives the
+/// reason.
 ///
 /// ```
 /// use blueflame::types::Cqn;
@@ -39,21 +42,22 @@ pub const fn wait_for_completion(cqn: Cqn, index: CqCi) -> Request<WaitCqe> {
     Request::of_first_error(WaitCqe { segment: QueueSeg::new(index.get(), cqn.get()) }, Empty)
 }
 
-/// Has the send queue of `qpn` go up to `index`.
+/// Lets the send queue of `qpn` execute up to `index`.
 #[inline]
 pub(crate) const fn enable_sends(qpn: Qpn, index: SqPi) -> Request<SendEnable> {
     Request::new(SendEnable { segment: QueueSeg::new(index.0 as u32, qpn.get()) }, Empty)
 }
 
-/// Has the receive queue of `qpn` go up to `index`.
+/// Lets the receive queue of `qpn` go up to `index`.
 #[inline]
 pub(crate) const fn enable_receives(qpn: Qpn, index: u16) -> Request<RecvEnable> {
     Request::new(RecvEnable { segment: QueueSeg::new(index as u32, qpn.get()) }, Empty)
 }
 
-/// Reads what the entries name, a packet's worth at most, and sends nothing (DUMP). When it has completed, what the device wrote for
-/// requests before it is where readers see it: DOCA posts one behind READs for that (`doca_gpu_dev_verbs_wqe_prepare_dump`, with one
-/// byte), and Linux to tell a device's TLS engine of data that was sent before.
+/// Reads the memory that the entries name, a packet's worth at most, and sends nothing (DUMP). When it has completed,
+/// readers see the device's writes for earlier requests. DOCA posts one behind READs for that
+/// (`doca_gpu_dev_verbs_wqe_prepare_dump`, with one byte). Linux posts them to show a device's TLS engine data that
+/// was sent before.
 ///
 /// ```
 /// # use blueflame::{PostError, SendQueue, Sge, WrId, transport, wqe};

@@ -6,14 +6,14 @@ use super::be::join;
 use super::bytes::{take4, take8};
 use crate::arch::Packed;
 
-/// One DS as two words in memory order: what a store of the words puts into memory is the wire's layout.
+/// One DS as two words in memory order: storing the words produces the wire's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DsWords(pub [u64; 2]);
 
 impl DsWords {
     pub(crate) const ZERO: Self = Self([0; 2]);
 
-    /// Four 32-bit parts in memory order, each with its bytes in memory order.
+    /// Four 32-bit parts, in memory order, and each part's bytes in memory order.
     #[inline]
     pub(crate) const fn from_halves([a, b, c, d]: [u32; 4]) -> Self {
         Self([join(a, b), join(c, d)])
@@ -25,7 +25,7 @@ pub(crate) trait HeldDs: Copy {
     /// Two words in memory order.
     fn new(words: DsWords) -> Self;
 
-    /// Four bytes in memory order, and up to twelve off the front of `rest`, zero behind its end.
+    /// Four bytes in memory order, and up to twelve off the front of `rest`, with zeros after its end.
     fn headed(head: u32, rest: &mut &[u8]) -> Self;
 
     /// Stores it to ordinary memory.

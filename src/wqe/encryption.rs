@@ -1,4 +1,4 @@
-//! Encryption of the data behind a memory key (AES-XTS): what a request says of it. Knows no request.
+//! Encryption of the data behind a memory key (AES-XTS): the settings in a request. Knows no request.
 use super::be::Be32;
 use super::ds::DsWords;
 use super::error::EncodeError;
@@ -12,49 +12,50 @@ use crate::types::Dek;
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EncryptedSide {
-    /// On the wire: what leaves memory is encrypted, what arrives is decrypted.
+    /// On the wire: the device encrypts data that leaves memory, and decrypts data that arrives.
     Wire,
-    /// In memory: the other way round.
+    /// In memory: the device decrypts data that leaves memory, and encrypts data that arrives.
     Memory,
 }
 
-/// When signatures are checked and made of data that leaves memory (`MLX5DV_SIGNATURE_CRYPTO_ORDER_*`); of data that arrives it is the
-/// other way round. The man page `mlx5dv_wr_set_mkey_crypto`(3) has a table of what is then in memory and on the wire.
+/// The order of signatures and encryption for data that leaves memory (`MLX5DV_SIGNATURE_CRYPTO_ORDER_*`). For data
+/// that arrives the order is reversed. The man page `mlx5dv_wr_set_mkey_crypto`(3) has a table of the resulting data
+/// in memory and on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SignatureOrder {
-    /// Before it is encrypted or decrypted.
+    /// Signatures before encryption or decryption.
     #[default]
     BeforeCrypto,
-    /// After that.
+    /// Signatures after encryption or decryption.
     AfterCrypto,
 }
 
-/// How many data units the device encrypts by one key (`MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_*`). It also decides the byte order of their
-/// numbers.
+/// How many data units the device encrypts for one memory key (`MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_*`). It also decides
+/// the byte order of the units' numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataUnits {
-    /// One: a key has no more bytes than that (`AES_XTS_SINGLE_BLOCK`).
+    /// One: a memory key has at most the bytes of one unit (`AES_XTS_SINGLE_BLOCK`).
     One,
-    /// Many: the number counts (`AES_XTS_MULTI_BLOCK`).
+    /// Many: the unit number counts up (`AES_XTS_MULTI_BLOCK`).
     Many,
 }
 
 /// How the data behind a memory key is encrypted: AES-XTS (IEEE Std 1619; `struct mlx5dv_crypto_attr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encryption {
-    /// Key of encryption, of the same protection domain.
+    /// Encryption key, of the same protection domain.
     pub dek: Dek,
-    /// Its tag, if it was made with one; else zeros.
+    /// The encryption key's tag, if it was made with one; otherwise zeros.
     pub keytag: [u8; 8],
     /// Where data is encrypted.
     pub side: EncryptedSide,
     /// Bytes of a data unit.
     pub unit: BlockSize,
-    /// Number of the first data unit (`initial_tweak`): often that of a storage block.
+    /// Number of the first data unit (`initial_tweak`), often that of a storage block.
     pub first_unit: u128,
-    /// What the device can do.
+    /// The device's capability.
     pub units: DataUnits,
-    /// When signatures are made, if there are any.
+    /// The order of signatures and encryption, if there are signatures.
     pub order: SignatureOrder,
 }
 
@@ -99,7 +100,7 @@ impl Encryption {
         <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
     }
 
-    /// Whether a key can have so many bytes.
+    /// Whether a memory key can have so many bytes.
     #[inline(always)]
     fn check_bytes(&self, bytes: u64) -> Result<(), EncodeError> {
         match self.units {

@@ -1,10 +1,10 @@
-//! Why a request cannot be a WQE of a queue. Knows limits only, no request.
+//! Why a request cannot become a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
 use super::limits::{KEY_LIST_ALIGN, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 use crate::types::Ds;
 
-/// Why a request does not fit a WQE of this queue: the value and the limit. Nothing has been written.
+/// Why a request does not fit a WQE of this queue, with the value and the limit. Nothing has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -15,15 +15,15 @@ pub enum EncodeError {
         /// `max_send_sge` of the queue.
         limit: u32,
     },
-    /// A scatter/gather entry of more than [`MAX_SGE_BYTES`], or than the buffer has.
+    /// A scatter/gather entry of more than [`MAX_SGE_BYTES`], or longer than the buffer.
     SgeTooLong {
         /// Bytes of the entry.
         bytes: u32,
-        /// The most a data segment can say, or the bytes of the buffer.
+        /// The maximum of a data segment, or the bytes of the buffer.
         limit: u32,
     },
-    /// A template with a scatter/gather entry of zero bytes: verbs leaves those out of a WQE, but a template's size is
-    /// fixed.
+    /// A template with a scatter/gather entry of zero bytes. Verbs leaves such entries out of a WQE, but a template's
+    /// size is fixed.
     EmptySge,
     /// More inline bytes than the queue was created for.
     InlineTooLong {
@@ -41,40 +41,40 @@ pub enum EncodeError {
     },
     /// A list of more entries than the memory key has room for.
     KeyListTooLong {
-        /// Entries of the list, that which says how often it repeats included.
+        /// Entries of the list, including the repeat count's entry.
         entries: usize,
         /// Entries that the key was made for.
         limit: u16,
     },
-    /// A list in memory of no entries.
+    /// A list in memory without entries.
     KeyListEmpty,
     /// A list in memory that does not begin at a multiple of [`KEY_LIST_ALIGN`].
     KeyListMisaligned {
         /// Its first address.
         addr: u64,
     },
-    /// A list in memory of fewer bytes than its entries have, with those that fill its last 64 bytes.
+    /// A list in memory whose buffer is shorter than its entries plus the padding of its last 64 bytes.
     KeyListCut {
-        /// Bytes that were named.
+        /// Bytes of the buffer.
         bytes: u32,
         /// Bytes that the device reads.
         needed: usize,
     },
-    /// A memory key with formats (signatures, encryption) of more bytes than they count.
+    /// A memory key with formats (signatures, encryption) whose bytes exceed the formats' byte count.
     FormattedTooLong {
         /// Bytes behind the key.
         bytes: u64,
-        /// The most that formats count.
+        /// The maximum of the formats' byte count.
         limit: u32,
     },
-    /// A memory key of more bytes than the one data unit that the device encrypts.
+    /// A memory key with more bytes than the single data unit that the device encrypts.
     DataUnitTooShort {
         /// Bytes behind the key.
         bytes: u64,
         /// Bytes of the unit.
         limit: u32,
     },
-    /// Signatures of encrypted data in memory and on the wire: no device makes them of both.
+    /// Signatures of encrypted data in memory and on the wire: no device generates both.
     EncryptedSignatures,
     /// A copy of no bytes, or of more than the device copies at once.
     MemcpySize {
@@ -85,7 +85,7 @@ pub enum EncodeError {
     },
 }
 
-// Constructors out of line: the checks that lead here are in the hot path, building the value is not.
+// Constructors are out of line: the checks are on the hot path, but building the value is not.
 impl EncodeError {
     #[cold]
     pub(super) fn too_many_sges(count: usize, limit: u32) -> Self {
@@ -97,7 +97,7 @@ impl EncodeError {
         Self::SgeTooLong { bytes, limit: MAX_SGE_BYTES }
     }
 
-    /// An entry of a template: of zero bytes, or of too many.
+    /// The error for a template's entry of zero bytes or of too many.
     #[cold]
     pub(super) fn sge_size(bytes: u32) -> Self {
         if bytes == 0 { Self::EmptySge } else { Self::sge_too_long(bytes) }

@@ -8,9 +8,9 @@ use super::sink::Sink;
 use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket};
 use crate::types::DS_BYTES;
 
-/// The first bytes of a frame, put into its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
+/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
 ///
-/// By value, a [template](crate::SendQueue::template) of the frame borrows nothing.
+/// With headers by value, a [template](crate::SendQueue::template) of the frame borrows nothing.
 pub trait InlineHeaders: Sealed + Copy {
     /// Their number.
     const BYTES: usize;
@@ -47,11 +47,11 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
     }
 }
 
-/// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence, which the
-/// device adds. What raw packet queue pairs send ([`RawPacket`](crate::transport::RawPacket)).
+/// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
+/// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)).
 ///
-/// Its bytes are the [inline headers](super::Request::inline_headers), if any, and then the payload, inline or gathered. In the
-/// WQE they are at (offsets in bytes; *H* bytes of inline headers):
+/// Its bytes are the [inline headers](super::Request::inline_headers), if any, and then the payload, inline or
+/// gathered. Their places in the WQE are (offsets in bytes; *H* bytes of inline headers):
 ///
 /// ```text
 ///    0  control segment
@@ -90,16 +90,18 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// ```
 ///
 /// The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `copy_eth_inline_headers`,
-/// `mlx5_send_wr_send_eth`), which splits a frame after 18 bytes if the device needs inline headers, and has none if
-/// not. More are laid out as it does for large sends (`set_tso_eth_seg`), and as DPDK does for small frames, which it
-/// puts into the segment whole (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_eseg_data`).
+/// `mlx5_send_wr_send_eth`). It splits a frame after 18 bytes if the device needs inline headers, and has none
+/// otherwise. More inline headers are laid out as libmlx5 does for large sends (`set_tso_eth_seg`), and as DPDK does
+/// for small frames. DPDK puts small frames into the segment whole (`drivers/net/mlx5/mlx5_tx.h`,
+/// `mlx5_tx_eseg_data`).
 ///
-/// Where the inline headers end is free. The WQE is smallest if they are the whole frame: of 98 bytes it takes two WQEBBs,
-/// while of a frame split after 18 bytes those hold 94. A [template](crate::SendQueue::template) has them prepared, and each
-/// shot brings what follows, so there they end where frames begin to differ.
+/// You choose where the inline headers end. The WQE is smallest if they are the whole frame: a frame of 98 bytes then
+/// takes two WQEBBs, which hold only 94 bytes of a frame split after 18. A [template](crate::SendQueue::template) has
+/// the inline headers prepared, and each shot brings the rest. So in a template let them end where frames begin to
+/// differ.
 ///
-/// Inline headers do not count as inline data of the queue's [limits](super::Limits), neither here nor in libmlx5; what
-/// bounds them is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame which the port can send.
+/// Inline headers do not count as inline data of the queue's [limits](super::Limits), neither here nor in libmlx5.
+/// Their limit is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame that the port can send.
 ///
 /// There are no large sends (TSO, one WQE for many packets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,9 +111,9 @@ pub struct Frame<H = ()> {
     pub(super) cs_flags: u8,
 }
 
-/// Have the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
+/// Has the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
 pub(super) const L3_CSUM: u8 = 1 << 6;
-/// The same of TCP's or UDP's (`MLX5_ETH_WQE_L4_CSUM`).
+/// Has the device compute TCP's or UDP's checksum (`MLX5_ETH_WQE_L4_CSUM`).
 pub(super) const L4_CSUM: u8 = 1 << 7;
 
 impl<H> Sealed for Frame<H> {}
@@ -132,7 +134,7 @@ impl<H: InlineHeaders> Operation for Frame<H> {
             rsvd1: 0,
             mss: Be16::new(0),
             rsvd2: Be32::new(0),
-            // Fewer than 1008, or `inline_headers` would not have compiled.
+            // Fewer than 1008: otherwise `inline_headers` would not have compiled.
             inline_hdr_sz: Be16::new(H::BYTES as u16),
             inline_hdr_start: start,
         };
@@ -151,5 +153,5 @@ impl<H: InlineHeaders> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H> {
     const FITS: () = assert!(H::BYTES >= InlineTcpUdp::LEAST, "inline headers are at least 42 bytes here");
 }
 
-/// Bytes of inline headers in the Ethernet segment's first 16.
+/// Bytes of inline headers in the first 16 bytes of the Ethernet segment.
 const START: usize = 2;

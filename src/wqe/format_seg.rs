@@ -1,5 +1,5 @@
-//! The segments that say how a memory key's data is formatted ("byte stream format", BSF), and that set what signatures begin with.
-//! Each has its field map (byte offsets, big endian) and its layout. Knows no request.
+//! The segments that describe the format of a memory key's data ("byte stream format", BSF), and that set the initial
+//! values of signatures. Each has its field map (byte offsets, big endian) and its layout. Knows no request.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -25,7 +25,7 @@ use crate::types::DS_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct SigBsfSeg {
-    /// Size of this in the two highest bits, [`bsf::SAME_STRUCTURE`].
+    /// Size of this segment in the two highest bits, [`bsf::SAME_STRUCTURE`].
     pub bsf_size_sbs: u8,
     /// A bit for each byte of a signature that is checked.
     pub check_byte_mask: u8,
@@ -59,7 +59,7 @@ const_assert_eq!(offset_of!(SigBsfSeg, ext), 16);
 const_assert_eq!(offset_of!(SigBsfSeg, w_inl), 32);
 const_assert_eq!(offset_of!(SigBsfSeg, m_inl), 48);
 
-/// What a T10-DIF consists of (`struct mlx5_bsf_inl`).
+/// The parts of a T10-DIF (`struct mlx5_bsf_inl`).
 ///
 /// ```text
 ///   0  valid (1), begins anew with each use (1), 0 (14)
@@ -115,7 +115,7 @@ impl DifSeg {
     };
 }
 
-/// What a signature begins with (`struct mlx5_wqe_set_psv_seg`).
+/// Sets the initial value of a signature (`struct mlx5_wqe_set_psv_seg`).
 ///
 /// ```text
 ///   0  signature value (32)
@@ -131,7 +131,7 @@ pub struct SetPsvSeg {
     pub syndrome: Be16,
     /// Zero.
     pub reserved: [u8; 2],
-    /// What it becomes.
+    /// The new value.
     pub transient_signature: Be64,
 }
 
@@ -187,7 +187,7 @@ pub struct CryptoBsfSeg {
     pub rsvd_dek_ptr: Be32,
     /// Zero.
     pub rsvd2: [u8; 4],
-    /// Its tag.
+    /// Tag of the encryption key.
     pub keytag: [u8; 8],
     /// Zero.
     pub rsvd3: [u8; 16],

@@ -6,12 +6,12 @@ use super::payload::{EntryList, Payload, Sge};
 use super::sealed::Sealed;
 use super::sink::Sink;
 
-/// Segments that say how a key's data is formatted.
+/// Segments that describe the format of a key's data.
 pub trait Formats: Sealed + Copy {
     /// DS of all of them.
     const DS: usize;
 
-    /// Whether a key with so many bytes can have them.
+    /// Whether a key with so many bytes can have these formats.
     fn check(&self, _bytes: u64) -> Result<(), EncodeError> {
         Ok(())
     }
@@ -20,9 +20,10 @@ pub trait Formats: Sealed + Copy {
     fn encode<S: Sink>(&self, sink: &mut S);
 }
 
-/// What is behind a key, as its request has it: a list in the WQE, or none. (No public driver has formats behind a list in memory.)
+/// The memory part of a key's request: a list in the WQE, or none. (No public driver puts formats behind a list in
+/// memory.)
 pub trait KeyList: Payload {
-    /// Bytes behind the key; 0 if the request does not say.
+    /// Bytes behind the key; 0 if the request does not set them.
     fn bytes(&self) -> u64;
 }
 
@@ -72,7 +73,7 @@ impl<P: KeyList, F: Formats> Payload for Formatted<P, F> {
 
     #[inline(always)]
     fn has_static_size(&self) -> bool {
-        // It is longer than a WQEBB, so that nothing is won.
+        // It is longer than a WQEBB, so a static size would gain nothing.
         false
     }
 

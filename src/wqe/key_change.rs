@@ -1,11 +1,12 @@
-//! Both segments of a request that changes a memory key, and what makes an operation of them. Knows no operation.
+//! Both segments of a request that changes a memory key, and the macro that makes an operation of them. Knows no
+//! operation.
 use super::be::{Be16, Be32, Be64};
 use super::ds::DsWords;
 use super::key_seg::{MkeySeg, UmrCtrlSeg, umr};
 use super::sink::Sink;
 use crate::types::Rkey;
 
-/// Both segments behind the control segment, whose last word is the key.
+/// Both segments after the control segment. The control segment's last word is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeySegs {
     pub(super) key: u32,
@@ -15,14 +16,15 @@ pub(super) struct KeySegs {
 
 /// No QP in particular.
 pub(super) const ANY_QPN: u32 = 0xff_ffff;
-/// Lists are whole WQEBBs, of so many entries.
+/// Lists are whole WQEBBs, of this many entries each.
 pub(super) const LIST_ENTRIES: usize = 4;
 
 impl KeySegs {
     /// DS of both.
     pub(super) const DS: usize = 7;
 
-    /// `flags` and `mask`: what is particular to a request, beyond a list in the WQE, the key's lowest byte and whether it is free.
+    /// `flags` and `mask` hold the request's own bits. Every request also has a list in the WQE, the key's lowest
+    /// byte, and whether the key is free.
     pub(super) const fn new(key: Rkey, flags: u8, octwords: u16, mask: u64, mkey: MkeySeg) -> Self {
         let umr = UmrCtrlSeg {
             flags: umr::INLINE | flags,
@@ -61,7 +63,7 @@ pub(super) const NO_CHANGE: MkeySeg = MkeySeg {
     reserved: Be32::new(0),
 };
 
-/// Makes operations of types that are both segments, for the transports that have them.
+/// Makes operations of types that consist of both segments, for the transports that have them.
 macro_rules! changes_keys {
     ($($op:ty: $($transport:ty),*;)*) => {$(
         impl $crate::wqe::sealed::Sealed for $op {}

@@ -1,4 +1,4 @@
-//! What is behind an indirect memory key: lists in a request, or in memory. Knows no request.
+//! The memory behind an indirect key: lists in a request, or in memory. Knows no request.
 use super::be::Be32;
 use super::ds::DsWords;
 use super::error::EncodeError;
@@ -11,7 +11,7 @@ use super::seg::DataSeg;
 use super::sink::Sink;
 use crate::types::{DS_BYTES, Lkey};
 
-/// DS of `entries`, with what fills their last WQEBB.
+/// DS of `entries`, including the padding of their last WQEBB.
 const fn list_ds(entries: usize) -> usize {
     entries.next_multiple_of(LIST_ENTRIES)
 }
@@ -30,7 +30,8 @@ fn pad<S: Sink>(entries: usize, sink: &mut S) {
     (entries..list_ds(entries)).for_each(|_| sink.ds(DsWords::ZERO));
 }
 
-/// What is behind the key stays. Who posts this may give peers rights to it, so it counts as memory that the request names.
+/// Keeps the current mapping. Posting this can grant peers rights to the mapped memory, so it counts as memory that
+/// the request names.
 #[derive(Clone, Copy, Debug)]
 pub struct Unchanged {
     /// Entries that the key has room for.
@@ -85,7 +86,7 @@ impl<L: EntryList<Sge>> Payload for Pieces<L> {
 
     #[inline(always)]
     fn has_static_size(&self) -> bool {
-        // It is longer than a WQEBB, so that nothing is won.
+        // It is longer than a WQEBB, so a static size would gain nothing.
         false
     }
 
@@ -99,21 +100,21 @@ impl<L: EntryList<Sge>> Payload for Pieces<L> {
     }
 }
 
-/// Memory of another key that repeats: `bytes` at `addr`, as many a stride further, and so on
+/// Memory of another key that repeats: `bytes` at `addr`, then as many one `stride` further, and so on
 /// (`struct mlx5dv_mr_interleaved`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
     /// First address in the address space of the key.
     pub addr: u64,
-    /// Bytes each time.
+    /// Bytes in each turn.
     pub bytes: u16,
-    /// Bytes from where they begin to where they begin next time: `bytes`, and what is left out (`bytes_skip`).
+    /// Bytes from the start of one turn to the start of the next: `bytes` plus the skipped bytes (`bytes_skip`).
     pub stride: u16,
     /// The memory region's local key.
     pub lkey: Lkey,
 }
 
-/// Memory of other keys in turn, several times.
+/// Memory of other keys in turn, repeated several times.
 #[derive(Clone, Copy, Debug)]
 pub struct Interleaved<L> {
     pub(super) list: L,
@@ -127,12 +128,12 @@ impl<L: EntryList<Strided>> Interleaved<L> {
         self.list.entries().iter().map(|entry| u64::from(entry.bytes)).sum()
     }
 
-    /// Entries, without that which says how often they repeat.
+    /// Entries, without the one for the repeat count.
     pub(super) fn entries(&self) -> usize {
         self.list.entries().len()
     }
 
-    /// Bytes of all.
+    /// Bytes of all turns.
     pub(super) fn bytes(&self) -> u64 {
         self.turn().saturating_mul(self.repeat.into())
     }
@@ -159,7 +160,7 @@ impl<L: EntryList<Strided>> Payload for Interleaved<L> {
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         let entries = self.list.entries();
-        // A WQE has fewer than 64, of 16 bits each.
+        // A WQE has fewer than 64 entries, each of at most 16 bits of bytes.
         sink.ds(RepeatBlockSeg::new(self.turn() as u32, self.repeat, entries.len() as u16).into());
         for entry in entries {
             sink.ds(RepeatEntrySeg::new(entry.stride, entry.bytes, entry.lkey, entry.addr).into());
@@ -168,7 +169,7 @@ impl<L: EntryList<Strided>> Payload for Interleaved<L> {
     }
 }
 
-/// A list of pieces in registered memory, for those that no WQE has room for.
+/// A list of pieces in registered memory, for lists too long for a WQE.
 #[derive(Clone, Copy, Debug)]
 pub struct PiecesAt {
     pub(super) place: Sge,
@@ -216,7 +217,7 @@ impl Payload for PiecesAt {
 }
 
 impl Sge {
-    /// The entry as a list in memory has it ([`Request::list_at`](super::Request::list_at)).
+    /// The entry in the format of a list in memory ([`Request::list_at`](super::Request::list_at)).
     #[must_use]
     pub fn to_list_entry(self) -> [u8; DS_BYTES] {
         let words = [Be32::new(self.length), Be32::new(self.lkey.0)].map(|word| word.to_bits().to_ne_bytes());

@@ -9,8 +9,8 @@ use super::ds::DsWords;
 use super::format_seg::SigBsfSeg;
 use crate::types::{DS_BYTES, Lkey};
 
-/// UMR control segment: what is to change of a memory key, and what must hold of it
-/// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_umr_ctrl_seg`).
+/// UMR control segment: the changes of a memory key, and the conditions on it (rdma-core `providers/mlx5/mlx5dv.h`,
+/// `struct mlx5_wqe_umr_ctrl_seg`).
 ///
 /// ```text
 ///   0  inline (1), check free (2), translation offset (1), check QPN (1), 0 (3)
@@ -29,8 +29,8 @@ pub struct UmrCtrlSeg {
     pub rsvd0: [u8; 3],
     /// Entries, in units of 16 bytes; a multiple of 4.
     pub klm_octowords: Be16,
-    /// Where in the list they go, in units of 16 bytes; or without [`umr::TRANSLATION_OFFSET`] how many formats follow
-    /// (`bsf_octowords`), in such units.
+    /// Their place in the list, in units of 16 bytes. Without [`umr::TRANSLATION_OFFSET`] it is the number of formats
+    /// that follow (`bsf_octowords`), in the same units.
     pub translation_offset: Be16,
     /// [`umr`] mask: fields of [`MkeySeg`] that count.
     pub mkey_mask: Be64,
@@ -122,7 +122,7 @@ const_assert_eq!(offset_of!(MkeySeg, reserved), 60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct RepeatBlockSeg {
-    /// Bytes that the entries have of a turn, all together.
+    /// Bytes of one turn, of all entries together.
     pub byte_count: Be32,
     /// [`umr::REPEAT`].
     pub op: Be32,
@@ -164,7 +164,7 @@ impl RepeatBlockSeg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct RepeatEntrySeg {
-    /// Bytes from where it begins to where it begins in the next turn.
+    /// Bytes from the start of one turn to the start of the next.
     pub stride: Be16,
     /// Bytes of a turn.
     pub byte_count: Be16,
@@ -191,11 +191,11 @@ impl RepeatEntrySeg {
 pub mod umr {
     /// Flag: the entries are in the WQE.
     pub const INLINE: u8 = 1 << 7;
-    /// Flag: it fails unless the key is free.
+    /// Flag: the request fails unless the key is free.
     pub const CHECK_FREE: u8 = 1 << 5;
-    /// Flag: `translation_offset` is one.
+    /// Flag: `translation_offset` is an offset.
     pub const TRANSLATION_OFFSET: u8 = 1 << 4;
-    /// Flag: it fails if the key is bound to another QP.
+    /// Flag: the request fails if the key is bound to another QP.
     pub const CHECK_QPN: u8 = 1 << 3;
 
     /// Mask: bytes.
@@ -204,7 +204,7 @@ pub mod umr {
     pub const MASK_START_ADDR: u64 = 1 << 6;
     /// Mask: signature errors so far.
     pub const MASK_SIG_ERR: u64 = 1 << 9;
-    /// Mask: whether it has formats.
+    /// Mask: whether the key has formats.
     pub const MASK_BSF_ENABLE: u64 = 1 << 12;
     /// Mask: lowest byte of the key.
     pub const MASK_MKEY: u64 = 1 << 13;
@@ -224,12 +224,12 @@ pub mod umr {
     /// `op` of the first entry of a list that repeats (`0x400`; Linux calls it `MLX5_STRIDE_BLOCK_OP`).
     pub const REPEAT: u32 = 0x400;
 
-    /// `flags_pd`: it has formats.
+    /// `flags_pd`: the key has formats.
     pub const BSF_ENABLE: u32 = 1 << 30;
-    /// `flags_pd`: where the lowest bit of the number of signature errors is.
+    /// `flags_pd`: position of the lowest bit of the number of signature errors.
     pub const SIG_ERR_SHIFT: u32 = 26;
 
-    /// `free`: it is.
+    /// `free`: the key is free.
     pub const FREE: u8 = 1 << 6;
     /// Right: atomic.
     pub const ATOMIC: u8 = 1 << 6;

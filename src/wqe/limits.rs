@@ -1,18 +1,18 @@
-//! What one request may carry. Knows no request.
+//! The limits of one request. Knows no request.
 
-/// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits
-/// (bit 31 marks an inline segment). The device reads 0 as 2^31; verbs has no way to ask for that, nor has this crate.
+/// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits (bit 31 marks
+/// an inline segment). The device reads 0 as 2^31. Verbs has no way to ask for that, and this crate has none either.
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
-/// The most bytes that a copy can have: 2^31, which a byte count of 0 says. Devices may have less
+/// The most bytes of a copy: 2^31, which is a byte count of 0. A device's limit may be lower
 /// ([`Opaque::max_bytes`](super::Opaque::max_bytes)).
 pub const MAX_MEMCPY_BYTES: u32 = 1 << 31;
 
-/// A list of a memory key that is in memory begins at a multiple of so many bytes, as Linux' does (`include/linux/mlx5/device.h`,
+/// A memory key's list in memory begins at a multiple of so many bytes, as in Linux (`include/linux/mlx5/device.h`,
 /// `MLX5_UMR_ALIGN`).
 pub const KEY_LIST_ALIGN: u64 = 2048;
 
-/// What a queue's creation allows one request to carry.
+/// The limits on one request that the queue was created with.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes inline (`max_inline_data`).
@@ -22,10 +22,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Nothing.
+    /// No inline bytes and no entries.
     pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0 };
 
-    /// Whether they are as large as `needs`.
+    /// Whether each limit is at least as large as in `needs`.
     #[inline(always)]
     pub(crate) const fn cover(&self, needs: Self) -> bool {
         self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge

@@ -1,4 +1,4 @@
-//! Copies of memory that the device makes by itself (MMO DMA): the operation, and what is copied. Knows no queue.
+//! Copies of memory by the device alone (MMO DMA): the operation and its operands. Knows no queue.
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_MEMCPY_BYTES};
 use super::operations::Memcpy;
@@ -9,24 +9,25 @@ use super::seg::{DataSeg, MmoSeg};
 use super::sink::Sink;
 use crate::types::Lkey;
 
-/// What a device needs to copy memory, and how much it copies at once. `verbs::Copier` has one.
+/// The memory that a device needs for copies, and the most bytes that it copies at once. `verbs::Copier` has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opaque {
-    /// Address of [`Opaque::BYTES`] bytes that are the device's while it copies, and that it may write to. Any number of requests may
-    /// name the same.
+    /// Address of [`Opaque::BYTES`] bytes that belong to the device while it copies; it may write to them. Any number
+    /// of requests may name the same bytes.
     pub addr: u64,
-    /// Their key.
+    /// The key of those bytes.
     pub lkey: Lkey,
     /// Most bytes of a copy: `log_dma_mmo_max_size` of the device's capabilities, as a number of bytes.
     pub max_bytes: u32,
 }
 
 impl Opaque {
-    /// Bytes of that memory, which begins at a multiple of as many (rdma-core `providers/mlx5/verbs.c`, `MLX5_OPAQUE_BUF_LEN`).
+    /// Bytes of that memory. It begins at a multiple of this number (rdma-core `providers/mlx5/verbs.c`,
+    /// `MLX5_OPAQUE_BUF_LEN`).
     pub const BYTES: u32 = 64;
 }
 
-/// From where, and to where.
+/// Source and destination.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     from: Sge,
@@ -39,7 +40,8 @@ impl Sealed for Copied {}
 impl Payload for Copied {
     const MAX_DS: Option<usize> = Some(2);
     const INLINE: bool = false;
-    // No entry of the queue's, but what says that it is not inline, so that BlueFlame is asked as for one.
+    // The request uses no entry of the queue. `max_sge: 1` marks it as not inline, so that BlueFlame is decided as for
+    // an entry.
     const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
 
     #[inline(always)]
@@ -55,22 +57,23 @@ impl Payload for Copied {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        // 2^31 is said by 0.
+        // 0 means 2^31.
         let bytes = self.from.length & (MAX_MEMCPY_BYTES - 1);
         sink.ds(DataSeg::new(bytes, self.from.lkey, self.from.addr).into());
         sink.ds(DataSeg::new(bytes, self.lkey, self.to).into());
     }
 }
 
-/// Has the device copy what `from` names to the address `to` by the key `lkey`, all of it memory of this side: the key behind `to` must
-/// permit local writes. The peer hears nothing of it, and needs not be there. Source and destination must not overlap.
+/// Has the device copy the memory that `from` names to the address `to` by the key `lkey`. Both are memory of this
+/// side, and the key behind `to` must permit local writes. The copy does not involve the peer, which need not exist.
+/// Source and destination must not overlap.
 ///
-/// Requests that need what was copied must wait: give the next of them a [`Fence`](super::Fence) that waits for READs, as
-/// `mlx5dv_wr_post(3)` says of memcpy. `opaque` is of the queue's protection domain; posting is for the calls whose caller vouches for
-/// memory, that of `opaque` too.
+/// Requests that need the copied bytes must wait: give the next of them a [`Fence`](super::Fence) that waits for
+/// READs, as `mlx5dv_wr_post(3)` says of memcpy. `opaque` belongs to the queue's protection domain. The request names
+/// memory, including that of `opaque`: post it by the `unsafe` methods.
 ///
-/// Devices that have it say so (`dma_mmo_sq`, `dma_mmo_qp`), and some have it on queue pairs that were made for it: of verbs, by
-/// `QpBuilder::memcpy`.
+/// Devices with this operation report it (`dma_mmo_sq`, `dma_mmo_qp`). Some have it only on queue pairs that were made
+/// for it; with verbs, by `QpBuilder::memcpy`.
 ///
 /// ```
 /// use blueflame::wqe::{self, Fence, Opaque};

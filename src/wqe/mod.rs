@@ -24,15 +24,16 @@
 //!   +------------------------+  at the ring's end the WQE goes on at the ring's start, also inside inline data
 //! ```
 //!
-//! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload, flags and
-//! the application's tag. It knows its size, at compile time where its parts do, and encodes itself DS by DS: into CPU
-//! registers if it is sure to fit one WQEBB, or into the ring in place. There is one encoder; operations (a table in
-//! `operations.rs`) and payloads only say what differs. [`seg`] has the segments' layouts.
+//! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload,
+//! flags and the application's tag. It knows its size, at compile time if its parts do. It encodes itself DS by DS:
+//! into CPU registers if it is sure to fit one WQEBB, otherwise into the ring in place. There is one encoder;
+//! operations (a table in `operations.rs`) and payloads supply only the differences. [`seg`] has the segments'
+//! layouts.
 //!
-//! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), with two exceptions in bytes that the
-//! device does not read: the padding behind inline data (up to the next 16 bytes) and the compare word of a fetch-and-add are
-//! zero here, and whatever was in the ring before with libmlx5. Bytes of the ring past a WQE's end (past `ds * 16`) are left as
-//! they were, as libmlx5 leaves them.
+//! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), except for two places that the
+//! device does not read. These are the padding behind inline data (up to the next 16 bytes) and the compare word of a
+//! fetch-and-add. They are zero here; libmlx5 leaves the ring's old bytes there. Like libmlx5, this crate does not
+//! change the bytes of the ring past a WQE's end (past `ds * 16`).
 mod address;
 mod address_seg;
 mod atomic_seg;
