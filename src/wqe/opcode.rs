@@ -1,7 +1,7 @@
 //! The numbers of operations: the device's and verbs'.
 use core::fmt;
 
-/// What a send WQE asks the device to do: the low byte of the control segment's first word
+/// The operation that a send WQE requests: the low byte of the control segment's first word
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_OPCODE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -77,8 +77,8 @@ pub enum IbvWrOpcode {
     AtomicWrite = 15,
 }
 
-/// An operation of verbs that mlx5 devices do not have, as far as is publicly known: neither rdma-core (v65), Linux (6.12), UCX nor DPDK
-/// has an opcode for it. Software devices do (Linux `drivers/infiniband/sw/rxe`).
+/// An operation of verbs that mlx5 devices do not have, as far as is publicly known. Neither rdma-core (v65), Linux
+/// (6.12), UCX nor DPDK has an opcode for it. Software devices implement it (Linux `drivers/infiniband/sw/rxe`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NotSupported(pub IbvWrOpcode);
 
@@ -109,7 +109,7 @@ impl IbvWrOpcode {
         Self::AtomicWrite,
     ];
 
-    /// The operation with this number; `None` if verbs has none (12 and 13 are unused).
+    /// The operation with this number. `None` if verbs has none (12 and 13 are unused).
     #[must_use]
     pub const fn from_raw(number: u32) -> Option<Self> {
         let mut i = 0;
@@ -122,7 +122,7 @@ impl IbvWrOpcode {
         None
     }
 
-    /// The device's opcode for it, as libmlx5 has it (rdma-core `providers/mlx5/qp.c`, `mlx5_ib_opcode`).
+    /// The device's opcode for it, as in libmlx5 (rdma-core `providers/mlx5/qp.c`, `mlx5_ib_opcode`).
     ///
     /// # Errors
     /// [`NotSupported`] for `FLUSH` and `ATOMIC_WRITE`.
@@ -135,7 +135,7 @@ impl IbvWrOpcode {
             Self::RdmaRead => Opcode::RdmaRead,
             Self::AtomicCmpAndSwp => Opcode::AtomicCs,
             Self::AtomicFetchAndAdd => Opcode::AtomicFa,
-            // A memory window is a memory key, and so is what is invalidated: both are key changes by UMR.
+            // Memory windows and invalidated keys are memory keys, so both operations are key changes by UMR.
             Self::LocalInv | Self::BindMw | Self::Driver1 => Opcode::Umr,
             Self::SendWithInv => Opcode::SendInval,
             Self::Tso => Opcode::Tso,
@@ -160,7 +160,7 @@ mod tests {
         for unused in [12, 13, 16, u32::MAX] {
             assert_eq!(IbvWrOpcode::from_raw(unused), None);
         }
-        // Which libmlx5 does not have.
+        // libmlx5 does not have these.
         for (number, ibv) in [(14, IbvWrOpcode::Flush), (15, IbvWrOpcode::AtomicWrite)] {
             assert_eq!(IbvWrOpcode::from_raw(number), Some(ibv));
             assert_eq!(ibv.opcode(), Err(NotSupported(ibv)));

@@ -1,4 +1,5 @@
-//! What an operation is, and that a transport has it. Knows no operation: they are in the [table](super::operations).
+//! The traits of operations, and of the transports that have them. Knows no operation: they are in the
+//! [table](super::operations).
 use super::be::{Be32, Be128};
 use super::opcode::Opcode;
 use super::sealed::Sealed;
@@ -17,7 +18,7 @@ pub trait Operation: Sealed + Copy {
     /// DS of its segments, without control segment and payload.
     const DS: usize;
 
-    /// Whether its segments carry data, so that a request without a payload leaves the device nothing to fetch.
+    /// Whether its segments carry data. If so, a request without a payload leaves the device nothing to fetch.
     const INLINE: bool = false;
 
     /// The control segment's last word: immediate data, a key to invalidate, or zero.
@@ -44,14 +45,15 @@ pub trait Scatters: Operation {}
 
 /// An operation that returns the value it found.
 pub trait Fetches: Operation {
-    /// What the device writes into the memory for the result: [`u64`], 8 bytes in the CPU's order under Linux' driver
-    /// ([`result`](super::Request::result)), or [`Be32`] or [`Be128`], 4 or 16 bytes in network order.
+    /// The value that the device writes into the memory for the result. It is a [`u64`], 8 bytes in the CPU's order
+    /// under Linux' driver ([`result`](super::Request::result)); or a [`Be32`] or [`Be128`], 4 or 16 bytes in network
+    /// order.
     type Found: Found;
 }
 
 /// The bytes that an atomic operation works on, as the device returns them.
 pub trait Found: Sealed + Copy {
-    /// How many.
+    /// The number of bytes.
     const BYTES: u32;
 }
 
@@ -73,16 +75,16 @@ impl Found for Be128 {
 
 /// An operation that names a place in the peer's memory.
 pub trait HasRemote: Operation {
-    /// DS of the WQE at which its remote address segment is.
+    /// Offset of its remote address segment in the WQE, in DS.
     const REMOTE_DS: usize = 1;
 }
 
-/// An operation that the transport `T` knows (IBTA vol. 1, 9.2.1, table "OpCode field": which operations each service
-/// has). What it does not know does not compile.
+/// An operation that the transport `T` supports (IBTA vol. 1, 9.2.1, table "OpCode field", lists the operations of
+/// each service). Unsupported operations do not compile.
 ///
-/// SEND with invalidate is for RC alone, although libmlx5 lets an unreliable connection post it, too. The key travels in
-/// an extended header (IETH), and RC alone has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
-/// reserved (so in Linux, too: `include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
+/// SEND with invalidate is for RC alone, although libmlx5 also lets an unreliable connection post it. The key travels
+/// in an extended header (IETH), and only RC has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
+/// reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -128,7 +130,7 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Uc, wqe::SendInval>();
 /// ```
 ///
-/// Memory windows are bound on connections, and by nobody else:
+/// Only connections bind memory windows:
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -143,7 +145,7 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Ud, wqe::BindWindow>();
 /// ```
 ///
-/// Indirect keys are configured on reliable ones, where libmlx5 has that:
+/// Only reliable connections configure indirect keys, as in libmlx5:
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -157,7 +159,7 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Uc, wqe::ConfigureKey>();
 /// ```
 ///
-/// Memory of this side is copied by reliable connections, and by initiators, for nobody in particular:
+/// Reliable connections copy memory of this side. Initiators do, too, without a destination:
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -178,8 +180,8 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Dci, To<wqe::Memcpy, DcAddress>>(); // no target hears of it
 /// ```
 ///
-/// Reliable connections and send queues of frames wait for other queues and for the clock, and start other queues: as far as is public,
-/// no driver has these elsewhere.
+/// Reliable connections and send queues of frames wait for other queues and for the clock, and start other queues. No
+/// public driver has these operations on other transports.
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -208,7 +210,7 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Ud, wqe::Dump>();
 /// ```
 ///
-/// Lists of tags have reliable connections as command queues, as libmlx5 and UCX make them:
+/// The command queues of tag lists are reliable connections, as in libmlx5 and UCX:
 ///
 /// ```
 /// # use blueflame::{transport, wqe::{self, SupportedOn}};
@@ -276,7 +278,8 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Rc, To<wqe::Send, UdAddress>>(); // its peer is known already
 /// ```
 ///
-/// An initiator of dynamic connections does what a reliable connection does, for the target that each request names:
+/// An initiator of dynamic connections has the operations of a reliable connection, for the target that each request
+/// names:
 ///
 /// ```
 /// # use blueflame::{transport::{Dci, DciStreams}, wqe::{self, CompactAv, DcAddress, DcStream, SupportedOn, To}};
@@ -331,7 +334,8 @@ pub trait HasRemote: Operation {
 /// legal::<transport::Dci, wqe::Frame<[u8; 42]>>();
 /// ```
 ///
-/// An initiator of XRC has what RC has, to a shared receive queue, and nothing that names none:
+/// An initiator of XRC has the operations of RC, for a shared receive queue, and none without a destination except
+/// NOP:
 ///
 /// ```
 /// # use blueflame::{transport, types::Srqn, wqe::{self, SupportedOn, To}};
@@ -398,7 +402,7 @@ pub trait HasRemote: Operation {
 /// legal::<transport::RawPacket, wqe::Frame>(); // no inline headers
 /// ```
 ///
-/// Where the device wants more headers inline, frames with fewer do not compile:
+/// Where the device requires more inline headers, frames with fewer do not compile:
 ///
 /// ```
 /// # use blueflame::{SendQueue, transport::{self, InlineTcpUdp}, wqe};
@@ -434,10 +438,11 @@ pub trait SupportedOn<T: Transport>: Operation {
     const FITS: () = ();
 }
 
-/// An operation that some transports have and others do not. What all have, [`Signed`] ones have for that reason.
+/// An operation that only some transports have. An operation of all transports is not one: [`Signed`] transports have
+/// it anyway.
 pub trait OfSome: Operation {}
 
-/// What a service has, it has with signatures, too.
+/// `Signed<T>` supports all of `T`'s operations.
 impl<T: Signable, O: SupportedOn<T> + OfSome> SupportedOn<Signed<T>> for O {
     const FITS: () = <O as SupportedOn<T>>::FITS;
 }

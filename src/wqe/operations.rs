@@ -14,8 +14,8 @@ use super::to::To;
 use crate::transport::{Dci, DciStreams, InlineMode, RawPacket, Rc, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
 
-/// Makes of each row the operation's traits. Its segments and the control segment's last word are named by the fields that
-/// they are made of.
+/// Makes the operation's traits from each row. A row names the segments and the control segment's last word by the
+/// fields that they are made of.
 macro_rules! operations {
     ($(
         $op:ident: $opcode:ident $(/ $opmod:ident)?, [$($segment:ident)*], [$($word:ident)?], [$($data:ident $($found:ident)?)?],
@@ -100,16 +100,18 @@ operations! {
     TagAppend:             TagMatching,            [segment operands],       [],        [],             [Rc];
     TagRemove:             TagMatching,            [segment operands],       [],        [],             [Rc];
     TagSync:               TagMatching,            [segment operands],       [],        [],             [Rc];
-    // On Ud, Dci and Xrc it is `To` (to.rs) the operation: its address vector or SRQ, then the operation's segments.
-    // ToNobody: also on Dci, where it has no address. What Memcpy copies (memcpy.rs) is its payload: two data segments.
-    // What Dump reads (cross_channel.rs) is its payload: data segments. So is what TagAppend names (tag.rs): one.
+    // On Ud, Dci and Xrc the operation is `To` (to.rs): its address vector or SRQ, then the operation's segments.
+    // ToNobody: also on Dci, where it has no address. The payload of Memcpy (memcpy.rs) is two data segments. The
+    // payload of Dump (cross_channel.rs) is data segments. The payload of TagAppend (tag.rs) is one data segment.
+    //
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
-    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats (formatted.rs), or none],
-    // [Rc]
+    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key],
+    // [a list (key_list.rs), or none; formats (formatted.rs), or none], [Rc]
     // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
 }
 
-/// Opcode modifiers of extended atomics: bit 3, and log2 of the operands' bytes, less 2 (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
+/// Opcode modifiers of extended atomics: bit 3, and (log2 of the operands' bytes) - 2 (UCX
+/// `src/uct/ib/mlx5/ib_mlx5.h`,
 /// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
 const BYTES_4: u8 = 8;
 const BYTES_8: u8 = 8 | 1;
@@ -118,8 +120,8 @@ const BYTES_16: u8 = 8 | 2;
 /// Opcode modifier of MMO: a copy (rdma-core `providers/mlx5/wqe.h`, `MLX5_OPC_MOD_MMO_DMA`).
 const DMA: u8 = 1;
 
-/// Opcode modifier of WAIT: for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPC_MOD_WAIT_TIME`). 0 is for a completion
-/// queue, `MLX5_OPC_MOD_WAIT_CQ_PI`.
+/// Opcode modifier of WAIT: for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPC_MOD_WAIT_TIME`). The
+/// modifier for a completion queue is 0, `MLX5_OPC_MOD_WAIT_CQ_PI`.
 const TIME: u8 = 2;
 
 /// A place in the peer's memory.
@@ -248,7 +250,7 @@ pub struct MaskedCompareSwap128 {
     pub(super) compare_mask: Masked128Seg,
 }
 
-/// Sets a signature value (PSV): what the signatures of a key's next transfer begin with.
+/// Sets a signature value (PSV), with which the signatures of a key's next transfer begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetPsv {
     pub(super) segment: SetPsvSeg,
@@ -303,7 +305,8 @@ pub struct TagRemove {
     pub(super) operands: TmTagSeg,
 }
 
-/// Tells how many unexpected messages have been seen ([`tag_sync`](super::tag_sync)). Reliable connections only.
+/// Reports to the device how many unexpected messages software has seen ([`tag_sync`](super::tag_sync)). Reliable
+/// connections only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagSync {
     pub(super) segment: TmSeg,

@@ -1,4 +1,5 @@
-//! For code that is generic over requests: what the methods of requests ask of their parts. Hidden: nobody else needs the names.
+//! For code that is generic over requests: the bounds that requests' methods place on their parts. Hidden, because no
+//! other code needs the names.
 pub use super::encryption::SignedAndEncrypted;
 pub use super::ethernet::InlineHeaders;
 pub use super::formatted::{Formats, Formatted, KeyList};

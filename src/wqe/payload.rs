@@ -1,5 +1,5 @@
-//! What a request carries: scatter/gather entries that name registered memory, or bytes copied into the WQE. Knows no
-//! request.
+//! The payload of a request: scatter/gather entries that name registered memory, or bytes copied into the WQE. Knows
+//! no request.
 use core::marker::PhantomData;
 
 use super::error::EncodeError;
@@ -10,33 +10,33 @@ use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
 use crate::types::{DS_BYTES, Lkey};
 
-/// What follows a request's operands in the WQE.
+/// The part of the WQE that follows the operation's own segments.
 pub trait Payload: Sealed + Copy {
-    /// The most DS it takes; `None` if that is known only at run time.
+    /// The maximum number of DS; `None` if it is known only at run time.
     const MAX_DS: Option<usize>;
 
-    /// Whether it is inline data. By BlueFlame the device then gets all of the request, and fetches nothing.
+    /// Whether it is inline data. By BlueFlame the device then gets the whole request, and fetches nothing.
     const INLINE: bool;
 
     /// The DS it takes.
     ///
     /// # Errors
-    /// What exceeds `limits` or the format, with the value and the limit.
+    /// The payload exceeds `limits` or the format: the error has the value and the limit.
     fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
 
-    /// The limits that it needs where it [has](Self::has_static_size) its static size.
+    /// The required limits if it [has](Self::has_static_size) its static size.
     const NEEDS: Limits;
 
-    /// Whether it takes [`MAX_DS`](Self::MAX_DS) and needs [`NEEDS`](Self::NEEDS): what [`ds`](Self::ds) says, in the fewest
-    /// comparisons.
+    /// Whether it takes [`MAX_DS`](Self::MAX_DS) and needs [`NEEDS`](Self::NEEDS). The answer agrees with
+    /// [`ds`](Self::ds), by the fewest comparisons.
     fn has_static_size(&self) -> bool;
 
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
 }
 
-/// A payload, or a whole request, whose type says that it names no memory of this side: inline data of any form, or none.
-/// Posting it is safe.
+/// A payload, or a whole request, whose type guarantees that it names no memory of this side: inline data of any form,
+/// or no data. Posting it is safe.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names registered memory, which the device uses until the request has completed",
     label = "post it by the `_unchecked` call, whose caller vouches for that memory"
@@ -110,7 +110,7 @@ impl<E> EntryList<E> for &[E] {
     }
 }
 
-/// Registered memory: where a message's bytes come from, or where a READ's bytes go.
+/// Registered memory: the source of a message's bytes, or the destination of a READ's bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Registered<L>(pub(super) L);
 
@@ -156,8 +156,8 @@ impl<L: EntryList<Sge>> Payload for Registered<L> {
     }
 }
 
-/// Where an atomic operation's result goes: registered memory that receives the value before the operation, as an `F`
-/// (rdma-core `providers/mlx5/qp.c`, `set_data_ptr_seg_atomic`).
+/// The destination of an atomic operation's result: registered memory that receives the old value, from before the
+/// operation, as an `F` (rdma-core `providers/mlx5/qp.c`, `set_data_ptr_seg_atomic`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomicResult<F = u64> {
     /// Address in the address space of the key.

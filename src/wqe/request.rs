@@ -11,12 +11,12 @@ use super::sink::Sink;
 use crate::transport::Transport;
 use crate::types::{Ds, WrId};
 
-/// What the queue adds to a request's control segment.
+/// The queue's part of a request's control segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Control {
     /// Index of the WQE's first WQEBB, at most 2^16 - 1.
     pub(crate) index: u32,
-    /// The queue pair number where the first word has it.
+    /// The queue pair number, at its place in the first word.
     pub(crate) qpn: u64,
     /// Whether requests complete with a CQE even if they do not ask.
     pub(crate) signal_all: bool,
@@ -26,13 +26,13 @@ pub struct Control {
 ///
 /// Implemented by [`Request`] for the operations that `T` has ([`SupportedOn`]).
 pub trait WorkRequest<T: Transport>: Sealed + Copy {
-    /// The most DS it takes, control segment included; `None` if that is known only at run time.
+    /// The maximum number of DS, control segment included; `None` if it is known only at run time.
     const MAX_DS: Option<usize>;
 
     /// Whether it carries inline data.
     const INLINE: bool;
 
-    /// Whether it has a payload, which a queue's limits could refuse.
+    /// Whether it has a payload, which may exceed a queue's limits.
     #[doc(hidden)]
     const HAS_PAYLOAD: bool;
 
@@ -42,20 +42,20 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     /// Its size in DS, control segment included.
     ///
     /// # Errors
-    /// What exceeds `limits` or the format, with the value and the limit.
+    /// The request exceeds `limits` or the format: the error has the value and the limit.
     #[doc(hidden)]
     fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
 
-    /// The limits that it needs where it [has](Self::has_static_size) its static size.
+    /// The required limits if it [has](Self::has_static_size) its static size.
     #[doc(hidden)]
     const NEEDS: Limits;
 
-    /// Whether its size is [`MAX_DS`](Self::MAX_DS), and it needs [`NEEDS`](Self::NEEDS): what [`ds`](Self::ds) says, in the
-    /// fewest comparisons.
+    /// Whether its size is [`MAX_DS`](Self::MAX_DS), and it needs [`NEEDS`](Self::NEEDS). The answer agrees with
+    /// [`ds`](Self::ds), by the fewest comparisons.
     #[doc(hidden)]
     fn has_static_size(&self) -> bool;
 
-    /// Writes the whole WQE of size `ds`, which must be what [`ds`](Self::ds) said.
+    /// Writes the whole WQE of size `ds`, which must be the result of [`ds`](Self::ds).
     #[doc(hidden)]
     fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
 }
@@ -99,7 +99,7 @@ impl<O, P> Request<O, P> {
         Self { operation, payload, fm_ce_se: 0, wr_id: WrId(0) }
     }
 
-    /// One whose mode is [`CompletionMode::OnFirstError`] until another is asked for.
+    /// A request in the mode [`CompletionMode::OnFirstError`] until the caller sets another mode.
     #[inline]
     pub(super) const fn of_first_error(operation: O, payload: P) -> Self {
         Self { operation, payload, fm_ce_se: bits::ONLY_FIRST_ERROR, wr_id: WrId(0) }
@@ -117,8 +117,8 @@ impl<O, P> Request<O, P> {
         Request { operation, payload, fm_ce_se, wr_id }
     }
 
-    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and the ring gets its
-    /// room back with the next signalled one.
+    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and its
+    /// room in the ring becomes free with the next signalled one.
     #[inline]
     pub fn signaled(self, wr_id: WrId) -> Self {
         Self { wr_id, ..self.completion(CompletionMode::Always) }
@@ -130,8 +130,8 @@ impl<O, P> Request<O, P> {
         if signaled { self.signaled(wr_id) } else { self.wr_id(wr_id) }
     }
 
-    /// Says when it completes with a CQE; the last call counts, those of [`signaled`](Self::signaled) among them. On a queue that
-    /// signals all requests it does always.
+    /// Sets when it completes with a CQE. The last call counts, including calls of [`signaled`](Self::signaled). On a
+    /// queue that signals all requests it always completes with one.
     ///
     /// ```
     /// use blueflame::types::WrId;
@@ -146,7 +146,7 @@ impl<O, P> Request<O, P> {
         Self { fm_ce_se: self.fm_ce_se & others | mode as u8, ..self }
     }
 
-    /// Tags the request without asking for a completion: an error completion carries the tag even so.
+    /// Tags the request without asking for a completion. An error completion carries the tag even so.
     #[inline]
     pub fn wr_id(self, wr_id: WrId) -> Self {
         Self { wr_id, ..self }
@@ -158,7 +158,7 @@ impl<O, P> Request<O, P> {
         Self { fm_ce_se: self.fm_ce_se | bits::SOLICITED, ..self }
     }
 
-    /// Has the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
+    /// Makes the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
     #[inline]
     pub fn fence(self, fence: Fence) -> Self {
         Self { fm_ce_se: self.fm_ce_se & !bits::FENCE | fence as u8, ..self }
@@ -206,13 +206,13 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
 }
 
 impl<O, H> Request<O, H> {
-    /// What it carries.
+    /// Its payload.
     #[inline]
     pub(crate) const fn payload(&self) -> &H {
         &self.payload
     }
 
-    /// The same, without asking for a completion.
+    /// The same request, without asking for a completion.
     #[inline]
     pub(crate) fn unsignaled(self) -> Self {
         Self { fm_ce_se: self.fm_ce_se & !bits::CQ_UPDATE, ..self }
@@ -226,7 +226,7 @@ impl<O, H> Request<O, H> {
 }
 
 impl<O: Operation, P> Request<O, P> {
-    /// Writes what comes before the payload.
+    /// Writes the segments before the payload.
     #[inline(always)]
     pub(crate) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
         sink.ds(self.control(control, ds));
@@ -235,7 +235,8 @@ impl<O: Operation, P> Request<O, P> {
 
     #[inline(always)]
     fn control(&self, control: &Control, ds: Ds) -> DsWords {
-        // A signalled request is signalled whatever the queue says: known at compile time, the queue is not asked.
+        // A signalled request is signalled on every queue: if that is known at compile time, the queue's flag is not
+        // read.
         let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
         let asked = if signaled { self.fm_ce_se & !bits::ONLY_FIRST_ERROR } else { self.fm_ce_se };
         let fm_ce_se = asked | if signaled { bits::CQ_UPDATE } else { 0 };

@@ -1,5 +1,5 @@
-//! The segments of a WQE. Each has its field map (byte offsets, big endian), its layout, which assertions hold to the map, and how
-//! its words are made. Knows no request.
+//! The segments of a WQE. Each has its field map (byte offsets, big endian), its layout, which assertions hold to the
+//! map, and the construction of its words. Knows no request.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -86,7 +86,7 @@ impl CtrlSeg {
         Self { opmod_idx_opcode, qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
     }
 
-    /// The second word's request for a completion, if there is one.
+    /// The second word's request for a completion, or zero.
     #[inline(always)]
     pub(crate) const fn completion(signaled: bool) -> u64 {
         Self::second_word(DciStream(0), if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
@@ -137,8 +137,8 @@ impl RaddrSeg {
     }
 }
 
-/// Queue segment: what WAIT, SEND_EN and RCV_EN are about (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`; libmlx5 of
-/// MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
+/// Queue segment: the queue that WAIT, SEND_EN and RCV_EN refer to (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `struct mlx5_wqe_qseg`; libmlx5 of MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
 ///
 /// ```text
 ///   0  0 (64)
@@ -150,7 +150,8 @@ impl RaddrSeg {
 pub struct QueueSeg {
     /// Zero.
     pub reserved: Be64,
-    /// Of a completion queue, the CQE to wait for, 24 bits; of others, the producer index to go up to, 16 bits.
+    /// For a completion queue, the CQE to wait for, 24 bits. For other queues, the producer index to go up to, 16
+    /// bits.
     pub max_index: Be32,
     /// The queue's number, or its queue pair's.
     pub qpn_cqn: Be32,
@@ -200,9 +201,9 @@ const_assert_eq!(offset_of!(WaitSeg, va), 8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct WaitValueSeg {
-    /// What is compared with the clock.
+    /// The value to compare with the clock.
     pub value: Be64,
-    /// Which bits of both.
+    /// The compared bits of both.
     pub mask: Be64,
 }
 
@@ -210,8 +211,8 @@ const_assert_eq!(size_of::<WaitValueSeg>(), DS_BYTES);
 const_assert_eq!(offset_of!(WaitValueSeg, value), 0);
 const_assert_eq!(offset_of!(WaitValueSeg, mask), 8);
 
-/// Ethernet segment of frames, up to the first bytes of the inline headers; their rest follows at once, padded to 16
-/// bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
+/// Ethernet segment of frames, up to the first bytes of the inline headers. The rest of the headers follows at once,
+/// padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
 ///
 /// ```text
 ///   0  0
@@ -271,7 +272,7 @@ const_assert_eq!(offset_of!(DataSeg, byte_count), 0);
 const_assert_eq!(offset_of!(DataSeg, lkey), 4);
 const_assert_eq!(offset_of!(DataSeg, addr), 8);
 
-/// What a receive WQE begins with if its queue pair was made with WQE signatures (`struct mlx5_rwqe_sig`).
+/// The first segment of a receive WQE if its queue pair was made with WQE signatures (`struct mlx5_rwqe_sig`).
 ///
 /// ```text
 ///   0  0 (32)
@@ -320,7 +321,7 @@ impl DataSeg {
 pub struct MmoSeg {
     /// Zero.
     pub mmo_control_31_0: Be32,
-    /// Key of memory that is the device's while it works.
+    /// Key of memory that belongs to the device while it works.
     pub local_key: Be32,
     /// Address of that memory.
     pub local_address: Be64,
@@ -356,7 +357,7 @@ const_assert_eq!(size_of::<InlineSeg>(), 4);
 const_assert_eq!(offset_of!(InlineSeg, byte_count), 0);
 
 impl InlineSeg {
-    /// The header of `bytes` bytes: at most what fits a WQE, so far below 2^31.
+    /// The header of `bytes` bytes. They fit a WQE, so the number is far below 2^31.
     #[inline]
     pub(crate) const fn of(bytes: usize) -> Self {
         Self { byte_count: Be32::new(bytes as u32 | INLINE_FLAG) }
@@ -366,7 +367,7 @@ impl InlineSeg {
 /// Marks a byte count as that of an inline segment (`MLX5_INLINE_SEG`).
 pub const INLINE_FLAG: u32 = 0x8000_0000;
 
-/// Gives a segment of 16 bytes without padding its words.
+/// Converts a segment of 16 bytes without padding to its words.
 macro_rules! words_of_segment {
     ($($seg:ty),*) => {$(
         impl From<$seg> for DsWords {
