@@ -1,7 +1,7 @@
 //! Requests about other queues ("cross channel"): wait for a completion, start another queue. Knows no queue. To wait
 //! for a time, see [`ClockReading::wait_until`](super::ClockReading::wait_until).
 //!
-//! With these requests the device goes through the steps of a chain by itself. For example, it forwards a message
+//! These requests let the device go through the steps of a chain by itself. For example, it forwards a message
 //! without a CPU in between. Their format is that of DPDK (`drivers/common/mlx5/mlx5_prm.h`), NVIDIA's DOCA, and the
 //! libmlx5 of MLNX_OFED 4.3 (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`). The libmlx5
 //! of rdma-core neither posts them nor creates queue pairs for them; `blueflame-devx` creates such queue pairs.
