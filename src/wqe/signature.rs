@@ -1,4 +1,4 @@
-//! Signatures of blocks: what they are in memory and on the wire, for a memory key. Knows no request but SET_PSV.
+//! Signatures of blocks in memory and on the wire, for a memory key. Knows no request but SET_PSV.
 use core::fmt;
 use core::ops::BitOr;
 
@@ -14,7 +14,8 @@ use super::sealed::Sealed;
 use super::sink::Sink;
 use crate::types::Psv;
 
-/// Bytes of data that a signature is of (`enum mlx5dv_block_size`). Which a device has, `mlx5dv_query_device` says.
+/// Bytes of data that one signature covers (`enum mlx5dv_block_size`). `mlx5dv_query_device` reports the sizes that a
+/// device has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockSize {
     /// 512.
@@ -57,7 +58,7 @@ impl BlockSize {
     }
 }
 
-/// What the bits of a CRC or a checksum begin with in each block.
+/// The initial bits of a CRC or a checksum in each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seed {
     /// Zeros.
@@ -80,9 +81,9 @@ pub enum Guard {
 pub enum Escape {
     /// None.
     Never,
-    /// Whose application tag is 0xffff.
+    /// Blocks whose application tag is 0xffff.
     AppTag,
-    /// Whose application tag is 0xffff and whose reference tag is 0xffff_ffff.
+    /// Blocks whose application tag is 0xffff and whose reference tag is 0xffff_ffff.
     AppAndRefTag,
 }
 
@@ -97,13 +98,13 @@ pub enum Escape {
 pub struct T10Dif {
     /// Kind of guard.
     pub guard: Guard,
-    /// What the guard begins with.
+    /// The guard's initial value.
     pub seed: Seed,
     /// Application tag of every block.
     pub app_tag: u16,
     /// Reference tag of the first block.
     pub ref_tag: u32,
-    /// It is one more in each block; otherwise the same in all.
+    /// Whether the reference tag is one more in each block; otherwise it is the same in all.
     pub increment: bool,
     /// Blocks that are not checked.
     pub escape: Escape,
@@ -112,7 +113,7 @@ pub struct T10Dif {
 /// Kinds of CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CrcKind {
-    /// CRC32 of FC-PH, which is that of Ethernet: 4 bytes.
+    /// CRC32 of FC-PH, the same as Ethernet's: 4 bytes.
     Crc32,
     /// CRC32C of iSCSI (RFC 3720): 4 bytes.
     Crc32c,
@@ -123,13 +124,13 @@ pub enum CrcKind {
 /// A CRC behind each block (`struct mlx5dv_sig_crc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Crc {
-    /// Which.
+    /// The kind of CRC.
     pub kind: CrcKind,
-    /// What it begins with.
+    /// The CRC's initial value.
     pub seed: Seed,
 }
 
-/// What is behind each block.
+/// The signature behind each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signature {
     /// A T10-DIF.
@@ -139,8 +140,7 @@ pub enum Signature {
 }
 
 impl Signature {
-    /// Bits of its guard, or of the CRC that it is
-    /// ([`SignatureError::values`](crate::cq::SignatureError::values)).
+    /// Bits of the guard, or of the CRC ([`SignatureError::values`](crate::cq::SignatureError::values)).
     #[must_use]
     pub const fn guard_bits(self) -> u32 {
         match self {
@@ -160,19 +160,19 @@ impl Signature {
     }
 }
 
-/// Data as it is on one side, in memory or on the wire: blocks, each with its signature behind it
+/// Data on one side, in memory or on the wire: blocks, each with its signature behind it
 /// (`struct mlx5dv_sig_block_domain`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignedBlocks {
     /// Bytes of a block, without its signature.
     pub size: BlockSize,
-    /// What is behind it.
+    /// The signature behind a block.
     pub signature: Signature,
 }
 
 impl SignedBlocks {
-    /// What its signature value must be when a transfer begins ([`set_psv`]; rdma-core `providers/mlx5/qp.c`,
-    /// `psv_transient_signature`).
+    /// The required content of its signature value when a transfer begins ([`set_psv`]; rdma-core
+    /// `providers/mlx5/qp.c`, `psv_transient_signature`).
     #[must_use]
     pub const fn initial_value(&self) -> u64 {
         match self.signature {
@@ -253,7 +253,7 @@ impl SignatureBytes {
     pub const REF_TAG: Self = Self(0x0f);
     /// A CRC of 4 bytes.
     pub const CRC32: Self = Self(0xf0);
-    /// All that there is: of a CRC of 8 bytes, or a T10-DIF.
+    /// All bytes of an 8-byte signature: a CRC of 8 bytes, or a T10-DIF.
     pub const ALL: Self = Self(0xff);
 }
 
@@ -265,7 +265,7 @@ impl BitOr for SignatureBytes {
     }
 }
 
-/// The structures of blocks differ, so that nothing of a signature can be copied: other sizes, or other kinds of signatures.
+/// The structures of blocks differ in size or in kind of signature, so the device cannot copy bytes of signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DifferentBlocks;
 
@@ -277,9 +277,9 @@ impl fmt::Display for DifferentBlocks {
 
 impl core::error::Error for DifferentBlocks {}
 
-/// How data differs between memory and wire, for a key ([`Request::signature`]; `struct mlx5dv_sig_block_attr`). The device checks
-/// signatures of the side where data comes from, takes them out, and makes those of the side where it goes. What is the same on both
-/// sides it copies.
+/// How data differs between memory and wire, for a key ([`Request::signature`]; `struct mlx5dv_sig_block_attr`). The
+/// device checks and strips the signatures of the source side, and generates those of the destination side. It copies
+/// the bytes that are the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockSignature {
     memory: Option<SignedBlocks>,
@@ -289,13 +289,15 @@ pub struct BlockSignature {
 }
 
 impl BlockSignature {
-    /// Signatures are in memory, and not on the wire: all of them checked when data is sent, and made when it is received.
+    /// Signatures are in memory, and not on the wire. The device checks all of them when it sends data, and generates
+    /// them when it receives.
     #[must_use]
     pub const fn in_memory(blocks: SignedBlocks) -> Self {
         Self { memory: Some(blocks), wire: None, check: SignatureBytes::ALL, copy: None }
     }
 
-    /// Signatures are on the wire, and not in memory: made when data is sent, and all of them checked when it is received.
+    /// Signatures are on the wire, and not in memory. The device generates them when it sends data, and checks all of
+    /// them when it receives.
     #[must_use]
     pub const fn on_wire(blocks: SignedBlocks) -> Self {
         Self { memory: None, wire: Some(blocks), check: SignatureBytes::ALL, copy: None }
@@ -307,13 +309,14 @@ impl BlockSignature {
         Self { memory: Some(memory), wire: Some(wire), check: SignatureBytes::ALL, copy: None }
     }
 
-    /// Checks these bytes only (`check_mask`).
+    /// Has the device check these bytes only (`check_mask`).
     #[must_use]
     pub const fn check(self, check: SignatureBytes) -> Self {
         Self { check, ..self }
     }
 
-    /// Copies these bytes from one side to the other (`copy_mask`), in place of what is the same by description.
+    /// Has the device copy these bytes from one side to the other (`copy_mask`), instead of the bytes that the
+    /// descriptions make equal.
     ///
     /// # Errors
     /// [`DifferentBlocks`].
@@ -324,29 +327,30 @@ impl BlockSignature {
         }
     }
 
-    /// What is in memory.
+    /// The blocks in memory.
     #[must_use]
     pub const fn memory(&self) -> Option<&SignedBlocks> {
         self.memory.as_ref()
     }
 
-    /// What is on the wire.
+    /// The blocks on the wire.
     #[must_use]
     pub const fn wire(&self) -> Option<&SignedBlocks> {
         self.wire.as_ref()
     }
 
-    /// The requests that must follow the key's configuration, before its data is used: what both sides' signatures begin with, on a
-    /// side that has any. Each begins when what is before it is done ([`Fence::Small`]); so must what comes behind them.
+    /// The requests that must follow the key's configuration, before its data is used. They set the initial signature
+    /// value of each side that has signatures. Each begins when the requests before it are done ([`Fence::Small`]).
+    /// Give the request behind them the same fence.
     ///
-    /// Also when the key goes on with the same signatures after an error ([`Request::signature_errors`]).
+    /// Post them again when the key goes on with the same signatures after an error ([`Request::signature_errors`]).
     pub fn set_psvs(&self, psvs: Psvs) -> impl Iterator<Item = Request<SetPsv>> + use<> {
         let sides = [(self.memory, psvs.memory), (self.wire, psvs.wire)];
         sides.into_iter().filter_map(|(blocks, psv)| Some(set_psv(psv, blocks?.initial_value()).fence(Fence::Small)))
     }
 
-    /// The bytes that are the same on both sides, if blocks are (rdma-core `providers/mlx5/qp.c`, `mlx5_umr_block_crc_sbs`,
-    /// `mlx5_umr_block_t10dif_sbs`).
+    /// The bytes that are the same on both sides, if the blocks have the same structure (rdma-core
+    /// `providers/mlx5/qp.c`, `mlx5_umr_block_crc_sbs`, `mlx5_umr_block_t10dif_sbs`).
     const fn same_structure(&self) -> Option<SignatureBytes> {
         let (Some(memory), Some(wire)) = (self.memory, self.wire) else { return None };
         if memory.size.selector() != wire.size.selector() {
@@ -370,16 +374,16 @@ impl BlockSignature {
     }
 }
 
-/// The signature values of a key (PSV): the device keeps in them how far it has got.
+/// The signature values of a key (PSV), in which the device keeps a transfer's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Psvs {
-    /// Of memory.
+    /// The value for memory.
     pub memory: Psv,
-    /// Of the wire.
+    /// The value for the wire.
     pub wire: Psv,
 }
 
-/// Signatures, as a key's request has them.
+/// Signatures in the form of a key's request.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureFormat {
     pub(super) signature: BlockSignature,
@@ -387,13 +391,13 @@ pub struct SignatureFormat {
 }
 
 impl SignatureFormat {
-    /// The segment, one of formats of this size.
+    /// The segment, as one of formats of this size.
     #[inline(always)]
     pub(super) fn encode_as<S: Sink>(&self, size: u8, sink: &mut S) {
         <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
     }
 
-    /// There are some in memory, and some on the wire.
+    /// Whether there are signatures both in memory and on the wire.
     pub(super) const fn are_on_both_sides(&self) -> bool {
         self.signature.memory.is_some() && self.signature.wire.is_some()
     }
@@ -433,8 +437,8 @@ impl Formats for SignatureFormat {
     }
 }
 
-/// Sets a signature value: what a transfer's signatures begin with ([`SignedBlocks::initial_value`]).
-/// [`BlockSignature::set_psvs`] makes those that a key needs.
+/// Sets a signature value: the initial value of a transfer's signatures ([`SignedBlocks::initial_value`]).
+/// [`BlockSignature::set_psvs`] makes the requests that a key needs.
 #[inline]
 pub const fn set_psv(psv: Psv, value: u64) -> Request<SetPsv> {
     let segment = SetPsvSeg {

@@ -1,4 +1,4 @@
-//! Where an encoded WQE goes, DS by DS: into CPU registers, in words or in wide ones, or into the ring in place. Knows no queue.
+//! The destination of an encoded WQE, DS by DS: CPU registers, in words or wide, or the ring in place. Knows no queue.
 use core::ptr::NonNull;
 
 use super::bytes::take8;
@@ -10,24 +10,25 @@ pub(crate) const WQEBB_DS: usize = WQEBB_BYTES / DS_BYTES;
 
 /// Takes the DS of one WQE in order.
 pub trait Sink {
-    /// Whether only requests come here whose every part is present, so that no part has to be looked at again: the
-    /// size that a request states at compile time is its size.
+    /// Whether every request here has all its parts, so that no part needs a second look. The size that a request
+    /// states at compile time is then its size.
     const HAS_STATIC_SIZE: bool;
 
     /// Takes the next DS.
     fn ds(&mut self, ds: DsWords);
 
-    /// Takes the next DS: four bytes in memory order, and up to twelve off the front of `rest`, zero behind its end.
+    /// Takes the next DS: four bytes in memory order, and up to twelve off the front of `rest`, with zeros after its
+    /// end.
     #[inline(always)]
     fn headed(&mut self, head: u32, rest: &mut &[u8]) {
         self.ds(DsWords::headed(head, rest));
     }
 
-    /// Takes bytes, zero behind their end up to a whole DS.
+    /// Takes bytes, padded with zeros to a whole DS.
     #[inline(always)]
     fn bytes(&mut self, bytes: &[u8]) {
-        // Whole DS apart from the rest: where the length is known, a loop that only loads is unrolled, and words stay in
-        // registers.
+        // Whole DS apart from the rest: where the length is known, the compiler unrolls a loop that only loads, and
+        // words stay in registers.
         let (whole, mut tail) = bytes.as_chunks::<DS_BYTES>();
         for mut ds in whole.iter().map(<[u8; DS_BYTES]>::as_slice) {
             self.ds(DsWords([take8(&mut ds), take8(&mut ds)]));
@@ -38,10 +39,10 @@ pub trait Sink {
     }
 }
 
-/// A WQE, or its first `N` DS, composed in CPU registers in form `D`: what is past the WQE's end is zero.
+/// A WQE, or its first `N` DS, composed in CPU registers in form `D`. The DS past the WQE's end are zero.
 ///
-/// Used only for requests of a size known at compile time to fit: then every index below is a constant, the array never
-/// exists in memory and the checks cost nothing.
+/// Used only for requests whose size is known at compile time to fit. So every index below is a constant, the array
+/// never exists in memory and the checks cost nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Composed<D, const N: usize = WQEBB_DS> {
     ds: [D; N],
@@ -49,7 +50,7 @@ pub(crate) struct Composed<D, const N: usize = WQEBB_DS> {
 }
 
 impl<D: HeldDs, const N: usize> Composed<D, N> {
-    /// Nothing yet.
+    /// A WQE with no DS yet.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self { ds: [D::new(DsWords::ZERO); N], len: 0 }
@@ -85,7 +86,7 @@ impl<D: HeldDs> Composed<D> {
         Self { ds, len: WQEBB_DS }
     }
 
-    /// The first word, in memory order: what an 8-byte doorbell stores.
+    /// The first word, in memory order, for an 8-byte doorbell.
     #[inline(always)]
     pub(crate) fn first_word(&self) -> u64 {
         self.ds[0].first_word()
@@ -127,9 +128,9 @@ impl<D: HeldDs, const N: usize> Sink for Composed<D, N> {
     }
 }
 
-/// The place in a ring where the next DS goes; goes on at the ring's start when it comes to the end.
+/// The place in a ring where the next DS goes. At the ring's end it continues at the start.
 ///
-/// Rings are whole WQEBBs and a DS is 16 bytes, so none straddles the end.
+/// Rings are whole WQEBBs and a DS is 16 bytes, so no DS straddles the end.
 pub(crate) struct RingCursor {
     next: NonNull<u64>,
     start: NonNull<u64>,
@@ -140,9 +141,9 @@ impl RingCursor {
     /// Starts at WQEBB `slot` of the ring of `wqebbs` WQEBBs at `ring`.
     ///
     /// # Safety
-    /// The ring must be valid for writes of `wqebbs * 64` bytes, 8-byte aligned, with no reference into it, for as long
-    /// as the cursor is used; `slot < wqebbs`. What is written must be free of WQEs the device still owns: the caller
-    /// passes no more DS than it has reserved.
+    /// The ring must be valid for writes of `wqebbs * 64` bytes, 8-byte aligned, with no reference into it, for as
+    /// long as the cursor is used; `slot < wqebbs`. The place of the written DS must be free of WQEs that the device
+    /// still owns: the caller passes no more DS than it has reserved.
     #[inline]
     pub(crate) unsafe fn new(ring: NonNull<u64>, wqebbs: usize, slot: usize) -> Self {
         let words = WQEBB_BYTES / size_of::<u64>();

@@ -1,8 +1,9 @@
-//! Requests of tag matching: buffers with tags on the list that the device compares messages with. Knows no queue and no list.
+//! Requests of tag matching: buffers with tags on the list that the device compares messages with. Knows no queue and
+//! no list.
 //!
-//! They go to a command queue: the send queue of a reliable connection to itself whose receives are those of the list's shared receive
-//! queue. [`TagMatching`](crate::queue::TagMatching) has one, and gives out the entries' numbers; these are for those who keep them
-//! themselves.
+//! They go to a command queue. This is the send queue of a reliable connection to itself, whose receives are those of
+//! the list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries'
+//! numbers. Use these requests if you assign the numbers yourself.
 use super::be::Be16;
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_SGE_BYTES};
@@ -18,7 +19,7 @@ use crate::types::{Lkey, TagIndex};
 /// The key of an entry without memory (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const INVALID_LKEY: Lkey = Lkey(0x100);
 
-/// Where the data of a message with the tag goes.
+/// The buffer for the data of a message with the tag.
 #[derive(Clone, Copy, Debug)]
 pub struct TagBuffer(Sge);
 
@@ -43,7 +44,7 @@ impl Payload for TagBuffer {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        // As libmlx5 has it (`set_data_ptr_seg_end`): a message of that tag has no bytes.
+        // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
         let Sge { addr, length, lkey } = self.0;
         let segment = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
         sink.ds(segment.into());
@@ -71,9 +72,9 @@ macro_rules! tag_operations {
 tag_operations!(TagAppend TagRemove TagSync);
 
 impl<O: TagOperation, P> Request<O, P> {
-    /// Asks the list for a completion (`IBV_OPS_SIGNALED`), which comes to the completion queue of the shared receive queue, and does
-    /// not say which request it is of: they come in the order of the requests.
-    /// [`signaled`](Request::signaled) asks the command queue for one, too, which libmlx5 never does.
+    /// Asks for a completion from the list (`IBV_OPS_SIGNALED`). It goes to the completion queue of the shared receive
+    /// queue. It does not name its request: these completions come in the order of the requests.
+    /// [`signaled`](Request::signaled) asks for another completion, from the command queue; libmlx5 never does that.
     #[inline]
     pub fn reported(self) -> Self {
         self.with_operation(|mut operation| {
@@ -82,8 +83,9 @@ impl<O: TagOperation, P> Request<O, P> {
         })
     }
 
-    /// Tells the device how many unexpected messages software has seen so far, modulo 2^16 (`IBV_OPS_TM_SYNC`). Once it is as many as
-    /// the device has seen, messages are compared with the entries appended since, too.
+    /// Reports to the device how many unexpected messages software has seen so far, modulo 2^16 (`IBV_OPS_TM_SYNC`).
+    /// Once the number equals the device's own count, the device also compares messages with the entries appended
+    /// since.
     #[inline]
     pub fn unexpected(self, count: u16) -> Self {
         self.with_operation(|mut operation| {
@@ -95,11 +97,11 @@ impl<O: TagOperation, P> Request<O, P> {
     }
 }
 
-/// Appends a buffer to the list (`IBV_WR_TAG_ADD`): the next message whose tag is `tag` in the bits of `mask` goes there. Bits of `tag`
-/// beside the mask match none.
+/// Appends a buffer to the list (`IBV_WR_TAG_ADD`). The next message whose tag equals `tag` in the bits of `mask` goes
+/// there. If `tag` has bits outside the mask, no message matches.
 ///
-/// The entry is the one that the append before has named as `next`, the first one of a new list entry 0; `next` is the entry of the append
-/// after this. A `buffer` of no bytes is for messages of none.
+/// The entry is the one that the previous append named as `next`; the first append to a new list takes entry 0. `next`
+/// names the entry of the following append. A `buffer` of no bytes is for messages without data.
 ///
 /// ```
 /// use blueflame::types::TagIndex;
@@ -123,13 +125,14 @@ pub const fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Req
     Request::new(operation, TagBuffer(buffer))
 }
 
-/// Takes an entry off the list again (`IBV_WR_TAG_DEL`), unless a message has come for it: its completion says which.
+/// Removes an entry from the list (`IBV_WR_TAG_DEL`), unless a message has matched it; its completion says which of
+/// the two.
 #[inline]
 pub const fn tag_remove(index: TagIndex) -> Request<TagRemove> {
     Request::new(TagRemove { segment: TmSeg::new(tm::REMOVE, index.0), operands: TmTagSeg::new(0, 0) }, Empty)
 }
 
-/// Leaves the list as it is (`IBV_WR_TAG_SYNC`): what it is for is [`Request::unexpected`].
+/// Leaves the list as it is (`IBV_WR_TAG_SYNC`). Its purpose is to carry [`Request::unexpected`].
 #[inline]
 pub const fn tag_sync() -> Request<TagSync> {
     Request::new(TagSync { segment: TmSeg::new(tm::NOP, 0), operands: TmTagSeg::new(0, 0) }, Empty)

@@ -1,4 +1,4 @@
-//! The segment of tag matching: what is done to a list of tagged buffers. Knows no request.
+//! The segment of tag matching: an operation on a list of tagged buffers. Knows no request.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -20,11 +20,11 @@ use crate::types::DS_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TmSeg {
-    /// Bits 7:4: 0 nothing, 1 append, 2 remove (`MLX5_TM_OPCODE_*`).
+    /// The operation in bits 7:4: 0 nothing, 1 append, 2 remove (`MLX5_TM_OPCODE_*`).
     pub opcode: u8,
     /// [`tm::CQE_REQ`], [`tm::SW_CNT`].
     pub flags: u8,
-    /// Of an append, the entry that the next append takes; of a removal, the entry.
+    /// For an append, the entry that the next append takes. For a removal, the entry to remove.
     pub index: Be16,
     /// Zero.
     pub rsvd0: [u8; 2],
@@ -51,9 +51,9 @@ const_assert_eq!(offset_of!(TmSeg, rsvd1), 8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TmTagSeg {
-    /// What a message's tag is compared with. Zero where nothing is appended.
+    /// The value to compare with a message's tag. Zero if nothing is appended.
     pub append_tag: Be64,
-    /// Which bits of the message's tag.
+    /// Mask of the compared bits.
     pub append_mask: Be64,
 }
 

@@ -1,4 +1,4 @@
-//! What a prepared request leaves open until it is fired. Knows no queue.
+//! The open part of a prepared request, supplied when it is fired. Knows no queue.
 use super::bytes::take8;
 use super::ds::DsWords;
 use super::error::EncodeError;
@@ -10,46 +10,45 @@ use super::sink::Sink;
 use crate::arch::Packed;
 use crate::types::DS_BYTES;
 
-/// The payload of a request to be prepared, and what of it each shot brings: all of an [`InlineLen`], all of a
-/// [`GatherLen`], nothing of a payload that is given already.
+/// The payload of a prepared request, and the part of it that each shot brings. A shot brings all of an [`InlineLen`],
+/// all of a [`GatherLen`], and nothing of a payload that is already given.
 ///
-/// Its size must be known by type.
+/// The payload's type must fix its size.
 pub trait TemplatePayload: Sealed {
-    /// What a shot brings.
+    /// The data of a shot.
     type Data;
 
     /// DS of the payload.
     const DS: usize;
 
-    /// Those of them, from the first, that have bytes prepared.
+    /// The number of DS, from the first, that have prepared bytes.
     const PREPARED_DS: usize;
 
     /// Whether it is inline data.
     const INLINE: bool;
 
-    /// Whether the payload is of the stated size, and the queue takes it.
+    /// Whether the payload has the stated size, and the queue accepts it.
     ///
     /// # Errors
-    /// What exceeds `limits` or the format.
+    /// The payload exceeds `limits` or the format.
     fn check(&self, limits: &Limits) -> Result<(), EncodeError>;
 
-    /// Writes the DS that have bytes prepared; the bytes that a shot brings are zero.
+    /// Writes the DS that have prepared bytes, with zeros for the bytes that a shot brings.
     fn prepare<S: Sink>(&self, sink: &mut S);
 
-    /// Whether the format allows what a shot brings: whether [`check_data`](Self::check_data) is `Ok`.
+    /// Whether the format allows the shot's data: whether [`check_data`](Self::check_data) is `Ok`.
     fn is_legal(data: &Self::Data) -> bool;
 
-    /// Says why, if not.
+    /// Checks the shot's data, and gives the reason for a refusal.
     ///
-    /// # Errors
-    /// What the format does not allow.
+    /// # Errors The format does not allow the data.
     fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
 
-    /// What a shot brings to DS `n` of the payload; other bytes are zero.
+    /// The shot's bytes in DS `n` of the payload; other bytes are zero.
     fn ds(data: &Self::Data, n: usize) -> Packed;
 }
 
-/// Any payload whose size its type tells: nothing is left open.
+/// Any payload whose type fixes its size: a shot brings nothing.
 impl<P: Payload> TemplatePayload for P {
     type Data = ();
     const DS: usize = match P::MAX_DS {
@@ -60,7 +59,7 @@ impl<P: Payload> TemplatePayload for P {
     const INLINE: bool = P::INLINE;
 
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
-        // Entries of zero bytes are left out of a WQE, so that it would be shorter than the type says.
+        // A WQE has no entries of zero bytes, so it would be shorter than the type says.
         if self.ds(limits)? == Self::DS { Ok(()) } else { Err(EncodeError::EmptySge) }
     }
 
@@ -92,7 +91,7 @@ impl<const N: usize> NoLocalMemory for InlineLen<N> {}
 impl<const N: usize> TemplatePayload for InlineLen<N> {
     type Data = [u8; N];
     const DS: usize = inline_ds(N);
-    // The first has the segment's header.
+    // The first DS has the segment's header.
     const PREPARED_DS: usize = if N == 0 { 0 } else { 1 };
     const INLINE: bool = true;
 
@@ -162,9 +161,9 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
     }
 }
 
-/// Up to one DS of the bytes, from `at`; zero behind the end.
+/// Up to one DS of the bytes, from `at`, with zeros after the end.
 ///
-/// Arrays and constant places only: then nothing of this is left but the loads.
+/// For arrays and constant places only: then it compiles to the loads alone.
 #[inline(always)]
 fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Packed {
     let mut rest = data.get(at..).unwrap_or_default();

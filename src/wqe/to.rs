@@ -1,4 +1,4 @@
-//! Requests that say themselves whom they are for: an operation, and a destination before its segments. Knows no destination but
+//! Requests that name their destination: an operation with a destination before its segments. Knows a destination only
 //! by its size.
 use super::be::Be32;
 use super::opcode::Opcode;
@@ -7,13 +7,13 @@ use super::sealed::Sealed;
 use super::sink::Sink;
 use crate::types::DciStream;
 
-/// Whom a request is for, where its queue pair does not say it: segments that follow the control segment. A
-/// [`UdAddress`](super::UdAddress), or of XRC the number of a shared receive queue.
+/// The destination of a request whose queue pair does not fix it: segments that follow the control segment. It is a
+/// [`UdAddress`](super::UdAddress), a target of dynamic connections, or for XRC the number of a shared receive queue.
 pub trait Destination: Sealed + Copy {
-    /// DS it takes.
+    /// The number of DS.
     const DS: usize;
 
-    /// The stream of a DCI that it is reached by; 0 where there are none.
+    /// The stream of a DCI for this destination; 0 where there are no streams.
     #[doc(hidden)]
     #[inline]
     fn stream(&self) -> DciStream {

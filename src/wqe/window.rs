@@ -1,4 +1,5 @@
-//! Memory windows: requests that bind them to a piece of a region, and that take this back. Knows no request and no queue.
+//! Memory windows: requests that bind them to a piece of a region, and that take the access back. Knows no request and
+//! no queue.
 use core::ops::BitOr;
 
 use super::be::{Be32, Be64};
@@ -14,17 +15,18 @@ use super::sink::Sink;
 use crate::transport::{Rc, Uc};
 use crate::types::{Qpn, Rkey};
 
-/// A memory window, as the requests that change it name it.
+/// A memory window, as named by the requests that change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// Of type 1: bound by any queue pair of its protection domain, for all of them.
+    /// Type 1: any queue pair of its protection domain binds it, and it is valid on all of them.
     Type1 {
-        /// Its key now.
+        /// Its current key.
         rkey: Rkey,
     },
-    /// Of type 2: bound by a queue pair, for that one's peer; before it is bound again, somebody must invalidate it.
+    /// Type 2: one queue pair binds it, for that queue pair's peer. Either side must invalidate it before it is bound
+    /// again.
     Type2 {
-        /// Its key now, or before it was invalidated.
+        /// Its current key, or its key before it was invalidated.
         rkey: Rkey,
         /// The queue pair that binds it: the one to which the request is posted.
         qpn: Qpn,
@@ -49,8 +51,8 @@ impl Window {
     }
 }
 
-/// What peers may do in a window, by its key. Combine with `|`. The region behind it must permit it, too, and for the last two local
-/// writes.
+/// The rights of peers in a window, by its key. Combine with `|`. The region behind it must also permit them, and must
+/// permit local writes for the last two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRights(u8);
 
@@ -79,7 +81,7 @@ impl BitOr for WindowRights {
     }
 }
 
-/// Binds a memory window: from when it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
+/// Binds a memory window. When it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
 ///
 /// ```text
 ///    0  control segment: the window's key before
@@ -90,7 +92,8 @@ impl BitOr for WindowRights {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BindWindow(KeySegs);
 
-/// Takes access by a key back: a window of type 2 is invalidated (`IBV_WR_LOCAL_INV`), one of type 1 bound to nothing.
+/// Takes access by a key back: it invalidates a window of type 2 (`IBV_WR_LOCAL_INV`), and binds one of type 1 to
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalidate(KeySegs);
 
@@ -112,7 +115,7 @@ impl BindWindow {
         Self(KeySegs::new(window.rkey(), umr::TRANSLATION_OFFSET | flags, LIST_ENTRIES as u16, mask, mkey))
     }
 
-    /// The same, with addresses that count from 0.
+    /// The same piece, with addresses that count from 0.
     pub(super) const fn zero_based(mut self) -> Self {
         self.0.mkey.start_addr = Be64::new(0);
         self
@@ -120,13 +123,13 @@ impl BindWindow {
 }
 
 impl Invalidate {
-    /// Of a window of type 2, by the queue pair that has bound it.
+    /// For a window of type 2, by the queue pair that has bound it.
     pub(super) const fn new(key: Rkey) -> Self {
         let mkey = MkeySeg { free: umr::FREE, qpn_mkey: Be32::new(ANY_QPN << 8), ..NO_CHANGE };
         Self(KeySegs::new(key, umr::TRANSLATION_OFFSET | umr::CHECK_QPN, 0, umr::MASK_QPN, mkey))
     }
 
-    /// Of a window of type 1.
+    /// For a window of type 1.
     pub(super) const fn unbind(key: Rkey, new: Rkey) -> Self {
         let qpn_mkey = Be32::new(ANY_QPN << 8 | new.0 & 0xff);
         Self(KeySegs::new(key, umr::TRANSLATION_OFFSET, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }))
@@ -138,8 +141,8 @@ changes_keys! {
     Invalidate: Rc, Uc;
 }
 
-/// The piece of a region that a window is bound to: who posts it gives peers access to that memory, so it counts as memory that the
-/// request names.
+/// The piece of a region that a window is bound to. Posting it gives peers access to that memory, so it counts as
+/// memory that the request names.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece(pub(super) Sge);
 

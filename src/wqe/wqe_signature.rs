@@ -1,4 +1,5 @@
-//! Signatures of WQEs: an XOR of their bytes, which the device of a queue pair that was made so checks. Knows no queue.
+//! Signatures of WQEs: an XOR of their bytes. The device checks it on queue pairs made with signatures. Knows no
+//! queue.
 use super::ds::{DsWords, HeldDs};
 use super::seg::CtrlSeg;
 use super::sink::{Composed, Sink};
@@ -8,19 +9,19 @@ use super::sink::{Composed, Sink};
 pub(crate) struct ByteXor(u64);
 
 impl ByteXor {
-    /// With those of one DS.
+    /// Adds the bytes of one DS.
     #[inline(always)]
     pub(crate) fn with(self, DsWords([first, second]): DsWords) -> Self {
         Self(self.0 ^ first ^ second)
     }
 
-    /// With those of a number; which of them comes first does not matter.
+    /// Adds the bytes of a number; their order does not matter.
     #[inline(always)]
     pub(crate) fn with_word(self, word: u64) -> Self {
         Self(self.0 ^ word)
     }
 
-    /// The byte that makes the XOR of all, with itself, 255.
+    /// The signature byte: the XOR of all bytes and of this one is 255.
     #[inline(always)]
     pub(crate) fn signature(self) -> u8 {
         let half = self.0 ^ self.0 >> 32;
@@ -29,8 +30,8 @@ impl ByteXor {
     }
 }
 
-/// A control segment whose WQE, this segment included, has that XOR (rdma-core `providers/mlx5/qp.c`, `wq_sig`). It has no signature
-/// yet.
+/// Signs a control segment so that the XOR of its WQE, this segment included, is right (rdma-core
+/// `providers/mlx5/qp.c`, `wq_sig`). `wqe` is the XOR of the WQE with a signature of zero.
 #[inline(always)]
 fn signed(DsWords([first, second]): DsWords, wqe: ByteXor) -> DsWords {
     DsWords([first, second | CtrlSeg::signature(wqe.signature())])
@@ -43,20 +44,20 @@ impl<D: HeldDs, const N: usize> Composed<D, N> {
         self.all().iter().fold(before, |sum, ds| sum.with(ds.words()))
     }
 
-    /// Signs what is a whole WQE.
+    /// Signs a composed part that is a whole WQE.
     #[inline(always)]
     pub(crate) fn sign_whole(&mut self) {
         self.sign(self.xor(ByteXor::default()));
     }
 
-    /// Puts the signature into the control segment that it begins with. `wqe` is the XOR of the whole WQE.
+    /// Puts the signature into the control segment at its start. `wqe` is the XOR of the whole WQE.
     #[inline(always)]
     pub(crate) fn sign(&mut self, wqe: ByteXor) {
         self.change_first(|control| D::new(signed(control.words(), wqe)));
     }
 }
 
-/// A sink that hands everything on, and sees what the signature is.
+/// A sink that passes every DS on, and computes the signature.
 pub(crate) struct Signing<'s, S> {
     sink: &'s mut S,
     control: Option<DsWords>,
@@ -69,7 +70,7 @@ impl<'s, S: Sink> Signing<'s, S> {
         Self { sink, control: None, sum: ByteXor::default() }
     }
 
-    /// The control segment with the signature of all that came.
+    /// The control segment with the signature of all DS passed on.
     #[inline(always)]
     pub(crate) fn control(self) -> DsWords {
         signed(self.control.unwrap_or(DsWords::ZERO), self.sum)

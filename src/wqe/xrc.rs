@@ -1,4 +1,4 @@
-//! Whom requests of XRC are for: a shared receive queue at the other end, by its number. Knows no request.
+//! The destination of XRC requests: a shared receive queue at the other end, by its number. Knows no request.
 use super::be::Be32;
 use super::sealed::Sealed;
 use super::seg::XrcSeg;
