@@ -3,7 +3,7 @@ use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
 ///
-/// `sync` orders all accesses, whatever the storage class (Power ISA, book II, 4.6.3).
+/// `sync` orders all accesses, of every storage class (Power ISA, book II, 4.6.3).
 /// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `sync`.
 #[inline(always)]
 pub fn to_device() {

@@ -3,7 +3,7 @@ use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
 ///
-/// `sync` (`hwsync`) orders all accesses, whatever the storage class (Power ISA, book II, 4.6.3). The store after the
+/// `sync` (`hwsync`) orders all accesses, of every storage class (Power ISA, book II, 4.6.3). The store after the
 /// barrier may be to cache-inhibited memory, which `lwsync` does not order.
 /// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: `sync`.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 /// Asks the CPU to fetch the line at `place` into its first-level cache, owned, for a later store.
 ///
-/// A hint: it orders nothing, changes nothing and cannot fault, whatever the address. x86-64: `prefetchw`, which older
+/// A hint: it orders nothing, changes nothing and cannot fault, for any address. x86-64: `prefetchw`, which older
 /// CPUs ignore (Intel SDM vol. 2, PREFETCHW). AArch64: `prfm pstl1keep`. Elsewhere: nothing.
 #[inline(always)]
 pub fn prefetch_write<T>(place: *const T) {

@@ -41,7 +41,8 @@ pub trait TemplatePayload: Sealed {
 
     /// Checks the shot's data, and gives the reason for a refusal.
     ///
-    /// # Errors The format does not allow the data.
+    /// # Errors
+    /// The format does not allow the data.
     fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
 
     /// The shot's bytes in DS `n` of the payload; other bytes are zero.
