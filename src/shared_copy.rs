@@ -1,9 +1,9 @@
 //! Copies between memory that the device reaches and memory of the program's own.
 //!
 //! The device stores while the program copies, and the program may check the copy and then use it. So each byte must
-//! be loaded once. A plain copy does not promise that. The compiler assumes that no other agent stores to the source,
-//! so it may read the source again where the program reads its copy (LLVM turns "copy in, check, copy on" into two
-//! copies of the source). Atomic loads and stores happen once each, as the program says. The words are as large as any
+//! be loaded once. A plain copy does not promise that. The compiler assumes that no other agent stores to the source.
+//! So it may read the source again where the program reads its copy: LLVM turns "copy in, check, copy on" into two
+//! copies of the source. Atomic loads and stores happen once each, as the program says. The words are as large as any
 //! CPU here loads at once. Relaxed atomics are plain load and store instructions, so a long copy costs as much as
 //! `memcpy`.
 

@@ -113,8 +113,9 @@ impl<C: BlockCopy> Half<'_, C> {
 
     /// Copies a WQE to BlueFlame by `copy`, which gets the routine and the place.
     ///
-    /// # Safety As for [`write`](Self::write). `copy` must store the WQE there by that routine, and nothing else. The
-    /// register must have at least the WQE's size.
+    /// # Safety
+    /// As for [`write`](Self::write). `copy` must store the WQE there by that routine, and nothing else. The register
+    /// must have at least the WQE's size.
     #[inline(always)]
     pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> BlueFlame {
         copy(self.1, self.0.as_ptr());

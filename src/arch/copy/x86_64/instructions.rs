@@ -46,9 +46,9 @@ pub(super) unsafe fn copy_sse(dst: *mut u64, words: &[u64; 8]) {
 /// Two stores of 32 bytes.
 ///
 /// It ends with `vzeroupper`. Code compiled for plain x86-64 is full of SSE instructions. While the upper half of any
-/// of these registers is in use, SSE instructions wait for registers they do not need, or save them at great cost
-/// (Intel optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen
-/// registers, hence so many clobbers: a caller compiled for AVX keeps nothing in them across this.
+/// of these registers is in use, they wait for registers they do not need, or save them at great cost (Intel
+/// optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen registers,
+/// hence so many clobbers: a caller compiled for AVX keeps nothing in them across this.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX.
