@@ -23,8 +23,8 @@ impl KeySegs {
     /// DS of both.
     pub(super) const DS: usize = 7;
 
-    /// `flags` and `mask` hold the request's own bits. Every request also has a list in the WQE, the key's lowest
-    /// byte, and whether the key is free.
+    /// `flags` and `mask` are the request's own bits. This function adds those of every request: a list in the WQE,
+    /// the key's lowest byte, and whether the key is free.
     pub(super) const fn new(key: Rkey, flags: u8, octwords: u16, mask: u64, mkey: MkeySeg) -> Self {
         let umr = UmrCtrlSeg {
             flags: umr::INLINE | flags,

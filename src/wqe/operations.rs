@@ -111,8 +111,7 @@ operations! {
 }
 
 /// Opcode modifiers of extended atomics: bit 3, and (log2 of the operands' bytes) - 2 (UCX
-/// `src/uct/ib/mlx5/ib_mlx5.h`,
-/// `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
+/// `src/uct/ib/mlx5/ib_mlx5.h`, `UCT_IB_MLX5_OPMOD_EXT_ATOMIC`).
 const BYTES_4: u8 = 8;
 const BYTES_8: u8 = 8 | 1;
 const BYTES_16: u8 = 8 | 2;
