@@ -46,8 +46,8 @@ impl DeviceClock {
         ClockReading { clock: self, now }
     }
 
-    /// The maximum distance of a WAIT's time from the clock, ahead or behind: about four seconds, in the clock's own
-    /// format. At a greater distance the device takes the future for the past.
+    /// The maximum distance of a WAIT's time from the clock, ahead or behind: about four seconds, in the clock's
+    /// units. At a greater distance the device takes the future for the past.
     #[must_use]
     pub const fn reach(self) -> u64 {
         self.mask / 2
