@@ -403,7 +403,7 @@ unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
 }
 
 /// Receive requests in the ring that are not yet published to the device.
-#[must_use = "a batch dropped without ring() posts nothing"]
+#[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 #[derive(Debug)]
 pub struct RecvBatch<'a> {
     queue: &'a mut RecvQueue,

@@ -29,7 +29,7 @@ impl RecvQueue {
 }
 
 /// Receive requests with signatures, in the ring, not yet published to the device.
-#[must_use = "a batch dropped without ring_doorbell() posts nothing"]
+#[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 #[derive(Debug)]
 pub struct SignedRecvBatch<'a> {
     queue: &'a mut RecvQueue,

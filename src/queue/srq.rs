@@ -358,7 +358,7 @@ impl SharedRecvQueue {
 }
 
 /// Receive requests in the ring that are not yet published to the device.
-#[must_use = "a batch dropped without ring() posts nothing"]
+#[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 #[derive(Debug)]
 pub struct SrqBatch<'a> {
     queue: &'a mut SharedRecvQueue,
