@@ -81,7 +81,7 @@ fn the_child_of_a_fork_gets_no_rings() {
     }
 }
 
-/// What the kernel says of the mapping that has this address (`VmFlags` of proc_pid_smaps(5)).
+/// The kernel's text on the mapping that has this address (`VmFlags` of proc_pid_smaps(5)).
 fn flags_of(address: usize) -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/smaps").expect("smaps");
     let has = |line: &str| {
@@ -120,7 +120,7 @@ fn rings_need_no_page_size_that_is_known() {
         assert_eq!(umem.page_bytes(), None);
         drop(Mkey::of_memory(&ground.pd, &umem, 100..9000, Access::ALL).expect("a key"));
     }
-    // What is wrong with the memory is no matter of pages.
+    // The defect of the memory is no matter of pages.
     refuse_command(1, libc::ENOMEM);
     let error = Umem::new(&ground.context, 4096).expect_err("no memory");
     assert!(matches!(&error, Error::Call(call) if call.errno == libc::ENOMEM), "{error}");

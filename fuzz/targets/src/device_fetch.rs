@@ -44,7 +44,7 @@ const RESIZE_CQ: u8 = 5;
 const TRANSPORTS: [Transport; 5] = [Transport::Rc, Transport::Uc, Transport::Ud, Transport::RawPacket, Transport::Dc];
 
 input_enum! {
-    /// What the host or the network does.
+    /// An action of the host or of the network.
     Action {
         /// The host writes to its memory.
         Store { at: u16, bytes: [u8; 64] },
@@ -457,7 +457,7 @@ impl Lab {
         (BASE + (DATA + at) as u64, self.keys[at / REGION_BYTES].key)
     }
 
-    /// What the keys permit at the moment. One that a SEND has invalidated names no bytes.
+    /// The rights of the keys at the moment. One that a SEND has invalidated names no bytes.
     fn permit(&self) {
         let lives = |key: &&Key| !key.destroyed && self.device.mkey(key.key).is_some_and(|mkey| mkey.len > 0);
         let usable = self.keys.iter().filter(lives).map(|key| &key.context).filter(|context| context.pd == self.pd);

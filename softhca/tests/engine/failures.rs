@@ -31,7 +31,7 @@ fn fails(lab: &mut Lab, bad: &Wr, syndrome: u8) {
     let receives: Vec<_> = lab.a.poll_recv().iter().map(|c| (c.opcode, c.wqe_counter, c.syndrome)).collect();
     assert_eq!(receives, [(RESP_ERR, 0, FLUSHED), (RESP_ERR, 1, FLUSHED)]);
     assert_eq!(lab.a.state(), QpState::Err);
-    // What is posted in the error state is flushed as well.
+    // Requests posted in the error state are flushed as well.
     let late = lab.a.post(&good);
     lab.a.post_recv(&[(lab.a.data, 64)]);
     lab.settle();

@@ -90,7 +90,7 @@ fn rules_choose_frames_and_cqes_say_all_of_them() {
     }
 }
 
-/// What a queue's context says of its timestamps: the clock since it was 0, or the time.
+/// Timestamps of a queue, as its context says: the clock since it was 0, or the time.
 #[test]
 fn timestamps_are_what_the_queue_asked_for() {
     let since_1970 = Duration::new(1_700_000_000, 600_000_000);

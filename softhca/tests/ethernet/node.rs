@@ -233,7 +233,7 @@ impl Node {
         self.number(mail, "create_tis_out", "tisn")
     }
 
-    /// What makes a send queue whose ring is in two pages that are not in a row.
+    /// The command that makes a send queue with a ring in two pages apart.
     pub(crate) fn sq_mail(&mut self, cq: &Cq, tis: Option<u64>) -> (Mail, Queue) {
         let (at, record) = (self.alloc(2 * PAGE), self.alloc(8));
         let pages = vec![at + PAGE, at];
@@ -266,7 +266,8 @@ impl Node {
         self.bare(&mail.set("ctx.state", to))
     }
 
-    /// What makes a receive queue. Its ring is in user memory if `umem` says so, else in a page of the mailbox.
+    /// The command that makes a receive queue. Its ring is in user memory if `umem` says so, else in a page of the
+    /// mailbox.
     pub(crate) fn rq_mail(&mut self, cq: &Cq, umem: bool) -> (Mail, Queue) {
         let (page, record) = (self.alloc(PAGE), self.alloc(4));
         let buffers = self.alloc(u64::from(RQ_WQES) * BUFFER);

@@ -34,7 +34,7 @@ const PAGES: usize = 16;
 input_enum! {
     /// One operation of the program or of the devices. Each number is taken modulo the count of its objects.
     Op {
-        /// Makes two queue pairs, connected with each other. What was at their places is held, or dropped.
+        /// Makes two queue pairs, connected with each other. The parts at their places before are held, or dropped.
         Connect { a: u8, b: u8, hold: bool },
         /// Destroys a queue pair, not its queues: its number is given out again.
         Destroy { at: u8 },

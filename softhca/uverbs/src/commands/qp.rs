@@ -52,7 +52,7 @@ pub(crate) struct Qp {
     needs: Needs,
 }
 
-/// What a QP needs.
+/// The needs of a QP.
 pub(super) enum Needs {
     /// What has been made for it, or is kept busy.
     Parts { kept: Box<Parts> },
@@ -310,7 +310,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES - u32::from(signed)),
         ..FromZeros::new_zeroed()
     };
-    // With an SRQ it has no receive ring, whatever was asked for.
+    // With an SRQ it has no receive ring, even if the request asks for one.
     let told = if qp_has_srq { QpCap { max_recv_wr: 0, max_recv_sge: 0, ..cap } } else { cap };
     let qp = Arc::new(Qp {
         number,

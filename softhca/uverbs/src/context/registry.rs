@@ -24,7 +24,7 @@ const PLACES: usize = 64;
 const ENTRY_WORDS: usize = 8;
 /// Words that hold what `GET_CONTEXT` has answered, before the entries; the first says that it has.
 const ANSWER_WORDS: usize = 16;
-/// What the first says.
+/// The first word, once there is an answer; the second value if the context is a user of the device.
 const ANSWERED: u64 = 1;
 const OF_USER: u64 = 2;
 const WORDS: usize = ANSWER_WORDS + ENTRIES * ENTRY_WORDS;
