@@ -1,0 +1,153 @@
+//! Shared by the programs of the how-to pages: the device, two ends of a connection, and waiting for a completion.
+//!
+//! Both ends are on one port of one device, so that a program needs no peer: the device sends to itself. Between two
+//! machines, [`connect_over`](blueflame::verbs::Owned::connect_over) replaces [`connect`]. The writes of one device
+//! reach memory in order, so when a WRITE has completed, its data is at the other end.
+
+mod dmabuf;
+
+use std::error::Error;
+use std::ops::Range;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use blueflame::cq::{CqeCopy, PollMode};
+use blueflame::transport::Rc;
+use blueflame::verbs::{self, Access, Buffer, Device, OpenOptions, OwnedCq, Path, Pool, ProtectionDomain, QueuePair};
+use blueflame::{CompletionQueue, WrId};
+
+pub use crate::dmabuf::dmabuf;
+
+/// Why a program ends early.
+pub type Failure = Box<dyn Error>;
+
+/// No device needs this long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens the device that the program's first argument names, or the first one.
+///
+/// # Errors
+/// Those of [`OpenOptions::open`].
+pub fn open(options: OpenOptions) -> Result<Device, verbs::Error> {
+    match std::env::args().nth(1) {
+        Some(name) => options.open(&name),
+        None => options.open_first(),
+    }
+}
+
+/// Registered memory of so many bytes, all rights permitted.
+///
+/// # Errors
+/// No memory, or no registration.
+pub fn buffer(pd: &ProtectionDomain, bytes: usize) -> Result<Buffer, verbs::Error> {
+    Pool::new(pd, bytes, Access::ALL)?.take(bytes)
+}
+
+/// A copy of a part of registered memory.
+#[must_use]
+pub fn bytes(buffer: &Buffer, range: Range<usize>) -> Vec<u8> {
+    let mut bytes = vec![0; range.len()];
+    buffer.read(range.start, &mut bytes);
+    bytes
+}
+
+/// One end of a reliable connection.
+///
+/// The fields are dropped in this order: the memory is registered longer than the queues that may name it.
+pub struct End {
+    /// The queues.
+    pub pair: QueuePair<Rc>,
+    /// Where both queues complete.
+    pub cq: OwnedCq,
+    /// 64 KiB of memory.
+    pub buffer: Buffer,
+}
+
+impl End {
+    /// Makes an end, in RESET.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn new(pd: &ProtectionDomain) -> Result<Self, verbs::Error> {
+        // 65 completions of sends, and 16 of receives.
+        let cq = pd.device().completion_queue(81).build()?;
+        let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(64).send_sge(2).inline(64).receives(16).build()?;
+        Ok(Self { pair, cq, buffer: buffer(pd, 1 << 16)? })
+    }
+
+    /// Waits for the next completion of a send, and returns the request's tag.
+    ///
+    /// # Errors
+    /// As [`completion`]; the completion is of something else.
+    pub fn sent(&mut self) -> Result<WrId, Failure> {
+        let Self { pair, cq, .. } = self;
+        completion(cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
+    }
+
+    /// Waits for the next completion of a receive, and returns its tag and the number of bytes received.
+    ///
+    /// # Errors
+    /// As [`completion`]; the completion is of something else.
+    pub fn received(&mut self) -> Result<(WrId, u32), Failure> {
+        let Self { pair, cq, .. } = self;
+        let rq = pair.rq.as_mut().ok_or("this end has no receive queue")?;
+        completion(cq, |cqe| Ok((rq.retire(cqe)?, cqe.byte_len())))
+    }
+}
+
+/// Two ends on port 1 that are connected with each other.
+///
+/// # Errors
+/// A failed call.
+pub fn connected(pd: &ProtectionDomain) -> Result<(End, End), verbs::Error> {
+    let path = pd.device().path(1, None)?;
+    let (mut near, mut far) = (End::new(pd)?, End::new(pd)?);
+    connect(&path, &mut near.pair, &mut far.pair)?;
+    Ok((near, far))
+}
+
+/// Connects two queue pairs of one device: from RESET to RTS.
+///
+/// # Errors
+/// A failed call.
+pub fn connect(path: &Path, near: &mut QueuePair<Rc>, far: &mut QueuePair<Rc>) -> Result<(), verbs::Error> {
+    // Each end tells the other one its address and its first packet number, by any way that both have.
+    let (here, there) = (near.qp.endpoint(path), far.qp.endpoint(path));
+    near.qp.to_init(path)?;
+    far.qp.to_init(path)?;
+    far.sq.connect(path, &there, &here)?;
+    near.sq.connect(path, &here, &there)
+}
+
+/// Waits for the next completion, which must be a success, and gives it to `take`.
+///
+/// # Errors
+/// A completion with an error, the error of `take`, or no completion within ten seconds.
+pub fn completion<M: PollMode, T>(
+    cq: &mut CompletionQueue<M>,
+    mut take: impl FnMut(&CqeCopy<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    until(|| {
+        let Some(cqe) = cq.poll() else { return Ok(None) };
+        cqe.check()?;
+        take(&cqe).map(Some)
+    })
+}
+
+/// Calls `look` until it finds a value.
+///
+/// # Errors
+/// The error of `look`, or no value within ten seconds.
+pub fn until<T>(mut look: impl FnMut() -> Result<Option<T>, Failure>) -> Result<T, Failure> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look()? {
+            return Ok(found);
+        }
+        if Instant::now() > deadline {
+            return Err("nothing has completed within ten seconds".into());
+        }
+        // A program that wants the lowest latency spins here, on a CPU of its own.
+        thread::yield_now();
+    }
+}

@@ -1,0 +1,125 @@
+//! Memory beyond plain registrations: huge pages, on-demand paging, dma-bufs, memory windows, indirect keys. The
+//! program skips parts that the device does not have.
+
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+
+use blueflame::verbs::{Access, Device, Error, Pool, Prefetch, ProtectionDomain, WindowType};
+use blueflame::wqe::{self, KeyRights, WindowRights};
+use blueflame::{Remote, WrId};
+use howto::{End, Failure};
+
+/// Bytes of a base page.
+const PAGE: usize = 4096;
+const TEXT: &[u8; 12] = b"in its place";
+
+fn huge_pages(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
+    // ANCHOR: huge_pages
+    // One registration at start, on huge pages if the machine has some, cut up into buffers.
+    let mut pool = Pool::new(pd, 2 << 20, Access::ALL)?;
+    let buffers = pool.take(64 * PAGE)?.chunks(PAGE);
+    // ANCHOR_END: huge_pages
+    near.pair.sq.post(&wqe::write(buffers[63].remote()).inline(TEXT).signaled(WrId(1)))?;
+    near.sent()?;
+    assert_eq!(howto::bytes(&buffers[63], 0..12), TEXT);
+    Ok(format!("{} buffers of one registration, pages: {:?}", buffers.len(), pool.pages()))
+}
+
+fn on_demand(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
+    // ANCHOR: on_demand
+    // 1 GiB, of which no page is pinned. Pages come when requests name them; `prefetch` takes the fault in advance.
+    let memory = Pool::new(pd, 1 << 30, Access::ALL | Access::ON_DEMAND)?.take(1 << 30)?;
+    memory.prefetch(0..16 * PAGE, Prefetch::Write, true)?;
+    // ANCHOR_END: on_demand
+    for at in [PAGE, 1 << 29] {
+        near.pair.sq.post(&wqe::write(memory.remote().at(at as u64)).inline(TEXT).signaled(WrId(1)))?;
+        near.sent()?;
+        assert_eq!(howto::bytes(&memory, at..at + 12), TEXT);
+    }
+    Ok("written to a prefetched page, and to one that came by a fault".into())
+}
+
+fn dma_buf(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
+    let (dmabuf, memory) = howto::dmabuf(PAGE as u64)?;
+    // ANCHOR: dma_buf
+    let region = pd.register_dmabuf(dmabuf.as_fd(), 0..PAGE as u64, 0, Access::ALL)?;
+    // ANCHOR_END: dma_buf
+    near.pair.sq.post(&wqe::write(region.remote().at(100)).inline(TEXT).signaled(WrId(1)))?;
+    near.sent()?;
+    let mut found = [0; 12];
+    memory.read_exact_at(&mut found, 100)?;
+    assert_eq!(&found, TEXT);
+    Ok("written to memory of another device".into())
+}
+
+fn memory_window(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<String, Failure> {
+    // ANCHOR: memory_window
+    // The registration gives peers no access. The window does, to 64 bytes, until it is taken back.
+    let page = Pool::new(pd, PAGE, Access::LOCAL_WRITE | Access::MW_BIND)?.take(PAGE)?;
+    let mut window = pd.memory_window(WindowType::Type2)?;
+    let bind = window.bind(far.pair.qp.qpn(), &page, 64..128, WindowRights::WRITE)?;
+    // SAFETY: the page is registered longer than the window is bound; this side leaves it alone meanwhile.
+    unsafe { far.pair.sq.post_unchecked(&bind.signaled(WrId(1)))? };
+    far.sent()?;
+    let lent = Remote { addr: page.addr() + 64, rkey: window.rkey() };
+    // ANCHOR_END: memory_window
+    near.pair.sq.post(&wqe::write(lent).inline(TEXT).signaled(WrId(1)))?;
+    near.sent()?;
+    // ANCHOR: take_back
+    far.pair.sq.post(&window.take_back().signaled(WrId(2)))?;
+    far.sent()?;
+    // ANCHOR_END: take_back
+    assert_eq!(howto::bytes(&page, 64..76), TEXT);
+    Ok("64 bytes lent, written and taken back".into())
+}
+
+fn indirect_key(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<String, Failure> {
+    far.buffer.write(0, b"place");
+    far.buffer.write(PAGE, b"in its ");
+    // ANCHOR: indirect_key
+    // For the peer, both pieces are one region that begins at 0.
+    let key = pd.indirect_key(4)?;
+    let pieces = [far.buffer.sge_of(PAGE..PAGE + 7), far.buffer.sge_of(0..5)];
+    let configure = key.configure().rights(KeyRights::REMOTE_READ).list(pieces);
+    // SAFETY: the buffer is registered longer than the key lives, and nobody writes it meanwhile.
+    unsafe { far.pair.sq.post_unchecked(&configure.signaled(WrId(1)))? };
+    far.sent()?;
+    // ANCHOR_END: indirect_key
+    let read = wqe::read(key.remote(0)).scatter([near.buffer.sge_of(0..12)]).signaled(WrId(1));
+    // SAFETY: the buffer is registered longer than the queue lives, and looked at after `sent`.
+    unsafe { near.pair.sq.post_unchecked(&read)? };
+    near.sent()?;
+    assert_eq!(howto::bytes(&near.buffer, 0..12), TEXT);
+    Ok("2 pieces read as one region".into())
+}
+
+/// The message of an error about a missing feature. Any other error ends the program.
+fn unsupported(error: Failure) -> Result<String, Failure> {
+    match error.downcast_ref() {
+        Some(Error::Unsupported { .. }) => Ok(error.to_string()),
+        _ => Err(error),
+    }
+}
+
+/// A part of the program. Its ends are connected with each other.
+type Part = fn(&ProtectionDomain, &mut End, &mut End) -> Result<String, Failure>;
+
+fn main() -> Result<(), Failure> {
+    let device = howto::open(Device::options())?;
+    let pd = device.protection_domain()?;
+    let (mut near, mut far) = howto::connected(&pd)?;
+    let parts: [(&str, Part); 5] = [
+        ("huge pages", huge_pages),
+        ("on-demand paging", on_demand),
+        ("dma-buf", dma_buf),
+        ("memory window", memory_window),
+        ("indirect key", indirect_key),
+    ];
+    for (name, part) in parts {
+        match part(&pd, &mut near, &mut far) {
+            Ok(said) => println!("{name}: {said}"),
+            Err(error) => println!("{name}: skipped, {}", unsupported(error)?),
+        }
+    }
+    Ok(())
+}
