@@ -49,11 +49,11 @@ fn main() -> Result<(), Failure> {
     let write = wqe::write(far.buffer.remote()).gather([by_key]).fence(Fence::Small);
     post(&mut near, &write.signaled(WrId(1)))?;
     near.sent()?;
-    assert_ne!(howto::bytes(&far.buffer, 0..UNIT), plain, "the peer has ciphertext");
+    assert_ne!(far.buffer.to_vec(0..UNIT), plain, "the peer has ciphertext");
     near.buffer.fill(0);
     post(&mut near, &wqe::read(far.buffer.remote()).scatter([by_key]).signaled(WrId(2)))?;
     near.sent()?;
-    assert_eq!(howto::bytes(&near.buffer, 0..UNIT), plain);
+    assert_eq!(near.buffer.to_vec(0..UNIT), plain);
     // ANCHOR_END: use
     println!("{UNIT} bytes were encrypted on the wire, and decrypted on their way back");
     Ok(())

@@ -29,7 +29,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: burst
     // One completion for all: requests of a queue pair complete in order.
     assert_eq!(near.sent()?, WrId(PAGES as u64 - 1));
-    assert_eq!(howto::bytes(&far.buffer, 0..data.len()), data);
+    assert_eq!(far.buffer.to_vec(0..data.len()), data);
 
     let room = near.pair.sq.free();
     // ANCHOR: rewound
@@ -51,7 +51,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: receives
     near.pair.sq.post(&wqe::send().inline(b"sent").signaled(WrId(0)))?;
     assert_eq!((near.sent()?, far.received()?), (WrId(0), (WrId(0), 4)));
-    assert_eq!(howto::bytes(&far.buffer, 0..4), b"sent");
+    assert_eq!(far.buffer.to_vec(0..4), b"sent");
     println!("{PAGES} pages have arrived by one doorbell and one completion");
     Ok(())
 }

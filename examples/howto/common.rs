@@ -7,7 +7,6 @@
 mod dmabuf;
 
 use std::error::Error;
-use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,14 +40,6 @@ pub fn open(options: OpenOptions) -> Result<Device, verbs::Error> {
 /// No memory, or no registration.
 pub fn buffer(pd: &ProtectionDomain, bytes: usize) -> Result<Buffer, verbs::Error> {
     Pool::new(pd, bytes, Access::ALL)?.take(bytes)
-}
-
-/// A copy of a part of registered memory.
-#[must_use]
-pub fn bytes(buffer: &Buffer, range: Range<usize>) -> Vec<u8> {
-    let mut bytes = vec![0; range.len()];
-    buffer.read(range.start, &mut bytes);
-    bytes
 }
 
 /// One end of a reliable connection.

@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
     })?;
     // ANCHOR_END: poll
     for n in 0..MESSAGES {
-        assert_eq!(howto::bytes(&memory, n * BYTES..n * BYTES + length(n)), message[..length(n)]);
+        assert_eq!(memory.to_vec(n * BYTES..n * BYTES + length(n)), message[..length(n)]);
     }
     println!("{received} completions from a queue that the device compresses");
     Ok(())

@@ -58,7 +58,7 @@ fn main() -> Result<(), Failure> {
     batch.push(&unsafe { slave.sq.enable() })?;
     batch.ring_doorbell();
     // ANCHOR_END: chain
-    assert_eq!(howto::bytes(&inbox, 0..7), [0; 7], "nothing has come yet");
+    assert_eq!(inbox.to_vec(0..7), [0; 7], "nothing has come yet");
 
     let rq = caller.rq.as_mut().ok_or("no receive queue")?;
     // SAFETY: a message of no bytes needs no memory.
@@ -66,7 +66,7 @@ fn main() -> Result<(), Failure> {
     caller.sq.post(&wqe::send().signaled(WrId(3)))?;
     howto::completion(&mut sends, |cqe| Ok(caller.sq.retire(cqe)?))?;
     howto::completion(&mut started, |cqe| Ok(slave.sq.retire(cqe)?))?;
-    assert_eq!(howto::bytes(&inbox, 0..7), b"started");
+    assert_eq!(inbox.to_vec(0..7), b"started");
     // The completion that the device has waited for is still there for software.
     howto::completion(&mut receives, |cqe| Ok(rq.retire(cqe)?))?;
     println!("a message has started the prepared WRITE of another queue");

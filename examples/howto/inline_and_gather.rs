@@ -20,7 +20,7 @@ fn main() -> Result<(), Failure> {
     near.pair.sq.post(&wqe::write(to).inline(&order).signaled(WrId(1)))?;
     // ANCHOR_END: inline
     near.sent()?;
-    assert_eq!(howto::bytes(&far.buffer, 0..8), b"an order");
+    assert_eq!(far.buffer.to_vec(0..8), b"an order");
 
     // ANCHOR: gather
     // The device reads both pieces when it executes the request, and the peer gets them in a row.
@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     unsafe { near.pair.sq.post_unchecked(&request)? };
     // ANCHOR_END: gather
     near.sent()?;
-    assert_eq!(howto::bytes(&far.buffer, 0..11), b"page memory");
+    assert_eq!(far.buffer.to_vec(0..11), b"page memory");
 
     // ANCHOR: both
     let header = 16_u32.to_be_bytes();
@@ -39,7 +39,7 @@ fn main() -> Result<(), Failure> {
     unsafe { near.pair.sq.post_unchecked(&request)? };
     // ANCHOR_END: both
     near.sent()?;
-    assert_eq!(howto::bytes(&far.buffer, 0..20), b"\0\0\0\x10a page of memory");
+    assert_eq!(far.buffer.to_vec(0..20), b"\0\0\0\x10a page of memory");
 
     // ANCHOR: error
     let long = vec![0; 1 << 10];

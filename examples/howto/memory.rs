@@ -21,7 +21,7 @@ fn huge_pages(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<Stri
     // ANCHOR_END: huge_pages
     near.pair.sq.post(&wqe::write(buffers[63].remote()).inline(TEXT).signaled(WrId(1)))?;
     near.sent()?;
-    assert_eq!(howto::bytes(&buffers[63], 0..12), TEXT);
+    assert_eq!(buffers[63].to_vec(0..12), TEXT);
     Ok(format!("{} buffers of one registration, pages: {:?}", buffers.len(), pool.pages()))
 }
 
@@ -34,7 +34,7 @@ fn on_demand(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<Strin
     for at in [PAGE, 1 << 29] {
         near.pair.sq.post(&wqe::write(memory.remote().at(at as u64)).inline(TEXT).signaled(WrId(1)))?;
         near.sent()?;
-        assert_eq!(howto::bytes(&memory, at..at + 12), TEXT);
+        assert_eq!(memory.to_vec(at..at + 12), TEXT);
     }
     Ok("written to a prefetched page, and to one that came by a fault".into())
 }
@@ -69,7 +69,7 @@ fn memory_window(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result
     far.pair.sq.post(&window.take_back().signaled(WrId(2)))?;
     far.sent()?;
     // ANCHOR_END: take_back
-    assert_eq!(howto::bytes(&page, 64..76), TEXT);
+    assert_eq!(page.to_vec(64..76), TEXT);
     Ok("64 bytes lent, written and taken back".into())
 }
 
@@ -89,7 +89,7 @@ fn indirect_key(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<
     // SAFETY: the buffer is registered longer than the queue lives, and looked at after `sent`.
     unsafe { near.pair.sq.post_unchecked(&read)? };
     near.sent()?;
-    assert_eq!(howto::bytes(&near.buffer, 0..12), TEXT);
+    assert_eq!(near.buffer.to_vec(0..12), TEXT);
     Ok("2 pieces read as one region".into())
 }
 

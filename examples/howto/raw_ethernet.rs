@@ -115,7 +115,7 @@ fn main() -> Result<(), Failure> {
         Ok(cqe.byte_len() as usize)
     })?;
     // ANCHOR_END: receive
-    assert_eq!(howto::bytes(&buffer, 0..bytes), frame);
+    assert_eq!(buffer.to_vec(0..bytes), frame);
     println!("a frame of {bytes} bytes has left and arrived");
     Ok(())
 }

@@ -82,7 +82,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: poll
     let expected: [u64; MESSAGES as usize] = array::from_fn(|n| n as u64);
     let expected = expected.map(u64::to_ne_bytes).concat();
-    assert!(buffers.iter().all(|buffer| howto::bytes(buffer, 0..expected.len()) == expected));
+    assert!(buffers.iter().all(|buffer| buffer.to_vec(0..expected.len()) == expected));
     println!("{polled} completions of {CONNECTIONS} queue pairs, by one completion queue");
     Ok(())
 }

@@ -54,7 +54,7 @@ fn main() -> Result<(), Failure> {
         // ANCHOR_END: receive
         assert_eq!(from, served[client].qp.qpn(), "a completion names the connection");
         let start = place as usize * BYTES;
-        assert_eq!(howto::bytes(&memory, start..start + bytes as usize), text.as_bytes());
+        assert_eq!(memory.to_vec(start..start + bytes as usize), text.as_bytes());
         messages[client] += 1;
         // ANCHOR: again
         post(&mut srq, &memory, place as usize)?;

@@ -63,7 +63,7 @@ fn main() -> Result<(), Failure> {
     post(&mut near, &write.signaled(WrId(1)))?;
     // ANCHOR_END: write
     near.sent()?;
-    let mut signed = howto::bytes(&far.buffer, 0..BLOCKS * SIGNED);
+    let mut signed = far.buffer.to_vec(0..BLOCKS * SIGNED);
     for ((block, tag), data) in signed.chunks(SIGNED).zip(100_u32..).zip(data.chunks(BLOCK)) {
         let guard = crc16(data).to_be_bytes();
         assert_eq!(block, [data, &guard, &[0x12, 0x34], &tag.to_be_bytes()].concat());

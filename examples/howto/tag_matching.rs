@@ -72,12 +72,12 @@ fn main() -> Result<(), Failure> {
         match event(&mut list, &mut cq)? {
             // The data alone, in the buffer of this tag.
             TagEvent::Matched { wr_id: WrId(1000), header: Some(header), bytes, complete: true, .. } => {
-                assert_eq!(howto::bytes(&memory, place..place + bytes as usize), b"data");
+                assert_eq!(memory.to_vec(place..place + bytes as usize), b"data");
                 matched = header.tag;
             }
             // Header and data, in a buffer of the shared receive queue: for software to compare with later tags.
             TagEvent::Unexpected { wr_id: WrId(n), bytes } => {
-                let message = howto::bytes(&memory, n as usize * BYTES..n as usize * BYTES + bytes as usize);
+                let message = memory.to_vec(n as usize * BYTES..n as usize * BYTES + bytes as usize);
                 let (header, data) = TagHeader::split(&message).ok_or("shorter than a header")?;
                 assert_eq!((header.tag, data), (9, &b"data"[..]));
             }

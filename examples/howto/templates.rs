@@ -53,7 +53,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: stage
     assert_eq!(near.sent()?, WrId(ORDERS));
 
-    let arrived = howto::bytes(&far.buffer, 0..BYTES * (ORDERS as usize + 1));
+    let arrived = far.buffer.to_vec(0..BYTES * (ORDERS as usize + 1));
     assert!((0..=ORDERS).zip(arrived.chunks(BYTES)).all(|(n, bytes)| bytes == order(n)));
     println!("{ORDERS} orders of one template and a staged one have arrived");
     Ok(())

@@ -50,7 +50,7 @@ fn main() -> Result<(), Failure> {
     let (_, bytes) = far.received()?;
     let waited = begin.elapsed();
     near.sent()?;
-    assert_eq!(howto::bytes(&far.buffer, 0..bytes as usize), b"it is time");
+    assert_eq!(far.buffer.to_vec(0..bytes as usize), b"it is time");
     // Both clocks tick alike, but for a few parts in a million.
     if waited < DELAY.mul_f64(0.99) {
         return Err(format!("the message has come after {waited:?}").into());

@@ -39,7 +39,7 @@ impl Worker {
             unsafe { srq.retire(cqe)? };
             Ok(cqe.byte_len() as usize)
         })?;
-        Ok(String::from_utf8(howto::bytes(buffer, 0..bytes))?)
+        Ok(String::from_utf8(buffer.to_vec(0..bytes))?)
     }
 }
 

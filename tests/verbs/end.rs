@@ -77,9 +77,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     }
 
     pub(crate) fn bytes(&self, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.buffer.read(0, &mut bytes);
-        bytes
+        self.buffer.to_vec(0..len)
     }
 }
 

@@ -72,9 +72,7 @@ impl Line {
     }
 
     fn at(&self, offset: usize, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.memory.read(offset, &mut bytes);
-        bytes
+        self.memory.to_vec(offset..offset + len)
     }
 }
 

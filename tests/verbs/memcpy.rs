@@ -56,9 +56,7 @@ where
     }
 
     fn at(&self, offset: usize, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.memory.read(offset, &mut bytes);
-        bytes
+        self.memory.to_vec(offset..offset + len)
     }
 
     /// Copies within the memory, and waits.

@@ -93,9 +93,21 @@ impl Line {
 }
 
 fn read(buffer: &Buffer, len: usize) -> Vec<u8> {
-    let mut bytes = vec![0; len];
-    buffer.read(0, &mut bytes);
-    bytes
+    buffer.to_vec(0..len)
+}
+
+#[test]
+fn a_part_of_a_buffer_is_copied() {
+    let pd = device().protection_domain().expect("a PD");
+    let mut buffer = pd.register(pages(1), Access::ALL).expect("registered");
+    buffer.write(PAGE - 4, b"last");
+    let (copied, end) = (buffer.to_vec(PAGE - 6..PAGE), buffer.to_vec(PAGE..PAGE));
+    assert_eq!((&copied[..], &end[..]), (&b"\0\0last"[..], &[][..]));
+    let reversed = std::ops::Range { start: 5, end: 4 };
+    for range in [PAGE - 1..PAGE + 1, PAGE + 1..PAGE + 1, 0..usize::MAX, reversed] {
+        let copied = std::panic::catch_unwind(AssertUnwindSafe(|| buffer.to_vec(range.clone())));
+        assert!(copied.is_err(), "{range:?}");
+    }
 }
 
 #[test]

@@ -80,9 +80,7 @@ impl Line {
 }
 
 fn read(page: &Buffer, offset: usize, len: usize) -> Vec<u8> {
-    let mut bytes = vec![0; len];
-    page.read(offset, &mut bytes);
-    bytes
+    page.to_vec(offset..offset + len)
 }
 
 #[test]

@@ -93,9 +93,7 @@ impl<T: DevxTransport> End<T> {
     }
 
     pub(crate) fn bytes(&self, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.buffer.read(0, &mut bytes);
-        bytes
+        self.buffer.to_vec(0..len)
     }
 }
 

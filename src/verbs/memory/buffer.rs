@@ -221,6 +221,18 @@ impl Buffer {
         unsafe { copy_out(from.as_ptr(), out) };
     }
 
+    /// A copy of a part of the buffer. It allocates: on the data path, use [`read`](Self::read).
+    ///
+    /// # Panics
+    /// If the range leaves the buffer, as indexing a slice would.
+    #[must_use]
+    pub fn to_vec(&self, range: Range<usize>) -> Vec<u8> {
+        let (from, mut bytes) = (self.at(range.clone()), vec![0; range.len()]);
+        // SAFETY: as in `write`: `at` has checked the range, which is as long as the copy.
+        unsafe { copy_out(from.as_ptr(), &mut bytes) };
+        bytes
+    }
+
     /// A range of the buffer where a peer WRITEs messages that end in a flag byte, for polling.
     ///
     /// # Panics
