@@ -147,6 +147,7 @@ impl Side {
 
     /// As [`measure`](Self::measure), of a message in registered memory.
     fn gather(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
+        // ANCHOR: template
         let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>())?;
         let last = self.outgoing.as_ptr();
         let message = [self.outgoing.sge_of(0..size as usize)];
@@ -158,6 +159,7 @@ impl Side {
                 sq.fire_unchecked(&template.signaled_if(signaled, WrId(0)), &message)
             }
         })
+        // ANCHOR_END: template
     }
 
     /// The client writes and waits for the answer; the server waits and answers.
@@ -209,10 +211,12 @@ impl Side {
     fn wait(&mut self, size: usize, mark: u8) -> Result<u8, Failure> {
         let (mut spins, begin) = (0_u32, Instant::now());
         let seen = loop {
+            // ANCHOR: wait
             let place = self.incoming.polled(0..size);
             if let Some(seen) = [mark, END].into_iter().find(|&flag| place.arrived(flag)) {
                 break seen;
             }
+            // ANCHOR_END: wait
             std::hint::spin_loop();
             spins += 1;
             // Now and then: a request that failed, the clock, and a chance for the peer if it is on the same CPU.

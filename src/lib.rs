@@ -10,6 +10,8 @@
 //!
 //! # The words
 //!
+//! The short form of the book's glossary, `docs/glossary.md`:
+//!
 //! | word | meaning |
 //! |---|---|
 //! | **queue pair** (QP) | one end of a connection: a send queue and a receive queue. Its number is the QPN |

@@ -105,6 +105,7 @@ fn made<T>(call: &str, object: *mut T) -> Result<NonNull<T>, Failure> {
 fn run(options: &Options) -> Result<(), Failure> {
     // Dropped last of all: it was made first.
     let foreign = Foreign::new(options)?;
+    // ANCHOR: adopt
     // SAFETY: all of it lives longer than what is made here, and nobody else posts, polls, arms or rings: `foreign` is only dropped.
     // The queue pair is the only one of its context, so its doorbell register is its own.
     let (device, pd, channel, mut cq, mut srq, mut pair) = unsafe {
@@ -117,6 +118,7 @@ fn run(options: &Options) -> Result<(), Failure> {
             adopt_qp::<transport::Rc>(foreign.qp)?,
         )
     };
+    // ANCHOR_END: adopt
     traffic::run(&device, &pd, &mut pair, &mut cq).map_err(|error| error.to_string())?;
 
     // And a message into a receive of the foreign shared queue, waited for on the foreign channel.

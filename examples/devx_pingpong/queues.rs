@@ -32,6 +32,7 @@ impl Devx {
         path: &Path,
         options: &PingPongOptions,
     ) -> Result<Self, Failure> {
+        // ANCHOR: make
         // Memory is registered by verbs; the queues name its keys, for which they must be of the same domain.
         let pd = Pd::of_verbs(context, pd)?;
         let rings = ThreadRings::new(&Rings::new(context)?);
@@ -43,6 +44,7 @@ impl Devx {
         }
         let pair =
             pd.queue_pair::<transport::Rc>(&rings, &cq, &cq).sends(SENDS).receives(options.rx_depth).build_on(uar)?;
+        // ANCHOR_END: make
         pair.qp.to_init(path)?;
         Ok(Self { cq, pair, channel, _pd: pd })
     }

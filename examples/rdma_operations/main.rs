@@ -225,6 +225,7 @@ impl Queues {
             if begin.elapsed() > PATIENCE {
                 return Err(Failure::Silence(PATIENCE));
             }
+            // ANCHOR: wait
             match (&self.channel, armed) {
                 (None, _) => std::thread::yield_now(),
                 // What completes from here on raises an event; what completed before is found by polling once more.
@@ -241,6 +242,7 @@ impl Queues {
                     armed = false;
                 }
             }
+            // ANCHOR_END: wait
         }
     }
 }

@@ -98,7 +98,9 @@ impl Client {
                 Err(_) => thread::sleep(Duration::from_millis(5)),
             }
         };
+        // ANCHOR: connect
         self.pair.sq.connect_over(&mut stream, path, &self.messages.to_be_bytes())?;
+        // ANCHOR_END: connect
         Ok(stream)
     }
 
@@ -115,6 +117,7 @@ impl Client {
                 self.pair.sq.post(&wqe::send().inline(&number.to_be_bytes()).signaled(WrId(number)))?;
                 outstanding.push_back(Instant::now());
             }
+            // ANCHOR: check
             let Some(cqe) = self.cq.poll() else {
                 thread::yield_now();
                 continue;
@@ -122,6 +125,7 @@ impl Client {
             self.pair.sq.retire(&cqe)?;
             if let Err(error) = cqe.check() {
                 return Ok(Err(error));
+            // ANCHOR_END: check
             }
             self.last = Instant::now();
             self.messages += 1;
@@ -131,6 +135,7 @@ impl Client {
 
     /// Takes back every request that is outstanding, and resets the queue pair. How many failed, the first one included.
     fn drain(&mut self) -> Result<usize, Failure> {
+        // ANCHOR: drain
         let mut lost = 1;
         let mut drain = self.pair.drain()?;
         while !drain.is_done() {
@@ -144,6 +149,7 @@ impl Client {
             })?;
         }
         self.pair.reset(&mut [&mut self.cq], |_| ())?;
+        // ANCHOR_END: drain
         Ok(lost)
     }
 }

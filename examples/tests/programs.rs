@@ -64,6 +64,11 @@ fn json(program: &str, args: &str) -> Value {
 }
 
 #[test]
+fn first_pair() {
+    assert_eq!(run(env!("CARGO_BIN_EXE_first_pair"), ""), "request WrId(1) is done: hello, device!\n");
+}
+
+#[test]
 fn rc_pingpong() {
     let program = env!("CARGO_BIN_EXE_rc_pingpong");
     for how in ["", "--events"] {

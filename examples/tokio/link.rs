@@ -57,6 +57,7 @@ impl Link {
         request: impl FnOnce(WrId) -> W,
     ) -> Result<Buffer, Failure> {
         self.room.acquire().await?.forget();
+        // ANCHOR: perform
         let (done, completed) = oneshot::channel();
         {
             let mut waiting = self.waiting.borrow_mut();
@@ -69,6 +70,7 @@ impl Link {
         let (buffer, outcome) = completed.await?;
         outcome?;
         Ok(buffer)
+        // ANCHOR_END: perform
     }
 
     /// Gives a completed request's buffer back to its task.
@@ -85,6 +87,7 @@ impl Link {
 
 /// Polls the completion queue when the channel says that there is something. Ends with an error alone.
 pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionChannel) -> Result<(), Failure> {
+    // ANCHOR: drive
     // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.
     let channel = unsafe { AsyncFd::register(channel) }.map_err(Error::from)?;
     loop {
@@ -104,4 +107,5 @@ pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionCh
         }
         cq.event_received();
     }
+    // ANCHOR_END: drive
 }

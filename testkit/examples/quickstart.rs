@@ -8,6 +8,7 @@ use std::error::Error;
 use blueflame::{WrId, transport, wqe};
 use blueflame_testkit as testkit;
 
+// ANCHOR: program
 fn main() -> Result<(), Box<dyn Error>> {
     // Two devices, a reliable connection between them, and memory registered with each.
     let mut pair = testkit::connected_pair::<transport::Rc>()?;
@@ -31,3 +32,4 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("verified: written there, and read back");
     Ok(())
 }
+// ANCHOR_END: program

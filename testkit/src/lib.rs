@@ -78,6 +78,6 @@ pub use xrc::{XrcDomain, XrcReceives, XrcTarget};
 /// The examples in the repository's front page and book are compiled: here, where the crates that they use are at hand.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
-#[doc = include_str!("../../docs/testing.md")]
+#[doc = include_str!("../../docs/howto/testing.md")]
 #[doc = include_str!("../README.md")]
 mod pages {}

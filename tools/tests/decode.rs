@@ -85,12 +85,12 @@ fn who_reads_may_stop() {
     assert!(child.wait().expect("ends").success());
 }
 
-/// The example of `docs/decode.md` is what the tool prints.
+/// The example of `docs/howto/decode.md` is what the tool prints.
 #[test]
 fn the_documentation_is_true() {
-    let page = include_str!("../../docs/decode.md");
+    let page = include_str!("../../docs/howto/decode.md");
     let mut blocks = page.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("text\n"));
     let (input, shown) = (blocks.next().expect("an input"), blocks.next().expect("what is shown"));
     let output = decode(&[], &[], input.as_bytes());
-    assert_eq!(text(&output), shown, "docs/decode.md");
+    assert_eq!(text(&output), shown, "docs/howto/decode.md");
 }

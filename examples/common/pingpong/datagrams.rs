@@ -38,9 +38,11 @@ impl Datagrams {
         }
         let completed = EventCq::new(&pd.device(), options)?;
         let cq = &completed.cq;
+        // ANCHOR: make
         // With an address of 48 bytes, a request takes two WQEBBs.
         let mut pair = pd.queue_pair::<Ud>(cq, cq).sends(2 * SENDS).receives(options.rx_depth).build()?;
         pair.activate(path, QKEY)?;
+        // ANCHOR_END: make
         Ok(Self { completed, pair, pd: pd.clone(), peer: None })
     }
 }
@@ -67,6 +69,7 @@ impl Queues for Datagrams {
     }
 
     fn connect(&mut self, path: &Path, _local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
+        // ANCHOR: address
         self.peer = Some(Peer::new(
             &self.pd,
             path,
@@ -74,6 +77,7 @@ impl Queues for Datagrams {
             |vector, qpn| UdAddress::new(vector, qpn, QKEY),
             |handle, qpn| handle.queue_pair(qpn, QKEY),
         )?);
+        // ANCHOR_END: address
         Ok(())
     }
 

@@ -35,11 +35,13 @@ impl Dynamic {
     pub fn new(pd: &ProtectionDomain, path: &Path, options: &PingPongOptions) -> Result<Self, Failure> {
         let completed = EventCq::new(&pd.device(), options)?;
         let cq = &completed.cq;
+        // ANCHOR: make
         let srq = pd.shared_recv_queue(options.rx_depth, 1)?;
         let target = pd.target(cq, srq.handle()).build(path, KEY)?;
         // With an address of 48 bytes, a request takes two WQEBBs.
         let mut pair = pd.queue_pair::<Dci>(cq, cq).sends(2 * SENDS).build()?;
         pair.activate(path)?;
+        // ANCHOR_END: make
         Ok(Self { completed, pair, target, srq, pd: pd.clone(), peer: None })
     }
 }
@@ -64,6 +66,7 @@ impl Queues for Dynamic {
     }
 
     fn connect(&mut self, path: &Path, _local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
+        // ANCHOR: address
         self.peer = Some(Peer::new(
             &self.pd,
             path,
@@ -71,6 +74,7 @@ impl Queues for Dynamic {
             |vector, dctn| DcAddress::new(vector, dctn, KEY),
             |handle, dctn| handle.target(dctn, KEY),
         )?);
+        // ANCHOR_END: address
         Ok(())
     }
 

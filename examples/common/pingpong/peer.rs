@@ -32,11 +32,13 @@ impl<N: Destination, F: Destination> Peer<N, F> {
         near: impl FnOnce(CompactAv, Qpn) -> N,
         far: impl FnOnce(&AddressHandle, Qpn) -> F,
     ) -> Result<Self, Failure> {
+        // ANCHOR: address
         let handle = pd.address(&path.route(remote)?)?;
         Ok(match handle.compact() {
             Some(vector) => Self::Near(near(vector, remote.qpn)),
             None => Self::Far { to: far(&handle, remote.qpn), _handle: handle },
         })
+        // ANCHOR_END: address
     }
 
     /// Sends it `message`.
@@ -53,6 +55,7 @@ impl<N: Destination, F: Destination> Peer<N, F> {
         To<wqe::Send, N>: SupportedOn<T>,
         To<wqe::Send, F>: SupportedOn<T>,
     {
+        // ANCHOR: send
         let send = wqe::send().gather([message]).signaled(tag);
         // SAFETY: the caller's promise.
         unsafe {
@@ -62,5 +65,6 @@ impl<N: Destination, F: Destination> Peer<N, F> {
             }
         }
         Ok(())
+        // ANCHOR_END: send
     }
 }

@@ -6,9 +6,9 @@
 pub enum Clock {
     /// Ticks of the device's own clock.
     FreeRunning,
-    /// The time alone: a ConnectX-6 Dx or later whose firmware is set up for it (`REAL_TIME_CLOCK_ENABLE`).
+    /// Real time alone, as on a ConnectX-6 Dx or later with `REAL_TIME_CLOCK_ENABLE`.
     RealTime,
-    /// The time by default; ticks for queues that ask for them.
+    /// Real time by default, ticks for queues that ask for them.
     Both,
 }
 

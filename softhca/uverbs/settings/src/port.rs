@@ -15,7 +15,7 @@ pub const DEFAULT_PKEY: u16 = 0xffff;
 pub enum Link {
     /// Ports have LIDs.
     Infiniband,
-    /// RoCE: ports have GIDs derived from MAC and IP addresses, and no LIDs.
+    /// RoCE: ports have GIDs of their MAC and IP addresses, and no LIDs.
     Ethernet,
 }
 

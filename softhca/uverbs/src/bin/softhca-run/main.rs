@@ -2,6 +2,8 @@
 
 mod addresses;
 mod child;
+#[cfg(test)]
+mod page;
 mod preload;
 mod sysfs;
 
@@ -17,23 +19,23 @@ use std::process::ExitCode;
 
 /// Run a program with software mlx5 devices: its unmodified libibverbs and libmlx5 find them as mlx5_0, mlx5_1, …
 ///
-/// Programs started by one user find each other's devices, as if on one network, so two terminals can talk:
+/// Programs of one user find each other's devices, as if on one network, so two terminals can talk:
 ///
 ///   softhca-run ibv_rc_pingpong &
 ///   softhca-run ibv_rc_pingpong localhost
 #[derive(Debug, Parser)]
 #[command(version, verbatim_doc_comment, after_help = AFTER_HELP)]
 struct Options {
-    /// Devices
+    /// Number of devices
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
     devices: u32,
 
-    /// PCI functions beside the devices, for programs that drive them by VFIO (mlx5dv_get_vfio_device_list of ca00:BUS:00.0,
-    /// where BUS, in hexadecimal, is 2 for the first one after one device); x86-64
+    /// Number of PCI functions that programs drive by VFIO, beside the devices (x86-64). The address of the first one is
+    /// ca00:BUS:00.0; BUS is the number of devices plus one, in hexadecimal
     #[arg(long, default_value_t = 0, value_name = "N", conflicts_with = "sink", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEVICES - 1)))]
     vfio: u32,
 
-    /// Ports of each device
+    /// Number of ports of each device
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: u32,
 
@@ -41,63 +43,61 @@ struct Options {
     #[arg(long, value_enum, default_value_t = Link::Infiniband)]
     link: Link,
 
-    /// MTU of Ethernet ports' network interfaces, in bytes: it says which path MTU is the active one
+    /// MTU of the network interfaces of Ethernet ports, in bytes. The active path MTU follows from it
     #[arg(long, default_value_t = DEFAULT_MTU, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end())))]
     mtu: u32,
 
-    /// Which ConnectX the devices are: their PCI device, firmware version and capabilities
+    /// The ConnectX that the devices stand for: PCI device, firmware version and capabilities
     #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
     generation: Generation,
 
-    /// What requests to send raw packets must hold of the packets' headers: nothing; the L2 headers (18 bytes); of IP
-    /// packets also the IP header; of TCP and UDP packets also that one
+    /// The packet headers that a request must hold inline to send a raw packet
     #[arg(long, value_enum, default_value_t = InlineOption::None, value_name = "HEADERS")]
     inline_headers: InlineOption,
 
-    /// Trap every store to a doorbell register and check it (x86-64); what is wrong is reported, and makes the exit
-    /// code 70 if the program's is 0
+    /// Trap every store to a doorbell register and check it (x86-64). The launcher reports mistakes; its exit code is
+    /// then 70 if the program's is 0
     #[arg(long)]
     strict: bool,
 
-    /// Faults of the network, in frames per mille, and of receives from SRQs, in messages per mille (odp: page fault,
-    /// vendor syndrome 0x93; psn: 0x99): drop=10,dup=5,reorder=5,delay=3,odp=20,psn=5,seed=1; each is optional
+    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3 in frames per thousand; odp=20,psn=5 in messages per
+    /// thousand that fail at a receive from an SRQ (vendor syndromes 0x93 and 0x99); seed=1
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Whom RLIMIT_MEMLOCK (ulimit -l) keeps from registering more memory
+    /// The users whose registered memory RLIMIT_MEMLOCK (ulimit -l) limits
     #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
     memlock: MemlockOption,
 
-    /// Directory in which the devices of one network meet; it is made if there is none, must be the user's own, no
-    /// symbolic link, and closed to writes by others [default: /dev/shm/softhca-UID]
+    /// Directory in which the devices of one network meet. The launcher makes it. It must belong to the user, be no
+    /// symbolic link, and be closed to writes by others [default: /dev/shm/softhca-UID]
     #[arg(long, value_name = "DIR")]
     fabric: Option<PathBuf>,
 
-    /// What the device logs to standard error: off, error, warn, info, debug or trace, or a filter such as
+    /// Level of the device's messages on standard error: off, error, warn, info, debug or trace, or a filter such as
     /// softhca::qp=debug
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
     log: String,
 
-    /// Give out doorbell registers with the context, as kernels did before they could be allocated one by one: with
-    /// many queues, some share a register
+    /// Give out doorbell registers with the context, as kernels before 5.7 do. With many queues, some share a register
     #[arg(long)]
     static_uars: bool,
 
-    /// Give out doorbell registers without write combining, as in many virtual machines: all queues of a context share
-    /// one, which takes 8-byte doorbells only
+    /// Give out doorbell registers without write combining, as in many virtual machines. All queues of a context share
+    /// one register, which takes 8-byte doorbells only
     #[arg(long)]
     no_write_combining: bool,
 
-    /// What queues of Ethernet ports can have in their timestamps
+    /// Clocks that queues of Ethernet ports can have in their timestamps
     #[arg(long, value_enum, default_value_t = Clock::FreeRunning)]
     clock: Clock,
 
-    /// Give a new queue pair the lowest number that is free, hence that of one just destroyed
+    /// Give a new queue pair the lowest free number, usually that of the pair just destroyed
     #[arg(long)]
     reuse_qpn: bool,
 
-    /// Complete every send request at once, without sending it, for measuring what posting and polling cost: the devices
-    /// have no thread and no network, and work only while CMD calls the function softhca_step of the preloaded object
+    /// Complete every send request at once without sending it, to measure what posting and polling cost. The devices
+    /// have no thread and no network, and work only while CMD calls softhca_step
     #[arg(long, conflicts_with_all = ["strict", "faults"])]
     sink: bool,
 
@@ -111,50 +111,62 @@ struct Options {
 }
 
 const AFTER_HELP: &str = "\
-The exit code is that of CMD (128 + n if signal n ended it), 70 if strict mode has found something wrong, 126 or 127 \
-if CMD cannot be run, 2 for a wrong call.
+Exit codes
+  CMD's code    CMD has ended; 128 + n if signal n ended it
+  70            strict mode has found a mistake, and CMD's code is 0
+  71            the launcher itself has failed
+  126, 127      CMD cannot be run
+  2             wrong call
 
-With `--link ethernet`, programs of librdmacm connect by the machine's IP addresses (rping -c -a 127.0.0.1), all of \
-which are port 1's of mlx5_0; each port of each device also has an address of its own, 10.95.DEVICE.PORT. Who listens \
-on which port is known within one network.
+Addresses
+  With --link ethernet, port 1 of mlx5_0 has all IP addresses of the machine. Programs of librdmacm connect to them
+  (rping -c -a 127.0.0.1). Each port of each device also has the address 10.95.DEVICE.PORT. Listeners on a port are
+  known within one network.
 
-A sink is stepped by CMD itself: `int softhca_step(void)`, found with dlsym(RTLD_DEFAULT, \"softhca_step\"), takes all \
-doorbells rung so far (as the doorbell records tell), writes all CQEs on the calling thread, and returns how many \
-send requests have completed, or -1 if the device is no sink. QPs take the usual state changes and need no peer; \
-receives never complete, and the memory that READs and atomics name is left alone.
+Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
+  int softhca_step(void)
+      On a sink: takes all doorbells rung so far, by the doorbell records, and writes all CQEs on the calling thread.
+      Returns the number of completed send requests, or -1 if the device is no sink. QPs take the usual state changes
+      and need no peer. Receives never complete. The memory of READs and atomics does not change.
+  int softhca_set_port(int device, int port, int up)
+      Takes a link down or up. Each open of the device in CMD gets the event.
+  int softhca_fail(int device)
+      Stops a device for good. Each open of the device in CMD gets the event.
+  unsigned long long softhca_commands(void)
+      Returns how many commands the calling thread has given to devices.
+  void softhca_refuse(unsigned long long nth, int error)
+      The nth command of the calling thread from now on fails with that errno.
+  int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)
+      The firmware refuses the nth mailbox of that opcode (0: any) with that status.
+  unsigned softhca_carried_out(unsigned short opcode)
+      Returns how many mailboxes of that opcode the firmware has carried out.
+  ssize_t softhca_objects(int device, char *text, size_t room)
+      Writes how many objects of each kind the device has.
 
-CMD can have things happen to its devices, by functions found likewise: `int softhca_set_port(int device, int port, int up)` takes \
-a link down or up, `int softhca_fail(int device)` stops a device for good. Whoever has the device open in CMD gets the event. \
-`unsigned long long softhca_commands(void)` returns how many commands the calling thread has given to devices. \
-`void softhca_refuse(unsigned long long nth, int error)` has the nth command of the calling thread from now on fail with that errno, \
-`int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)` has the firmware refuse the nth \
-mailbox of that opcode (0: any) with that status. `unsigned softhca_carried_out(unsigned short opcode)` returns how many such \
-mailboxes were carried out, `ssize_t softhca_objects(int device, char *text, size_t room)` writes how many objects of each kind \
-the device has.
-
-From outside, a file in the directory of --fabric pulls a cable: while there is one named mlx5_0-1.down, the link of port 1 of \
-mlx5_0 is down in every program. When mlx5_0.failed appears, mlx5_0 fails in every program, for good.";
+Files in the directory of --fabric
+  mlx5_0-1.down    while it exists, the link of port 1 of mlx5_0 is down in every program
+  mlx5_0.failed    when it appears, mlx5_0 fails in every program, for good";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum InlineOption {
-    /// As a ConnectX-5 and later
+    /// None, as on a ConnectX-5 and later
     None,
-    /// As a ConnectX-4 Lx
+    /// 18 bytes of L2 headers, as on a ConnectX-4 Lx
     L2,
-    /// As a device whose eSwitch steers by IP headers
+    /// Also the IP header, as on a device whose eSwitch steers by IP headers
     Ip,
-    /// As a device whose eSwitch steers by TCP and UDP headers
+    /// Also the TCP or UDP header, as on a device whose eSwitch steers by these headers
     #[value(name = "tcp_udp")]
     TcpUdp,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MemlockOption {
-    /// Who does not have CAP_IPC_LOCK, which root has
+    /// Users without CAP_IPC_LOCK, which root has
     Linux,
-    /// Root, too
+    /// All users, root included
     Everybody,
-    /// Nobody
+    /// No user
     Nobody,
 }
 
