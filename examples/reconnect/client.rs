@@ -125,8 +125,8 @@ impl Client {
             self.pair.sq.retire(&cqe)?;
             if let Err(error) = cqe.check() {
                 return Ok(Err(error));
-            // ANCHOR_END: check
             }
+            // ANCHOR_END: check
             self.last = Instant::now();
             self.messages += 1;
             self.latencies.record(outstanding.pop_front().ok_or("more completions than requests")?.elapsed());

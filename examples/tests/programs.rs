@@ -241,6 +241,20 @@ fn tokio() {
 }
 
 #[test]
+fn registration() {
+    let said = run(env!("CARGO_BIN_EXE_registration"), "--max-bytes 65536 --rounds 1 --json");
+    let sizes: Vec<u64> = said
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter(|line| line["huge_pages"] == false)
+        .inspect(|line| assert!(line["register_us"].as_f64().is_some_and(|us| us > 0.0), "{line}"))
+        .filter_map(|line| line["bytes"].as_u64())
+        .collect();
+    // Touched before, and not.
+    assert_eq!(sizes, [4096, 4096, 65536, 65536]);
+}
+
+#[test]
 fn two_processes() {
     let said = client(env!("CARGO_BIN_EXE_write_latency"), "-n 100 -s 16");
     assert!(said.starts_with("16 bytes, 100 exchanges"), "{said}");
