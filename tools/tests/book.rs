@@ -173,7 +173,7 @@ impl Tree {
             text.lines().position(is_mark)
         };
         let (begin, end) = (line(&format!("ANCHOR: {anchor}")), line(&format!("ANCHOR_END: {anchor}")));
-        if !begin.zip(end).is_some_and(|(begin, end)| begin + 1 < end) {
+        if begin.zip(end).is_none_or(|(begin, end)| begin + 1 >= end) {
             return Err("no such anchor");
         }
         if !page.links.iter().any(|link| link == file) {
