@@ -10,7 +10,7 @@ const INTRODUCTION: &str = "\
 # Options of the software device
 
 `softhca-run [OPTIONS] [--] CMD...` runs a program with software mlx5 devices. `./run soft` builds `softhca-run` and
-calls it. [Testing your own program](howto/testing.md) shows when to use which option.
+calls it. [Test your own program](howto/testing.md) shows when to use which option.
 
 A test writes this page from the launcher's `--help` (`BLESS=1 cargo test -p softhca-uverbs --bin softhca-run`).
 
