@@ -5,6 +5,12 @@
 //! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
 //!
 //! A second check is for the compiler: a store before a barrier must not be merged with one after it.
+//!
+//! The instructions of one barrier or copy routine belong here. The hot functions belong in `tests/golden_asm`.
+//!
+//! Not under the address sanitizer: it executes nothing of the crate.
+//! Not on other CPUs: it compiles for each of them on any machine.
+
 mod assembly;
 
 use std::fmt::Write as _;

@@ -1,7 +1,15 @@
 //! Asynchronous events, of each kind that the software device has, through libibverbs as installed.
 //!
-//! What happens to ports and devices is done to `mlx5_1` and `mlx5_2`, so that other tests do not notice: run by
-//! `./run test`, or under `softhca-run --devices 3`.
+//! Asynchronous events of queues, ports and devices belong here. Completion events belong in `tests/verbs`.
+//!
+//! The tests change ports and devices of `mlx5_1` and `mlx5_2`, so that other tests do not notice. They need three
+//! devices:
+//!
+//! ```text
+//! softhca-run --devices 3 --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::ffi::{CStr, c_int};
 use std::os::fd::AsFd;

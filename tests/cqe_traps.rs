@@ -4,6 +4,9 @@
 //! instruction go (single step) and closes it again. So the CQE's fields can be written just before the k-th access and its
 //! owner byte just before any later one, for all k: no thread has to win a race. What polling returns may be nothing, or the
 //! new CQE whole; a field that was loaded before the owner byte said so is an old one.
+//!
+//! The order of the loads of a poll belongs here. The meaning of a CQE belongs in `tests/completion`.
+
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::cell::UnsafeCell;

@@ -1,6 +1,18 @@
 //! Datagrams through libibverbs and libmlx5 as installed: queue pairs, address handles, headers, and the way back.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
+//! Setup and traffic of datagram queue pairs belong here. The bytes of their requests belong in `tests/send_queue` and
+//! `tests/differential`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --link ethernet --clock both --
+//! softhca-run --no-write-combining --
+//! softhca-run --strict --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

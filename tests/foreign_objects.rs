@@ -1,9 +1,16 @@
 //! Each device numbers its objects, and each open has its own handles. So every call refuses objects of other devices, and of the
 //! same device opened again: the kernel would take a foreign handle for an object of its own.
 //!
-//! [`EXCHANGES`] has a line for each call and each object that it is given. Run by `./run test`, or under
-//! `softhca-run --devices 3`.
+//! A call that must refuse an object of another open device belongs here. Other refusals of setup belong in
+//! `tests/verbs`.
+//!
+//! [`EXCHANGES`] has a line for each call and each object that it is given. The tests need three devices:
+//!
+//! ```text
+//! softhca-run --devices 3 --
+//! ```
 
+#![cfg(feature = "verbs")]
 #![forbid(unsafe_code)]
 
 use std::time::Duration;

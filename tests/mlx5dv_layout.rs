@@ -1,4 +1,8 @@
 //! The hand-declared part of mlx5dv against the installed header: a C program prints sizes, offsets and constants.
+//!
+//! Declarations of `src/verbs` belong here. Those of devx belong in `devx/tests/mlx5dv_devx.rs`.
+
+#![cfg(feature = "verbs")]
 
 mod c_header;
 

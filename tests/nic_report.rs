@@ -1,4 +1,8 @@
 //! What the benchmark for NIC owners concludes, on findings that no device here can give.
+//!
+//! Conclusions of `benches/nic` belong here. Measurements belong in `benches`.
+//!
+//! Not under the address sanitizer: it reaches no memory of a device.
 
 #[path = "../benches/nic/register.rs"]
 mod register;

@@ -2,6 +2,10 @@
 //! this process, and a model knows who owns each buffer: `fuzz/targets/src/ownership`. Every run of a case is the same.
 //!
 //! `./run fuzz 3600 ownership` does it for an hour, with libFuzzer and the address sanitizer.
+//!
+//! Only the random program belongs here. One known sequence belongs in `tests/loopback` or `tests/soundness`; the same
+//! program through libibverbs is `tests/ownership_verbs`.
+
 #![forbid(unsafe_code)]
 
 use arbitrary::{Arbitrary, Unstructured};

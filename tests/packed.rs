@@ -1,4 +1,6 @@
 //! Completions that the device packs, unpacked, against those of a device that packs none.
+//!
+//! Packed completions of the software device belong here. Packed bytes written by hand belong in `tests/completion`.
 
 use std::error::Error;
 

@@ -1,6 +1,14 @@
 //! Forks and signal handlers: what SECURITY.md promises of them.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Forks and signals belong here. Threads belong in `tests/verbs` and `tests/thread_domain.rs`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,7 +1,20 @@
 //! Raw packet queue pairs: libibverbs and libmlx5 as installed, frames posted by this crate.
 //!
-//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`; the software one will do: `./run test` runs it under
-//! `softhca-run --link ethernet --inline-headers l2`.
+//! Setup and traffic of raw packet queue pairs belong here. The bytes of frames' requests belong in `tests/send_queue`
+//! and `tests/differential`.
+//!
+//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --link ethernet --inline-headers none --
+//! softhca-run --link ethernet --inline-headers l2 --
+//! softhca-run --link ethernet --inline-headers ip --
+//! softhca-run --link ethernet --inline-headers tcp_udp --
+//! softhca-run --link ethernet --inline-headers l2 --no-write-combining --
+//! softhca-run --link ethernet --inline-headers l2 --strict --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::any::Any;
 use std::ptr::NonNull;

@@ -1,6 +1,14 @@
 //! Queue pair numbers that the device gives out again, while completions of the queue pair before lie in a completion queue.
 //!
-//! Needs a device that gives them out at once: run by `./run test`, or under `softhca-run --reuse-qpn`.
+//! Numbers that come back belong here. Other ends of a queue pair belong in `tests/lifecycle`.
+//!
+//! Needs a device that gives numbers out again at once, and no other test beside:
+//!
+//! ```text
+//! softhca-run --reuse-qpn -- --test-threads=1
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,14 @@
 //! How many commands set-up gives the device: as many as the same calls of libibverbs and libmlx5 by hand.
 //!
-//! A command is a system call, and most are work for the NIC's firmware, too. Counted on the software device: run by `./run test`,
-//! or under `softhca-run`.
+//! Counts of commands belong here. Their results belong in `tests/verbs`.
+//!
+//! A command is a system call, and most are work for the NIC's firmware, too. The software device counts them:
+//!
+//! ```text
+//! softhca-run --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 #[path = "../devx/benches/setup/bare.rs"]
 mod bare;

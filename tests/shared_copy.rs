@@ -3,6 +3,9 @@
 //!
 //! A program of one file is compiled with all optimisations and stepped, instruction by instruction; between any two of
 //! them the memory changes. If what it hands on is not what it has checked, it has looked twice.
+//!
+//! The loads of a copy belong here. The instructions of copy routines belong in `tests/arch_asm.rs`.
+
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[expect(dead_code, reason = "only the compiler's name is needed")]
 mod assembly;

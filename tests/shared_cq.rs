@@ -1,6 +1,14 @@
 //! Completions of many queue pairs on one completion queue, each found by its number.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Dispatch by queue pair number belongs here. One queue pair per completion queue belongs in `tests/verbs`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

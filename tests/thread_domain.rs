@@ -1,6 +1,16 @@
 //! Thread domains: libmlx5 as installed puts records and rings where this crate tells it, and the queues work there.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Thread domains and the memory of their queues belong here. Queues on common registers belong in `tests/verbs`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --no-write-combining --
+//! softhca-run --strict --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::rc;
 use std::time::{Duration, Instant};

@@ -1,6 +1,14 @@
 //! Events of setup, as a subscriber of `tracing` gets them: numbers, states, connections, errors, and none on the data path.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Events of setup belong here. Texts of errors belong in `tests/lifecycle`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! ```
+
+#![cfg(feature = "tracing")]
 
 use std::fmt::{Debug, Write as _};
 use std::os::unix::net::UnixStream;

@@ -1,6 +1,18 @@
 //! XRC through libibverbs and libmlx5 as installed: domains, their shared receive queues, targets and initiators.
 //!
-//! Needs an mlx5 device with XRC; the software one will do: `./run test` runs it under `softhca-run`, on InfiniBand and on Ethernet.
+//! Setup and traffic of XRC belong here. The bytes of its requests belong in `tests/send_queue` and
+//! `tests/differential`.
+//!
+//! Needs an mlx5 device with XRC. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --link ethernet --clock both --
+//! softhca-run --no-write-combining --
+//! softhca-run --strict --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,6 @@
 //! Any bytes and any text: a report that is in proportion to the input, in time that is, too.
+//!
+//! Input with no meaning belongs here. Real dumps belong in `dumps.rs` and `golden.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
 //! The same CQE as each program dumps it. The dumps are what the programs have printed; the CQE is that of
 //! <https://github.com/ofiwg/libfabric/issues/4283>.
+//!
+//! Forms of dumps belong here. Whole messages from public threads belong in `golden.rs`.
 
 use blueflame_decode::{Input, Kind, Options, Order, decode};
 

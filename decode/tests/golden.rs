@@ -1,4 +1,6 @@
 //! What people have pasted into public threads, and what it must be read as. The dumps are of real NICs.
+//!
+//! Text that somebody published belongs here. Dumps written by hand belong in `dumps.rs` and `wqes.rs`.
 
 use blueflame_decode::{Kind, Options, decode};
 

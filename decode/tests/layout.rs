@@ -1,4 +1,6 @@
 //! The tables of fields against the installed `mlx5dv.h`: a C program prints where each field is.
+//!
+//! Offsets of fields belong here. Their meaning belongs in `wqes.rs` and `dumps.rs`.
 
 #[path = "../../tests/c_header/mod.rs"]
 mod c_header;

@@ -1,4 +1,6 @@
 //! WQEs that `tests/differential` does not have libmlx5 write: bytes put together by hand, as the drivers named do it.
+//!
+//! Requests by hand belong here. Requests that libmlx5 can write belong in `tests/differential` of the workspace.
 
 use blueflame_decode::{Input, Options, Record, Transport, decode};
 

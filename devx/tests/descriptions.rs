@@ -1,4 +1,6 @@
 //! Each description of a structure against the tables made of the headers of other drivers: `prm/mlx5_ifc.txt`, `prm/more.txt`.
+//!
+//! Layouts of commands belong here. The bytes of a whole mailbox belong in `golden.rs`.
 
 use std::collections::BTreeMap;
 

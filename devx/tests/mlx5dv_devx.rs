@@ -1,5 +1,7 @@
 //! The hand-declared part of mlx5dv against the installed header: a C program prints sizes, offsets and constants, and
 //! compiles only if the functions have the types that are declared here.
+//!
+//! Declarations of devx belong here. Those of `src/verbs` belong in `tests/mlx5dv_layout.rs` of the workspace.
 
 #[path = "../../tests/c_header/mod.rs"]
 mod c_header;

@@ -1,7 +1,12 @@
 //! Numbers of send queues that the device gives out again, while completions of the queue before lie in a completion queue.
 //!
-//! Needs a device that gives them out at once, and a port of Ethernet: run by `./run test`, or under
-//! `softhca-run --reuse-qpn --link ethernet`.
+//! Numbers of send queues belong here. Numbers of queue pairs belong in `tests/reused_numbers.rs` of the workspace.
+//!
+//! Needs a port of Ethernet and a device that gives numbers out again at once, and no other test beside:
+//!
+//! ```text
+//! softhca-run --reuse-qpn --link ethernet -- --test-threads=1
+//! ```
 
 use std::time::{Duration, Instant};
 

@@ -4,6 +4,9 @@
 //! them in `Owned`. To see that it costs nothing, the calls of the data path are compiled for queues of either maker, in the release
 //! profile, and the listings compared: instruction by instruction, with those of queues without any handle, and with those that
 //! `tests/golden_asm` of the workspace has committed and holds against its rules.
+//!
+//! The comparison of both makers' queues belongs here. The hot functions themselves belong in `tests/golden_asm` of the
+//! workspace.
 
 #[path = "../../tests/assembly/mod.rs"]
 mod assembly;

@@ -1,5 +1,14 @@
-//! Runs each program for a moment and looks at what it says. By way of `./run test`, which starts this on the software device;
-//! the programs inherit the device from the environment.
+//! Runs each program for a moment and looks at what it says.
+//!
+//! Output and exit codes of the examples belong here. The crate's own behaviour belongs in `tests` of the workspace.
+//!
+//! The programs inherit the device from the environment:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --link ethernet -- pingpong rdma_operations
+//! softhca-run --strict -- pingpong
+//! ```
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};

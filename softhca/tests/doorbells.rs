@@ -1,5 +1,8 @@
 //! Doorbells that a front end hands to the device. The device executes what the register received, and complains where
 //! a real device would silently do something else.
+//!
+//! Stores to registers and the complaints about them belong here. The requests that a doorbell starts belong in
+//! `engine`.
 
 #[expect(dead_code, reason = "what these tests need of it; `embedded.rs` uses all")]
 mod driver;

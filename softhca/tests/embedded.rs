@@ -1,4 +1,6 @@
 //! The device as a driver sees it, through raw rings, records and registers.
+//!
+//! Whole programs on the device in their own process belong here. Single rules of a transport belong in `engine`.
 
 mod driver;
 

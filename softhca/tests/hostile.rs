@@ -1,5 +1,7 @@
 //! Drivers that write nonsense, and a network that loses packets: the device must neither panic nor hang nor touch
 //! memory it was not given.
+//!
+//! Drivers that break rules at random belong here. Hostile packets belong in `engine`, hostile command slots in `pci`.
 
 #[expect(dead_code, reason = "what these tests need of it; `embedded.rs` uses all")]
 mod driver;

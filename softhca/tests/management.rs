@@ -1,4 +1,7 @@
 //! Management datagrams between two instances of a device that share their addresses.
+//!
+//! Management datagrams belong here. Other datagrams belong in `engine`.
+
 #![cfg(target_os = "linux")]
 
 use softhca::config::{DeviceConfig, PortConfig};

@@ -1,6 +1,9 @@
 //! Two processes (and a third that is stopped), a device with a thread of its own in each, joined by shared memory:
 //! RDMA WRITEs from program to program, which both poll as verbs programs do. The WQEs and CQEs are built and read
 //! here, by hand.
+//!
+//! Devices of several processes belong here. Devices of one process belong in `engine`.
+
 #![cfg(target_os = "linux")]
 
 use std::{

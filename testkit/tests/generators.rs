@@ -1,4 +1,6 @@
 //! Generated requests are such that queues take them, and mean what they say.
+//!
+//! Random requests belong here. Pairs of queues belong in `pairs.rs`.
 
 use arbitrary::{Arbitrary, Unstructured};
 use blueflame::transport;

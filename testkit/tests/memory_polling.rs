@@ -1,4 +1,6 @@
 //! Memory polling on the software device: the last byte of a WRITE tells that the message is there.
+//!
+//! Polling of memory belongs here. Polling of completion queues belongs in `pairs.rs`.
 
 use std::error::Error;
 use std::num::NonZeroUsize;

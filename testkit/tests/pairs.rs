@@ -1,4 +1,6 @@
 //! Pairs of every transport and shape.
+//!
+//! The testkit's own promises belong here. Tests of the crate on top of it belong in `tests/loopback` of the workspace.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -26,8 +26,18 @@
 //!   and of several receives in one list the signatures of all but the first, which have the first one's index;
 //! - data of large sends behind headers that come to the ring's end: libmlx5 44 writes it to wrong places.
 //!
-//! Needs an mlx5 device whose registers can be read back, in whole or in part: the software one does, `./run test` runs it
-//! under `softhca-run`. In strict mode register pages trap, so there the device itself compares the register with the ring.
+//! A comparison with libmlx5 belongs here. Bytes that libmlx5 cannot write belong in `tests/send_queue`.
+//!
+//! Needs an mlx5 device whose registers can be read back, in whole or in part. In strict mode register pages trap, so
+//! there the device itself compares the register with the ring. `./run test` starts the software device so, with the
+//! features that a ConnectX-5 lacks:
+//!
+//! ```text
+//! softhca-run --generation connectx7 --
+//! softhca-run --no-write-combining -- sends::reliable sends::unreliable datagrams dynamic shared_receives events
+//! ```
+
+#![cfg(feature = "verbs")]
 
 mod again;
 #[path = "../operations/claims.rs"]

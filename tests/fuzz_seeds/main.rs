@@ -1,6 +1,10 @@
 //! The fuzz targets' seeds: written here, kept under `fuzz/seeds`, and run by every `cargo test` without libFuzzer.
 //!
 //! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
+//!
+//! A seed for a fuzz target belongs here. The targets belong in `fuzz/targets`.
+//!
+//! Not under the address sanitizer: the fuzz targets run these seeds with it.
 
 mod owners;
 mod pci_function;

@@ -7,6 +7,13 @@
 //! missed.
 //!
 //! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
+//!
+//! The assembly of hot functions belongs here. The instructions of one barrier or copy routine belong in
+//! `tests/arch_asm`.
+//!
+//! Not under the address sanitizer: it executes nothing of the crate.
+//! Not on other CPUs: it compiles for each of them on any machine.
+
 #[path = "../assembly/mod.rs"]
 mod assembly;
 mod compile;

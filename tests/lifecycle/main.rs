@@ -1,7 +1,19 @@
 //! The life of a queue pair on a device: what it takes and when, its end, its second life, whose it is, and what is said when
 //! something is wrong.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Connecting, state changes, teardown and adoption of queue pairs belong here. Traffic of a queue pair that stays up
+//! belongs in `tests/verbs`.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --no-write-combining --
+//! softhca-run --strict --
+//! softhca-run --faults drop=20,dup=10,reorder=10,seed=1 -- teardown
+//! ```
+
+#![cfg(feature = "verbs")]
 
 mod adopted;
 mod end;

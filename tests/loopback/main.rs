@@ -1,5 +1,8 @@
 //! The crate's queues against the software device in this process: whatever is posted arrives, in order and once, or
 //! fails as it must.
+//!
+//! Traffic without libibverbs belongs here: delivery, order, failures and losses. Bytes in memory belong in
+//! `tests/send_queue`, `tests/receive` and `tests/completion`.
 
 mod complaints;
 mod copies;

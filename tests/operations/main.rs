@@ -2,6 +2,11 @@
 //!
 //! What compiles is asked of the compiler; what is claimed is in `claims.rs`. The two must be the same, and the page is made of
 //! them. After a change that is meant: `BLESS=1 cargo test --no-default-features --test operations`.
+//!
+//! A check of the list of operations belongs here. Tests of the operations themselves belong in the files that
+//! `claims.rs` names.
+//!
+//! Not under the address sanitizer: it executes nothing of the crate.
 
 mod claims;
 mod features;

@@ -2,8 +2,15 @@
 //! makes queue pairs of any parts, resets them with any parts, resizes, exchanges, takes apart, drops and holds them,
 //! with traffic under way. A model knows the owner of each buffer.
 //!
-//! Needs two devices that give numbers out again at once: run by `./run test`, or under `softhca-run --devices 2 --reuse-qpn`. A
-//! seed fixes the operations, and not the pace of the device.
+//! Only the random program belongs here. One known sequence belongs in `tests/soundness`.
+//!
+//! A seed fixes the operations, and not the pace of the device. Needs two devices that give numbers out again at once:
+//!
+//! ```text
+//! softhca-run --devices 2 --reuse-qpn --
+//! ```
+
+#![cfg(feature = "verbs")]
 #![forbid(unsafe_code)]
 
 mod cases;

@@ -4,6 +4,9 @@
 //! and stores of `arch` are those of CPUs with write-combining buffers: a doorbell sits in the buffer of the CPU that stored it
 //! until that CPU flushes it. What must hold on every schedule: doorbells reach the device in the order in which they were
 //! stored, none stays behind, the halves alternate over all threads, and nobody reaches the register without the lock.
+//!
+//! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.
+
 #![cfg(target_arch = "x86_64")]
 extern crate self as core;
 

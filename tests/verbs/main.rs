@@ -1,6 +1,17 @@
 //! The verbs layer on a device: libibverbs and libmlx5 as installed, this crate's queues over what they made.
 //!
-//! Needs an mlx5 device; the software one will do: `./run test` runs it under `softhca-run`.
+//! Setup by verbs and traffic of reliable and unreliable connections belong here. States and teardown belong in
+//! `tests/lifecycle`; each other transport has a file of its own.
+//!
+//! Needs an mlx5 device. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --generation connectx7 --
+//! softhca-run --no-write-combining --
+//! softhca-run --strict --
+//! ```
+
+#![cfg(feature = "verbs")]
 
 mod buffer_pools;
 mod changes;

@@ -5,6 +5,8 @@
 //! A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it (`mod child;`),
 //! nor does handing on its names (`pub use child::…`). Calls of methods are unseen. Tests inside files (`cfg(test)`) do not
 //! count.
+//!
+//! Imports between files belong here. Other rules of style belong to clippy and rustfmt.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,6 @@
 //! `blueflame decode` as a program: what it prints where, and its exit codes.
+//!
+//! Options, streams and exit codes belong here. The meaning of a dump belongs in `decode/tests`.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

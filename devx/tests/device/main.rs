@@ -1,6 +1,24 @@
 //! Objects on a device: libmlx5 as installed, commands by this crate, the data path of `blueflame` over what they made.
 //!
-//! Needs an mlx5 device with DevX; the software one will do: `./run test` runs it under `softhca-run`.
+//! Commands that a device carries out belong here. A function without a kernel driver belongs in `vfio`, cleaning up
+//! after failures in `failing_steps`.
+//!
+//! Needs an mlx5 device with DevX. `./run test` starts the software one so:
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --link ethernet --generation connectx7 --
+//! softhca-run --link ethernet --generation connectx7 --clock real-time --
+//! softhca-run --link ethernet --generation connectx7 --clock both -- clock
+//! softhca-run --link ethernet --inline-headers l2 -- headers_inline
+//! softhca-run --link ethernet --inline-headers ip -- headers_inline
+//! softhca-run --link ethernet --inline-headers tcp_udp -- headers_inline
+//! softhca-run --devices 3 --link infiniband -- foreign
+//! softhca-run --devices 3 --link ethernet -- foreign
+//! softhca-run --no-write-combining --
+//! softhca-run --generation connectx7 --faults drop=20,dup=10,reorder=10,seed=1 -- completion_queues
+//! softhca-run --generation connectx7 --strict -- completion_queues
+//! ```
 
 mod capabilities;
 mod completion_queues;

@@ -1,7 +1,14 @@
 //! Each step of making objects fails in turn, and nothing is left behind; and whatever is dropped first, nothing is.
 //!
-//! The software device has each command refused in turn, by the kernel and by the firmware, and says what objects there are. Run by
-//! `./run test`, or under `softhca-run`. In one test, for objects of a test in another thread would count.
+//! Leaks after a failed command belong here. The error values belong in `device`.
+//!
+//! The software device has each command refused in turn, by the kernel and by the firmware, and says what objects there
+//! are. All is one test, because objects of a test in another thread would count.
+//!
+//! ```text
+//! softhca-run --
+//! softhca-run --generation connectx7 --
+//! ```
 
 mod control;
 mod refuse;

@@ -1,6 +1,13 @@
 //! As `tests/ownership_verbs`, with queues made by commands: the same program, and the same model.
 //!
-//! Needs two devices that give numbers out again at once: run by `./run test`, or under `softhca-run --devices 2 --reuse-qpn`.
+//! Only the random program belongs here. One known sequence belongs in `device`.
+//!
+//! Needs two devices that give numbers out again at once:
+//!
+//! ```text
+//! softhca-run --devices 2 --reuse-qpn --
+//! ```
+
 #![forbid(unsafe_code)]
 
 #[path = "../../../tests/ownership_verbs/cases.rs"]

@@ -1,7 +1,14 @@
 //! A PCI function that this process drives, by libmlx5's VFIO driver: its queues are made by commands, and `blueflame` drives them.
 //!
-//! Needs a function that VFIO's driver has; the software one will do: `./run test` runs it under `softhca-run --vfio 1`. The
-//! environment can name another (`VFIO_FUNCTION`).
+//! Functions without a kernel driver belong here. Commands through the kernel belong in `device`.
+//!
+//! Needs a function that VFIO's driver has. The environment can name one (`VFIO_FUNCTION`). `./run test` starts the
+//! software one so:
+//!
+//! ```text
+//! softhca-run --vfio 1 --
+//! softhca-run --vfio 1 --link ethernet -- frames
+//! ```
 
 #[path = "../device/end.rs"]
 mod end;

@@ -1,4 +1,6 @@
 //! The gateway against an exchange on the software device.
+//!
+//! Behaviour of the gateway belongs here. The crate's own behaviour belongs in `tests` of the workspace.
 
 use blueflame::{Remote, Rkey, transport};
 use blueflame_testkit::{self as testkit, Pair, Shape};

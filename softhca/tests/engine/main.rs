@@ -1,4 +1,7 @@
 //! The transport engine, as two hosts see it: rings in, CQEs and memory out.
+//!
+//! The rules of transports and operations belong here. Frames and steering belong in `ethernet`, commands in the unit
+//! tests of `src/firmware`.
 
 mod arena;
 mod atomics;

@@ -1,5 +1,8 @@
 //! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one another
 //! through it, and find the data that they expect. A C program of our own makes the calls that they do not make.
+//!
+//! Programs of rdma-core and perftest, and our own C programs, belong here. UCX belongs in `ucx.rs`; Rust programs of
+//! the crate belong in `tests` of the workspace.
 
 mod devx;
 mod frames;

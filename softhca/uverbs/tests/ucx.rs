@@ -5,6 +5,8 @@
 //!
 //! To know what memory comes and goes, UCX puts code of its own in the place of libc's `mmap`, and then asks the kernel
 //! itself: its registers must be there all the same.
+//!
+//! Programs of UCX belong here. All other C programs belong in `tools.rs`.
 
 mod pair;
 

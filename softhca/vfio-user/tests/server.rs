@@ -1,4 +1,7 @@
 //! The server as its clients see it: machine monitors, good ones and broken ones.
+//!
+//! The protocol and the sockets belong here. The function behind them belongs in `softhca/tests/pci`, Linux' driver in
+//! `guest`.
 
 mod process;
 
