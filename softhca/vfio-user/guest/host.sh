@@ -1,0 +1,152 @@
+# Functions for the lines `host` of the list, besides those of scripts/guest/machines; sourced by scripts/guest/main. HERE is
+# the directory of logs, RUN a directory for this run, BUILT holds the built programs of this repository.
+# shellcheck shell=bash
+
+# Compares what a command, $2 and on, prints with what is recorded as $1, or as $1.6.12 if on this kernel it is something else;
+# with BLESS set, records it so.
+recorded() {
+    local all=$GUEST/recorded/$1 said version file
+    version=${RELEASE%%[!0-9.]*}
+    file=$all.${version%.*}
+    shift
+    said=$("$@") || { printf '%s\n' "$said"; return 1; }
+    if [ -n "${BLESS:-}" ]; then
+        [ -e "$all" ] || printf '%s\n' "$said" >"$all"
+        rm -f "$file"
+        cmp -s "$all" - <<<"$said" || printf '%s\n' "$said" >"$file"
+    fi
+    [ -e "$file" ] || file=$all
+    diff -u "$file" - <<<"$said"
+}
+
+# Does the uverbs object's device of the same number look as that of guest 1? It has another name, as the guest has one device;
+# and it does on-demand paging, as it sees the program's memory: the PCI function has no queue for page faults.
+same_device() {
+    diff -u <(guest 1 10 'ibv_devinfo -v -d $DEVICE' | described) <(DEVICES=2 outside ibv_devinfo -v -d mlx5_1 | described)
+}
+# The object alone has on-demand paging, memory windows (also among the flags) and device memory.
+described() {
+    sed '/^hca_id:/d; /general_odp_caps:/,/completion timestamp_mask:/{ /timestamp/!d; }
+        /max_mw:/d; /MEM_WINDOW/d; /device_cap_flags/d; /maximum available device memory:/,+1d'
+}
+
+# Are the calls of the same programs answered by the kernel of guest 1 as by the uverbs object? The list of the differences that
+# have a reason is beside the list of programs. The object is without write combining, as the guest is: QEMU traps each store to a
+# register by itself, and the kernel tries what it has. Of both, GID 3 is that of the IPv4 address, for RoCE v2.
+same_calls() {
+    local side logs=$HERE/$RELEASE.calls
+    rm -rf "$logs"
+    mkdir -p "$logs"/{kernel,object}
+    # Both at once.
+    # shellcheck disable=SC2016 # there
+    DEVICES=2 OPTIONS=--no-write-combining outside timeout $((120 * PATIENCE)) env RECORD=/tmp/built/bf_record.so \
+        sh -c 'PATH=$PATH:/tmp/built; . /tmp/built/commands.sh; logged_calls mlx5_1 3' >"$logs/object.all" &
+    local object=$! status=0
+    # shellcheck disable=SC2016 # there
+    guest 1 180 'RECORD=/usr/bin/bf_record.so logged_calls $DEVICE $GID' >"$logs/kernel.all" || { status=1; cat "$logs/kernel.all"; }
+    wait "$object" || { status=1; cat "$logs/object.all"; }
+    [ $status -eq 0 ] || return 1
+    for side in kernel object; do
+        awk -v directory="$logs/$side" '$1 == "log" { file = directory "/" $2; next } { print >file }' "$logs/$side.all"
+    done
+    "$BUILT/compare_calls" --explained "$GUEST/differences" "$logs/kernel" "$logs/object"
+}
+
+# Runs command $1 in guest 1, and when it listens to TCP port 18515, the rest outside. Nobody outside answers who asks for the
+# neighbour of an address: there is a device, and no network interface.
+beside() {
+    guest 1 5 'ip neigh replace fe80::5fff:fe03:1 lladdr 02:00:5f:03:00:01 dev $INTERFACE nud permanent' || return 1
+    guest 1 20 "$1" >"$RUN/beside" 2>&1 &
+    local server=$! status=0
+    shift
+    guest 1 10 'within 50 listening 18515' && outside timeout $((20 * PATIENCE)) "$@" || status=$?
+    wait "$server" || status=$?
+    cat "$RUN/beside"
+    return "$status"
+}
+
+# Runs command $1 in guest 1, and when it listens to TCP port $2 (half a second later, if it is none), $3 in guest 2.
+between() {
+    guest 1 30 "$1" >"$RUN/between" 2>&1 &
+    local server=$! status=0
+    if [ -n "$2" ]; then guest 1 10 "within 50 listening $2" || status=$?; else sleep 0.5; fi
+    [ $status -ne 0 ] || guest 2 20 "$3" || status=$?
+    wait "$server" || status=$?
+    cat "$RUN/between"
+    return "$status"
+}
+
+# TCP with the largest MTU.
+jumbo_frames() {
+    local n how
+    for n in 1 2; do guest "$n" 10 'ip link set $INTERFACE mtu 9000' || return 1; done
+    guest 2 10 'ping -c 3 -i 0.2 -M do -s 8972 10.95.1.1' || return 1
+    for how in '-P 4' '--bidir'; do between 'iperf3 -s -1' 5201 "iperf3 -c 10.95.1.1 -t 2 $how" || return 1; done
+    for n in 1 2; do guest "$n" 10 'ip link set $INTERFACE mtu 1500' || return 1; done
+}
+
+# Frames from guest 2 to guest 1, whose netdev has the device pack completions.
+packed_completions() {
+    local status=0
+    guest 1 20 'ethtool --set-priv-flags $INTERFACE rx_cqe_compress on && ethtool --show-priv-flags $INTERFACE | grep -q "rx_cqe_compress *: on"' || return 1
+    # ping compares what comes back. A wrong checksum of TCP's would be a complaint of the kernel's ("hw csum failure").
+    guest 2 60 'ping -f -c 3000 -l 60 -s 900 -q 10.95.1.1 | tee /dev/stderr | grep -q ", 0% packet loss"' || status=1
+    between 'iperf3 -s -1' 5201 'iperf3 -c 10.95.1.1 -t 2 -P 4' || status=1
+    guest 1 20 'ethtool -S $INTERFACE | grep -E " rx_cqe_compress_(blks|pkts): [1-9]"' || status=1
+    guest 1 20 'ethtool --set-priv-flags $INTERFACE rx_cqe_compress off' && return $status
+}
+
+# Pings between network interfaces in a VLAN, and between VLANs. Linux asks for RoCE addresses of them, too, which the device
+# refuses: its wire keeps no VLANs of RDMA apart.
+in_the_vlan() {
+    local status=0
+    guest 1 20 'join_vlan 1 5' && guest 2 20 'join_vlan 2 5' || return 1
+    guest 1 20 'ping -c 5 -i 0.2 10.7.5.2' || status=1
+    guest 2 20 'ip link del vlan && join_vlan 2 6' && guest 1 20 '! ping -c 3 -i 0.2 -W 1 10.7.5.2' || status=1
+    guest 1 10 'ip link del vlan' && guest 2 10 'ip link del vlan' && return $status
+}
+
+# Leaves the table of what registration costs for --docs.
+registration_table() {
+    # A median is worth its time only if it is kept.
+    local rounds=1
+    [ -z "$DOCS" ] || rounds=3
+    # Huge pages for the pool, which takes them if it can, and for a registration. Memory is in pieces after other programs.
+    guest 1 120 "echo 1 >/proc/sys/vm/compact_memory; echo 260 >/proc/sys/vm/nr_hugepages; bf_registration -d \$DEVICE --rounds $rounds; status=\$?; echo 0 >/proc/sys/vm/nr_hugepages; exit \$status" \
+        >"$HERE/$RELEASE.registration" || { cat "$HERE/$RELEASE.registration"; return 1; }
+    cat "$HERE/$RELEASE.registration"
+    # Both kinds of pages, up to the largest.
+    [ "$(grep -c '^| 256 MiB' "$HERE/$RELEASE.registration")" -eq 4 ]
+}
+
+# Pulls the cable of guest 1's device and plugs it in again, and looks at the netdev and the port.
+cable_pulled() {
+    local file=$RUN/fabric/mlx5_1-1.down status=0
+    guest 1 20 'watch_events' || return 1
+    touch "$file"
+    guest 1 20 'has_link 0 DOWN && is_told IBV_EVENT_PORT_ERR' || status=1
+    rm "$file"
+    guest 1 20 'has_link 1 ACTIVE && is_told IBV_EVENT_PORT_ACTIVE' || status=1
+    guest 1 20 'pair ibv_rc_pingpong -d $DEVICE -g $GID -n 200 -e' && return $status
+}
+
+# Has the device of guest 1 fail: its driver brings it back, as one that nobody has configured yet.
+device_failed() {
+    guest 1 20 'watch_events' || return 1
+    touch "$RUN/fabric/mlx5_1.failed"
+    guest 1 60 'is_told IBV_EVENT_DEVICE_FATAL && recovers && bring_up 1 && pair ibv_rc_pingpong -d $DEVICE -g $GID -n 200 -e'
+}
+
+# Kills the server of guest 1's device, has the guest forget the device, starts the server again, and plugs the device in at the
+# second port: QEMU connects to a server when a device is made, once, and it ends when it is to take a vfio-user device out, even
+# a living one (11.1.3: "memory_region_del_subregion: Assertion `subregion->container == mr' failed").
+device_killed() {
+    guest 1 20 'watch_events' || return 1
+    kill_server 1
+    # A command that was under way has a minute until the driver gives it up.
+    guest 1 100 'is_told IBV_EVENT_DEVICE_FATAL 900 && forget_function 0000:01:00.0' || return 1
+    start_server 1 || return 1
+    monitor 1 '{"execute":"qmp_capabilities"}'
+    monitor 1 "{\"execute\":\"device_add\",\"arguments\":{$(device_argument 1 second)}}"
+    guest 1 60 'within 300 test -e /sys/bus/pci/devices/0000:02:00.0 && load_mlx5 1 && pair ibv_rc_pingpong -d $DEVICE -g $GID -n 200'
+}
