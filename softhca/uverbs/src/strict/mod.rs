@@ -41,6 +41,7 @@ mod stack;
 mod stepping;
 #[cfg(target_arch = "x86_64")]
 mod store;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
 mod trapped;
 #[cfg(not(target_arch = "x86_64"))]
 mod unsupported;

@@ -44,19 +44,16 @@ impl Trapped {
     }
 
     /// Whether this process traps stores to the device's pages.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
     pub(super) fn traps(&self) -> bool {
         self.traps && !self.is_parents()
     }
 
     /// Whether this process is a child of the one that has the device.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
     pub(super) fn is_parents(&self) -> bool {
         forked::is_copy(self.process)
     }
 
     /// Whether stores are put together to doorbells.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
     pub(super) fn combines(&self) -> bool {
         self.combines
     }
@@ -73,7 +70,6 @@ impl Trapped {
 
     /// Hands the device a doorbell that was trapped, and waits until it has looked at it: as long as the thread stands
     /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "nothing is trapped there"))]
     pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
         /// Longer than a device that works takes, however busy the machine is; then the thread goes on.
         const PATIENCE: Duration = Duration::from_secs(20);
