@@ -1,6 +1,6 @@
-//! Runs each program of the how-to pages, reads its output, and compares programs and pages.
+//! Runs each program of the how-to pages, and reads its output. Each program has a page and a test.
 //!
-//! The programs' output belongs here, and the agreement of pages and programs.
+//! The output of these programs belongs here, that of larger ones in `examples/tests`.
 //!
 //! The programs inherit the device from the environment. The first has all features except frames:
 //!
@@ -120,33 +120,14 @@ fn each_program_has_a_test_and_is_in_the_help() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The words that follow `start` in a text, up to any of `ends`.
-fn after<'t>(text: &'t str, start: &str, ends: &[char]) -> Vec<&'t str> {
-    text.split(start).skip(1).map(|rest| rest.split(ends).next().unwrap_or(rest)).collect()
-}
-
+/// The code of each program, and the command that runs it, are on a page. `tools/tests/book.rs` follows the includes.
 #[test]
-fn pages_and_programs_belong_together() {
-    let pages = here().join("../../docs/howto");
-    let mut with_page = BTreeSet::new();
-    for (page, text) in texts(&pages, ".md") {
-        for include in after(&text, "{{#include ", &['}']) {
-            let (file, anchor) = include.rsplit_once(':').unwrap_or_else(|| panic!("{page}: {include} has no anchor"));
-            let code = fs::read_to_string(pages.join(file)).unwrap_or_else(|error| panic!("{page}: {file}: {error}"));
-            let has = |mark| code.lines().any(|line| line.trim() == format!("// {mark}: {anchor}"));
-            assert!(has("ANCHOR") && has("ANCHOR_END"), "{page}: {file} has no anchor {anchor}");
-            // GitHub shows no includes.
-            assert!(text.contains(&format!("]({file})")), "{page}: no link to {file}");
-        }
-        for name in programs().iter().filter(|name| text.contains(&format!("](../../examples/howto/{name}.rs)"))) {
-            assert!(
-                text.contains(&format!("{{{{#include ../../examples/howto/{name}.rs:")),
-                "{page}: no code of {name}"
-            );
-            let runs = |line: &str| line.starts_with("./run example") && line.split(' ').any(|word| word == name);
-            assert!(text.lines().any(runs), "{page}: no command for {name}");
-            with_page.insert(name.clone());
-        }
+fn each_program_has_a_page() {
+    let pages = texts(&here().join("../../docs/howto"), ".md");
+    for name in programs() {
+        let include = format!("{{{{#include ../../examples/howto/{name}.rs:");
+        let runs = |line: &str| line.starts_with("./run example") && line.split(' ').any(|word| word == name);
+        let explains = |text: &String| text.contains(&include) && text.lines().any(runs);
+        assert!(pages.values().any(explains), "no page has the code of {name}, and the command that runs it");
     }
-    assert_eq!(with_page, programs());
 }
