@@ -79,10 +79,10 @@ pub enum NoOverrun {}
 /// ([`prefetch_read`](crate::arch::prefetch_read)): `cq.with_mode::<Prefetch>()`. For bursts of completions that another cache
 /// still holds.
 ///
-/// Bursts in another core's cache gain up to a half; deep rings gain nothing, for the CPU's own prefetcher is there
-/// already (`docs/performance.md`, "Polling"). It is not the standard: the device's write takes away a line that was
-/// prefetched too early. Where completions come one by one, prefetching is wasted work. Past the ring's end it fetches
-/// the memory behind the ring, which is harmless and useless.
+/// Bursts in another core's cache gain up to a half. Deep rings gain nothing, because the CPU prefetches them already
+/// (`docs/performance/measurements.md`, "Polling"). It is not the standard: the device's write takes away a line that
+/// was prefetched too early. Where completions come one by one, prefetching is wasted work. Past the ring's end it
+/// fetches the memory behind the ring, which is harmless and useless.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetch<M: PollMode = Standard, const AHEAD: usize = 8>(PhantomData<M>);
 

@@ -75,7 +75,7 @@ impl<'a> InQueue<'a> {
 }
 
 /// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked for
-/// (measured: `docs/performance.md`, "Polling").
+/// (measured: `docs/performance/measurements.md`, "Polling").
 const WIDE_BYTES: usize = 48;
 
 /// The widest register that every CPU of the architecture has. Its load need not be one access on the bus. A

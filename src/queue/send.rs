@@ -167,7 +167,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// For threads that post to many queues in turn. Call it after posting to each: the lines are in the cache when the queue's
     /// turn comes again, and posting does not wait for them. With one queue it is two wasted instructions. It gains most in a
-    /// `verbs::ThreadDomain`, where no other lines miss (`docs/performance.md`, "Thread domains").
+    /// `verbs::ThreadDomain`, where no other lines miss (`docs/performance/measurements.md`, "Thread domains").
     #[inline(always)]
     pub fn prefetch(&self) {
         let slot = self.slot(self.pi);

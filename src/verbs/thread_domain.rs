@@ -36,8 +36,8 @@ use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};
 ///
 /// It pays with many queues in use in turn, when the memory that they touch no longer stays in the first-level cache.
 /// Then also call [`SendQueue::prefetch`](crate::SendQueue::prefetch) after posting to a queue. In this way, posting to
-/// 256 queues took under half of the time, and to 1024 queues less than a third (`docs/performance.md`, "Thread
-/// domains").
+/// 256 queues took under half of the time, and to 1024 queues less than a third (`docs/performance/measurements.md`,
+/// "Thread domains").
 ///
 /// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get the cache line
 /// back before it stores the record of another. For them use [`QpBuilder::build`](super::QpBuilder::build).
@@ -119,7 +119,7 @@ impl<F: FlushMode, C: BlockCopy> ThreadDomain<F, C> {
             return if self.handle.claim.get().is_some_and(|claim| claim.address() == address) {
                 Ok(Rc::clone(register))
             } else {
-                let why = format!("the register at {address:#x} is another than the thread domain's");
+                let why = format!("the register at {address:#x} is not the thread domain's");
                 Err(Error::Parts { object: "queue pair", why })
             };
         }

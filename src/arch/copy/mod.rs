@@ -73,8 +73,9 @@
 //! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
 //! saves.
 //!
-//! `docs/performance.md`, "Copy routines", has measurements of the CPU's cost for each routine. The effect on the bus
-//! differs from machine to machine. [`SendQueue::probe`] measures it on yours, and sees which copies the device takes.
+//! `docs/performance/measurements.md`, "Copy routines", has measurements of the CPU's cost for each routine. The effect
+//! on the bus differs from machine to machine. [`SendQueue::probe`] measures it on yours, and sees which copies the
+//! device takes.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
 //! [`SendQueue::probe`]: crate::queue::SendQueue::probe

@@ -52,6 +52,20 @@ const fn at(id: &'static str, group: &'static str, x: u64, case: &'static str, b
     Goal { id, group, x: Some(x), case, bound }
 }
 
+/// What each goal asks, for readers of the page, in its order there.
+pub(crate) const MEANINGS: &[(&str, &str)] = &[
+    ("P1", "a posted request costs little more than its stores, and one fence less than two"),
+    ("P2", "a template, composed once, costs little more than its stores when it is fired"),
+    ("P3", "a burst costs little more than its stores; one core feeds 215 million messages a second, polling included"),
+    ("P4", "a polled completion costs little more than its loads, in this core's cache and in another's"),
+    ("P5", "each is several times as fast as libmlx5, on equal rings in the same process"),
+    ("P6", "deep rings and many queues cost little more than one small ring"),
+    ("P7", "the hot functions have no call, no panic and no bounds check"),
+    ("P8", "a request by the 8-byte doorbell costs little more than its stores"),
+    ("P10", "a queue pair costs little more than the bare calls that create and connect it"),
+    ("P13", "finding the queue pair of a completion costs little, on a completion queue that queue pairs share"),
+];
+
 /// Where to aim.
 ///
 /// P5 names no mode of libmlx5 for polls and bursts: they are held against both. Where P5 speaks of two figures, the larger

@@ -31,7 +31,7 @@ struct Options {
     /// Fail when a goal is not met or was not measured
     #[arg(long)]
     check: bool,
-    /// Copy the charts to this folder, and write the tables into the page of the same name beside it (FOLDER.md)
+    /// Copy the charts to this folder, write the tables into its tables.md, and the results into FOLDER.md
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
 }

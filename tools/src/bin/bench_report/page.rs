@@ -1,4 +1,4 @@
-//! The page for readers: its charts and tables are put there by this program, so that nobody types figures.
+//! The pages for readers: this program writes charts and tables there, so that nobody types figures.
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,17 @@ use crate::summary::Summary;
 use crate::tables;
 use crate::verdict::Figure;
 
-/// What is between these lines of the page is this program's.
-const BEGIN: &str = "<!-- figures: written by bench_report, not by hand -->";
-const END: &str = "<!-- end of figures -->";
+/// This program writes everything between these two lines of a page.
+type Place = [&'static str; 2];
+/// The results at a glance, on the page beside the folder.
+const RESULTS: Place = ["<!-- results: written by bench_report, not by hand -->", "<!-- end of results -->"];
+/// All charts and tables, on the page [`TABLES`] in the folder.
+const FIGURES: Place = ["<!-- figures: written by bench_report, not by hand -->", "<!-- end of figures -->"];
+/// The page of all charts and tables.
+const TABLES: &str = "tables.md";
 
-/// Copies the charts of `drawn` from `charts` to the folder `docs`, and writes the figures into the page beside it, which
-/// has the folder's name and `.md`.
+/// Copies the charts of `drawn` from `charts` to the folder `docs`. Writes their tables into the folder's page of
+/// tables, and the results into the page beside the folder, which has the folder's name and `.md`.
 pub(crate) fn update(
     docs: &Path,
     charts: &Path,
@@ -25,12 +30,11 @@ pub(crate) fn update(
     measurements: &Measurements,
     summary: &Summary,
 ) -> Result<()> {
-    let page = docs.with_extension("md");
-    let text = fs::read_to_string(&page).with_context(|| page.display().to_string())?;
-    let folder = docs.file_name().context("--docs names no folder")?.to_string_lossy();
-    let text = replace(&text, &render(&folder, drawn, figures, measurements, summary))
-        .with_context(|| page.display().to_string())?;
-    fs::create_dir_all(docs).with_context(|| docs.display().to_string())?;
+    let (page, appendix) = (docs.with_extension("md"), docs.join(TABLES));
+    let cpu = format!("CPU: {}.\n\n", measurements.cpu);
+    let results = format!("{cpu}{}", results(figures, summary));
+    let results = replaced(&page, RESULTS, &results)?;
+    let tables = replaced(&appendix, FIGURES, &format!("{cpu}{}", all(drawn, figures, measurements, summary)))?;
     for section in SECTIONS {
         let file = format!("{}.svg", section.file);
         let to = docs.join(&file);
@@ -41,28 +45,35 @@ pub(crate) fn update(
             fs::remove_file(&to).with_context(|| to.display().to_string())?;
         }
     }
-    fs::write(&page, text).with_context(|| page.display().to_string())
+    for (page, text) in [(page, results), (appendix, tables)] {
+        fs::write(&page, text).with_context(|| page.display().to_string())?;
+    }
+    Ok(())
 }
 
-/// The page's text with other figures.
-fn replace(page: &str, figures: &str) -> Result<String> {
-    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("no line `{BEGIN}`"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("no line `{END}` after the other"))?;
-    ensure!(!after.contains(BEGIN) && !after.contains(END), "more than one place for figures");
-    Ok(format!("{before}{BEGIN}\n\n{figures}\n{END}{after}"))
+/// The text of the file `page` with other figures.
+fn replaced(page: &Path, place: Place, figures: &str) -> Result<String> {
+    let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
+    replace(&text, place, figures).with_context(|| page.display().to_string())
 }
 
-fn render(
-    folder: &str,
-    drawn: &[&Section],
-    figures: &[Figure<'_>],
-    measurements: &Measurements,
-    summary: &Summary,
-) -> String {
-    let mut text = format!("CPU: {}.\n\n### Goals\n\n{}\n", measurements.cpu, tables::goals(figures).markdown());
+/// A page's text with other figures.
+fn replace(page: &str, [begin, end]: Place, figures: &str) -> Result<String> {
+    let (before, rest) = page.split_once(begin).with_context(|| format!("no line `{begin}`"))?;
+    let (_, after) = rest.split_once(end).with_context(|| format!("no line `{end}` after the other"))?;
+    ensure!(!after.contains(begin) && !after.contains(end), "more than one place for figures");
+    Ok(format!("{before}{begin}\n\n{figures}\n{end}{after}"))
+}
+
+fn results(figures: &[Figure<'_>], summary: &Summary) -> String {
+    format!("{}\n\n{}\n", tables::headlines(summary).markdown(), tables::verdicts(figures).markdown())
+}
+
+fn all(drawn: &[&Section], figures: &[Figure<'_>], measurements: &Measurements, summary: &Summary) -> String {
+    let mut text = format!("## Goals\n\n{}\n", tables::goals(figures).markdown());
     for section in drawn {
         // Writing to a String cannot fail.
-        let _ = write!(text, "\n### {}\n\n![{0}]({folder}/{}.svg)\n", section.title, section.file);
+        let _ = write!(text, "\n## {}\n\n![{0}]({}.svg)\n", section.title, section.file);
         if let Some(table) = tables::section(section, measurements, summary) {
             let _ = write!(text, "\n<details><summary>the figures</summary>\n\n{}\n\n</details>\n", table.markdown());
         }
@@ -74,18 +85,20 @@ fn render(
 mod tests {
     use super::*;
 
+    const PLACE: Place = ["<begin>", "<end>"];
+
     #[test]
     fn figures_are_replaced_and_the_rest_stays() {
-        let page = format!("above\n{BEGIN}\nold\n{END}\nbelow\n");
-        let once = replace(&page, "new\n").unwrap();
-        assert_eq!(once, format!("above\n{BEGIN}\n\nnew\n\n{END}\nbelow\n"));
-        assert_eq!(replace(&once, "new\n").unwrap(), once);
+        let page = "above\n<begin>\nold\n<end>\nbelow\n";
+        let once = replace(page, PLACE, "new\n").unwrap();
+        assert_eq!(once, "above\n<begin>\n\nnew\n\n<end>\nbelow\n");
+        assert_eq!(replace(&once, PLACE, "new\n").unwrap(), once);
     }
 
     #[test]
     fn a_page_without_a_place_for_figures_is_left_alone() {
-        for page in ["text", BEGIN, &format!("{END}{BEGIN}"), &format!("{BEGIN}{END}{BEGIN}{END}")] {
-            assert!(replace(page, "new").is_err(), "{page}");
+        for page in ["text", "<begin>", "<end><begin>", "<begin><end><begin><end>"] {
+            assert!(replace(page, PLACE, "new").is_err(), "{page}");
         }
     }
 }

@@ -6,9 +6,10 @@ use std::iter::once;
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
 use comfy_table::{CellAlignment, Table};
 
+use crate::goals::MEANINGS;
 use crate::measured::{Measurements, Record, name};
 use crate::sections::{Form, SECTIONS, Section};
-use crate::summary::Summary;
+use crate::summary::{Entry, Summary};
 use crate::verdict::{Figure, Value};
 
 /// A table.
@@ -77,6 +78,54 @@ pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
     grid
 }
 
+/// A row for each goal: what it asks, and how many of its figures are met.
+pub(crate) fn verdicts(figures: &[Figure<'_>]) -> Grid {
+    let mut grid = Grid::new(["goal", "what it asks", "figures met"], 2);
+    for &(id, meaning) in MEANINGS {
+        let of_goal = || figures.iter().filter(|figure| figure.goal.id == id && figure.is_measurable());
+        let met = of_goal().filter(|figure| figure.met() == Some(true)).count();
+        let met = match of_goal().count() {
+            0 => "see the test".to_owned(),
+            count => format!("{met} of {count}"),
+        };
+        grid.rows.push(vec![id.to_owned(), meaning.to_owned(), met]);
+    }
+    grid
+}
+
+/// The cases that readers ask about first: group, case, and what it is.
+pub(crate) const HEADLINES: &[(&str, &str, &str)] = &[
+    ("post", "typed two fences", "a WRITE of 8 bytes inline, posted by BlueFlame"),
+    ("post", "template two fences", "the same, from a template"),
+    ("post doorbell", "typed two fences", "the same, by the 8-byte doorbell"),
+    ("burst of 64", "batch", "each of 64 such requests with one doorbell"),
+    ("burst of 64 and poll", "blueflame", "the same, and polling its completion"),
+    ("poll", "poll_with(1) fields", "a completion polled, three fields read"),
+    ("poll", "poll_with(16) fields", "each of 16 completions polled by one call"),
+];
+
+/// A row for each of [`HEADLINES`].
+pub(crate) fn headlines(summary: &Summary) -> Grid {
+    let mut grid = Grid::new(["", "ns", "× floor", "× as fast as libmlx5", "instructions"], 1);
+    for &(group, case, words) in HEADLINES {
+        let nothing = Entry::default();
+        let entry = summary.get(&name(group, None, case)).unwrap_or(&nothing);
+        grid.rows.push(once(words.to_owned()).chain(cells(entry)).collect());
+    }
+    grid
+}
+
+/// An entry's figures, as cells.
+fn cells(entry: &Entry) -> [String; 4] {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
+    [
+        number(entry.ns),
+        number(entry.ratio_to_floor),
+        number(entry.ratio_to_libmlx5),
+        entry.instructions.map_or_else(String::new, |count| count.to_string()),
+    ]
+}
+
 fn value(value: Value) -> String {
     match value {
         // A digit more than the goal has, so that what is just not met does not look as if it were.
@@ -109,17 +158,9 @@ pub(crate) fn others(measurements: &Measurements, summary: &Summary) -> Option<G
 /// A row for each case.
 fn cases<'a>(records: impl Iterator<Item = &'a Record>, summary: &Summary) -> Grid {
     let mut grid = Grid::new(["", "case", "ns", "× floor", "× as fast as libmlx5", "instructions"], 2);
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
     for record in records {
-        let entry = &summary[&record.name()];
-        grid.rows.push(vec![
-            record.x.map_or_else(|| record.group.clone(), |x| format!("{} {x}", record.group)),
-            record.case.clone(),
-            number(entry.ns),
-            number(entry.ratio_to_floor),
-            number(entry.ratio_to_libmlx5),
-            entry.instructions.map_or_else(String::new, |count| count.to_string()),
-        ]);
+        let group = record.x.map_or_else(|| record.group.clone(), |x| format!("{} {x}", record.group));
+        grid.rows.push([group, record.case.clone()].into_iter().chain(cells(&summary[&record.name()])).collect());
     }
     grid
 }

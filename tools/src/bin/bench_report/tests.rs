@@ -1,13 +1,15 @@
 //! The report over measurements that are made up.
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use crate::goals::{Bound, GOALS, Goal};
+use crate::goals::{Bound, GOALS, Goal, MEANINGS};
 use crate::measured::Measurements;
 use crate::sections::SECTIONS;
+use crate::tables::HEADLINES;
 use crate::verdict::{Figure, Value, all_met};
 use crate::{Options, charts, run, summary};
 
@@ -259,15 +261,34 @@ fn broken_measurements_are_errors_that_name_the_file() {
 fn the_page_gets_charts_and_tables() {
     let folder = folder(&everything(), &json!({}));
     let docs = folder.path().join("performance");
-    let page = docs.with_extension("md");
-    fs::write(
-        &page,
-        "before\n<!-- figures: written by bench_report, not by hand -->\n<!-- end of figures -->\nafter\n",
-    )
-    .unwrap();
+    let (page, appendix) = (docs.with_extension("md"), docs.join("tables.md"));
+    fs::create_dir(&docs).unwrap();
+    for (page, kind) in [(&page, "results"), (&appendix, "figures")] {
+        let place = format!("<!-- {kind}: written by bench_report, not by hand -->\n<!-- end of {kind} -->");
+        fs::write(page, format!("before\n{place}\nafter\n")).unwrap();
+    }
     run(&Options { docs: Some(docs.clone()), ..options(folder.path(), false) }).unwrap();
-    let text = fs::read_to_string(&page).unwrap();
-    assert!(text.starts_with("before\n") && text.ends_with("after\n"));
-    assert!(text.contains("(performance/post.svg)") && text.contains("| P1 "), "{text}");
+    let [results, tables] = [&page, &appendix].map(|page| fs::read_to_string(page).unwrap());
+    for text in [&results, &tables] {
+        assert!(text.starts_with("before\n") && text.ends_with("after\n"), "{text}");
+        assert!(text.contains("CPU: a CPU.") && text.contains("| P1 "), "{text}");
+    }
+    // One of the six figures of P1 is there, and within its limit.
+    let row = results.lines().find(|line| line.starts_with("| P1 ")).unwrap();
+    assert!(row.ends_with(" 1 of 6 |"), "{row}");
+    let row = results.lines().find(|line| line.contains("posted by BlueFlame")).unwrap();
+    assert_eq!(row.split('|').map(str::trim).skip(2).collect::<Vec<_>>(), ["6.30", "1.05", "4.00", "", ""]);
+    assert!(tables.contains("(post.svg)"), "{tables}");
     assert!(docs.join("post.svg").exists());
+}
+
+#[test]
+fn the_page_explains_each_goal_and_shows_cases_that_have_goals() {
+    let ids: BTreeSet<&str> = GOALS.iter().map(|goal| goal.id).collect();
+    let explained: Vec<&str> = MEANINGS.iter().map(|(id, _)| *id).collect();
+    assert_eq!(explained.iter().copied().collect::<BTreeSet<_>>(), ids);
+    assert_eq!(explained.len(), ids.len(), "{explained:?}");
+    for (group, case, _) in HEADLINES {
+        assert!(GOALS.iter().any(|goal| (goal.group, goal.case) == (*group, *case)), "{group} {case}");
+    }
 }
