@@ -116,7 +116,8 @@ capability_set! {
     CQE_VERSION: 0x1fc, 4 = |_| 1;
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
-    REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 1;
+    // Lists have strided blocks (`memory/strided.rs`).
+    REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 0;
     UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |c| (!c.umr_registers).into();
     // Drivers also learn from this one whether atomics by indirect keys work (UCX
     // `UCT_IB_MLX5_MD_FLAG_INDIRECT_ATOMICS`), and they do.
