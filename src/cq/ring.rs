@@ -170,8 +170,9 @@ impl Ring {
         Tail::of_pass(unsafe { self.load_tail(place) }, iteration)
     }
 
-    /// Like [`tail_of_pass`](Self::tail_of_pass), for the pass of the place that is `slot` places behind the start of
-    /// pass number `first`. Of `first`, only as many low bits are known as an index has above the ring's size.
+    /// Like [`tail_of_pass`](Self::tail_of_pass), for the place that comes `slot` places after the start of pass number
+    /// `first`. The index gives only the low bits of `first`: as many as it has above the ring's size. The CQE gives
+    /// the other bits.
     pub(super) fn tail_of_passes(&self, place: Place, (first, slot): (u32, u32)) -> Option<Tail> {
         let known = (CqCi::MAX / self.cqe_cnt) as u8;
         // SAFETY: a place of this ring.

@@ -70,8 +70,8 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
         unsafe { sq.publish(end) };
         if one_wqebb {
             let wqebb = sq.wqebb(sq.slot(start));
-            // SAFETY: the four DS of a WQEBB of the ring. Sixteen bytes at a time, as these stores have left the CPU by
-            // now.
+            // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
+            // stores would wait until they reach the cache, but the request was staged before.
             let copied: [Packed; WQEBB_DS] =
                 core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
