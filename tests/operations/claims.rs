@@ -1,12 +1,13 @@
-//! How each operation of each transport is proved. The differential tests read it, too: they must have compared what is said
-//! to be compared.
+//! The proof of each operation of each transport. The differential tests also read it: they fail if they have not
+//! compared an operation that it claims.
 
-/// What vouches for the bytes.
+/// The proof of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Proof {
     /// libmlx5 writes, or reads, the same.
     Libmlx5,
-    /// libmlx5 cannot: bytes worked out by hand from the layout of this source, or what it has written itself.
+    /// libmlx5 cannot write it. The bytes were worked out by hand from the layout of this source, or the source wrote
+    /// them.
     Golden(&'static str),
 }
 
@@ -15,7 +16,7 @@ pub(crate) enum Proof {
 pub(crate) struct Claim {
     /// The column: a transport, and a form of its addresses.
     pub(crate) column: &'static str,
-    /// What vouches.
+    /// The proof.
     pub(crate) proof: Proof,
     /// A source file and the test in it.
     pub(crate) test: (&'static str, &'static str),

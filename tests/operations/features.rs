@@ -1,14 +1,14 @@
-//! What else the data path does, beside what the table shows, and how it is proved.
+//! The features of the data path that are no rows of the table, each with its proof.
 
 use crate::claims::Proof;
 
-/// A feature, of whatever operation.
+/// A feature, of one operation or several.
 pub(crate) struct Feature {
     /// Part of the data path.
     pub(crate) area: &'static str,
     /// What it is.
     pub(crate) what: &'static str,
-    /// What vouches.
+    /// Its proof.
     pub(crate) proof: Proof,
     /// A source file and the test in it.
     pub(crate) test: (&'static str, &'static str),
@@ -42,10 +42,10 @@ const EXTENDED: &str = "tests/differential/extended.rs";
 /// All of them, by area.
 pub(crate) const FEATURES: &[Feature] = &[
     by_libmlx5("doorbells", "BlueFlame copies and 8-byte doorbells", SENDS, "blueflame_for_inline_requests_only"),
-    by_libmlx5("doorbells", "none but 8-byte doorbells", SENDS, "blueflame_not_at_all"),
+    by_libmlx5("doorbells", "8-byte doorbells alone", SENDS, "blueflame_not_at_all"),
     by_libmlx5("send queues", "the index around 2^16", SENDS, "the_index_wraps"),
-    by_libmlx5("send queues", "of datagrams, the same", DATAGRAMS, "the_index_wraps"),
-    by_libmlx5("send queues", "of initiators, the same", DYNAMIC, "the_index_wraps"),
+    by_libmlx5("send queues", "the index of datagrams around 2^16", DATAGRAMS, "the_index_wraps"),
+    by_libmlx5("send queues", "the index of initiators around 2^16", DYNAMIC, "the_index_wraps"),
     golden(
         "send queues",
         "completion modes: on error, on the first error, always",
@@ -55,20 +55,20 @@ pub(crate) const FEATURES: &[Feature] = &[
     ),
     golden(
         "send queues",
-        "inline data, and what is gathered behind it, in one request",
+        "inline data and gathered data in one request",
         "UCX 1.13.1's own bytes, fetched by the software device",
         "tests/send_queue/golden.rs",
         "ucx_writes_the_same_of_inline_data_and_what_follows",
     ),
     by_libmlx5(
         "send queues",
-        "signatures of WQEs, one by one and in batches, of every service but raw packets",
+        "signatures of WQEs, one by one and in batches, on every service except raw packets",
         SENDS,
         "signed_wqes",
     ),
     by_libmlx5("receive queues", "signatures of WQEs, of one receive at a time", SENDS, "signed_wqes"),
     by_libmlx5("addresses", "vectors made without asking libibverbs", DATAGRAMS, "address_vectors_are_made_alike"),
-    by_libmlx5("addresses", "of whoever sent a datagram", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
+    by_libmlx5("addresses", "the address of a datagram's sender", DATAGRAMS, "answers_go_where_libibverbs_sends_them"),
     golden(
         "memory keys",
         "lists in memory",
@@ -84,36 +84,36 @@ pub(crate) const FEATURES: &[Feature] = &[
         "keys_sign_and_encrypt_alike",
     ),
     by_libmlx5("memory keys", "signatures of blocks: T10-DIF, CRC32, CRC32C, CRC64-XP10", SIGNATURES, ALIKE),
-    by_libmlx5("completions", "errors of signatures, as `mlx5dv_mkey_check` tells them", SIGNATURES, ALIKE),
+    by_libmlx5("completions", "signature errors, as `mlx5dv_mkey_check` reports them", SIGNATURES, ALIKE),
     by_libmlx5("shared receive queues", "rings and free lists", RECEIVES, "rings_and_free_lists_are_equal"),
     by_libmlx5("completions", "fields of each completion, polled by both", SENDS, "reliable_connections"),
-    by_libmlx5("completions", "all that `ibv_wc_read_*` tells of any CQE", EXTENDED, "any_fields"),
-    by_libmlx5("completions", "the same of frames: flow tag, VLAN, checksums", EXTENDED, "any_fields_of_frames"),
+    by_libmlx5("completions", "every field that `ibv_wc_read_*` reads from any CQE", EXTENDED, "any_fields"),
+    by_libmlx5(
+        "completions",
+        "every field of a frame's CQE: flow tag, VLAN, checksums",
+        EXTENDED,
+        "any_fields_of_frames",
+    ),
     by_libmlx5(
         "completion queues",
-        "resized in use: what waits is carried over",
+        "resized in use: unpolled CQEs are carried over",
         "tests/differential/resize.rs",
         "what_waits_is_carried_over_alike",
     ),
-    by_libmlx5("timestamps", "nanoseconds of a clock that runs freely, by any clock page", EXTENDED, "any_fields"),
-    by_libmlx5(
-        "timestamps",
-        "the clock page, also in the middle of a change",
-        EXTENDED,
-        "the_clock_page_is_read_alike",
-    ),
-    by_libmlx5("timestamps", "seconds and nanoseconds of queues in real time", EXTENDED, "any_real_time"),
+    by_libmlx5("timestamps", "nanoseconds of a free-running clock, with any clock page", EXTENDED, "any_fields"),
+    by_libmlx5("timestamps", "the clock page, even if it changes meanwhile", EXTENDED, "the_clock_page_is_read_alike"),
+    by_libmlx5("timestamps", "seconds and nanoseconds of queues with real time", EXTENDED, "any_real_time"),
     by_libmlx5("completions", "every syndrome has libmlx5's status", STATUSES, "every_syndrome_has_one_status"),
     by_libmlx5(
         "completions",
-        "of tag matching: operations on lists, matches, and messages that match nothing",
+        "tag matching: operations on lists, matches, and messages without a match",
         TAGS,
         "any_completions",
     ),
     by_libmlx5("completions", "arming for events", "tests/differential/events.rs", "arming_stores_the_same"),
     golden(
         "completions",
-        "fields that libmlx5 does not tell",
+        "fields that libmlx5 does not report",
         "rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_cqe64`",
         "tests/completion/fields.rs",
         "fields_are_where_the_prm_has_them",

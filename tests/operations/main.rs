@@ -1,7 +1,7 @@
-//! `docs/operations.md`: which operation each transport has, and how it is proved.
+//! `docs/operations.md`: the operations of each transport, each with its proof.
 //!
-//! What compiles is asked of the compiler; what is claimed is in `claims.rs`. The two must be the same, and the page is made of
-//! them. After a change that is meant: `BLESS=1 cargo test --no-default-features --test operations`.
+//! The compiler says which operations there are, and `claims.rs` has their proofs. The two must agree, and the page is
+//! made of both. After an intended change: `BLESS=1 cargo test --no-default-features --test operations`.
 //!
 //! A check of the list of operations belongs here. Tests of the operations themselves belong in the files that
 //! `claims.rs` names.
@@ -77,7 +77,7 @@ fn segments_are_as_long_as_the_operation_says() {
     }
 }
 
-/// Each proof names a test that is there. That the differential tests compare what they are named for they say themselves
+/// Each proof names an existing test. The differential tests check themselves that they compare those operations
 /// (`Coverage::unproved` in `tests/differential/sends.rs`).
 #[test]
 fn every_test_that_is_named_exists() {
@@ -88,7 +88,8 @@ fn every_test_that_is_named_exists() {
     }
 }
 
-/// What lists of random requests leave out, the test that is named compares by itself: a claim is in one of the two.
+/// Lists of random requests compare some operations, and the test of the claim compares the others. A claim has
+/// operations of one kind only.
 #[test]
 fn what_is_compared_in_turn_is_compared_where_it_is_claimed() {
     for claim in CLAIMS.iter().filter(|claim| claim.proof == Proof::Libmlx5) {

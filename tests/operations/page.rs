@@ -9,16 +9,17 @@ use crate::features::FEATURES;
 use crate::table::{Segment, columns, rows};
 
 const HEAD: &str = "\
-# Operations, transports, and what proves each
+# Operations, transports, and the proof of each
 
-Made by `tests/operations`, which asks the compiler what each queue takes: what is not in the table does not compile. Each cell
-says what vouches for the bytes:
+`tests/operations` makes this page. It asks the compiler which operations each queue accepts: an operation that is not
+in the table does not compile. Each cell names the proof of the bytes:
 
-- **libmlx5**: it writes the same bytes (the differential tests, which fail if they have not compared the operation).
-- **golden**: libmlx5 cannot write it; bytes worked out by hand from the layout of another driver.
+- **libmlx5**: it writes the same bytes. The differential tests fail if they have not compared the operation.
+- **golden**: libmlx5 cannot write it; the bytes were worked out by hand from the layout of another driver.
 
-All of them run on the software device, too. The control segment (1 DS of 16 bytes) comes first, then the address vector if the
-transport has one, then the segments of the operation, then the data. What each test does beside: [proved](proved.md).
+All operations also run on the software device. The control segment (1 DS of 16 bytes) comes first. Then come the
+address vector if the transport has one, the segments of the operation, and the data. [The evidence](proved.md) has more
+about each test.
 ";
 
 /// All of it.
@@ -69,8 +70,7 @@ fn operations(page: &mut String) {
     let missing = IbvWrOpcode::ALL.iter().filter_map(|opcode| opcode.opcode().err());
     let missing: Vec<_> = missing.map(|error| format!("`{:?}`", error.0)).collect();
     let names = missing.join(" and ");
-    writeln!(page, "\nOperations of verbs for which nobody has published an opcode of mlx5: {names}.")
-        .expect("a string");
+    writeln!(page, "\nOperations of verbs without a published mlx5 opcode: {names}.").expect("a string");
 }
 
 fn claim(column: &str, operation: &str) -> Option<&'static Claim> {
@@ -106,8 +106,8 @@ fn tests(page: &mut String) {
 }
 
 fn features(page: &mut String) {
-    page.push_str("\n## What else the data path does\n\n");
-    line(page, ["area", "what", "proof", "test"]);
+    page.push_str("\n## Further features of the data path\n\n");
+    line(page, ["area", "feature", "proof", "test"]);
     line(page, ["---"; 4]);
     for feature in FEATURES {
         line(page, [feature.area.to_owned(), feature.what.to_owned(), long(feature.proof), test(feature.test)]);

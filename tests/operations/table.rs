@@ -36,9 +36,9 @@ const FULL_AV: Segment = Segment { name: "address vector of 48 bytes", ds: 3 };
 /// A transport, and a form of its addresses.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// What follows the control segment of each request.
+    /// The segments after the control segment of each request.
     pub(crate) address: &'static [Segment],
-    /// What the types say of it, in DS.
+    /// The length of these segments by their types, in DS.
     pub(crate) address_ds: usize,
 }
 
