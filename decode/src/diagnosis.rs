@@ -18,7 +18,7 @@ pub(crate) fn of_cqe(cqe64: &[u8], opcode: CqeOpcode) -> Option<Diagnosis> {
             } else {
                 "a receive"
             };
-            diagnosis.details.insert(0, format!("what failed: {request}, queue pair {qpn:#x}, WQE {wqe:#06x}"));
+            diagnosis.details.insert(0, format!("failed request: {request}, queue pair {qpn:#x}, WQE {wqe:#06x}"));
             Some(diagnosis)
         }
         CqeOpcode::SigErr => Some(Diagnosis {
@@ -39,7 +39,7 @@ pub(crate) fn of_syndrome(value: u8, vendor: Option<u8>) -> Diagnosis {
         diagnosis.details.push(match vendor_advice(syndrome, vendor) {
             Some(known) => format!("vendor syndrome {vendor:#04x}: {known}"),
             None => {
-                format!("vendor syndrome {vendor:#04x}, of which NVIDIA's support knows more: there is no public list")
+                format!("vendor syndrome {vendor:#04x}, for which no public list exists: ask NVIDIA's support")
             }
         });
     }
@@ -68,8 +68,8 @@ pub(crate) fn of_command(opcode: Option<u16>, status: Option<u8>, syndrome: u64)
         None => diagnosis.summary = format!("the firmware refused {what}"),
     }
     diagnosis.details.push(format!(
-        "syndrome {syndrome:#x} names the check in the firmware that failed; there is no public list, but NVIDIA's support has one, and \
-         a search for the number finds others who met it"
+        "syndrome {syndrome:#x} names the firmware's check that failed. No public list exists: ask NVIDIA's support, \
+         or search the web for the number"
     ));
     diagnosis
 }

@@ -281,7 +281,7 @@ pub(crate) fn finish(record: &mut Record) {
             record.diagnosis = Some(diagnosis);
         }
         Kind::LoggedCompletion => {
-            record.title = format!("a failed request, told by a log{qpn}");
+            record.title = format!("a failed request, from a log{qpn}");
             let of_syndrome = syndrome.and_then(|value| u8::try_from(value).ok());
             record.diagnosis = match (of_syndrome, status) {
                 (Some(syndrome), _) => Some(diagnosis::of_syndrome(syndrome, vendor)),
@@ -289,7 +289,7 @@ pub(crate) fn finish(record: &mut Record) {
                 _ => None,
             };
         }
-        _ => record.title = format!("a WQE, told by a log{qpn}"),
+        _ => record.title = format!("a WQE, from a log{qpn}"),
     }
 }
 

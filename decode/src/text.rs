@@ -151,8 +151,7 @@ impl Reader<'_> {
                 self.records.append(&mut found);
             }
             None if readings[0].len() >= 8 && is_dump => {
-                let mut record =
-                    Record::new(Kind::Unknown, format!("{} bytes that are nothing known", readings[0].len()));
+                let mut record = Record::new(Kind::Unknown, format!("{} unknown bytes", readings[0].len()));
                 record.line = line;
                 record.bytes.clone_from(&readings[0]);
                 record.notes.push("if you know what they are, say it by --kind".to_owned());

@@ -122,7 +122,7 @@ impl Walk<'_> {
             self.name_last("signature", "right");
         } else {
             let means = format!(
-                "wrong, that of these bytes is {right:#04x}: an error where WQEs have signatures, else nothing"
+                "wrong: these bytes need {right:#04x}. It is an error on queues with WQE signatures, and ignored on others"
             );
             self.name_last("signature", &means);
         }

@@ -57,7 +57,7 @@ nvme_rdma.c:1748:nvme_rdma_qpair_process_completions: *ERROR*: CQ error on Queue
                     ("wqe_counter", 0xc092),
                 ],
             ),
-            (Kind::LoggedCompletion, "a failed request, told by a log", &[("status", 4)]),
+            (Kind::LoggedCompletion, "a failed request, from a log", &[("status", 4)]),
         ],
     ),
     (
@@ -183,12 +183,12 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
         &[
             (
                 Kind::LoggedCompletion,
-                "a failed request, told by a log",
+                "a failed request, from a log",
                 &[("syndrome", 4), ("vendor_err_synd", 0x51), ("rsvd1:hw_synd_type", 0), ("rsvd1:hw_err_synd", 2)],
             ),
             (
                 Kind::LoggedWqe,
-                "a WQE, told by a log, queue pair 0x169",
+                "a WQE, from a log, queue pair 0x169",
                 &[("wqe_counter", 3), ("byte_count", 10), ("addr", 0x7f1c_3c80_0000), ("lkey", 0xb5d2), ("dlid", 12)],
             ),
         ],
@@ -202,12 +202,12 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
         &[
             (
                 Kind::LoggedCompletion,
-                "a failed request, told by a log",
+                "a failed request, from a log",
                 &[("syndrome", 0x14), ("vendor_err_synd", 0x89)],
             ),
             (
                 Kind::LoggedWqe,
-                "a WQE, told by a log, queue pair 0x1ca1",
+                "a WQE, from a log, queue pair 0x1ca1",
                 &[("rlid", 93), ("raddr", 0x7fb3_3a73_3188), ("rkey", 0x6029), ("byte_count", 632)],
             ),
         ],
@@ -223,12 +223,12 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
 ",
         &[
             RETRIES,
-            (Kind::LoggedWqe, "a WQE, told by a log, queue pair 0x41", &[("byte_count", 10), ("rqpn", 0x41), ("port", 1)]),
+            (Kind::LoggedWqe, "a WQE, from a log, queue pair 0x41", &[("byte_count", 10), ("rqpn", 0x41), ("port", 1)]),
             RETRIES,
-            (Kind::LoggedWqe, "a WQE, told by a log, queue pair 0x41", &[("wqe_counter", 0)]),
+            (Kind::LoggedWqe, "a WQE, from a log, queue pair 0x41", &[("wqe_counter", 0)]),
             (
                 Kind::LoggedWqe,
-                "a WQE, told by a log, queue pair 0x42",
+                "a WQE, from a log, queue pair 0x42",
                 &[("rlid", 1), ("raddr", 0x7f6d_0909_5750), ("rkey", 0x1f00), ("byte_count", 64)],
             ),
         ],
@@ -238,7 +238,7 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
         "14:22:35 [     INFO ] < Error on QP 0xdb87 wqe[0]: Remote access (synd 0x13 vend 0x88) opcode RDMA_WRITE >\n",
         &[(
             Kind::LoggedCompletion,
-            "a failed request, told by a log, queue pair 0xdb87",
+            "a failed request, from a log, queue pair 0xdb87",
             &[("syndrome", 0x13), ("vendor_err_synd", 0x88), ("wqe_counter", 0)],
         )],
     ),
@@ -250,7 +250,7 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
 ",
         &[(
             Kind::LoggedCompletion,
-            "a failed request, told by a log, queue pair 0xf9db",
+            "a failed request, from a log, queue pair 0xf9db",
             &[("wr_id", 0x149), ("vendor_err_synd", 0x51), ("status", 4)],
         )],
     ),
@@ -278,21 +278,21 @@ MLX5 Error CQE: at [0x7f5b64e01080], len=64
          status: (5): Work Request Flushed Error
 ",
         &[
-            (Kind::LoggedCompletion, "a failed request, told by a log", &[("status", 12)]),
-            (Kind::LoggedCompletion, "a failed request, told by a log", &[("status", 5)]),
+            (Kind::LoggedCompletion, "a failed request, from a log", &[("status", 12)]),
+            (Kind::LoggedCompletion, "a failed request, from a log", &[("status", 5)]),
         ],
     ),
 ];
 
 const RETRIES: Expected = (
     Kind::LoggedCompletion,
-    "a failed request, told by a log",
+    "a failed request, from a log",
     &[("syndrome", 0x15), ("vendor_err_synd", 0x81), ("rsvd1:hw_synd_type", 0)],
 );
 
 const LOGGED_FLUSH: Expected = (
     Kind::LoggedCompletion,
-    "a failed request, told by a log",
+    "a failed request, from a log",
     &[("cqn", 0x406), ("syndrome", 5), ("vendor_err_synd", 0xf9)],
 );
 

@@ -309,7 +309,7 @@ fn signatures_are_looked_at() {
     let nop = |signature: &str| wqe(&["00 1234 00 c0ffee 01", signature, "0000 00 00000000"], None);
     assert_eq!(meaning(&nop("09")), (Some("right".to_owned()), 0));
     let (wrong, notes) = meaning(&nop("19"));
-    assert!(wrong.is_some_and(|text| text.starts_with("wrong, that of these bytes is 0x09:")) && notes == 0);
+    assert!(wrong.is_some_and(|text| text.starts_with("wrong: these bytes need 0x09.")) && notes == 0);
     assert_eq!(meaning(&nop("00")), (None, 0), "none");
     let write = [
         "00 0001 08 000012 03 2a 0000 08 00000000",

@@ -57,11 +57,11 @@ pub enum Error {
         /// Which object.
         object: &'static str,
     },
-    /// The kernel chose the pages by which the device has the memory. They may begin at other addresses than the
-    /// program's pages. The crate therefore makes no keys by the program's addresses. The VFIO driver chooses pages in
-    /// this way.
+    /// The kernel chose the pages by which the device has the memory, and their size is unknown. The memory may
+    /// therefore begin inside such a page, and firmware refuses a key whose first address has another offset in a page
+    /// than its memory. The VFIO driver chooses pages in this way.
     #[error(
-        "memory at {start:#x} does not begin at a multiple of {most:#x} bytes, which the device's pages of it may have"
+        "memory at {start:#x} is not aligned to {most:#x} bytes, the largest size that the device's pages may have"
     )]
     DevicePages {
         /// Where the memory begins.
@@ -80,7 +80,7 @@ pub enum Error {
     /// A receiver of frames must be the only receiver of its completion queue. The call would add one to a queue where
     /// others receive, or another receiver to a queue that has one. Give it a completion queue of its own. Nothing was
     /// sent.
-    #[error("completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())]
+    #[error("completion queue {:#x} cannot serve this receiver: {error}; use a separate one", cqn.get())]
     Receivers {
         /// The completion queue.
         cqn: Cqn,
@@ -93,8 +93,8 @@ pub enum Error {
     /// empty, or call [`forget`](blueflame::CompletionQueue::forget) with
     /// [`Whose::Receives`](blueflame::cq::Whose::Receives) on it. Nothing was sent.
     #[error(
-        "completions of an earlier receiver lie unpolled in completion queue {:#x}, and completions of frames have no number that tells \
-         them apart: poll it until it is empty, or let it forget receives",
+        "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames have no \
+         numbers: poll it until it is empty, or let it forget receives",
         cqn.get()
     )]
     StaleReceives {

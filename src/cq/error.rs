@@ -145,12 +145,19 @@ impl fmt::Display for CqeError {
                 qpn.get()
             ),
             Self::Compressed => f.write_str(
-                "compressed CQE that cannot be unpacked: poll in the mode Compressed, in the format and layout of the queue; if it \
-                 is, the device has packed what cannot be",
+                "compressed CQE that cannot be unpacked: poll in the mode Compressed, in the format and layout of the queue. \
+                 If you do, the device has written an invalid one",
             ),
-            Self::Signature => f.write_str("signature error CQE (opcode 12): a signature behind a memory key is not that of its data"),
-            Self::ResizeCq => f.write_str("CQE of a resize (opcode 5): the queue was resized by other means than this crate's, and goes on in another ring"),
-            Self::NoPacket => f.write_str("CQE with no packet (opcode 6): it is of a list of tags, and completes no request of this queue"),
+            Self::Signature => f.write_str(
+                "signature error CQE (opcode 12): a signature behind a memory key does not match its data",
+            ),
+            Self::ResizeCq => f.write_str(
+                "CQE of a resize (opcode 5): something other than this crate resized the queue, which continues in \
+                 another ring",
+            ),
+            Self::NoPacket => f.write_str(
+                "CQE without a packet (opcode 6): it belongs to a list of tags, and completes no request of this queue",
+            ),
             Self::UnknownOpcode(opcode) => write!(f, "unknown CQE opcode {opcode}"),
         }
     }

@@ -112,7 +112,7 @@ impl fmt::Display for ReceiverError {
             Self { flow_tags: true, receivers } => write!(f, "it has {receivers} receivers, and a receiver of frames")?,
             Self { flow_tags: false, .. } => f.write_str("it has a receiver of frames, which")?,
         }
-        f.write_str(" must be the only 1: completions of frames carry flow tags in place of numbers")
+        f.write_str(" must be the only one: completions of frames carry flow tags in place of numbers")
     }
 }
 

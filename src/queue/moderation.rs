@@ -45,7 +45,7 @@ pub enum ModerationError {
 impl fmt::Display for ModerationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Never => f.write_str("completions every 0 requests"),
+            Self::Never => f.write_str("a completion every 0 requests, at least 1 is needed"),
             Self::Largest { largest, window } => {
                 write!(f, "largest request of {} WQEBBs, must be 1 to the window's {}", largest.0, window.0)
             }

@@ -266,10 +266,10 @@ impl fmt::Display for ProbeError {
                 write!(f, "{} WQEBBs and {cqes} CQEs: copies are measured with two of each at least", ring.0)
             }
             Self::Unavailable(which) => which.fmt(f),
-            Self::Outstanding => f.write_str("requests are outstanding; copies are measured on a queue that has none"),
+            Self::Outstanding => f.write_str("requests are outstanding: copies are measured on an idle queue"),
             Self::NoCompletion => f.write_str("the device has not completed the NOPs"),
             Self::Failed(why) => write!(f, "a NOP failed: {why}"),
-            Self::Retire(why) => write!(f, "a completion that is not of these NOPs: {why}"),
+            Self::Retire(why) => write!(f, "a completion of another request than these NOPs: {why}"),
         }
     }
 }

@@ -122,13 +122,15 @@ impl fmt::Display for RetireError {
             }
             Self::NotOutstanding { wqe_counter, oldest, next } => {
                 let newest = next.wrapping_sub(1);
-                write!(f, "completion of WQE {wqe_counter}, outstanding are {oldest} to {newest}")
+                write!(f, "completion of WQE {wqe_counter}, but {oldest} to {newest} are outstanding")
             }
             Self::CompletedTwice { wqe_counter } => write!(f, "second completion of receive {wqe_counter}"),
             Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
-            Self::NotAborted { wqe_counter } => write!(f, "receive {wqe_counter} to post again was not aborted"),
+            Self::NotAborted { wqe_counter } => {
+                write!(f, "receive {wqe_counter} was not aborted, and cannot be posted again")
+            }
             Self::NotPosted { wqe_counter } => {
-                write!(f, "completion of WQE {wqe_counter} of a shared receive queue, which is not posted")
+                write!(f, "completion of WQE {wqe_counter} of a shared receive queue, but that WQE is not posted")
             }
         }
     }

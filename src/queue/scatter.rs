@@ -35,9 +35,11 @@ pub enum RecvError {
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full(0) => write!(f, "no receive requests are taken, or none without a signature"),
-            Self::Full(n) => write!(f, "all {n} receive requests that fit are posted"),
-            Self::TooManySges { given, max } => write!(f, "{given} scatter entries, a WQE of this queue holds {max}"),
+            Self::Full(0) => write!(f, "the queue accepts no receive requests, or only signed ones"),
+            Self::Full(n) => write!(f, "receive queue full: {n} requests are posted"),
+            Self::TooManySges { given, max } => {
+                write!(f, "{given} scatter entries, but a WQE of this queue holds {max}")
+            }
             Self::SgeTooLong(n) => write!(f, "a scatter entry of {n} bytes, at most {MAX_SGE_BYTES} are possible"),
         }
     }
@@ -151,9 +153,9 @@ impl fmt::Display for RecvPartsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WqeCount(n) => {
-                write!(f, "{n} WQEs: not a number a receive queue can have (powers of two up to 32768)")
+                write!(f, "receive queue of {n} WQEs, must be a power of two up to 32768")
             }
-            Self::Stride(n) => write!(f, "a stride of {n} bytes: must be a power of two up to 4096"),
+            Self::Stride(n) => write!(f, "stride of {n} bytes, must be a power of two up to 4096"),
             Self::BufferAlignment(a) => write!(f, "receive ring at {a:#x} is not 16-byte aligned"),
             Self::RecordAlignment(a) => write!(f, "receive doorbell record at {a:#x} is not 4-byte aligned"),
             Self::FreeList(i) => write!(f, "free list of the shared receive queue is broken at index {i}"),

@@ -99,13 +99,17 @@ impl fmt::Display for PostError {
         match *self {
             Self::Encode(ref error) => error.fmt(f),
             Self::Full { needed, free } => {
-                write!(f, "send queue full: the request takes {} WQEBBs, {} are free", needed.0, free.0)
+                write!(f, "send queue full: the request takes {} WQEBBs, but {} are free", needed.0, free.0)
             }
             Self::LargerThanRing { needed, ring } => {
-                write!(f, "the request takes {} WQEBBs, the whole ring has {ring}", needed.0)
+                write!(f, "the request takes {} WQEBBs, but the whole ring has {ring}", needed.0)
             }
             Self::LargerThanWindow { needed, window } => {
-                write!(f, "the request takes {} WQEBBs, the queue was asked to take {} at a time", needed.0, window.0)
+                write!(
+                    f,
+                    "the request takes {} WQEBBs, but the queue's limit for one request is {}",
+                    needed.0, window.0
+                )
             }
             Self::NotReadyToSend => f.write_str("the queue pair is not ready to send: connect it first (state RTS)"),
         }

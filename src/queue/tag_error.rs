@@ -35,7 +35,7 @@ impl fmt::Display for TagError {
         match self {
             Self::ListFull { tags } => write!(f, "the list of tags is full: {tags} of {tags} entries are taken"),
             Self::NotListed { entry } => {
-                write!(f, "entry {} of the list of tags is not there to be removed", entry.0)
+                write!(f, "entry {} of the list of tags does not exist, and cannot be removed", entry.0)
             }
             Self::Post(error) => write!(f, "command queue of a list of tags: {error}"),
         }

@@ -34,7 +34,7 @@ impl fmt::Display for WindowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::LargerThanRing { window, ring } => {
-                write!(f, "a window of {} WQEBBs, the whole ring has {}", window.0, ring.0)
+                write!(f, "a window of {} WQEBBs, but the whole ring has {}", window.0, ring.0)
             }
             Self::Outstanding { window, outstanding } => {
                 write!(f, "a window of {} WQEBBs while {} are outstanding", window.0, outstanding.0)

@@ -83,9 +83,9 @@ impl fmt::Display for ClockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Updating { attempts } => {
-                write!(f, "the clock's page was being written each of the {attempts} times that it was read: try again")
+                write!(f, "the clock page was being written during each of {attempts} reads: try again")
             }
-            Self::Shift { shift } => write!(f, "the clock's page says that its shift is {shift}: at most 63"),
+            Self::Shift { shift } => write!(f, "the clock page has a shift of {shift}, at most 63 is possible"),
         }
     }
 }

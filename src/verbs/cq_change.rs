@@ -84,7 +84,7 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
             event!(DEBUG, "completion queue resized", cqn = cq.cqn().get(), cqes, made, carried = ?carried);
             let result = match carried {
                 Ok(_) if made == cqes => Ok(()),
-                Ok(_) => Err(format!("a ring of {made} CQEs, where {cqes} were asked for")),
+                Ok(_) => Err(format!("a ring of {made} CQEs instead of {cqes}")),
                 Err(error) => Err(error.to_string()),
             };
             let result = result.map_err(|why| Error::Parts { object: OBJECT, why });

@@ -312,10 +312,10 @@ impl fmt::Display for Error {
             }
             Self::Call(call) => call.fmt(f),
             Self::ForeignDevice { object, part } => {
-                write!(f, "the {part} given for the {object} is of another device, or of the same one opened again")
+                write!(f, "the {part} for the {object} is of another device, or of another open of the same device")
             }
             Self::ForeignDomain { object, part } => {
-                write!(f, "the {part} given for the {object} is of another protection domain")
+                write!(f, "the {part} for the {object} is of another protection domain")
             }
             Self::NoPort { port, ports } => {
                 write!(f, "port {port} does not exist: this device has {ports}, counted from 1")
@@ -325,7 +325,7 @@ impl fmt::Display for Error {
                 if min == max { write!(f, "only {min} possible") } else { write!(f, "{min} to {max} possible") }
             }
             Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
-                write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: those of 64 it may")
+                write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: it may compress CQEs of 64 bytes")
             }
             Self::CqeCompression { format, supported, .. } => write!(
                 f,
@@ -365,14 +365,14 @@ impl fmt::Display for Error {
                 f,
                 "{object} {number:#x} has a queue of this crate already; drop that one, and its handles, first"
             ),
-            Self::MixedUp { object } => write!(f, "the {object} given is that of another queue pair"),
+            Self::MixedUp { object } => write!(f, "the {object} belongs to another queue pair"),
             Self::CqNotGiven { which } => write!(
                 f,
                 "the completion queue of the {which} was not given, so that completions from before the reset would stay in it"
             ),
             Self::PeerWithoutAddress { link_layer } => match link_layer {
                 super::LinkLayer::Ethernet => {
-                    f.write_str("the peer sent no GID, and on Ethernet nothing else names it: give it a GID index")
+                    f.write_str("the peer sent no GID, which Ethernet needs: give the peer a GID index")
                 }
                 super::LinkLayer::InfiniBand => {
                     f.write_str("the peer sent neither a LID nor a GID: is a subnet manager running?")
@@ -391,29 +391,29 @@ impl fmt::Display for Error {
             ),
             Self::StaleCompletions { qpn, cqn } => write!(
                 f,
-                "a new queue pair got the number {:#x} of an earlier one, of which completions lie unpolled in completion queue \
-                 {:#x}: poll it until it is empty, or let it forget that number",
+                "a new queue pair got the number {:#x} of an earlier one, whose completions in completion queue {:#x} are \
+                 unpolled: poll it until it is empty, or let it forget that number",
                 qpn.get(),
                 cqn.get()
             ),
             Self::Receivers { cqn, error } => {
-                write!(f, "completion queue {:#x} cannot serve this receiver: {error}; make one for it", cqn.get())
+                write!(f, "completion queue {:#x} cannot serve this receiver: {error}; use a separate one", cqn.get())
             }
             Self::StaleReceives { cqn } => write!(
                 f,
-                "completions of an earlier receiver lie unpolled in completion queue {:#x}, and completions of frames have no number \
-                 that tells them apart: poll it until it is empty, or let it forget receives",
+                "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames have no \
+                 numbers: poll it until it is empty, or let it forget receives",
                 cqn.get()
             ),
             Self::Unsupported { what } => {
-                write!(f, "{what}: this device, or the software that drives it, cannot do it")
+                write!(f, "{what}: not supported by this device or its driver")
             }
             Self::AccessMissing { needs, has } => {
-                write!(f, "the registration must permit {needs}, and permits {has}")
+                write!(f, "the registration must permit {needs}, but permits {has}")
             }
             Self::AccessExcess { not } => write!(f, "memory of this kind cannot be registered {not}"),
-            Self::InPieces => f.write_str("the registration has other pieces, which a change would change, too"),
-            Self::Parts { object, why } => write!(f, "libmlx5 handed out a {object} this crate cannot drive: {why}"),
+            Self::InPieces => f.write_str("the registration has other pieces, which the change would also affect"),
+            Self::Parts { object, why } => write!(f, "libmlx5 returned a {object} that this crate cannot drive: {why}"),
         }
     }
 }

@@ -63,9 +63,9 @@ pub(crate) fn signatures(object: &'static str, variable: &'static CStr, signed: 
     }
     let variable = variable.to_string_lossy();
     let why = if asked {
-        format!("the environment variable {variable} makes libmlx5 ask for WQE signatures; unset it")
+        format!("the environment variable {variable} makes libmlx5 request WQE signatures; unset it")
     } else {
-        format!("libmlx5 asks for WQE signatures where there is the environment variable {variable} alone; set it")
+        format!("libmlx5 requests WQE signatures only if the environment variable {variable} is set; set it")
     };
     Err(Error::Parts { object, why })
 }

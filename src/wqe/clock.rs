@@ -172,7 +172,11 @@ impl fmt::Display for WaitError {
                 write!(f, "the time {time:#x} is further than {limit:#x} from the clock, which showed {now:#x}")
             }
             Self::Nanoseconds { value, limit } => {
-                write!(f, "{value:#x} is no real time: {} nanoseconds, less than {limit} are possible", value as u32)
+                write!(
+                    f,
+                    "{value:#x} is not a real time: its nanoseconds are {}, and must be less than {limit}",
+                    value as u32
+                )
             }
         }
     }

@@ -153,39 +153,39 @@ impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::TooManySges { count, limit } => {
-                write!(f, "{count} scatter/gather entries, the queue takes at most {limit}")
+                write!(f, "{count} scatter/gather entries, but the queue accepts at most {limit}")
             }
             Self::SgeTooLong { bytes, limit } => {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
             Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, a template's entries have at least 1"),
             Self::InlineTooLong { bytes, limit } => {
-                write!(f, "{bytes} bytes of inline data, the queue takes at most {limit}")
+                write!(f, "{bytes} bytes of inline data, but the queue accepts at most {limit}")
             }
             Self::WqeTooLong { ds, limit } => {
-                write!(f, "WQE of {ds} DS (16 bytes each), the control segment counts at most {limit}")
+                write!(f, "WQE of {ds} DS (16 bytes each), but the control segment counts at most {limit}")
             }
             Self::KeyListTooLong { entries, limit } => {
-                write!(f, "list of {entries} entries, the memory key has room for {limit}")
+                write!(f, "list of {entries} entries, but the memory key has room for {limit}")
             }
-            Self::KeyListEmpty => write!(f, "list of 0 entries in memory, it has at least 1"),
+            Self::KeyListEmpty => write!(f, "list of 0 entries in memory, at least 1 is needed"),
             Self::KeyListMisaligned { addr } => {
-                write!(f, "list at {addr:#x}, lists in memory begin at multiples of {KEY_LIST_ALIGN}")
+                write!(f, "list at {addr:#x}, but lists in memory begin at multiples of {KEY_LIST_ALIGN}")
             }
             Self::KeyListCut { bytes, needed } => {
-                write!(f, "{bytes} bytes of a list in memory of which the device reads {needed}")
+                write!(f, "list in memory of {bytes} bytes, but the device reads {needed}")
             }
             Self::FormattedTooLong { bytes, limit } => {
-                write!(f, "{bytes} bytes behind a memory key with formats, they count at most {limit}")
+                write!(f, "memory key with formats over {bytes} bytes, at most {limit} are possible")
             }
             Self::DataUnitTooShort { bytes, limit } => {
-                write!(f, "{bytes} bytes behind a memory key that encrypts one data unit of {limit}")
+                write!(f, "memory key over {bytes} bytes, but it encrypts one data unit of {limit}")
             }
-            Self::EncryptedSignatures => {
-                f.write_str("signatures of encrypted data in memory and on the wire, the device makes them of one")
-            }
+            Self::EncryptedSignatures => f.write_str(
+                "signatures of encrypted data in memory and on the wire, but the device makes them on one side only",
+            ),
             Self::MemcpySize { bytes, limit } => {
-                write!(f, "copy of {bytes} bytes, the device copies 1 to {limit}")
+                write!(f, "copy of {bytes} bytes, but the device copies 1 to {limit}")
             }
         }
     }

@@ -271,7 +271,7 @@ pub struct DifferentBlocks;
 
 impl fmt::Display for DifferentBlocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("signatures are copied between blocks of the same structure only: of one size, with the same kind of signature")
+        f.write_str("signatures can only be copied between blocks of one size, with the same kind of signature")
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Error {
     #[error("doorbell register: {0}")]
     Register(#[from] RegisterError),
     /// [`RegisterOptions::SharedWith`](softhca::embedded::RegisterOptions::SharedWith), for an end that is to own its register.
-    #[error("an end of its own register cannot share that of another: End::with_register takes a shared one")]
+    #[error("this end has its own register, and cannot share another end's: use End::with_register")]
     SharedRegister,
     /// The send queue.
     #[error("send queue: {0}")]
@@ -37,7 +37,7 @@ pub enum Error {
     #[error("completion queue: {0}")]
     CompletionQueue(#[from] CqError),
     /// The completion queue is that of another end: they were exchanged.
-    #[error("the completion queue is that of another end")]
+    #[error("the completion queue belongs to another end")]
     MixedUp,
     /// Completions of an earlier queue pair with the number of the new one lie in the completion queue, and would pass for its own.
     #[error("completions of an earlier queue pair with the number {:#x} were not polled: poll or forget them", .0.get())]
@@ -46,9 +46,9 @@ pub enum Error {
     #[error("no thread for the device: {0}")]
     Thread(std::io::Error),
     /// [`run_until_idle`](crate::run_until_idle) does not end: a peer is never ready, and retries are unlimited.
-    #[error("the devices find no end: is there a receive for each message?")]
+    #[error("the devices do not become idle: is there a receive for each message?")]
     NoEnd,
     /// The device runs on a thread of its own, so the caller may not step it.
-    #[error("the device runs on a thread of its own: poll for what it does")]
+    #[error("the device runs on its own thread: poll instead")]
     OnThread,
 }

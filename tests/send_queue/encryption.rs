@@ -78,7 +78,7 @@ fn what_devices_cannot_encrypt_is_refused() {
     let posted = unsafe { sq.post_unchecked(&list.encryption(one)) };
     let error = EncodeError::DataUnitTooShort { bytes: 0x1000, limit: 520 };
     assert_eq!(posted, Err(PostError::Encode(error)));
-    assert_eq!(error.to_string(), "4096 bytes behind a memory key that encrypts one data unit of 520");
+    assert_eq!(error.to_string(), "memory key over 4096 bytes, but it encrypts one data unit of 520");
     let both = list.signature(BlockSignature::on_both(CRC, CRC), PSVS);
     for (side, order) in
         [(EncryptedSide::Wire, SignatureOrder::AfterCrypto), (EncryptedSide::Memory, SignatureOrder::BeforeCrypto)]

@@ -78,7 +78,7 @@ fn what_formats_cannot_count_is_refused() {
     let posted = unsafe { sq.post_unchecked(&wqe::configure_key(KEY, 4).list([long; 3]).signature(signature, PSVS)) };
     let error = EncodeError::FormattedTooLong { bytes: 3 * u64::from(MAX_SGE_BYTES), limit: u32::MAX };
     assert_eq!(posted, Err(PostError::Encode(error)));
-    assert_eq!(error.to_string(), "6442450941 bytes behind a memory key with formats, they count at most 4294967295");
+    assert_eq!(error.to_string(), "memory key with formats over 6442450941 bytes, at most 4294967295 are possible");
     // With 48 entries there would be 60 DS.
     let list = [Sge { length: 1, ..DATA }; 52];
     let request = wqe::configure_key(KEY, 52).list(&list[..]).signature(signature, PSVS);

@@ -56,7 +56,7 @@ impl<H: Structure, E: Element> List<H, E> {
     pub fn zeroed(len: usize) -> Self {
         const { assert!(H::BYTES.is_multiple_of(4) && E::BYTES.is_multiple_of(4) && E::BYTES != 0) };
         let bytes = len.checked_mul(E::BYTES).and_then(|bytes| bytes.checked_add(H::BYTES));
-        let Some(bytes) = bytes else { panic!("{len} elements of {} bytes are more than memory has", E::BYTES) };
+        let Some(bytes) = bytes else { panic!("{len} elements of {} bytes do not fit into memory", E::BYTES) };
         Self { words: vec![0; bytes / 4], types: PhantomData }
     }
 
@@ -154,7 +154,7 @@ mod tests {
         for len in [usize::MAX / 16 - HEAD / 16 + 1, usize::MAX / 16 + 1, usize::MAX] {
             let panic = std::panic::catch_unwind(|| Keys::zeroed(len).len()).expect_err("no memory holds it");
             let text = panic.downcast_ref::<String>().expect("a message of this crate");
-            assert_eq!(*text, format!("{len} elements of 16 bytes are more than memory has"));
+            assert_eq!(*text, format!("{len} elements of 16 bytes do not fit into memory"));
         }
     }
 }

@@ -79,6 +79,6 @@ where
 fn left_behind(object: &'static str, number: Qpn, cq: &Cq) -> Error {
     let (number, cqn) = (number.get(), cq.cqn().get());
     let why =
-        format!("completions of an earlier one with its number {number:#x} lie unpolled in completion queue {cqn:#x}");
+        format!("completion queue {cqn:#x} has unpolled completions of an earlier one with its number {number:#x}");
     Error::Parts { object, why }
 }
