@@ -36,48 +36,48 @@ const ORDERS: &[(&str, Order)] = &[("big", Order::Big), ("little", Order::Little
 const SIZES: &[(&str, usize)] = &[("64", 64), ("128", 128)];
 
 const AFTER_HELP: &str = "\
-Paste what you have: whole logs of libmlx5, the kernel (dmesg), UCX, DPDK, libxlio, NCCL or perftest, or only the digits, as
-xxd, hexdump, od, gdb or the drivers print them. What is not a dump and tells nothing is passed over.
+Paste whole logs of libmlx5, the kernel (dmesg), UCX, DPDK, libxlio, NCCL or perftest, or only the digits, as xxd,
+hexdump, od, gdb or the drivers print them. The command skips all other text.
 
   dmesg | blueflame decode
   blueflame decode job.log --json
   blueflame decode ring.bin --binary --kind wqe --transport ud
   echo 10012abe00000004 | blueflame decode --kind sq-doorbell
 
-Fields have the names of mlx5dv.h. Exit code: 0 when something was found, 1 when nothing was, 2 for a wrong call or a file that
-cannot be read.";
+Fields have the names of mlx5dv.h. Exit codes: 0 if the command found a dump or a line that it knows, 1 if not, 2 for a
+wrong call or an unreadable file.";
 
-/// Says what a dump of an error CQE, a WQE or a doorbell means.
+/// Explain a dump of an error CQE, a WQE or a doorbell
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
-    /// What to read; standard input if there is none, or for -
+    /// The files to read; standard input if there are none, or for -
     files: Vec<PathBuf>,
-    /// What the bytes are, where the text does not say
+    /// The structure of the bytes, if the text does not name it
     #[arg(short, long, default_value = "auto", value_parser = named(KINDS))]
     kind: Input,
-    /// The transport of the WQEs, which they do not say themselves; else the one that fits
+    /// The transport of the WQEs, which their bytes do not contain; by default the one that fits
     #[arg(short, long, value_parser = named(TRANSPORTS))]
     transport: Option<Transport>,
-    /// The order of bytes in a dump's words: big as drivers print them, little as debuggers do; else what fits
+    /// The order of bytes in a dump's words: big in drivers' output, little in debuggers'; by default the one that fits
     #[arg(long, value_parser = named(ORDERS))]
     order: Option<Order>,
-    /// Bytes of a CQE; else what fits
+    /// Bytes of a CQE; by default the size that fits
     #[arg(long, value_name = "BYTES", value_parser = named(SIZES))]
     cqe_size: Option<usize>,
     /// The input is binary, even if it could be text
     #[arg(short, long)]
     binary: bool,
-    /// One JSON object for all that was found
+    /// Print one JSON object with all results
     #[arg(long)]
     json: bool,
 }
 
-/// Reads, and prints what was found.
+/// Reads the input, and prints the results.
 pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
     match decode(arguments, colour) {
         Ok(code) => code,
-        // Who reads has seen enough: `blueflame decode | head`.
+        // The reader of the pipe has finished: `blueflame decode | head`.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }

@@ -1,4 +1,4 @@
-//! `blueflame`: the tool for people who look into what an mlx5 NIC and its drivers do.
+//! `blueflame`: the tool for people who examine mlx5 NICs and their drivers.
 
 mod decode;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Looks into what an mlx5 NIC and its drivers do.
+/// Examine mlx5 NICs and their drivers.
 #[derive(Parser)]
 #[command(name = "blueflame", version)]
 struct Arguments {
@@ -20,7 +20,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Says what a dump of an error CQE, a WQE or a doorbell means
+    /// Explain a dump of an error CQE, a WQE or a doorbell
     Decode(decode::Arguments),
 }
 
