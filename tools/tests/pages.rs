@@ -1,6 +1,7 @@
-//! The pages of the book name files, tests, commands and each other. All of these exist, and claims are short.
+//! The pages about claims and parts name files, tests and commands. All of these exist, and claims are short.
 //!
-//! Here belong checks of the pages as text. A table that a program makes or compares has its check beside that program.
+//! Here belong checks of the names in pages. `book.rs` checks links and code. A table that a program makes or compares
+//! has its check beside that program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,17 +46,6 @@ impl Page {
     /// The targets of links.
     fn links(&self) -> impl Iterator<Item = &str> {
         self.text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
-    }
-
-    /// The names by which links reach the headings, as GitHub makes them.
-    fn anchors(&self) -> BTreeSet<String> {
-        let headings = self.text.lines().filter(|line| line.starts_with('#'));
-        let named = headings.map(|line| {
-            let words = line.trim_start_matches('#').trim().to_lowercase();
-            let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-            kept.collect::<String>().replace(' ', "-")
-        });
-        named.collect()
     }
 }
 
@@ -112,25 +102,6 @@ fn named_files_tests_and_commands_exist() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-#[test]
-fn links_lead_to_files_and_headings() {
-    let mut wrong = Vec::new();
-    let all = ["docs", "README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"].into_iter().flat_map(pages);
-    for page in all {
-        let folder = page.path.parent().unwrap_or(Path::new(""));
-        for link in page.links().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
-            let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
-            let target = if file.is_empty() { page.path.clone() } else { folder.join(file) };
-            let there = root().join(&target).exists();
-            let is_page = target.extension().is_some_and(|extension| extension == "md");
-            if !there || is_page && anchor.is_some_and(|anchor| !Page::read(&target).anchors().contains(anchor)) {
-                wrong.push(format!("{}: {link}", page.path.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
 /// A row of a table of claims: the first cell, and all of the row.
 fn claims(page: &Page) -> Vec<(&str, &str)> {
     let rows = page.text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| claim "));
@@ -168,9 +139,4 @@ fn what_is_missing_is_told() {
     }
     assert_eq!(unknown_command("./run test --long"), None);
     assert!(unknown_command("./run nothing").is_some());
-    let page = Page { path: PathBuf::new(), text: "## A \"shared\" `CQ`, x\n[a](b.md#c)".to_owned() };
-    assert_eq!(
-        (page.anchors().first().map(String::as_str), page.links().next()),
-        (Some("a-shared-cq-x"), Some("b.md#c"))
-    );
 }
