@@ -1,5 +1,5 @@
-//! What a program can have happen to the devices, as somebody at the machine could, and what it can ask them about
-//! themselves: found with `dlsym(RTLD_DEFAULT, …)`.
+//! Functions by which a program causes accidents of devices, and asks devices about themselves: found with
+//! `dlsym(RTLD_DEFAULT, …)`.
 
 use crate::device::{Hca, refusal, tally};
 use crate::process::Errno;
@@ -9,16 +9,17 @@ use softhca::firmware::Status;
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-/// Takes the link of a port down (`up` = 0), as pulling its cable does, or up again. `device` is the number in `mlx5_N`, `port`
-/// counts from 1. Whoever has the device open gets the event.
+/// Takes the link of a port down (`up` = 0), as pulling its cable does, or up again. `device` is the number in
+/// `mlx5_N`, `port` counts from 1. Programs that have the device open get the event.
 ///
-/// Returns 0; -1 with `errno` if this process has no such device open (`ENODEV`), or the device has no such port (`EINVAL`).
+/// Returns 0; -1 with `errno` if this process has no such device open (`ENODEV`), or the device has no such port
+/// (`EINVAL`).
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_set_port(device: c_int, port: c_int, up: c_int) -> c_int {
     provoke(device, |device| device.set_port_up(u8::try_from(port).unwrap_or(0), up != 0))
 }
 
-/// Stops a device for good, as an internal error of its firmware does. Whoever has it open gets the event.
+/// Stops a device for good, as an internal error of its firmware does. Programs that have it open get the event.
 ///
 /// Returns 0; -1 with `errno` = `ENODEV` if this process has no such device open.
 #[unsafe(no_mangle)]
@@ -29,15 +30,15 @@ pub extern "C" fn softhca_fail(device: c_int) -> c_int {
     })
 }
 
-/// Has the calling thread's `nth` command from now on (`RDMA_VERBS_IOCTL`, as `softhca_commands` counts them), from 1, fail with
-/// `errno`, before anything is done. Those after it do not. `nth` = 0 takes that back.
+/// Has the calling thread's `nth` command from now on (`RDMA_VERBS_IOCTL`, as `softhca_commands` counts them), from 1,
+/// fail with `errno`, before anything is done. Those after it do not. `nth` = 0 takes that back.
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_refuse(nth: u64, errno: c_int) {
     refusal::refuse_command(nth, errno);
 }
 
-/// Likewise, but the firmware refuses the `nth` mailbox with this opcode (0 = any), with `status` (`MLX5_CMD_STAT_*`), those that
-/// a kernel sends on the thread's behalf among them.
+/// Likewise, but the firmware refuses the `nth` mailbox with this opcode (0 = any), with `status` (`MLX5_CMD_STAT_*`),
+/// those that a kernel sends on the thread's behalf among them.
 ///
 /// Returns 0; -1 with `errno` = `EINVAL` if there is no such status.
 #[unsafe(no_mangle)]
@@ -56,10 +57,10 @@ pub extern "C" fn softhca_carried_out(opcode: u16) -> u32 {
     tally::of(opcode)
 }
 
-/// Writes to `text`, of `room` bytes, how many objects of each kind a device has in this process: a C string, `kind=count` with
-/// commas between them, by name.
+/// Writes to `text`, of `room` bytes, how many objects of each kind a device has in this process: a C string,
+/// `kind=count` with commas between them, by name.
 ///
-/// Returns how many bytes the whole takes, without its final zero: as much of it as there is room for was written. -1 with
+/// Returns the bytes of the whole text without its final zero, even if the room was too small for it. Returns -1 with
 /// `errno` = `ENODEV` if this process has no such device open.
 ///
 /// # Safety

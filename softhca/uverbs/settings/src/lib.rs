@@ -1,5 +1,6 @@
-//! How the launcher and the preloaded object agree: the settings, carried by environment variables ([`Settings`]), and
-//! who the devices are (GUIDs, LIDs, GIDs), derived from their numbers so that every process sees the same ones.
+//! The agreement between the launcher and the preloaded object. Environment variables carry the settings
+//! ([`Settings`]). The identities of devices (GUIDs, LIDs, GIDs) follow from their numbers, so every process sees the
+//! same ones.
 
 mod clock;
 mod generation;
@@ -35,7 +36,8 @@ pub fn vfio_group_number(group: u32) -> (u32, u32) {
     (243, group & 0xff)
 }
 
-/// The IOMMU group of device `device`, which is in it by itself. Linux counts them from 0, so no real one has such a number.
+/// The IOMMU group of device `device`, which is in it by itself. Linux counts them from 0, so no real one has such a
+/// number.
 #[must_use]
 pub fn vfio_group(device: u32) -> u32 {
     0xca00 + device
@@ -57,7 +59,7 @@ pub const MTUS: std::ops::RangeInclusive<u32> = 352..=9978;
 
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
-/// What the WQE of a raw packet must hold of the packet's headers, at least.
+/// The least headers that the WQE of a raw packet must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InlineHeaders {
     /// Nothing, as with a ConnectX-5 and later.
@@ -100,7 +102,7 @@ impl From<InlineHeaders> for softhca::context::InlineHeaders {
 /// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memlock {
-    /// Who does not have `CAP_IPC_LOCK`.
+    /// Users without `CAP_IPC_LOCK`.
     Linux,
     /// Root, too.
     Everybody,
@@ -122,12 +124,13 @@ impl Memlock {
     }
 }
 
-/// What the launcher tells the preloaded object.
+/// The settings that the launcher gives to the preloaded object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Devices, `mlx5_0` upwards.
     pub devices: u32,
-    /// PCI functions that are no devices of the kernel's, but there for programs to drive by VFIO; numbered on from the devices.
+    /// PCI functions that are no devices of the kernel's, but there for programs to drive by VFIO; numbered on from the
+    /// devices.
     pub vfio: u32,
     /// Ports of each device, and of each function.
     pub ports: u32,
@@ -139,7 +142,7 @@ pub struct Settings {
     pub generation: Generation,
     /// The machine's IP addresses, for which an Ethernet port has GIDs.
     pub addresses: Vec<LocalAddress>,
-    /// What raw packets need inline.
+    /// The headers that raw packets need inline.
     pub inline_headers: InlineHeaders,
     /// Whom `RLIMIT_MEMLOCK` binds.
     pub memlock: Memlock,
@@ -149,11 +152,12 @@ pub struct Settings {
     pub static_uars: bool,
     /// Registers are not write-combining, as in many virtual machines: all of a context's queues share one.
     pub no_write_combining: bool,
-    /// What queues of Ethernet ports can have in their timestamps.
+    /// The timestamps that queues of Ethernet ports can have.
     pub clock: Clock,
     /// A new queue pair gets the lowest number that is free, hence that of one just destroyed.
     pub reuse_qpn: bool,
-    /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device thread.
+    /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device
+    /// thread.
     pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
     pub faults: Option<String>,
@@ -161,7 +165,7 @@ pub struct Settings {
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
     pub report: Option<PathBuf>,
-    /// Root of the tree that stands in for `/sys/class/infiniband` and what it links to.
+    /// Root of the tree that replaces `/sys/class/infiniband` and its targets.
     pub sysfs: Option<PathBuf>,
     /// Log filter of the preloaded object.
     pub log: String,
@@ -175,7 +179,7 @@ pub struct BadSetting {
     pub name: &'static str,
     /// What it holds.
     pub value: String,
-    /// What it may hold.
+    /// Its possible values.
     pub expected: &'static str,
 }
 
@@ -234,7 +238,7 @@ impl Settings {
     /// # Errors
     /// [`BadSetting`] for the first variable that is missing or impossible.
     pub fn from_env(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Self>, BadSetting> {
-        // What is no text is no value of these, either. Paths may be any bytes.
+        // These values are text. Paths may be any bytes.
         let var = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
         let Some(devices) = var(DEVICES) else { return Ok(None) };
         let count = |name, value: Option<String>, max, expected| {
@@ -330,7 +334,7 @@ impl Settings {
 
 /// PCI vendor of the devices (Mellanox).
 pub const PCI_VENDOR_ID: u32 = 0x15b3;
-/// Who has made the devices, as verbs tell it: Mellanox' first block of Ethernet addresses (OUI).
+/// The vendor ID that verbs report: Mellanox' first block of Ethernet addresses (OUI).
 pub const VENDOR_ID: u32 = 0x02c9;
 
 /// LID of a port: 0 on Ethernet.
@@ -339,8 +343,8 @@ pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
     port::lid(settings.link, device, port)
 }
 
-/// Bytes of the largest packets between ports: on Ethernet, with which the longest headers (GRH, UDP, BTH, XRCETH, AtomicETH and
-/// ICRC) fit into a frame, as Linux reckons (`iboe_get_mtu`).
+/// Bytes of the largest packets between ports: on Ethernet, with which the longest headers (GRH, UDP, BTH, XRCETH,
+/// AtomicETH and ICRC) fit into a frame, as Linux reckons (`iboe_get_mtu`).
 #[must_use]
 pub fn path_mtu(settings: &Settings) -> u32 {
     const HEADERS: u32 = 40 + 8 + 12 + 4 + 28 + 4;
@@ -422,7 +426,7 @@ mod tests {
 
     #[test]
     fn packets_are_as_long_as_frames_permit() {
-        // What Linux says of netdevs with these MTUs.
+        // The values of Linux for netdevs with these MTUs.
         for (mtu, packet) in [(352, 256), (1500, 1024), (2143, 1024), (2144, 2048), (4192, 4096), (9978, 4096)] {
             assert_eq!(path_mtu(&Settings { mtu, ..settings(Link::Ethernet) }), packet, "{mtu}");
         }

@@ -28,7 +28,7 @@ pub(crate) fn to_text(addresses: &[LocalAddress]) -> String {
     parts.join(&OUTER.to_string())
 }
 
-/// What [`to_text`] made a string of.
+/// Reads a string that [`to_text`] made.
 pub(crate) fn from_text(text: &str) -> Option<Vec<LocalAddress>> {
     let parts = text.split(OUTER).filter(|part| !part.is_empty());
     let addresses: Option<Vec<_>> = parts

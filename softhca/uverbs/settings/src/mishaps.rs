@@ -1,6 +1,7 @@
-//! What somebody does to a device while programs run, by files in the fabric's directory. `DEVICE-PORT.down`, such as
-//! `mlx5_0-1.down`, takes the link of that port down in every process; without the file it is up again. `DEVICE.failed` has the device
-//! fail when it appears; to have one fail that has recovered, the file is removed and made again.
+//! Accidents of a device while programs run, caused by files in the fabric's directory. `DEVICE-PORT.down`, such as
+//! `mlx5_0-1.down`, takes the link of that port down in every process; without the file it is up again. When
+//! `DEVICE.failed` appears, the device fails. To make a recovered device fail again, remove the file and create it
+//! again.
 
 use softhca::device::Device;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// How often the files are looked for.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// What has happened to a device.
+/// The accidents of a device so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mishap {
     /// The cable of a port, from 1, was pulled, or plugged in again (`up`).
@@ -49,8 +50,8 @@ impl Watched {
 }
 
 impl Mishaps {
-    /// Those of device `index` with so many ports, of which none has happened; `fabric` is the directory in which the processes
-    /// meet.
+    /// Those of device `index` with so many ports, of which none has happened; `fabric` is the directory in which the
+    /// processes meet.
     #[must_use]
     pub fn new(fabric: &Path, index: u32, ports: u32) -> Self {
         let cable = |port| Watched::new(fabric.join(format!("mlx5_{index}-{port}.down")));
@@ -61,7 +62,7 @@ impl Mishaps {
         }
     }
 
-    /// Does to `device` what has happened since the last look. `now` is a clock that never goes back.
+    /// Applies to `device` the accidents since the last look. `now` is a clock that never goes back.
     pub fn befall(&mut self, now: Duration, device: &mut Device) {
         self.look(now, |mishap| match mishap {
             Mishap::Cable { port, up } => {
@@ -92,7 +93,7 @@ impl Mishaps {
 mod tests {
     use super::*;
 
-    /// What a look says.
+    /// The result of a look.
     fn look(mishaps: &mut Mishaps, now: u64) -> Vec<Mishap> {
         let mut suffered = Vec::new();
         mishaps.look(Duration::from_millis(now), |mishap| suffered.push(mishap));

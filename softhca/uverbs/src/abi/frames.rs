@@ -1,4 +1,5 @@
-//! The structures of commands that make receivers of Ethernet frames, and say which frames they get (`rdma/ib_user_verbs.h`).
+//! The structures of commands that make receivers of Ethernet frames, and say which frames they get
+//! (`rdma/ib_user_verbs.h`).
 
 use super::abi;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -85,7 +86,7 @@ abi! {
         flow_handle: u32,
     }
 
-    /// `struct ib_uverbs_flow_spec_hdr`: what a specification begins with. Of most, a value and a mask follow, of equal size.
+    /// `struct ib_uverbs_flow_spec_hdr`: the start of a specification. A value and a mask of equal size follow in most.
     struct FlowSpecHeader {
         spec_type: u32,
         size: u16,

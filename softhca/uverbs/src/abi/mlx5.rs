@@ -68,7 +68,7 @@ abi! {
         reserved: u32,
         nsec: u64,
         cycles: u64,
-        /// What `nsec` leaves out, in parts of `1 << shift`.
+        /// The fraction beyond `nsec`, in parts of `1 << shift`.
         frac: u64,
         /// Nanoseconds of `1 << shift` cycles.
         mult: u32,
@@ -231,11 +231,12 @@ abi! {
     }
 }
 
-/// `enum mlx5_ib_alloc_ucontext_flags`, `MLX5_IB_ALLOC_UCTX_DEVX`: the context is a user of the device, who may send commands.
+/// `enum mlx5_ib_alloc_ucontext_flags`, `MLX5_IB_ALLOC_UCTX_DEVX`: the context is a user of the device, who may send
+/// commands.
 pub(crate) const ALLOC_UCTX_DEVX: u32 = 1;
 
-/// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET`: the clock can be read; `..._MKEY_UPDATE_TAG`: UMR can change the lowest
-/// byte of a key.
+/// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET`: the clock can be read; `..._MKEY_UPDATE_TAG`: UMR can change
+/// the lowest byte of a key.
 pub(crate) const ALLOC_UCONTEXT_CORE_CLOCK: u32 = 1;
 pub(crate) const ALLOC_UCONTEXT_MKEY_TAG: u32 = 1 << 5;
 /// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS`: timestamps can have the time.
@@ -246,7 +247,7 @@ pub(crate) const CLOCK_INFO_V1: u8 = 1;
 /// `enum mlx5_lib_caps`: the library can allocate UARs one by one.
 pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 
-/// What the response to creating a QP holds (`enum mlx5_ib_create_qp_resp_mask`): numbers of its parts.
+/// The content of the response to creating a QP (`enum mlx5_ib_create_qp_resp_mask`): numbers of its parts.
 pub(crate) mod qp_resp {
     pub(crate) const TIRN: u32 = 1;
     pub(crate) const RQN: u32 = 1 << 2;
@@ -264,7 +265,7 @@ pub(crate) mod rx_hash {
     pub(crate) const SRC_PORT_UDP: u64 = 1 << 6;
     pub(crate) const DST_PORT_UDP: u64 = 1 << 7;
     pub(crate) const IPSEC_SPI: u64 = 1 << 8;
-    /// Of the headers inside of a tunnel.
+    /// For the headers inside a tunnel.
     pub(crate) const INNER: u64 = 1 << 31;
     /// `MLX5_RX_HASH_FUNC_TOEPLITZ`.
     pub(crate) const TOEPLITZ: u8 = 1;
@@ -287,7 +288,7 @@ pub(crate) mod qp_flag {
     pub(crate) const ALLOW_SCATTER_CQE: u32 = 1 << 8;
     pub(crate) const UAR_PAGE_INDEX: u32 = 1 << 10;
     pub(crate) const DCI_STREAM: u32 = 1 << 11;
-    /// What can be asked of a QP that is not a DCT or RSS, as far as the device goes.
+    /// The flags that the device supports for a QP that is not a DCT or RSS.
     pub(crate) const SUPPORTED: u32 =
         SIGNATURE | SCATTER_CQE | BFREG_INDEX | TYPE_DCI | ALLOW_SCATTER_CQE | UAR_PAGE_INDEX | DCI_STREAM;
 }

@@ -1,4 +1,4 @@
-//! What requests are told by in the uverbs ABI: objects, and write commands (`rdma/ib_user_ioctl_cmds.h`,
+//! The names of requests in the uverbs ABI: objects, and write commands (`rdma/ib_user_ioctl_cmds.h`,
 //! `rdma/mlx5_user_ioctl_cmds.h`, `rdma/ib_user_verbs.h`).
 
 /// `enum uverbs_default_objects`, and `enum mlx5_ib_objects` from 0x1000.
@@ -65,7 +65,7 @@ pub(crate) mod object {
 /// Write commands (`enum ib_uverbs_write_cmds`); `EX` marks the extended ones.
 pub(crate) mod command {
     pub(crate) const EX: u32 = 0x8000_0000;
-    /// What a command may be told by: its number (`IB_USER_VERBS_CMD_COMMAND_MASK`), and this mark.
+    /// The bits that identify a command: its number (`IB_USER_VERBS_CMD_COMMAND_MASK`), and this mark.
     pub(crate) const BITS: u32 = EX | 0xff;
     pub(crate) const QUERY_DEVICE: u32 = 1;
     pub(crate) const QUERY_PORT: u32 = 2;

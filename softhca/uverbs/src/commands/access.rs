@@ -1,4 +1,4 @@
-//! What peers and the device may do with memory, as the ABI and the device say it.
+//! The rights of peers and the device to memory, in the terms of the ABI and of the device.
 
 use crate::abi::access;
 use crate::process::Errno;

@@ -15,8 +15,8 @@ const PREFETCH_NO_FAULT: u64 = 2;
 /// `IB_UVERBS_ADVISE_MR_FLAG_FLUSH`: the pages are there when the command returns.
 const FLUSH: u32 = 1;
 
-/// `ADVISE_MR`: 0 PD, 1 advice, 2 flags, 3 scatter/gather entries. Without the flag the kernel prefetches later, and tells
-/// nobody how it went; so is it here.
+/// `ADVISE_MR`: 0 PD, 1 advice, 2 flags, 3 scatter/gather entries. Without the flag, the kernel prefetches later and
+/// reports no result, and this object does the same.
 pub(crate) fn advise(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let pd: Arc<Pd> = context.get(request.handle(0)?)?;
     let advice: u64 = request.input(1)?;
@@ -67,7 +67,7 @@ fn prefetch(address: u64, len: u64, advice: u64) -> Result<(), Errno> {
     let start = address / page * page;
     let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(page)).ok_or(Errno::EFAULT)?;
     let at = std::ptr::without_provenance_mut(start as usize);
-    // SAFETY: populating changes neither contents nor protection, whatever the range; a bad range is an error.
+    // SAFETY: populating changes neither contents nor protection, for any range; a bad range is an error.
     let done = unsafe { libc::madvise(at, (end - start) as usize, how) } == 0;
     match Errno::last() {
         _ if done => Ok(()),

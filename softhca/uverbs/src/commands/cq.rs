@@ -54,7 +54,7 @@ impl context::Object for Cq {
 }
 
 impl Cq {
-    /// What timestamps of queues that complete here are (mlx5_ib `qp.c`, `get_ts_format`).
+    /// The kind of timestamps of queues that complete here (mlx5_ib `qp.c`, `get_ts_format`).
     pub(super) fn timestamps(&self, hca: &Hca) -> Result<TimestampFormat, Errno> {
         let has = hca.capabilities();
         match (self.real_time, self.timestamps) {
@@ -72,7 +72,7 @@ impl Cq {
     }
 }
 
-/// Entries of a ring for `cqe` usable ones, as log2: what the kernel makes of the number.
+/// Entries of a ring for `cqe` usable ones, as log2, by the kernel's rule.
 fn log_entries(cqe: u32) -> Result<u8, Errno> {
     if cqe == 0 || cqe > MAX_CQE {
         return Err(Errno::EINVAL);
@@ -162,7 +162,7 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
     request.core_out(&response)
 }
 
-/// `RESIZE_CQ`: the program has a new ring; what the old one holds it copies itself.
+/// `RESIZE_CQ`: the program has a new ring, and copies the content of the old one itself.
 pub(crate) fn resize(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let wanted: ResizeCq = request.core_in()?;
     let driver: mlx5::ResizeCq = request.input(UHW_IN)?;

@@ -1,5 +1,5 @@
-//! Targets of dynamic connections. To a program they are QPs; the device makes one when the program has given all that it
-//! needs, which is in the move to RTR (mlx5_ib `qp.c`, `create_dct`, `mlx5_ib_modify_dct`).
+//! Targets of dynamic connections. To a program they are QPs. The device makes a target in the move to RTR, when all
+//! its parameters are known (mlx5_ib `qp.c`, `create_dct`, `mlx5_ib_modify_dct`).
 
 use super::access as rights;
 use super::cq::Cq;
@@ -26,7 +26,7 @@ const RESET: u8 = 0;
 const INIT: u8 = 1;
 const RTR: u8 = 2;
 
-/// What `mlx5_ib` takes, no more and no less: to INIT, and to RTR.
+/// The attributes that `mlx5_ib` requires, no more and no less: to INIT, and to RTR.
 const TO_INIT: u32 = mask::STATE | mask::ACCESS_FLAGS | mask::PKEY_INDEX | mask::PORT;
 const TO_RTR: u32 = mask::STATE | mask::MIN_RNR_TIMER | mask::AV | mask::PATH_MTU;
 /// What it tells.
@@ -46,7 +46,7 @@ pub(crate) struct Dct {
     _srq: Arc<Srq>,
 }
 
-/// What has been said of it.
+/// Its attributes so far.
 struct State {
     /// `enum ib_qp_state`.
     state: u8,
@@ -131,7 +131,7 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u
             if wanted.port_num == 0 || u32::from(wanted.port_num) > hca.settings.ports {
                 return Err(Errno::EINVAL);
             }
-            // What the device writes into receives is no right of the initiators'.
+            // Receives need no right of the initiators.
             let access = rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE)?;
             let (port, pkey_index) = (wanted.port_num, wanted.pkey_index);
             state.context =
@@ -157,7 +157,7 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u
     Ok(state.number)
 }
 
-/// What `mlx5_ib` tells of a target: nothing before it is there.
+/// The attributes that `mlx5_ib` reports of a target: none before it exists.
 pub(crate) fn query(dct: &Dct, attr_mask: u32) -> Result<QueryQpResp, Errno> {
     let state = lock(&dct.state);
     if attr_mask & !QUERIED != 0 || state.state != RTR {
@@ -165,14 +165,14 @@ pub(crate) fn query(dct: &Dct, attr_mask: u32) -> Result<QueryQpResp, Errno> {
     }
     let c = &state.context;
     Ok(QueryQpResp {
-        // Of the path nothing: the kernel does not say that it is global, and so leaves out what it knows.
+        // No path: the kernel does not mark it as global, and so leaves it out.
         qp_access_flags: rights::to_abi(Access { local_write: false, ..c.access }),
         pkey_index: c.pkey_index,
         qp_state: RTR,
         path_mtu: mtu::to_abi(c.mtu),
         min_rnr_timer: c.min_rnr_timer,
         port_num: c.port,
-        // As the kernel says of what it has not filled in (`IB_SIGNAL_ALL_WR` is 0).
+        // As the kernel leaves a field that it has not filled in (`IB_SIGNAL_ALL_WR` is 0).
         sq_sig_all: 1,
         ..FromZeros::new_zeroed()
     })

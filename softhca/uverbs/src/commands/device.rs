@@ -1,5 +1,5 @@
-//! The device: setting up a context, and what the device can do. The figures are those of a ConnectX-5 where they do
-//! not depend on what the software device can do.
+//! The device: setting up a context, and the device's abilities. The figures are those of a ConnectX-5, unless they
+//! depend on the software device.
 
 use super::request::Request;
 use crate::abi::mlx5::{
@@ -22,10 +22,10 @@ const MAX_SGE_RD: u32 = 30;
 /// On-demand paging (`enum ibv_odp_general_caps`): regions of memory that is not pinned, and one of all of it.
 const ODP_SUPPORT: u64 = 1;
 const ODP_SUPPORT_IMPLICIT: u64 = 1 << 1;
-/// What may name such regions, as a ConnectX-5 has it (`enum ibv_odp_transport_cap_bits`): on RC, SEND, receive, WRITE, READ,
-/// atomics and receives of an SRQ; on UC nothing; on UD, SEND.
+/// The requests that may name such regions, as on a ConnectX-5 (`enum ibv_odp_transport_cap_bits`): on RC, SEND,
+/// receive, WRITE, READ, atomics and receives of an SRQ; on UC nothing; on UD, SEND.
 const ODP_TRANSPORTS: [u32; 3] = [0x3f, 0, 1];
-/// `enum mlx5_user_inline_mode`: what a raw packet's WQE must hold of its headers.
+/// `enum mlx5_user_inline_mode`: the headers that a raw packet's WQE must contain.
 const INLINE_MODE_NONE: u8 = 1;
 const INLINE_MODE_L2: u8 = 2;
 const INLINE_MODE_IP: u8 = 3;

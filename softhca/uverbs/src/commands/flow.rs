@@ -1,5 +1,5 @@
-//! Flows: which frames a QP for raw packets gets (Linux `drivers/infiniband/core/uverbs_cmd.c`, `ib_uverbs_ex_create_flow`, and
-//! `drivers/infiniband/hw/mlx5/fs.c`, `mlx5_ib_create_flow`).
+//! Flows: which frames a QP for raw packets gets (Linux `drivers/infiniband/core/uverbs_cmd.c`,
+//! `ib_uverbs_ex_create_flow`, and `drivers/infiniband/hw/mlx5/fs.c`, `mlx5_ib_create_flow`).
 
 use super::flow_spec::{self, Parsed, Spec};
 use super::qp::Qp;
@@ -102,7 +102,7 @@ fn check_driver(wanted: &CreateFlow, request: &Request) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The rules of what no other takes: frames for groups, and those for single stations.
+/// The rules for frames that no other rule takes: those to groups, and those to single stations.
 fn leftovers(tirn: u32, all: bool) -> Vec<FlowRule> {
     /// Of the destination's first byte.
     const GROUP: u8 = 1;

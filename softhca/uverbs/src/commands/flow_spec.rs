@@ -1,5 +1,6 @@
-//! What the specifications of a flow say, as a kernel reads them (Linux `drivers/infiniband/core/uverbs_cmd.c`,
-//! `kern_spec_to_ib_spec`) and as mlx5_ib turns them into fields (`drivers/infiniband/hw/mlx5/fs.c`, `parse_flow_attr`).
+//! The specifications of a flow, as a kernel reads them (Linux `drivers/infiniband/core/uverbs_cmd.c`,
+//! `kern_spec_to_ib_spec`) and as mlx5_ib turns them into fields (`drivers/infiniband/hw/mlx5/fs.c`,
+//! `parse_flow_attr`).
 
 use crate::abi::frames::FlowSpecHeader;
 use crate::abi::mailbox::{Field, field};
@@ -18,7 +19,7 @@ pub(super) mod kind {
     pub(super) const VXLAN: u32 = 0x50;
     pub(super) const GRE: u32 = 0x51;
     pub(super) const MPLS: u32 = 0x60;
-    /// Of headers inside of a tunnel.
+    /// For headers inside a tunnel.
     pub(super) const INNER: u32 = 0x100;
     pub(super) const TAG: u32 = 0x1000;
     pub(super) const DROP: u32 = 0x1001;
@@ -63,7 +64,7 @@ pub(super) struct Spec<'a> {
     pub(super) mask: &'a [u8],
 }
 
-/// What a flow matches, and what it does besides.
+/// The matches of a flow, and its further effects.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) matching: FlowMatch,
@@ -128,7 +129,7 @@ fn filter(kind: u32, body: &[u8]) -> Result<Spec<'_>, Errno> {
     Ok(Spec { kind, value: &value[..known], mask: &mask[..known] })
 }
 
-/// A number of up to 4 bytes in a filter; what is missing of it is 0.
+/// A number of up to 4 bytes in a filter; missing bytes are 0.
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     (at..at + len).fold(0, |number, at| number << 8 | u64::from(bytes.get(at).copied().unwrap_or(0)))
 }

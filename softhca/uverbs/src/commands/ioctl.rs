@@ -1,4 +1,4 @@
-//! One `RDMA_VERBS_IOCTL`, and the tables of what is answered.
+//! One `RDMA_VERBS_IOCTL`, and the tables of the requests that it answers.
 
 use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
@@ -13,7 +13,7 @@ use crate::device::refusal;
 use crate::process::Errno;
 use std::sync::Arc;
 
-/// What answers a request.
+/// The function that answers a request.
 type Handler = fn(&Arc<Context>, &Request) -> Result<(), Errno>;
 
 /// A method of an object.

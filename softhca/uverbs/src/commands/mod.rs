@@ -1,5 +1,5 @@
-//! The commands of a device file, as a kernel answers them: one file for each object. What a command does to the device is
-//! the device's business. No command knows the table that it is in.
+//! The commands of a device file, as a kernel answers them: one file for each object. The device carries the command
+//! out. No command knows its table.
 
 mod access;
 mod advise;

@@ -18,7 +18,7 @@ pub(crate) struct Mr {
     state: Mutex<State>,
 }
 
-/// What a re-registration changes.
+/// The changes by a re-registration.
 struct State {
     key: u32,
     region: Region,
@@ -65,7 +65,7 @@ enum Memory {
     },
 }
 
-/// A number of the registry, as what it must be.
+/// A number of the registry, as the type that it must have.
 fn narrow(number: u64) -> Result<u32, Errno> {
     u32::try_from(number).map_err(|_| Errno::EINVAL)
 }
@@ -76,8 +76,8 @@ impl Region {
         self.start == 0 && self.length == u64::MAX
     }
 
-    /// Memory and the address that peers use for it agree on the offset into a page, and there is a page: a region of no bytes has
-    /// one unless it begins with a page (Linux `ib_umem_get`, `ib_umem_num_pages`).
+    /// Memory and the address that peers use for it have the same offset in a page, and there is a page. A region of no
+    /// bytes has one unless it begins at a page (Linux `ib_umem_get`, `ib_umem_num_pages`).
     fn checked(self) -> Result<Self, Errno> {
         if self.pages() == 0 || self.start % page_bytes() != self.iova % page_bytes() {
             return Err(Errno::EINVAL);
@@ -251,8 +251,8 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
     request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
 }
 
-/// `REG_MR`, the method: 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 7 file and 8 offset in it instead of the
-/// address, 9 lkey, 10 rkey. (2, hints for the PCI bus, belongs to objects that there are none of.)
+/// `REG_MR`, the method: 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 7 file and 8 offset in it instead of
+/// the address, 9 lkey, 10 rkey. (2, hints for the PCI bus, belongs to objects that do not exist here.)
 pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (iova, length): (u64, u64) = (request.input(3)?, request.input(5)?);
     let flags: u32 = request.optional(6)?.unwrap_or(0);
@@ -341,7 +341,7 @@ fn reg_file(
     let pd: Arc<Pd> = context.get(request.handle(1)?)?;
     let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, offset, length)?;
     let region = Region { start: file.address(), length, iova };
-    // Whoever else has the file may take pages away.
+    // Another process that has the file may take pages away.
     let opened = Opened::new(&context.hca, Window::own(region.start, region.length));
     let memory = Memory::File { _opened: opened, _file: file };
     answer(context, request, keys, Mr::create(&context.hca, region, flags, pd, memory)?)

@@ -26,8 +26,8 @@ fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {
     if (1..=hca.settings.ports).contains(&port) { Ok(port) } else { Err(Errno::EINVAL) }
 }
 
-/// Refuses a path that leaves no port of the device, or by no address that the port has (`rdma_fill_sgid_attr`): on Ethernet, all
-/// paths are global.
+/// Refuses a path that leaves no port of the device, or by no address that the port has (`rdma_fill_sgid_attr`): on
+/// Ethernet, all paths are global.
 pub(super) fn check_path(hca: &Hca, port: u32, is_global: bool, sgid_index: u8) -> Result<(), Errno> {
     let port = checked_port(hca, port)?;
     let (link, index) = (hca.settings.link, usize::from(sgid_index));
@@ -47,7 +47,7 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     // At most 2.
     let up = hca.port_is_up(port as u8);
     Ok(QueryPortResp {
-        // What a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
+        // As a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
         port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
         max_msg_sz: 1 << 30,
         gid_tbl_len: gid_table_len(link),

@@ -42,7 +42,7 @@ const DATA_SEGMENT_BYTES: u32 = 16;
 pub(crate) struct Qp {
     /// Its QPN.
     pub(crate) number: u32,
-    /// What a query tells: as `mlx5_ib`, it knows of the receive ring only; libmlx5 fills in the rest.
+    /// The answer to a query. As in `mlx5_ib`, it has the receive ring only; libmlx5 fills in the rest.
     pub(crate) cap: QpCap,
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Qp {
 
 /// The needs of a QP.
 pub(super) enum Needs {
-    /// What has been made for it, or is kept busy.
+    /// The objects that were made for it or that it keeps busy.
     Parts { kept: Box<Parts> },
     /// A target of XRC: its domain.
     Domain(Arc<Xrcd>),
@@ -103,7 +103,7 @@ impl Qp {
         Self { number, cap, signal_all: false, transport: Transport::Xrc, events, needs }
     }
 
-    /// What receives frames for it.
+    /// The receiver of its frames.
     pub(super) fn receiver(&self) -> Option<&RawReceiver> {
         match &self.needs {
             Needs::Parts { kept } => kept.receiver.as_ref(),
@@ -156,7 +156,7 @@ fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
     }
 }
 
-/// `QP_CREATE` of what is no target: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle,
+/// `QP_CREATE`, except for targets: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle,
 /// 8 capabilities, 9 type, 10 flags, 12 asynchronous event file, 13 capabilities given, 14 QPN.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
@@ -224,8 +224,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         (None, None) => ReceiveSource::None,
     };
 
-    // mlx5_ib asks the device to put small results into CQEs of READs only if each has one, or if it was told to; and it does
-    // not ask for anything of the kind for XRC.
+    // mlx5_ib asks the device to put small results into CQEs of READs only if each READ has a CQE, or if the program
+    // requests it. It never asks for XRC.
     let scatter = driver.flags & qp_flag::SCATTER_CQE != 0;
     let scatter_req = scatter
         && matches!(transport, Transport::Rc | Transport::Dc)
@@ -310,7 +310,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         max_recv_sge: log_rq.map_or(0, |_| (1 << log_stride) / DATA_SEGMENT_BYTES - u32::from(signed)),
         ..FromZeros::new_zeroed()
     };
-    // With an SRQ it has no receive ring, even if the request asks for one.
+    // A QP with an SRQ has no receive ring, even if the request asks for one.
     let told = if qp_has_srq { QpCap { max_recv_wr: 0, max_recv_sge: 0, ..cap } } else { cap };
     let qp = Arc::new(Qp {
         number,

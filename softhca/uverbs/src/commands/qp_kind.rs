@@ -1,4 +1,4 @@
-//! `QP_CREATE`, by what is to be made: targets are QPs to a program only.
+//! `QP_CREATE`, by the kind of object: targets are QPs to a program only.
 
 use super::request::Request;
 use super::{dct, qp, rss, xrc};

@@ -140,7 +140,8 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
     // A sink has no network, and connects to nobody.
     let has_neighbours = settings.link == Link::Ethernet && !settings.sink;
     if attr.path.is_some() && is_connected(qp.transport) && has_neighbours {
-        // The device finds the address itself when it sends; the kernel looks before (`_ib_modify_qp`, `ib_resolve_eth_dmac`).
+        // The device finds the address itself when it sends; the kernel looks before (`_ib_modify_qp`,
+        // `ib_resolve_eth_dmac`).
         ah::mac_of(settings, &wanted.dest.dgid)?;
     }
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
@@ -186,7 +187,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
     let state = state_to_abi(info.state);
     let link = context.hca.settings.link;
     if qp.transport == Transport::RawPacket {
-        // Of its queues there is nothing to tell but their state (`query_raw_packet_qp_state`).
+        // The only attribute of its queues is their state (`query_raw_packet_qp_state`).
         return request.core_out(&QueryQpResp {
             cap: qp.cap,
             qp_state: state,

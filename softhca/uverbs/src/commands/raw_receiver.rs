@@ -15,7 +15,7 @@ pub(crate) struct RawReceiver {
     pub(crate) tirn: u32,
     user: Uid,
     state: Mutex<FrameQueueState>,
-    /// What is there of it, as long as it goes.
+    /// Its parts that exist so far.
     left: Mutex<Vec<FrameObject>>,
 }
 

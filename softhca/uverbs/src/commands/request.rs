@@ -94,7 +94,7 @@ impl Request {
         self.put_start(id, &out)
     }
 
-    /// Writes `bytes` to output attribute `id`, and leaves what comes after them as it is.
+    /// Writes `bytes` to output attribute `id`, and leaves the bytes after them unchanged.
     pub(crate) fn put_start(&self, id: u16, bytes: &[u8]) -> Result<(), Errno> {
         let (index, attr) = self.find(id).ok_or(Errno::EINVAL)?;
         let len = usize::from(attr.len).min(bytes.len());

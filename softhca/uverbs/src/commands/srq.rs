@@ -31,7 +31,7 @@ pub(crate) struct Srq {
     max_wr: u32,
     /// Scatter entries of a WQE.
     max_sge: u32,
-    /// Of an XRC domain: it, and the CQ; both are kept busy.
+    /// For an SRQ of an XRC domain: the domain and the CQ, which it keeps busy.
     xrc: Option<OfXrc>,
     /// It matches tags: its CQ, which is kept busy.
     tags: Option<Arc<Cq>>,
@@ -79,10 +79,10 @@ impl Srq {
     }
 }
 
-/// What an SRQ of an XRC domain is of: the domain, and the CQ that its receives complete on.
+/// The owners of an SRQ of an XRC domain: the domain, and the CQ of its receives.
 type OfXrc = (Arc<Xrcd>, Arc<Cq>);
 
-/// What an SRQ is to be besides.
+/// Further attributes of an SRQ.
 enum Kind {
     /// Nothing.
     Basic,
@@ -92,7 +92,7 @@ enum Kind {
     Tags(Arc<Cq>, u8),
 }
 
-/// What a request says of that.
+/// These attributes, from a request.
 fn kind(context: &Context, request: &Request) -> Result<Kind, Errno> {
     const TYPE_BASIC: u64 = 0;
     const TYPE_XRC: u64 = 1;
@@ -115,8 +115,8 @@ fn kind(context: &Context, request: &Request) -> Result<Kind, Errno> {
     }
 }
 
-/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 8 tags, 9 type, 10 asynchronous
-/// event file, 11 WQEs given, 12 scatter entries given.
+/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 8
+/// tags, 9 type, 10 asynchronous event file, 11 WQEs given, 12 scatter entries given.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     let driver: CreateSrq = request.input(UHW_IN)?;

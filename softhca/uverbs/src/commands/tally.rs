@@ -11,8 +11,8 @@ pub(crate) fn count() {
     COMMANDS.set(COMMANDS.get() + 1);
 }
 
-/// How many commands (`RDMA_VERBS_IOCTL`) the calling thread has given to devices of ours, refused ones among them. What other
-/// threads do meanwhile does not count. Programs find it by `dlsym(RTLD_DEFAULT, "softhca_commands")`.
+/// How many commands (`RDMA_VERBS_IOCTL`) the calling thread has given to devices of ours, refused ones among them.
+/// Commands of other threads do not count. Programs find it by `dlsym(RTLD_DEFAULT, "softhca_commands")`.
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_commands() -> u64 {
     COMMANDS.get()

@@ -1,4 +1,5 @@
-//! Work queues: receive queues of Ethernet frames, of which tables consist (mlx5_ib `qp.c`, `mlx5_ib_create_wq` and others).
+//! Work queues: receive queues of Ethernet frames, of which tables consist (mlx5_ib `qp.c`, `mlx5_ib_create_wq` and
+//! others).
 
 use super::cq::Cq;
 use super::event_file;
@@ -54,7 +55,7 @@ impl context::Object for Wq {
     }
 }
 
-/// What is wanted, by either way to ask.
+/// The requested attributes, in either form of the request.
 struct Wanted {
     pd: u32,
     cq: u32,
@@ -65,7 +66,7 @@ struct Wanted {
     pipe: Option<Arc<EventPipe>>,
 }
 
-/// Refuses what the device does not have, as mlx5_ib does.
+/// Refuses features that the device lacks, as in mlx5_ib.
 fn check_flags(flags: u32) -> Result<(), Errno> {
     if flags & wq_flag::DELAY_DROP != 0 && !has_capability(capability::SYS_RAWIO) {
         return Err(Errno::EPERM);
@@ -134,8 +135,8 @@ fn put_driver_response(request: &Request) -> Result<(), Errno> {
     request.put_optional(UHW_OUT, &(size_of::<u32>() as u32))
 }
 
-/// `WQ_CREATE`: 0 handle, 1 PD, 2 CQ, 3 user's handle, 4 type, 5 asynchronous event file, 6 WQEs, 7 scatter entries, 8 flags, 9 WQEs
-/// given, 10 scatter entries given, 11 number.
+/// `WQ_CREATE`: 0 handle, 1 PD, 2 CQ, 3 user's handle, 4 type, 5 asynchronous event file, 6 WQEs, 7 scatter entries, 8
+/// flags, 9 WQEs given, 10 scatter entries given, 11 number.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (max_wr, max_sge): (u32, u32) = (request.input(6)?, request.input(7)?);
     // Numbers of enumerations and flags have 8 bytes, and may be given in 4.

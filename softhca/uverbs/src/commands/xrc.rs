@@ -1,4 +1,4 @@
-//! Targets of XRC domains: queue pairs that only receive, and that all who have the domain can open.
+//! Targets of XRC domains: queue pairs that only receive. Each process with the domain can open them.
 
 use super::event_file;
 use super::qp::{FLAG_SQ_SIG_ALL, Needs, Qp};
@@ -18,8 +18,8 @@ use zerocopy::FromZeros;
 /// `IB_QPT_XRC_TGT`.
 pub(super) const TARGET: u64 = 10;
 
-/// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor memory. To
-/// `mlx5_ib` the driver's part is of no interest.
+/// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor
+/// memory. To `mlx5_ib` the driver's part is of no interest.
 pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     // As the kernel (`UVERBS_METHOD_QP_CREATE`).
@@ -84,7 +84,7 @@ pub(crate) fn open_target(context: &Arc<Context>, request: &Request) -> Result<(
         })?;
         *opened += 1;
     }
-    // Linux tells whoever has made a target of its events, and nobody else (`ib_uverbs_open_qp` names no event file).
+    // Linux reports events of a target to its maker alone (`ib_uverbs_open_qp` names no event file).
     let events = Source::new(None, wanted.user_handle);
     let qp_handle = add(context, xrcd, wanted.qpn, events);
     request.core_out(&OpenQpResp { qp_handle, qpn: wanted.qpn, ..FromZeros::new_zeroed() })

@@ -29,7 +29,7 @@ impl Xrcd {
         self.domain.number
     }
 
-    /// A target of it is closed. Whoever does so last has the device destroy it.
+    /// A target of it is closed. The last close destroys it.
     pub(super) fn close_target(&self, hca: &Hca, qpn: u32, events: &Arc<Source>) -> Result<(), Errno> {
         let mut targets = lock(&self.domain.targets);
         match targets.get_mut(&qpn) {

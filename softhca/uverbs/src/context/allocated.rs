@@ -21,8 +21,8 @@ struct Places {
 }
 
 impl Places {
-    /// The lowest free place, as the kernel gives them out (`rdma_user_mmap_entry_insert`). One that was free before may still
-    /// be mapped: until it is not, whoever has mapped it keeps it.
+    /// The lowest free place, as the kernel gives them out (`rdma_user_mmap_entry_insert`). A free place may still be
+    /// mapped. It stays with the program until it is unmapped.
     fn free(&self, is_mapped: impl Fn(u32) -> bool) -> u32 {
         let again = (0..self.untouched).find(|place| !self.pages.contains_key(place) && !is_mapped(*place));
         again.unwrap_or(self.untouched)

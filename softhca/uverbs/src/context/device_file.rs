@@ -23,8 +23,8 @@ fn name(index: u32) -> CString {
     CString::new(format!("softhca-uverbs{index}")).unwrap_or_default()
 }
 
-/// Opens device `index`: a descriptor that can be mapped. What is mapped from it are the UAR pages, at the offsets that
-/// the commands tell; a program that has put its own code in the place of libc's `mmap` gets them like any other.
+/// Opens device `index`: a descriptor that can be mapped. Its pages are the UAR pages, at the offsets that the commands
+/// report. A program with its own code in place of libc's `mmap` gets them as well.
 pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
     let settings = settings().ok_or(Errno::ENOENT)?;
     let hca = Hca::get(index, settings)?;
@@ -33,7 +33,7 @@ pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
     // SAFETY: the name is a string that ends with a zero byte.
     let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), options) })?;
     let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
-    // Whoever has the file cannot make it shorter, which would take mapped pages away.
+    // No holder of the file can make it shorter, which would take mapped pages away.
     // SAFETY: plain call.
     if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
         return Err(Errno::last());
@@ -61,8 +61,8 @@ fn passed(fd: RawFd) -> Option<u32> {
 /// The open files, by what tells them apart.
 static OPEN: Mutex<Vec<(Identity, Weak<Context>)>> = Mutex::new(Vec::new());
 
-/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor or got it by another way that
-/// we did not see. To be asked where that matters only: it takes a system call.
+/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor or got it by another way
+/// that we did not see. To be asked where that matters only: it takes a system call.
 pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
     if fds::is_ours(fd) {
         return fds::get_as(fd);
@@ -79,7 +79,7 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
     passed(fd).and_then(import)
 }
 
-/// What a call has returned, as a descriptor.
+/// The result of a call, as a descriptor.
 fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: a descriptor that a call has just made, so nobody else has it.
     if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }

@@ -111,7 +111,7 @@ impl Piece {
 
     fn map(&mut self, file: &UarMemory) -> Result<(), Errno> {
         let (fd, at) = (file.fd().as_raw_fd(), offset::encode(offset::DEVICE_MEMORY, self.first) as libc::off64_t);
-        // What the last owner has left there is nobody's business. Fails for what was never there.
+        // The content of the last owner is not shown. The call fails for memory that never existed.
         let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         for mode in [hole, 0] {
             // SAFETY: plain call on a descriptor that we own.

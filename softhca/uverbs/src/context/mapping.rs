@@ -1,4 +1,4 @@
-//! What the program maps of a device file: UAR pages, clocks, device memory.
+//! The program's mappings of a device file: UAR pages, clocks, device memory.
 
 use super::allocated::UarPage;
 use super::{Context, offset, uars};
@@ -22,10 +22,10 @@ fn page_at(context: &Context, at: u64) -> Result<u32, Errno> {
     }
 }
 
-/// Maps what a device file has at `at`: a UAR page. The address, or why not.
+/// Maps the UAR page at `at` of a device file. Returns the address, or the error.
 ///
-/// What the file has can be mapped without our help, too, by whoever calls the kernel himself: the pages are there. This
-/// refuses what the kernel would, and has strict mode watch the mapping before anything can be stored to it.
+/// A program that calls the kernel itself can map the file without our help, because the pages are there. This function
+/// refuses the same calls as the kernel, and makes strict mode watch the mapping before the first store to it.
 pub(crate) fn map(
     context: &Context,
     address: *mut libc::c_void,
@@ -77,7 +77,8 @@ fn map_device_memory(
     if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
 }
 
-/// Maps a page in which the device's clock is read. Which errors there are, and in which order, is as in `mlx5_ib_mmap`.
+/// Maps a page in which the device's clock is read. Which errors there are, and in which order, is as in
+/// `mlx5_ib_mmap`.
 fn map_clock(
     context: &Context,
     (address, len, protection, flags): (*mut libc::c_void, usize, i32, i32),
@@ -100,13 +101,13 @@ fn map_clock(
         return Err(Errno::EINVAL);
     }
     let (fd, at) = (context.file.fd().as_raw_fd(), offset::encode(command, 0));
-    // SAFETY: the program asks for a mapping of a page of ours: what that replaces is its own business.
+    // SAFETY: the program asks for a mapping of one of our pages, and answers for the memory that the mapping replaces.
     let mapped = unsafe { real::mmap(address, len, protection, flags, fd, at as libc::off_t) };
     if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
 }
 
-/// Adds the pages to `context` that the program has mapped without our help: with an older kernel's pages, it is by mapping that
-/// a program asks for more. To be called when it names one that we have not seen it ask for.
+/// Adds the pages to `context` that the program has mapped without our help: with an older kernel's pages, it is by
+/// mapping that a program asks for more. To be called when it names one that we have not seen it ask for.
 pub(crate) fn add_unseen(context: &Context) -> Result<(), Errno> {
     let Some(uars) = context.static_uars.get() else { return Ok(()) };
     for (_, at) in mappings(context) {

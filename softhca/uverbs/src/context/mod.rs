@@ -1,5 +1,5 @@
-//! Open device files: what each has of objects and UAR pages, and what the processes that have it open tell each other. Knows no
-//! command.
+//! Open device files: their objects and UAR pages, and the information that processes with the same file exchange.
+//! Knows no command.
 
 pub(crate) mod allocated;
 pub(crate) mod device_file;
@@ -32,14 +32,14 @@ pub(crate) struct Context {
     /// The device.
     pub(crate) hca: Arc<Hca>,
     _own: Own,
-    /// What the program's descriptor is open for: it maps its UAR pages from there.
+    /// The file of the program's descriptor, from which it maps its UAR pages.
     pub(crate) file: UarMemory,
-    /// What others who have the file open know of its objects.
+    /// The objects as other processes with the same file see them.
     pub(crate) registry: Registry,
     objects: Mutex<Objects>,
     /// Pinned pages of doorbell records, of which each holds many and counts once.
     records: Mutex<HashMap<u64, Weak<Locked>>>,
-    /// What `GET_CONTEXT` answered, for whoever imports the context.
+    /// The answer of `GET_CONTEXT`, for processes that import the context.
     pub(crate) answer: OnceLock<AllocUcontextResp>,
     /// UAR pages that came with the context, once it has been set up, in static mode.
     pub(crate) static_uars: OnceLock<Arc<StaticUars>>,
@@ -145,7 +145,8 @@ impl Context {
         self.device_memory.allocate(&self.file, length, log_alignment)
     }
 
-    /// Shows the device's clock in the file. What another process has opened shows that one's, which is the same.
+    /// Shows the device's clock in the file. A file that another process has opened shows that process' clock, which is
+    /// the same.
     pub(crate) fn show_clock(&self) -> Result<(), Errno> {
         let places = [offset::CORE_CLOCK, offset::CLOCK_INFO].map(|page| offset::encode(page, 0));
         let pages = Arc::new(ClockPages::of(&self.file, places)?);
@@ -233,18 +234,18 @@ impl Context {
         lock(&self.objects).get(handle)
     }
 
-    /// The object that `handle` names, whatever it is.
+    /// The object that `handle` names, of any kind.
     pub(crate) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
         lock(&self.objects).get_any(handle)
     }
 
-    /// What `find` finds in the first object of its kind in which it finds something.
+    /// The first result of `find` over all objects of its kind.
     pub(crate) fn find<T: Object, R>(&self, find: impl FnMut(Arc<T>) -> Option<R>) -> Option<R> {
         lock(&self.objects).all().find_map(find)
     }
 
-    /// Takes the object that `handle` names out, for good if its release succeeds. An object that others refer to stays, and
-    /// the error is `EBUSY`.
+    /// Takes the object that `handle` names out, for good if its release succeeds. An object that others refer to
+    /// stays, and the error is `EBUSY`.
     pub(crate) fn destroy<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
         let object: Arc<T> = lock(&self.objects).take(handle)?;
         match object.release(&self.hca) {
@@ -256,7 +257,8 @@ impl Context {
         }
     }
 
-    /// Destroys all objects, users before what they use, and as often as that helps: what commands have made may use anything.
+    /// Destroys all objects, users before the objects that they use. It repeats this while it helps, because objects
+    /// made by commands may use any others.
     fn release(&self) {
         lock(&self.files).iter().filter_map(Weak::upgrade).for_each(|file| file.end());
         let mut objects = lock(&self.objects).take_all();

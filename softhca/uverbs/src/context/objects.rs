@@ -6,10 +6,10 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The order in which objects are released when their file is closed: users before what they use.
+/// The order in which objects are released when their file is closed: users before the objects that they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// What a command has made.
+    /// Made by a command.
     Devx,
     /// A flow.
     Flow,
@@ -41,12 +41,12 @@ pub(crate) enum Rank {
     Umem,
 }
 
-/// What commands call an object. Its number alone does not do: each kind has numbers of its own.
+/// The identity of an object in commands. Its number alone is not enough: each kind has its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CommandId {
     /// Opcode of the command that makes such objects.
     pub(crate) creator: u16,
-    /// What that makes, if it makes objects of many kinds.
+    /// The kind of object, if the command makes objects of many kinds.
     pub(crate) kind: u16,
     /// Number.
     pub(crate) number: u32,
@@ -118,7 +118,7 @@ impl Objects {
         downcast(self.get_any(handle)?).ok_or(Errno::EINVAL)
     }
 
-    /// The object that `handle` names, whatever it is.
+    /// The object that `handle` names, of any kind.
     pub(super) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
         self.by_handle.get(&handle).cloned().ok_or(Errno::ENOENT)
     }

@@ -1,9 +1,10 @@
-//! What the processes that have one device file open tell each other: the file's descriptor can be passed on, and whoever gets
-//! it may import the domains and regions that others have made (`ibv_import_device` and its like). The kernel has one table of
-//! objects per file; here each process has its own device, and finds in the file what it needs to make the same objects again.
+//! Information that processes with the same device file exchange. The file's descriptor can be passed on, and the
+//! receiver may import the domains and regions of the others (`ibv_import_device` and its like). The kernel has one
+//! table of objects per file. Here each process has its own device, and the file has the data for making the same
+//! objects again.
 //!
-//! Another process may write anything here. What is read is checked like any request, and gives access to no memory that the
-//! kernel does not let this process reach anyway.
+//! Another process may write anything here. The data is checked like any request. It gives access only to memory that
+//! the kernel lets this process reach.
 
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::process::{Errno, real, user};
@@ -12,13 +13,14 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
-/// Where in the file: by the rules for offsets of UAR pages, at the 32768th page that comes with a context. None has as many.
+/// Where in the file: by the rules for offsets of UAR pages, at the 32768th page that comes with a context. None has as
+/// many.
 const OFFSET: u64 = 0x8_0000_0000;
-/// Objects that can be imported, at most; what there is no room for cannot.
+/// The most objects that can be imported; objects beyond that cannot.
 const ENTRIES: usize = 1 << LOG_ENTRIES;
 const LOG_ENTRIES: u32 = 12;
-/// An object's name tells the first of so many entries that it can have. So a search ends after these, also in a program with
-/// a million regions.
+/// An object's name tells the first of so many entries that it can have. So a search ends after these, also in a
+/// program with a million regions.
 const PLACES: usize = 64;
 /// 64-bit words of an entry: its name, and [`Shared`].
 const ENTRY_WORDS: usize = 8;
@@ -45,9 +47,9 @@ pub(crate) struct Shared {
     pub(crate) pid: u64,
     /// Of a region: its domain's handle.
     pub(crate) domain: u64,
-    /// Of a region: what the program may do with it, by the ABI.
+    /// For a region: the program's rights, as in the ABI.
     pub(crate) access: u64,
-    /// Of a region: address in the process.
+    /// For a region: its address in the process.
     pub(crate) start: u64,
     /// Of a region: bytes.
     pub(crate) length: u64,
@@ -99,8 +101,8 @@ impl Registry {
     }
 
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does; the file is
-        // sealed, so that nobody can make it shorter. Others access it by atomic words, too.
+        // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does; the
+        // file is sealed, so no process can make it shorter. Other processes also access it by atomic words.
         unsafe { std::slice::from_raw_parts(self.words, WORDS) }
     }
 
@@ -124,7 +126,7 @@ impl Registry {
         set[0].store(if is_user { OF_USER } else { ANSWERED }, Ordering::Release);
     }
 
-    /// What `GET_CONTEXT` has answered somebody, and whether the context is a user of the device.
+    /// The answer of `GET_CONTEXT`, and whether the context is a user of the device.
     pub(crate) fn answered(&self) -> Option<(AllocUcontextResp, bool)> {
         let (set, places) = self.words()[..ANSWER_WORDS].split_at(1);
         let is_user = match set[0].load(Ordering::Acquire) {

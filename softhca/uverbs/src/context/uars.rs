@@ -1,5 +1,5 @@
-//! UAR pages and the BlueFlame registers in them. Libraries of today allocate a page at a time; with older kernels, pages
-//! came with the context ("static"), and the driver spread QPs over their registers.
+//! UAR pages and the BlueFlame registers in them. Libraries of today allocate a page at a time; with older kernels,
+//! pages came with the context ("static"), and the driver spread QPs over their registers.
 
 use super::offset;
 use crate::abi::mlx5::{CreateQp, qp_flag};
@@ -164,7 +164,7 @@ pub(crate) enum Register {
 }
 
 impl Register {
-    /// What `driver` asks for, of a context that has come with these.
+    /// The request of `driver`, for a context with these registers.
     pub(crate) fn choose(uars: Option<&Arc<StaticUars>>, driver: &CreateQp) -> Result<Self, Errno> {
         if driver.flags & qp_flag::UAR_PAGE_INDEX != 0 {
             return Ok(Self::Page(driver.bfreg_index));

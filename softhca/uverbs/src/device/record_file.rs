@@ -1,8 +1,8 @@
-//! Files that give one record a read, and are readable while there is one: what commands answer later, and the events that a
-//! program has asked for (`devx_async_cmd_event_read`, `devx_async_event_read`).
+//! Files that give one record a read, and are readable while there is one: what commands answer later, and the events
+//! that a program has asked for (`devx_async_cmd_event_read`, `devx_async_event_read`).
 //!
-//! Behind the descriptor is an eventfd that counts records, so that the kernel lets programs wait for them in any way: `poll`,
-//! a blocking `read`, a signal. The records themselves are here, for our own `read`.
+//! Behind the descriptor is an eventfd that counts records, so that the kernel lets programs wait for them in any way:
+//! `poll`, a blocking `read`, a signal. The records themselves are here, for our own `read`.
 
 use crate::process::fds::{OpenFile, Own};
 use crate::process::{Errno, lock, user};
@@ -170,7 +170,7 @@ impl OpenFile for RecordFile {
     }
 }
 
-/// What a call has returned, as a descriptor.
+/// The result of a call, as a descriptor.
 fn owned(fd: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: a descriptor that a call has just made, so nobody else has it.
     if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }

@@ -16,8 +16,8 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     files::alloc(context, request, RecordKind::Answers)
 }
 
-/// `DEVX_OBJ_ASYNC_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 file for the output, 0x1003 what the program calls it, 0x1004 bytes
-/// of it. The device does not take long, so it is there at once.
+/// `DEVX_OBJ_ASYNC_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 file for the output, 0x1003 the program's name for it,
+/// 0x1004 bytes of it. The device is fast, so the output is there at once.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let input = mailboxes::input(context, request, 0x1001)?;
     if VHCA_TUNNEL_ID.get(&input) != 0 {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MAX_EVENTS: usize = 16;
 /// A CQ has completions: no event of the device's own counting, so no mask has it.
 const COMPLETION: u16 = 0;
-/// What a device that does not say so has of objects, and of none (`is_legacy_obj_event_num`,
+/// The events of objects, and those without an object, of a device that does not list them (`is_legacy_obj_event_num`,
 /// `is_legacy_unaffiliated_event_num`).
 const OF_OBJECTS: [u16; 15] =
     [0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x10, 0x11, 0x12, 0x13, 0x14, 0x18, 0x1c, 0x1d];
@@ -51,8 +51,8 @@ fn kind(creator: u16) -> u16 {
     }
 }
 
-/// `DEVX_SUBSCRIBE_EVENT`: 0x1000 file for the events, 0x1001 object, 0x1002 events, 0x1003 an eventfd that counts them instead,
-/// 0x1004 what the program calls them.
+/// `DEVX_SUBSCRIBE_EVENT`: 0x1000 file for the events, 0x1001 object, 0x1002 events, 0x1003 an eventfd that counts them
+/// instead, 0x1004 the program's name for them.
 pub(crate) fn subscribe(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     if context.user() == DRIVER {
         return Err(Errno::EINVAL);

@@ -1,10 +1,11 @@
-//! The kinds of objects that commands make, as far as a kernel driver knows them: which command makes one, which destroys it,
-//! which name it, and where in their mailboxes its number is (Linux `drivers/infiniband/hw/mlx5/devx.c`).
+//! The kinds of objects that commands make, as far as a kernel driver knows them. Each has a command that makes it, one
+//! that destroys it, commands that name it, and places of its number in their mailboxes (Linux
+//! `drivers/infiniband/hw/mlx5/devx.c`).
 
 use crate::abi::mailbox::{Field, HEADER_BYTES, OP_MOD, OPCODE, UID, creator, field};
 use crate::context::CommandId;
 
-/// What a command does with the object that it names.
+/// The effect of a command on the object that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Query,
@@ -19,14 +20,14 @@ type Naming = (u16, Use, Field);
 pub(super) struct Kind {
     /// The command that makes one.
     pub(super) create: u16,
-    /// Its number: chosen by whoever makes it, in the input, or by the device, in the output.
+    /// Its number: chosen by the maker in the input, or by the device in the output.
     number: Number,
     /// The command that destroys one: bytes of its mailbox, and where the number goes.
     destroy: (u16, usize, Field),
-    /// What else goes into it: from the same place of the mailbox that made the object.
+    /// A further field of it, from the same place of the mailbox that made the object.
     copied: &'static [Field],
     named: &'static [Naming],
-    /// What says that rings and records are in user memory, which is all that a program has.
+    /// The field which says that rings and records are in user memory, the only memory of a program.
     in_umem: &'static [Field],
 }
 
@@ -62,7 +63,8 @@ const MODIFY_CQ: u16 = 0x403;
 /// `cq_umem_valid`, of the mailboxes that make and that change a CQ.
 const CQ_IN_UMEM: Field = field(0x2e0, 1);
 
-/// `wq_umem_valid` and `dbr_umem_valid` of a work queue's context, which is this many bits from the mailbox's beginning.
+/// `wq_umem_valid` and `dbr_umem_valid` of a work queue's context, which is this many bits from the mailbox's
+/// beginning.
 const fn in_wq(at: usize) -> [Field; 2] {
     [field(at + 0x120, 1), field(at + 0x121, 1)]
 }
@@ -150,7 +152,7 @@ const KINDS: &[Kind] = {
         },
         kind(0x900, N, 0x902, N, &[(0x901, Modify, N), (0x903, Query, N)]),
         Kind { in_umem: &WQ_IN_UMEM, ..kind(creator::SQ, N, 0x906, N, &[(0x905, Modify, N), (0x907, Query, N)]) },
-        // Also ARM_RQ, which names whatever is the receive queue of others.
+        // Also ARM_RQ, which names any kind of shared receive queue.
         Kind {
             in_umem: &WQ_IN_UMEM,
             ..kind(creator::RQ, N, 0x90a, N, &[(0x909, Modify, N), (0x90b, Query, N), (0x703, Modify, N)])
@@ -240,7 +242,7 @@ impl Kind {
         }
     }
 
-    /// What commands call object `number`, which the command in `input` makes or names.
+    /// The identity in commands of object `number`, which the command in `input` makes or names.
     pub(super) fn id(&self, input: &[u8], number: u32) -> CommandId {
         let kind = if self.create == creator::GENERAL_OBJECT { OBJ_TYPE.get(input) as u16 } else { 0 };
         CommandId { creator: self.create, kind, number }

@@ -1,4 +1,4 @@
-//! What the commands here have in common: mailboxes copied in and out, and on whose behalf they are.
+//! The common part of the commands here: mailboxes copied in and out, and the user that they act for.
 
 use crate::abi::mailbox::{HEADER_BYTES, OPCODE, UID, VHCA_TUNNEL_ID};
 use crate::commands::request::Request;
@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::process::Errno;
 use softhca::firmware::{DRIVER, Status, Uid};
 
-/// What everybody may ask: `QUERY_HCA_CAP`, `QUERY_HCA_VPORT_CONTEXT`, `QUERY_ESW_VPORT_CONTEXT`, `QUERY_ESW_FUNCTIONS`.
+/// Queries open to all users: `QUERY_HCA_CAP`, `QUERY_HCA_VPORT_CONTEXT`, `QUERY_ESW_VPORT_CONTEXT`,
+/// `QUERY_ESW_FUNCTIONS`.
 const FOR_ALL: [u16; 4] = [0x100, 0x762, 0x752, 0x740];
 
 /// A command that a program has sent.
@@ -18,8 +19,9 @@ pub(super) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// The command in attribute `input_from`, on behalf of `context`, with as much room for its output as attribute `output_to`
-    /// has. `EINVAL` for what is shorter than any mailbox; `EOPNOTSUPP` and `EINVAL` for a context that is no user.
+    /// The command in attribute `input_from`, on behalf of `context`, with as much room for its output as attribute
+    /// `output_to` has. `EINVAL` for an input shorter than any mailbox; `EOPNOTSUPP` and `EINVAL` for a context that is
+    /// no user.
     pub(super) fn copy_in(
         context: &Context,
         request: &Request,

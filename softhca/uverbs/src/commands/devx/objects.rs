@@ -12,7 +12,7 @@ use softhca::firmware::Status;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of `create_mkey_in`: what a key translates by, and that its translation is in user memory.
+/// Fields of `create_mkey_in`: the kind of a key's translation, and whether the translation is in user memory.
 const ACCESS_MODE_4_2: Field = field(0x83, 3);
 const ACCESS_MODE_1_0: Field = field(0x96, 2);
 const MKEY_IN_UMEM: Field = field(0x61, 1);
@@ -36,7 +36,7 @@ static LAST_SUBSCRIBER: AtomicU64 = AtomicU64::new(0);
 
 /// An object that a command has made.
 pub(crate) struct DevxObject {
-    /// What commands call it.
+    /// Its identity in commands.
     pub(super) id: CommandId,
     /// How subscriptions to its events know it.
     pub(super) subscriber: u64,

@@ -53,15 +53,15 @@ impl Object for Umem {
     }
 }
 
-/// The largest page size of `permitted`, a bit for each, in which `length` bytes at `address` can be registered; all of the
-/// process's memory is in a row for the device (`devx_umem_find_best_pgsize`).
+/// The largest page size of `permitted`, a bit for each, in which `length` bytes at `address` can be registered; all of
+/// the process's memory is in a row for the device (`devx_umem_find_best_pgsize`).
 fn best_page_size(permitted: u64, address: u64, length: u64) -> Option<u64> {
     let page = page_bytes();
     let largest = length.checked_next_power_of_two()?.max(page);
     // Bits up to that of `largest`, from that of the device's pages on.
     let permitted = permitted & (largest | (largest - 1)) & !((1 << ADAPTER_PAGE_SHIFT) - 1);
     let mut size = 1_u64.checked_shl(permitted.checked_ilog2()?)?;
-    // What is not whole pages of that size would let the device reach more than was registered.
+    // Parts of such a page would let the device reach more than was registered.
     while size > page && !(address.is_multiple_of(size) && length.is_multiple_of(size)) {
         size /= 2;
     }
@@ -110,7 +110,7 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
         Some(fd) => {
             let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, address, length)?;
             let start = file.address();
-            // Whoever else has the file may take pages away.
+            // Another process that has the file may take pages away.
             let opened = Opened::new(hca, Window::own(start, length));
             (Memory::File { _opened: opened, _file: file }, start)
         }

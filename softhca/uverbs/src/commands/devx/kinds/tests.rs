@@ -3,8 +3,8 @@
 use super::*;
 use crate::abi::mailbox::linux::{bytes, known};
 
-/// What makes an object, the field that its number comes from, and the one that it goes to when it is destroyed; the fields of
-/// all commands that name it.
+/// The command that makes an object, the field of its number, and the field of its number when it is destroyed; the
+/// fields of all commands that name it.
 type Row = (u16, &'static str, &'static str, &'static [(u16, &'static str)]);
 
 const ROWS: &[Row] = &[
