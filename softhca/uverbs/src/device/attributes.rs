@@ -1,6 +1,6 @@
-//! How much of everything a device has: what a kernel driver tells programs, by the firmware's general capabilities. The same
-//! device says the same to Linux' own driver (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`), so this reckons as
-//! that does.
+//! The limits of a device, as a kernel driver reports them, from the firmware's general capabilities. Linux' own driver
+//! gets the same answers of the device, so this file computes as it does (`drivers/infiniband/hw/mlx5/main.c`,
+//! `mlx5_ib_query_device`).
 
 use crate::abi::mailbox::{Field, field};
 use crate::abi::mlx5::{CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, DEVICE_CQE_128B_COMP};
@@ -43,27 +43,28 @@ mod cap {
     pub(super) const CQE_COMPRESSION_MAX_NUM: Field = field(0x5d0, 16);
 }
 
-/// `enum ib_device_cap_flags`: what Linux says of every mlx5 device (ports change, are active, have a system image GUID, and RNR
-/// NAKs are generated), and what it says by capability.
+/// `enum ib_device_cap_flags`: the flags that Linux sets for every mlx5 device (ports change, are active, have a system
+/// image GUID, and RNR NAKs are generated), and those that it sets by capability.
 mod flag {
     pub(super) const BAD_PKEY_CNTR: u32 = 1 << 1;
     pub(super) const BAD_QKEY_CNTR: u32 = 1 << 2;
     pub(super) const ALWAYS: u32 = 1 << 5 | 1 << 10 | 1 << 11 | 1 << 12;
-    /// Memory windows, of type 2B, too: which the uverbs object makes. (Linux has them where the firmware says `imaicl`, and then
-    /// its own drivers register in another way, too; so the firmware does not say it.)
+    /// Memory windows, also of type 2B, which the uverbs object makes. (Linux has them if the firmware reports
+    /// `imaicl`. Its own drivers then also register in another way, so the firmware does not report it.)
     pub(super) const MEM_WINDOWS: u32 = 1 << 17 | 1 << 24;
     pub(super) const XRC: u32 = 1 << 20;
     pub(super) const MEM_MGT_EXTENSIONS: u32 = 1 << 21;
 }
 
-/// Bytes of a WQEBB, of a data segment, and of the control and remote address segments before a request's data segments.
+/// Bytes of a WQEBB, of a data segment, and of the control and remote address segments before a request's data
+/// segments.
 const WQEBB: u32 = 64;
 const DATA_SEGMENT: u32 = 16;
 const RC_OVERHEAD: u32 = 32;
 /// Most bytes of a send WQE that Linux reckons with.
 const MAX_SQ_WQE: u32 = 512;
-/// Bytes of the largest WQE with one data segment that Linux reckons with, as a power of two: an XRC QP's, which registers
-/// memory. So many WQEBBs each WQE may need.
+/// Bytes of the largest WQE with one data segment that Linux reckons with, as a power of two: an XRC QP's, which
+/// registers memory. So many WQEBBs each WQE may need.
 const MAX_OVERHEAD: u32 = 256;
 
 /// Of tag matching, as Linux has it (`MLX5_TM_MAX_RNDV_MSG_SIZE`, `MLX5_TM_MAX_SGE`, `IB_TM_CAP_RNDV_RC`).
@@ -71,7 +72,7 @@ const TM_MAX_RNDV_MSG_SIZE: u32 = 64;
 const TM_MAX_SGE: u32 = 1;
 const TM_CAP_RNDV_RC: u32 = 1;
 
-/// What a device has.
+/// The limits of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attributes {
     pub(crate) page_size_cap: u64,

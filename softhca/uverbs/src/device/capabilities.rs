@@ -1,4 +1,4 @@
-//! What the firmware says that it can do, as far as a kernel driver acts on it (`QUERY_HCA_CAP`).
+//! The firmware's capabilities that a kernel driver uses (`QUERY_HCA_CAP`).
 
 use super::attributes::Attributes;
 use super::frame_attributes::FrameAttributes;
@@ -15,7 +15,7 @@ const ROCE: u64 = 4;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
-/// Bytes of `query_hca_cap_out`, and of what comes before the capabilities in it.
+/// Bytes of `query_hca_cap_out`, and of its part before the capabilities.
 const OUTPUT_BYTES: usize = 0x1010;
 const BEFORE: usize = 0x10;
 
@@ -37,7 +37,7 @@ const WITH_FREE_RUNNING: [u64; 2] = [0, 2];
 /// Which events programs may ask for, a bit each (`device_event_cap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventMasks {
-    /// Of objects: 64 events a word.
+    /// Events of objects: 64 in a word.
     affiliated: [u64; 4],
     /// Of none.
     unaffiliated: [u64; 4],
@@ -51,12 +51,12 @@ impl EventMasks {
     }
 }
 
-/// What a device can do.
+/// The abilities of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capabilities {
     /// It can tell its users apart, who may send commands.
     pub(crate) users: bool,
-    /// What users may be permitted to (`MLX5_UCTX_CAP_*`).
+    /// Rights that users may get (`MLX5_UCTX_CAP_*`).
     pub(crate) user_caps: u32,
     /// CQs can be others' than a program's.
     pub(crate) apu: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Capabilities {
     pub(crate) free_running: bool,
     /// How much of everything it has.
     pub(crate) attributes: Attributes,
-    /// What it does for Ethernet frames.
+    /// Its features for Ethernet frames.
     pub(crate) frames: FrameAttributes,
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,

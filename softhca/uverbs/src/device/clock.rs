@@ -1,11 +1,13 @@
-//! A device's clock, and the pages in which programs read it: the counter itself (`ibv_query_rt_values_ex`), and what makes
-//! wall-clock time of it (`mlx5dv_get_clock_info`).
+//! A device's clock, and the pages in which programs read it: the counter itself (`ibv_query_rt_values_ex`), and the
+//! data that turns it into wall-clock time (`mlx5dv_get_clock_info`).
 //!
-//! It counts nanoseconds since the machine started, so that the devices of all processes agree, as if they were one. CQEs have the
-//! time of the step that writes them, and the pages show it before: who has seen a CQE reads no earlier time. Between steps a page
-//! stands still: while the device is idle, for a few milliseconds (`softhca::runner::LONGEST_SLEEP`).
+//! It counts nanoseconds since the machine started, so that the devices of all processes agree, as if they were one.
+//! CQEs have the time of the step that writes them, and the pages show that time before. So a program that has seen a
+//! CQE reads no earlier time. Between steps a page stands still: while the device is idle, for a few milliseconds
+//! (`softhca::runner::LONGEST_SLEEP`).
 //!
-//! As on a NIC that nobody adjusts, wall-clock time is what it was when the device was opened, plus what has passed since then.
+//! As on a NIC that is never adjusted, wall-clock time is the time when the device was opened, plus the time since
+//! then.
 
 use crate::abi::mlx5::ClockInfo;
 use crate::process::{Errno, real};
@@ -18,10 +20,11 @@ use zerocopy::IntoBytes;
 
 /// Bits of the clock that Linux reckons with.
 const MASK: u64 = (1 << 41) - 1;
-/// A cycle is a nanosecond: `1 << SHIFT` of them are as many. As Linux chooses it for this frequency (`mlx5_ptp_shift_constant`).
+/// A cycle is a nanosecond: `1 << SHIFT` of them are as many. As Linux chooses it for this frequency
+/// (`mlx5_ptp_shift_constant`).
 const SHIFT: u32 = 31;
-/// How often the page that makes wall-clock time of cycles is written anew. As many cycles as fit into a product of 64 bits can be
-/// converted with it: eight times as many.
+/// How often the page that makes wall-clock time of cycles is written anew. As many cycles as fit into a product of 64
+/// bits can be converted with it: eight times as many.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Words of a page.
 const WORDS: usize = UAR_PAGE_BYTES / 8;
@@ -32,7 +35,7 @@ const UPDATING: u32 = 1;
 pub(crate) struct Clock {
     /// When it was 0.
     zero: Instant,
-    /// What time it was then: nanoseconds since 1970.
+    /// The time at that moment: nanoseconds since 1970.
     wall_at_zero: u64,
     /// The latest time that was shown.
     shown: Duration,
@@ -40,7 +43,7 @@ pub(crate) struct Clock {
     pages: Vec<Arc<ClockPages>>,
 }
 
-/// What a clock of the system says.
+/// The time of one of the system's clocks.
 fn read(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place is valid; clocks that are always there are read.
@@ -80,12 +83,12 @@ impl Clock {
         self.zero
     }
 
-    /// What time it was then, since 1970.
+    /// The time at that moment, since 1970.
     pub(crate) fn wall_at_zero(&self) -> Duration {
         Duration::from_nanos(self.wall_at_zero)
     }
 
-    /// What it says now.
+    /// Its present time.
     pub(super) fn now(&self) -> Duration {
         self.zero.elapsed()
     }
@@ -109,7 +112,7 @@ impl Clock {
         self.pages.iter().for_each(|pages| pages.show(cycles));
     }
 
-    /// Shows also what makes wall-clock time of it, to those that anybody still has.
+    /// Also writes the data for wall-clock time, to the pages that a program still has.
     fn tell(&mut self, now: Duration) {
         self.shown = self.shown.max(now);
         self.told = self.shown;
@@ -145,7 +148,7 @@ impl ClockPages {
     fn show(&self, cycles: u64) {
         // SAFETY: the first word of a mapping that lives as long as this; others only read it, word by word.
         let counter = unsafe { &*self.counter };
-        // What is read of a CQE that is written later finds this.
+        // A reader of a CQE that is written later finds this time.
         counter.store(cycles.to_be(), Ordering::Release);
     }
 

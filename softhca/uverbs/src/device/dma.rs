@@ -1,6 +1,6 @@
-//! What the device reaches of a program's memory: what is pinned, where it is; and windows, through the kernel, page
-//! by page when it is accessed. A window may be of memory that is not there yet, or no longer: on-demand paging, files that
-//! somebody may truncate, memory of another process.
+//! The memory of a program that the device reaches: pinned memory at its place, and windows through the kernel, page by
+//! page at each access. The memory of a window may be absent: on-demand paging, files that may be truncated, memory of
+//! another process.
 
 #[cfg(target_arch = "x86_64")]
 use super::pinned::PinnedMemory;
@@ -111,9 +111,9 @@ impl HostMemory for UserMemory {
             }
             // Pinned for as long as the access takes.
             let mut page = PinnedMemory::new();
-            // SAFETY: what is mapped is unmapped before this function returns. Mapping makes the page present and says
-            // whether it can be written; that the program unmaps it while it is the target of an atomic is the program's mistake, as with
-            // memory that is pinned.
+            // SAFETY: this function unmaps the mapping before it returns. Mapping makes the page present and says
+            // whether it can be written. A program that unmaps the target of an atomic meanwhile makes a mistake, as
+            // with pinned memory.
             unsafe { page.map(address, BYTES) }?;
             page.fetch_update_u64(address, f)
         })

@@ -16,7 +16,7 @@ use zerocopy::IntoBytes;
 /// An object's way to tell the program: where its events of one kind go, and how many have gone there.
 pub(crate) struct Source {
     pipe: Option<Arc<EventPipe>>,
-    /// What the program calls the object.
+    /// The program's name for the object.
     user_handle: u64,
     raised: AtomicU32,
 }
@@ -63,9 +63,9 @@ struct Ends {
     _own: [Own; 2],
     /// Written without blocking.
     write: File,
-    /// The read end once more, opened on its own so as not to block whatever the program has chosen for its own.
+    /// The read end, opened a second time. It never blocks; the program chooses the mode of its own.
     read: File,
-    /// What the pipe had no room for.
+    /// Events for which the pipe had no room.
     waiting: VecDeque<Vec<u8>>,
 }
 

@@ -31,7 +31,7 @@ impl Hca {
         let mut core = self.after_doorbells();
         let core = &mut *core;
         let status = core.firmware.execute(&mut core.device, input, output);
-        // What the command has raised is said before anybody hears that it is done.
+        // The events of a command are delivered before its answer.
         core.deliver_all();
         if status == Status::Ok {
             tally::carried_out(opcode);
@@ -52,8 +52,8 @@ impl Hca {
         Ok(number)
     }
 
-    /// Has the device destroy what [`Self::create`] has made. Before anybody can get its number for another object, it is
-    /// nobody's.
+    /// Has the device destroy what [`Self::create`] has made. Before anybody can get its number for another object, it
+    /// is nobody's.
     pub(crate) fn destroy(
         &self,
         kind: Object,

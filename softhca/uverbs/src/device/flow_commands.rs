@@ -1,11 +1,12 @@
-//! Commands on flow tables, as the kernel's driver gives them (Linux `drivers/net/ethernet/mellanox/mlx5/core/fs_cmd.c`).
+//! Commands on flow tables, as the kernel's driver gives them (Linux
+//! `drivers/net/ethernet/mellanox/mlx5/core/fs_cmd.c`).
 
 use super::flow_match::{FlowMatch, MATCH_BYTES};
 use crate::abi::mailbox::{self, Field, HEADER_BYTES, OP_MOD, creator, field};
 use crate::process::Errno;
 use softhca::firmware::DRIVER;
 
-/// Of all commands on flow tables, and of what makes one.
+/// Fields of all commands on flow tables, and of the command that makes one.
 const TABLE_TYPE: Field = field(0x80, 8);
 const TABLE: Field = field(0xa8, 24);
 const CREATED: Field = field(0x48, 24);
@@ -85,7 +86,7 @@ pub(crate) enum FlowDirection {
     Sent = 1,
 }
 
-/// What a command gives.
+/// The result of a command.
 pub(super) type Carried = Result<[u8; HEADER_BYTES], Errno>;
 
 /// Commands on tables of one type.
@@ -157,7 +158,7 @@ impl FlowCommands<'_> {
         (self.carry_out)(&input).map(drop)
     }
 
-    /// Makes the entry at `index`, or changes what it does.
+    /// Makes the entry at `index`, or changes its action.
     pub(super) fn set_entry(
         &self,
         table: u32,

@@ -1,4 +1,4 @@
-//! What a flow matches: fields of frames, in the layout of commands.
+//! The match of a flow: fields of frames, in the layout of commands.
 
 use crate::abi::mailbox::Field;
 

@@ -1,6 +1,6 @@
 //! Flow tables as a kernel's driver keeps them for programs (Linux `drivers/infiniband/hw/mlx5/fs.c`, and below it
-//! `drivers/net/ethernet/mellanox/mlx5/core/fs_core.c`): a table for each priority that has rules, in a chain that frames go along until a
-//! rule matches; in a table a group for each mask.
+//! `drivers/net/ethernet/mellanox/mlx5/core/fs_core.c`): a table for each priority that has rules, in a chain along
+//! which frames go until a rule matches. Each table has a group for each mask.
 //!
 //! ```text
 //!  root ──> priority 0 ── no match ──> priority 3 ── no match ──> leftovers ── no match: dropped
@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 const MAX_ENTRIES: u32 = 1 << 16;
 const MAX_TYPES: u32 = 6;
 
-/// Priorities of programs, each once for rules that do not trap and once for those that do; then that of rules for groups of stations
-/// alone, and that of what is left over.
+/// Priorities of programs, each once for rules that do not trap and once for those that do; then one for rules that
+/// match groups of stations alone, and one for all remaining frames.
 const PROGRAMS: u8 = 16;
 const MULTICAST: u8 = 2 * PROGRAMS;
 const LEFTOVERS: u8 = MULTICAST + 1;
-/// Rules of what is left over: groups of stations, and single ones.
+/// Rules for the remaining frames: those to groups of stations, and those to single ones.
 const LEFTOVER_RULES: u32 = 2;
 
 /// Which table a rule is for.
@@ -32,7 +32,7 @@ pub(crate) enum FlowPriority {
     Program(u8),
     /// Frames for groups of stations alone.
     Multicast,
-    /// What no other rule takes.
+    /// The frames that no other rule takes.
     Leftovers,
 }
 
@@ -131,7 +131,7 @@ impl FlowTables {
     /// Adds a rule: `EEXIST` if another one that matches the same does otherwise.
     pub(super) fn add(&mut self, commands: &FlowCommands<'_>, rule: &FlowRule) -> Result<FlowHandle, Errno> {
         let place = rule.place()?;
-        // What does not count must not be said.
+        // A field that does not count must not be set.
         if rule.matching.value.iter().zip(&*rule.matching.mask).any(|(value, mask)| value & !mask != 0) {
             return Err(Errno::EINVAL);
         }
@@ -191,7 +191,7 @@ impl FlowTables {
         }
     }
 
-    /// Has what comes before `place` in the chain go on to table `to`.
+    /// Makes the table before `place` in the chain continue with table `to`.
     fn lead_to(&mut self, commands: &FlowCommands<'_>, place: u8, to: Option<u32>) -> Result<(), Errno> {
         let Some((_, before)) = self.chain.range_mut(..place).next_back() else { return commands.set_root(to) };
         commands.set_next(before.number, to)?;
@@ -303,7 +303,7 @@ impl Table {
 }
 
 impl Entry {
-    /// A rule that matches the same says, too, what is to be done (`check_conflicting_ftes`).
+    /// A rule with the same match must have the same action (`check_conflicting_ftes`).
     fn join(&mut self, rule: &FlowRule) -> Result<(), Errno> {
         if rule.drops != self.drops || rule.tag.is_some_and(|tag| tag != self.tag) {
             return Err(Errno::EEXIST);
@@ -341,7 +341,7 @@ impl Entry {
     }
 }
 
-/// What takes something back has failed: there is more in the device than there should be.
+/// Taking something back has failed: the device has more than it should have.
 fn undone(result: Result<(), Errno>) {
     if let Err(error) = result {
         log::warn!("a flow table stays: {error:?}");

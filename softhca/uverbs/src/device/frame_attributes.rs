@@ -1,5 +1,5 @@
-//! What a device does for Ethernet frames: what a kernel driver tells programs, by the firmware's capabilities. As of other figures,
-//! this reckons as Linux does (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
+//! A device's features for Ethernet frames, as a kernel driver reports them, from the firmware's capabilities. As for
+//! other figures, this file computes as Linux does (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
 
 use crate::abi::mailbox::{Field, field};
 use crate::abi::mlx5::rx_hash;
@@ -30,7 +30,7 @@ const RAW_CVLAN_STRIPPING: u32 = 1;
 const RAW_IP_CSUM: u32 = 1 << 2;
 /// `IBV_QPT_RAW_PACKET`, as a bit.
 const RAW_PACKET: u32 = 1 << 8;
-/// What Linux says of every device with Ethernet offloads, also of one that cannot hash headers inside of tunnels.
+/// The flags that Linux sets for every device with Ethernet offloads, even if it cannot hash headers inside tunnels.
 const HASHED: u64 = rx_hash::SRC_IPV4
     | rx_hash::DST_IPV4
     | rx_hash::SRC_IPV6
@@ -41,7 +41,7 @@ const HASHED: u64 = rx_hash::SRC_IPV4
     | rx_hash::DST_PORT_UDP
     | rx_hash::INNER;
 
-/// What a device does for frames.
+/// A device's features for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameAttributes {
     /// Of `device_cap_flags`.

@@ -1,5 +1,5 @@
-//! What receives Ethernet frames, made by commands as Linux' mlx5_ib makes it (`drivers/infiniband/hw/mlx5/qp.c`): receive queues,
-//! tables of them, and TIRs, to which rules send frames.
+//! The receivers of Ethernet frames, made by commands as Linux' mlx5_ib makes them (`drivers/infiniband/hw/mlx5/qp.c`):
+//! receive queues, tables of them, and TIRs, to which rules send frames.
 
 use super::firmware::command_errno;
 use super::hca::Hca;
@@ -107,7 +107,7 @@ pub(crate) enum FrameQueueState {
     Error = 3,
 }
 
-/// A receive queue of frames: what the program has said of it.
+/// A receive queue of frames, as the program has described it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameQueue {
     pub(crate) pd: u32,
@@ -212,7 +212,7 @@ impl Hca {
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
     }
 
-    /// Destroys what one of the above has made: `EBUSY` if something uses it.
+    /// Destroys an object that one of these functions has made: `EBUSY` if something uses it.
     pub(crate) fn destroy_frame_object(&self, user: Uid, kind: FrameObject, number: u32) -> Result<(), Errno> {
         let mut input = mailbox::command(kind.destruction(), user.0, HEADER_BYTES);
         NUMBER.set(&mut input, number.into());
@@ -220,7 +220,8 @@ impl Hca {
     }
 }
 
-/// The mailbox that makes a receive queue. The ring is in memory of the program, all of which is in a row for the device.
+/// The mailbox that makes a receive queue. The ring is in memory of the program, all of which is in a row for the
+/// device.
 fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
     let page = 1_u64 << PAGE_SHIFT;
     let (offset, part) = (queue.ring % page, page / PARTS_OF_PAGE);

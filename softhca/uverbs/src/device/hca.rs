@@ -54,7 +54,7 @@ pub(crate) struct Hca {
     runner: Option<Runner>,
 }
 
-/// What the devices have to say at the end of a program that does not close them.
+/// The reports of devices at the end of a program that does not close them.
 extern "C" fn at_exit() {
     for hca in Hca::opened() {
         // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
@@ -84,7 +84,7 @@ impl Hca {
         })?;
         if devices.is_empty() {
             OPENER.store(std::process::id(), Ordering::Release);
-            // SAFETY: the function takes what it needs from statics, which last.
+            // SAFETY: the function takes its data from statics, which last.
             unsafe { libc::atexit(at_exit) };
         }
         devices.push(hca.clone());
@@ -112,7 +112,7 @@ impl Hca {
         let trapped = if settings.strict { Trapped::new } else { Trapped::never };
         let trapped: &'static Trapped = Box::leak(Box::new(trapped(notify.clone())));
         let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped, clock);
-        // What has been pulled before is not seen to happen.
+        // A cable that was pulled before raises no event.
         let now = core.clock.now();
         core.step(now);
         let capabilities = Capabilities::of(&mut core.firmware, &mut core.device);
@@ -155,8 +155,8 @@ impl Hca {
         forked::refuse_copies(self.process)
     }
 
-    /// Has `run` work with the descriptors that the devices of this process have open, while they open and close none. A child
-    /// of the program has no devices.
+    /// Has `run` work with the descriptors that the devices of this process have open, while they open and close none.
+    /// A child of the program has no devices.
     pub(crate) fn hold_descriptors<T>(run: impl FnOnce(&[RawFd]) -> T) -> T {
         // Without a lock: in a child somebody else may have it for ever.
         if OPENER.load(Ordering::Acquire) != std::process::id() {
@@ -167,8 +167,8 @@ impl Hca {
         run(&held.iter().flat_map(|stepped| stepped.device.descriptors()).collect::<Vec<_>>())
     }
 
-    /// Steps a device that has no thread until nothing is left to do at the time it is now; gives the number of send WQEs
-    /// that completed.
+    /// Steps a device that has no thread until nothing is left to do at the time it is now; gives the number of send
+    /// WQEs that completed.
     pub(crate) fn step_until_idle(&self) -> u64 {
         let mut core = self.core.lock();
         let now = core.clock.now();
@@ -185,9 +185,9 @@ impl Hca {
     /// The device as a command finds it: with the work begun that doorbells before the command have asked for.
     ///
     /// Stores to a NIC's registers arrive in order, doorbells before a command's (`cmd_work_handler` in Linux'
-    /// `mlx5/core/cmd.c` rings it). The NIC begins a request in a microsecond or two, and firmware takes many for a command. So
-    /// programs deregister memory right after they have posted an unsignalled SEND of it. The device's thread may sleep for
-    /// longer than that.
+    /// `mlx5/core/cmd.c` rings it). The NIC begins a request in a microsecond or two, and firmware takes many for a
+    /// command. So programs deregister memory right after they have posted an unsignalled SEND of it. The device's
+    /// thread may sleep for longer than that.
     pub(super) fn after_doorbells(&self) -> DeviceMutexGuard<'_, Stepped> {
         let mut core = self.core.lock();
         // A sink begins nothing before it is stepped.
@@ -207,7 +207,7 @@ impl Hca {
         self.runner.is_some()
     }
 
-    /// What the device can do.
+    /// The abilities of the device.
     pub(crate) fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
@@ -239,8 +239,8 @@ impl Hca {
         self.core.lock().listen(pipe);
     }
 
-    /// From now on, events of these topics go to `file`, or where `receiver` says, as long as there is the object that is known
-    /// here as `owner`, if it is not 0.
+    /// From now on, events of these topics go to `file`, or where `receiver` says, as long as there is the object that
+    /// is known here as `owner`, if it is not 0.
     pub(crate) fn subscribe(&self, owner: u64, file: &Arc<RecordFile>, topics: Vec<(Topic, Receiver)>) {
         let mut core = self.core.lock();
         for (topic, receiver) in topics {
@@ -280,7 +280,7 @@ impl Hca {
         self.core.lock().forget_source(origin, source);
     }
 
-    /// Delivers what the device has to say.
+    /// Delivers the device's reports.
     pub(crate) fn settle(&self) {
         self.core.lock().deliver_all();
     }
@@ -301,8 +301,8 @@ impl Hca {
                 return Err(Errno::EINVAL);
             }
             let protection = if self.settings.strict { libc::PROT_NONE } else { protection };
-            // SAFETY: the program asks for a mapping of a page of ours, where it would have got one of the device's:
-            // what that replaces is its own business.
+            // SAFETY: the program asks for a mapping of one of our pages in place of the device's, and answers for the
+            // memory that it replaces.
             unsafe {
                 libc::mmap(
                     address,
@@ -317,12 +317,12 @@ impl Hca {
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());
         }
-        // A child that rings its copy of a queue would wait for ever: it rings the device of its parent, which reads other memory.
-        // SAFETY: of what was mapped above. If the kernel does not do it, a child gets the page.
+        // A child that rings its copy of a queue would wait for ever: it rings the device of its parent, which reads
+        // other memory. SAFETY: the range was mapped above. If the kernel does not do it, a child gets the page.
         unsafe { libc::madvise(mapped, UAR_PAGE_BYTES, libc::MADV_DONTFORK) };
         if self.settings.strict {
             self.watch_uar(page, mapped as usize).inspect_err(|_| {
-                // SAFETY: unmaps what was mapped above.
+                // SAFETY: unmaps the mapping made above.
                 unsafe { libc::munmap(mapped, UAR_PAGE_BYTES) };
             })?;
         } else {
@@ -392,7 +392,7 @@ pub(super) fn refused(error: &Error) -> Errno {
     }
 }
 
-/// What device `index` is made with. Its clock was 0 at the time `zero`, since 1970.
+/// The configuration of device `index`. Its clock was 0 at the time `zero`, since 1970.
 pub(crate) fn device_config(
     settings: &Settings,
     index: u32,

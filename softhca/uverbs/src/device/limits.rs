@@ -1,5 +1,5 @@
-//! How much of everything a device has, as programs are told. The figures are those of a ConnectX-5 where they do not depend
-//! on what the software device can do.
+//! The limits of a device, as programs see them. The figures are those of a ConnectX-5, unless they depend on the
+//! software device.
 
 /// QPs, CQs and SRQs of a device, each.
 pub(crate) const MAX_QUEUES: u32 = 1 << 18;

@@ -24,7 +24,7 @@ pub(crate) struct Network {
     pub(crate) gsi_qpn: Option<u32>,
     /// Wakes the device's thread.
     pub(crate) notify: Notify,
-    /// What receives from SRQs suffer.
+    /// The faults of receives from SRQs.
     pub(super) srq_faults: SrqFaults,
 }
 

@@ -1,6 +1,6 @@
-//! Memory of the program that it has registered and, as with every RDMA device, keeps: rings, records, regions. A NIC has its pages
-//! for itself. This device has not: what a program unmaps all the same is an access that goes wrong, and not the program's end
-//! (`process::guarded`).
+//! Memory that the program has registered and, as with every RDMA device, keeps: rings, records, regions. A NIC pins
+//! its pages. This device does not: if a program unmaps such memory, the device's access fails, and the program does
+//! not end (`process::guarded`).
 
 use crate::process::guarded;
 use softhca::memory::{DmaFault, HostMemory, ProcessMemory};
@@ -33,7 +33,7 @@ impl HostMemory for PinnedMemory {
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         self.0.check(addr, data.len(), true)?;
-        // SAFETY: whoever has mapped it lets the device write there.
+        // SAFETY: the program that has mapped it lets the device write there.
         unsafe { guarded::write(addr, data) }.map_err(|_| DmaFault { addr, len: data.len() })
     }
 

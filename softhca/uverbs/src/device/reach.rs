@@ -23,8 +23,8 @@ impl Pinned {
     /// Pins `len` bytes at `address`, which `locked` counts.
     pub(crate) fn counted(hca: &Arc<Hca>, address: u64, len: u64, locked: Arc<Locked>) -> Result<Self, Errno> {
         let len = usize::try_from(len).map_err(|_| Errno::EFAULT)?;
-        // SAFETY: the program registers memory of its own and, as with every RDMA device, keeps it until it has
-        // destroyed the object: libmlx5 does so with rings and records, and verbs asks it of regions.
+        // SAFETY: the program registers its own memory and, as with every RDMA device, keeps it until it has destroyed
+        // the object. libmlx5 keeps rings and records, and verbs requires it for regions.
         unsafe { hca.pin(address, len) }?;
         Ok(Self { hca: hca.clone(), address, len, _locked: locked })
     }

@@ -12,19 +12,19 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
-/// What a file is for, which decides how it behaves at its limits.
+/// The purpose of a file, which decides its behaviour at its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordKind {
     /// Outputs of commands: a number of the program's, then the output.
     Answers,
-    /// Events: a number of the program's, then what the device says.
+    /// Events: a number of the program's, then the device's data.
     Events,
     /// Events, but the number only: another event of the same source is not told before the program has read the first.
     BareEvents,
 }
 
 impl RecordKind {
-    /// What reading says to room that is too small for the next record.
+    /// The error of a read with too little room for the next record.
     fn too_small(self) -> Errno {
         match self {
             Self::Answers => Errno::ENOSPC,
@@ -52,7 +52,7 @@ struct State {
 }
 
 struct Record {
-    /// What it is of: bare events of one source are told once.
+    /// Its source: bare events of one source are reported once.
     source: u64,
     bytes: Vec<u8>,
 }
@@ -66,7 +66,7 @@ const COOKIE_BYTES: usize = 8;
 pub(crate) enum Taken {
     /// So many bytes are read.
     Bytes(usize),
-    /// Nothing is there any more: what was counted is gone.
+    /// Empties the file: counted events are gone.
     Nothing,
 }
 
@@ -97,7 +97,7 @@ impl RecordFile {
         Ok(())
     }
 
-    /// Puts an event of `source`, which the program calls `cookie`, and what the device says.
+    /// Puts an event of `source`, named `cookie` by the program, with the device's data.
     pub(super) fn event(&self, source: u64, cookie: u64, entry: &[u8]) {
         let mut state = lock(&self.state);
         let bare = self.kind == RecordKind::BareEvents;
@@ -149,7 +149,7 @@ impl RecordFile {
         Ok(Taken::Bytes(bytes.len()))
     }
 
-    /// Its context is closed: what is there is gone, and nothing comes any more.
+    /// Its context is closed: the records are gone, and no more will come.
     pub(crate) fn end(&self) {
         let mut state = lock(&self.state);
         if !std::mem::replace(&mut state.ended, true) {
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// What is read, with room for `len` bytes.
+    /// The bytes of a read with room for `len`.
     fn read(file: &RecordFile, program: &OwnedFd, len: usize) -> Result<Vec<u8>, Errno> {
         let mut count = [0; 8];
         let mut descriptor = File::from(program.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! Commands that are refused although nothing is wrong with them: for tests of what a program does then.
+//! Valid commands that are refused on request, for tests of a program's reaction.
 //!
 //! Each thread arranges its own, for one command to come, so that tests in several threads of one program do not meet.
 
@@ -11,7 +11,7 @@ use std::cell::Cell;
 struct Plan<T> {
     /// How many are let through before it.
     before: u64,
-    /// What it ends with.
+    /// Its result.
     end: T,
 }
 
@@ -29,8 +29,8 @@ pub(crate) fn refuse_command(nth: u64, errno: i32) {
     COMMAND.set(nth.checked_sub(1).map(|before| Plan { before, end: errno }));
 }
 
-/// Has the firmware refuse, with `status`, the calling thread's `nth` mailbox with this opcode (0 = any) from now on, from 1;
-/// `nth` = 0: none.
+/// Has the firmware refuse, with `status`, the calling thread's `nth` mailbox with this opcode (0 = any) from now on,
+/// from 1; `nth` = 0: none.
 pub(crate) fn refuse_mailbox(nth: u64, opcode: u16, status: Status) {
     MAILBOX.set(nth.checked_sub(1).map(|before| Plan { before, end: (opcode, status) }));
 }
@@ -62,7 +62,7 @@ pub(super) fn of_mailbox(opcode: u16) -> Option<Status> {
     }
 }
 
-/// What the plan says about a command that counts: its end, or the plan for later ones.
+/// The plan for a command that counts: its result, or the plan for later ones.
 fn due<T>(plan: Option<Plan<T>>) -> Result<T, Option<Plan<T>>> {
     match plan {
         Some(Plan { before: 0, end }) => Ok(end),

@@ -33,13 +33,13 @@ pub(crate) enum Origin {
     RawQueue(u32),
 }
 
-/// The device with what its events need, behind one lock: an event is in its pipe before anybody can see that the
+/// The device with the state of its events, behind one lock. An event is in its pipe before a program can see that the
 /// object which raised it is gone.
 pub(super) struct Stepped {
     pub(super) device: Device,
-    /// What carries out commands that come as mailboxes.
+    /// Carries out commands that come as mailboxes.
     pub(super) firmware: Firmware,
-    /// What programs hear of events as the device says them.
+    /// The programs' subscriptions to events, in the device's form.
     pub(super) subscriptions: Subscriptions,
     /// Several know of a target that they share.
     sources: HashMap<Origin, Vec<Arc<Source>>>,
@@ -50,7 +50,7 @@ pub(super) struct Stepped {
     pub(super) clock: Clock,
 }
 
-/// Who takes management datagrams that arrive, at any device; without it they are dropped.
+/// The receiver of management datagrams that arrive at any device; without one they are dropped.
 static TAKES_MADS: OnceLock<fn(&Mad)> = OnceLock::new();
 
 /// From now on, `take` gets the management datagrams that arrive. To be called once.

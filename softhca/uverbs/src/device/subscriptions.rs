@@ -97,8 +97,8 @@ pub(super) struct Subscriptions {
 }
 
 impl Subscriptions {
-    /// From now on, events of `topic` go to `file`, or where `receiver` says, as long as there is the object that is known here
-    /// as `owner`, if it is not 0.
+    /// From now on, events of `topic` go to `file`, or where `receiver` says, as long as there is the object that is
+    /// known here as `owner`, if it is not 0.
     pub(super) fn add(&mut self, topic: Topic, owner: u64, file: &Arc<RecordFile>, receiver: Receiver) {
         self.forget_ended();
         self.last_source += 1;
@@ -123,7 +123,7 @@ impl Subscriptions {
         });
     }
 
-    /// Tells whoever has asked for it of `event`.
+    /// Delivers `event` to its subscribers.
     pub(super) fn deliver(&self, event: &Event) {
         if self.by_topic.is_empty() {
             return;
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use softhca::event::{DctEvent, QpEvent};
 
-    /// What has come, by the numbers that the program knows it by, and the kinds of queues.
+    /// The events so far, by the program's numbers, and the kinds of queues.
     fn read(file: &RecordFile) -> Vec<(u64, u8)> {
         let mut all = Vec::new();
         let mut record = [0_u8; 8 + EQE_BYTES];

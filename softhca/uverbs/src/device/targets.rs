@@ -9,13 +9,13 @@ const LOOK: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 1000;
 
 impl Hca {
-    /// Lets no more initiators connect to DCT `number`, and waits until those that are connected have left. So what they have
-    /// sent is acknowledged.
+    /// Lets no more initiators connect to DCT `number`, and waits until the connected ones have left. So all of their
+    /// messages are acknowledged.
     ///
-    /// Linux (`_mlx5_core_destroy_dct`) waits for the event without end, and leaves it to the device that there is one. Here an
-    /// initiator that says nothing is soon taken for gone, but one that never stops asking (RNR retries without end, against a
-    /// queue that nobody fills) would be waited for as long as it lives. It may be one of this process, whose context is being
-    /// closed: then nobody is left to stop it, and the process would never end. So the wait has an end, and it is logged.
+    /// Linux (`_mlx5_core_destroy_dct`) waits for the event without a limit, and relies on the device to send it. Here
+    /// a silent initiator soon counts as gone. But an initiator that never stops asking (RNR retries without a limit,
+    /// against an empty queue) would delay the end for its whole life. It may belong to this process, whose context is
+    /// being closed: then nothing stops it, and the process would never end. So the wait has a limit, and is logged.
     pub(crate) fn drain_dct(&self, number: u32) {
         for _ in 0..LOOKS {
             let connected = self.command(|device| {

@@ -19,7 +19,7 @@ const CAP_RAW_TX: u32 = 1;
 const CAP_INTERNAL_DEV_RES: u32 = 1 << 1;
 
 impl Hca {
-    /// A new user, who may do what the calling thread may, as far as the device has it.
+    /// A new user, with the calling thread's rights that the device has.
     pub(crate) fn create_user(&self) -> Result<Uid, Errno> {
         let mut caps = 0;
         if has_capability(capability::NET_RAW) {

@@ -1,8 +1,10 @@
-//! XRC domains (`ib_uverbs_open_xrcd`). Some stand for files: who opens one by the same file, on the same device, gets the same.
+//! XRC domains (`ib_uverbs_open_xrcd`). Some stand for files: who opens one by the same file, on the same device, gets
+//! the same.
 //!
-//! All processes of a fabric know which files have domains, as they would share a kernel: by a file in its directory, which
-//! those lock that have the domain open. But each process has a device of its own, and so an SRQ of a process is out of reach
-//! for targets of another: requests by which they are named are refused, as of SRQs that there are not.
+//! All processes of a fabric know which files have domains, as if they shared a kernel. For each domain there is a file
+//! in the fabric's directory, locked by the processes that have the domain open. But each process has its own device,
+//! so targets do not reach an SRQ of another process. They refuse requests that name one, as for an SRQ that does not
+//! exist.
 
 use crate::process::Errno;
 use crate::process::fds::Own;
@@ -12,10 +14,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Its file is locked while somebody looks who has a domain, and takes or leaves it.
+/// Its file is locked while a process looks for a domain's owners, and takes or leaves the domain.
 const TABLE: &str = "xrc-table";
 
-/// A file, whatever it is called.
+/// A file, under any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inode {
     device: u64,
@@ -23,7 +25,7 @@ pub(crate) struct Inode {
 }
 
 impl Inode {
-    /// What the descriptor is open for.
+    /// The file of the descriptor.
     pub(crate) fn of(fd: i32) -> Result<Self, Errno> {
         // SAFETY: plain data, for which all zeros is valid.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
@@ -61,7 +63,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Claims the domain of `inode` on device `index`, if who has it, or nobody, permits it.
+    /// Claims the domain of `inode` on device `index`, if its present owners permit it.
     pub(super) fn take(
         directory: &Path,
         index: u32,
@@ -73,7 +75,7 @@ impl Claim {
         let _table = locked(&table, libc::LOCK_EX)?;
         let path = directory.join(format!("xrc-{index}-{:x}-{:x}", inode.device, inode.number));
         let file = open(&path, true).map_err(failed)?;
-        // What the dead have left is locked by nobody.
+        // No process holds the lock of a file that a dead process has left.
         let is_new = flock(&file, libc::LOCK_EX | libc::LOCK_NB).is_ok();
         let refusal = match is_new {
             true if !create => Some(Errno::EAGAIN),

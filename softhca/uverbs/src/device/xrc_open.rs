@@ -41,7 +41,7 @@ impl Hca {
         Ok(Arc::new(Domain { number, inode, targets: Mutex::default(), _claim: claim }))
     }
 
-    /// Closes it. Whoever does so last has the device forget it, unless something belongs to it.
+    /// Closes it. After the last close the device forgets it, unless something belongs to it.
     pub(crate) fn close_domain(&self, domain: &Arc<Domain>) -> Result<(), Errno> {
         let mut domains = lock(&self.domains.0);
         let place = domains.iter().position(|(known, _)| Arc::ptr_eq(known, domain));

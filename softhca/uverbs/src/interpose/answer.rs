@@ -3,7 +3,7 @@
 use crate::process::Errno;
 use libc::{c_int, c_void, mode_t};
 
-/// What libc's functions return for `result`.
+/// The return value of libc's functions for `result`.
 pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
     result.unwrap_or_else(|error| {
         error.set();
@@ -11,8 +11,8 @@ pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
     })
 }
 
-/// The same for what `run` answers, which may ask the kernel for this and that: `errno` stays as it was if the answer is no error, as with the
-/// kernel's own.
+/// The same for what `run` answers, which may ask the kernel for this and that: `errno` stays as it was if the answer
+/// is no error, as with the kernel's own.
 pub(super) fn answer_of(run: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
     let before = Errno::last();
     let result = run();

@@ -1,4 +1,4 @@
-//! What a program does with the descriptor of an open file: describing, commanding, mapping, duplicating and closing it.
+//! A program's uses of the descriptor of an open file: describing, commanding, mapping, duplicating and closing it.
 
 use super::answer::{answer, answer_of, describe};
 use crate::context::{Context, device_file, mapping};
@@ -32,7 +32,7 @@ unsafe fn may_be_ours(status: *const c_void) -> bool {
     unsafe { (*status).st_mode & libc::S_IFMT == libc::S_IFREG && (*status).st_nlink == 0 }
 }
 
-/// Declares functions that say what is behind a descriptor.
+/// Declares functions that describe the file of a descriptor.
 macro_rules! fstats {
     ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
         $(
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
     let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
     match context {
         Some(context) if verbs => answer_of(|| commands::run(&context, arg as u64).map(|()| 0)),
-        // What Linux answers for each file: on a descriptor, whether it blocks and whether exec closes it.
+        // The requests that Linux answers for each file: on a descriptor, whether it blocks and whether exec closes it.
         // SAFETY: arguments are passed on from the caller.
         Some(_) if matches!(request, libc::FIONBIO | libc::FIOCLEX | libc::FIONCLEX) => unsafe {
             real::ioctl(fd, request, arg)
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(at, len, protection, flags, fd, offset) }
 }
 
-/// Ends the watch on what is unmapped.
+/// Ends the watch on unmapped pages.
 ///
 /// # Safety
 /// As for libc's function.
@@ -145,8 +145,8 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     unsafe { real::munmap(at, len) }
 }
 
-/// Ends what is behind `fd`, if it is ours, before the number can be another file's. The kernel leaves `errno` alone when it
-/// closes a file, and programs look at it afterwards.
+/// Ends the file of `fd`, if it is ours, before the number can be another file's. The kernel leaves `errno` alone when
+/// it closes a file, and programs look at it afterwards.
 fn end(fd: c_int) {
     if let Some(file) = fds::remove(fd) {
         let before = Errno::last();
@@ -179,19 +179,20 @@ pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) 
     }
     fds::ours_in(first, last).for_each(end);
     sparing_own(first, last, |from| {
-        // The last one may be our own: then nothing is left. (A range that was empty from the beginning is the caller's error.)
+        // The last one may be our own: then nothing is left. (A range that was empty from the beginning is the caller's
+        // error.)
         let is_done = from > last && from != first;
         // SAFETY: arguments are passed on from the caller.
         if is_done { 0 } else { unsafe { real::close_range(from, last, 0) } }
     })
 }
 
-/// Closes descriptors from `first` to `last`, except our own. `rest` closes those after the last of our own: it gets the first
-/// of them.
+/// Closes descriptors from `first` to `last`, except our own. `rest` closes those after the last of our own: it gets
+/// the first of them.
 fn sparing_own<T>(first: c_uint, last: c_uint, rest: impl FnOnce(c_uint) -> T) -> T {
     Hca::hold_descriptors(|devices| {
         let mut own: Vec<c_uint> = Vec::new();
-        // A child of the program closes what it has.
+        // A child of the program closes its own copies.
         if !devices.is_empty() {
             let all = devices.iter().copied().chain(fds::own_in(first, last));
             own.extend(all.filter_map(|fd| c_uint::try_from(fd).ok()).filter(|fd| (first..=last).contains(fd)));
@@ -222,7 +223,7 @@ pub unsafe extern "C" fn closefrom(first: c_int) {
     sparing_own(first, c_uint::MAX, |from| unsafe { real::closefrom(from.cast_signed()) });
 }
 
-/// Ends what is behind `to`, which is about to become a duplicate of `from`.
+/// Ends the file of `to`, which is about to become a duplicate of `from`.
 fn end_before_dup(from: c_int, to: c_int) {
     // SAFETY: takes no pointers.
     if from != to && fds::is_ours(to) && unsafe { libc::fcntl(from, libc::F_GETFD) } >= 0 {

@@ -75,7 +75,7 @@ unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
     unsafe { paths::device(path) }.map(softhca_settings::device_number)
 }
 
-/// Declares functions that say what is at a path.
+/// Declares functions that describe the file at a path.
 macro_rules! stats {
     ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
         $(
@@ -105,7 +105,7 @@ stats! {
     __xstat64([version: c_int]);
 }
 
-/// Says of a device of ours what is true of its stand-in, that it may be read and written; or what libc says.
+/// Answers for a device of ours as for its stand-in, which may be read and written; or as libc does.
 ///
 /// # Safety
 /// As for libc's function.

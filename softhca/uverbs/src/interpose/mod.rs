@@ -1,7 +1,8 @@
-//! The functions of libc that the program calls and we answer, each for our files only; everything else goes on to libc. They
-//! only tell what is ours from what is not: what an answer is, others know.
+//! The functions of libc that the program calls and we answer, each for our files only; everything else goes on to
+//! libc. They only tell our files from others; other modules know the answers.
 //!
-//! Variadic functions are defined with their last argument fixed: on the Linux ABIs integers are passed alike either way.
+//! Variadic functions are defined with their last argument fixed: on the Linux ABIs integers are passed alike either
+//! way.
 
 mod answer;
 pub mod descriptors;

@@ -8,12 +8,12 @@ use libc::c_char;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 
-/// A character device that is everywhere, and what there is to say about ours but for their numbers.
+/// A character device of every system, whose attributes ours share except for the numbers.
 const STAND_IN: &CStr = c"/dev/null";
 
-/// Where the kernel tells of devices like ours. libibverbs can be told of another place (`SYSFS_PATH`); UCX, and others that
-/// look themselves, cannot. PCI functions are looked for by their names; those of ours are in a domain (`PCI_DOMAIN`) and have
-/// groups (`vfio_group`) that no real ones have.
+/// Where the kernel tells of devices like ours. libibverbs can be told of another place (`SYSFS_PATH`); UCX, and others
+/// that look themselves, cannot. PCI functions are looked for by their names; those of ours are in a domain
+/// (`PCI_DOMAIN`) and have groups (`vfio_group`) that no real ones have.
 const KERNELS_TREE: &[u8] = b"/sys/";
 const KERNELS_PLACES: [&[u8]; 4] = [
     b"/sys/class/infiniband",
@@ -22,7 +22,7 @@ const KERNELS_PLACES: [&[u8]; 4] = [
     b"/sys/kernel/iommu_groups/517",
 ];
 
-/// What VFIO's files `path` names.
+/// The file of VFIO that `path` names.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
@@ -56,7 +56,7 @@ pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
     !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
 }
 
-/// Calls `ask` for `path`, or for what stands in for it: for a device of ours, or for what the kernel would tell of it.
+/// Calls `ask` for `path` or for its stand-in: that of a device of ours, or of the kernel's files about it.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
@@ -72,7 +72,7 @@ pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const 
     }
 }
 
-/// What `path` is in the tree that the launcher has made, if it is where the kernel would tell of our devices.
+/// The place of `path` in the launcher's tree, if the kernel would describe our devices there.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.

@@ -1,7 +1,7 @@
 //! `pread` and `pwrite`, by which a program reaches the configuration space of a function, and its registers.
 //!
-//! They can be cancelled (`pthread_cancel`), and unwind the stack then: they are `C-unwind`, and nothing on the stack has to be
-//! dropped when libc is called.
+//! They can be cancelled (`pthread_cancel`), and unwind the stack then: they are `C-unwind`, and nothing on the stack
+//! has to be dropped when libc is called.
 
 use crate::process::{Errno, fds, real};
 use crate::vfio::{File, Opened};
@@ -11,7 +11,7 @@ fn is_function(fd: c_int) -> bool {
     fds::is_ours(fd) && fds::get_as::<File>(fd).is_some_and(|file| file.device().is_some())
 }
 
-/// What the call returns if `run` does it for the function that `fd` is open for.
+/// The return value of the call if `run` does it for the function of `fd`.
 fn with(fd: c_int, at: off_t, run: impl FnOnce(&Opened, u64) -> Result<usize, Errno>) -> ssize_t {
     let file = fds::get_as::<File>(fd).ok_or(Errno::EBADF);
     let at = u64::try_from(at).map_err(|_| Errno::EINVAL);

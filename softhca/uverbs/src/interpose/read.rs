@@ -1,7 +1,7 @@
 //! `read`, by which a program takes answers and events of commands.
 //!
-//! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has to be
-//! dropped when libc is called.
+//! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has
+//! to be dropped when libc is called.
 
 use crate::device::{RecordFile, Taken};
 use crate::process::{Errno, fds, real};
@@ -17,7 +17,7 @@ pub unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) 
     unsafe { if is_record_file(fd) { read_record(fd, data as u64, len) } else { real::read(fd, data, len) } }
 }
 
-/// What `read` is where the compiler knows how much room there is: `room` bytes.
+/// The form of `read` for a room that the compiler knows: `room` bytes.
 ///
 /// # Safety
 /// As for libc's function.
@@ -44,8 +44,8 @@ fn is_record_file(fd: c_int) -> bool {
 unsafe fn read_record(fd: c_int, address: u64, len: size_t) -> ssize_t {
     loop {
         let mut count = 0_u64;
-        // SAFETY: eight bytes of a local variable. It blocks or not, and starts again after a signal or not, as the descriptor
-        // and the program's handlers say.
+        // SAFETY: eight bytes of a local variable. It blocks or not, and starts again after a signal or not, as the
+        // descriptor and the program's handlers say.
         if unsafe { real::read(fd, (&raw mut count).cast(), size_of::<u64>()) } != size_of::<u64>() as ssize_t {
             return -1;
         }

@@ -1,10 +1,10 @@
-//! Signals: those that strict mode needs stay its own, whatever the program asks for.
+//! Signals: strict mode keeps the signals that it needs, even if the program asks for them.
 
 use crate::process::real;
 use crate::strict;
 use libc::c_int;
 
-/// Keeps the signals of strict mode ours; the program's action is called for what is not.
+/// Keeps the signals of strict mode ours; the program's action is called for others.
 ///
 /// # Safety
 /// As for libc's function.
@@ -86,7 +86,7 @@ fn exchange_handler(signal: c_int, handler: libc::sighandler_t, flags: c_int) ->
     unsafe { strict::exchange_action(signal, &new, &mut old) }.then_some(old.sa_sigaction)
 }
 
-/// Keeps the signals of strict mode ours, likewise; the signal is not blocked then, unless that is what is asked for.
+/// The same; the signal is not blocked meanwhile, unless the program asks for it.
 ///
 /// # Safety
 /// As for libc's function.

@@ -1,7 +1,7 @@
 //! `write`, by which a program talks to `/dev/infiniband/rdma_cm`.
 //!
-//! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has to be
-//! dropped when libc is called.
+//! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has
+//! to be dropped when libc is called.
 
 use crate::process::{fds, real};
 use crate::rdma_cm::{self, Step};
@@ -22,7 +22,7 @@ pub unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_
         match step {
             // SAFETY: arguments are passed on from the caller.
             Step::NotOurs => return unsafe { real::write(fd, data, len) },
-            // What a program writes is never longer than half of its memory.
+            // A program never writes more than half of its memory.
             Step::Done => return len as ssize_t,
             Step::Failed(error) => {
                 error.set();

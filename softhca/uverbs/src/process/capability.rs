@@ -1,4 +1,4 @@
-//! What the calling thread may do (`capabilities(7)`).
+//! The calling thread's rights (`capabilities(7)`).
 
 /// May send and receive raw packets.
 pub(crate) const NET_RAW: u32 = 13;

@@ -1,10 +1,11 @@
 //! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
 //! program asks.
 //!
-//! The descriptors that the program does not know of are here, too ([`Own`]): when it closes all that there are, those stay.
+//! The descriptors that the program does not know of are here, too ([`Own`]): when it closes all that there are, those
+//! stay.
 //!
-//! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy of this
-//! table after fork, and the very same table after vfork.
+//! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy
+//! of this table after fork, and the very same table after vfork.
 
 use super::errno::Errno;
 use super::forked;
@@ -86,7 +87,7 @@ pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
     let (word, bit) = bit(&OURS, fd).ok_or(Errno::EMFILE)?;
     forked::watch();
     let stale = lock(&FILES).insert(fd, Entry { file, process: std::process::id() });
-    // Without the lock: what goes with the last of an open file are descriptors of ours.
+    // Without the lock: closing the last descriptor of an open file closes descriptors of ours.
     drop(stale);
     word.fetch_or(bit, Ordering::Release);
     Ok(())
@@ -108,7 +109,7 @@ pub(crate) fn ours_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
     all_in(&OURS, first, last)
 }
 
-/// Forgets `fd`, which is about to be closed. What was behind it, for the process that opened it to end.
+/// Forgets `fd`, which is about to be closed. Returns its file, for the process that opened it to end.
 pub(crate) fn remove(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
     if !is_ours(fd) {
         return None;

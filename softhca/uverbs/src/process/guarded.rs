@@ -1,17 +1,19 @@
-//! Accesses to memory of the program that it may take away at any time: one that goes wrong is an error, not the program's end.
+//! Accesses to memory of the program that it may take away at any time: one that goes wrong is an error, not the
+//! program's end.
 //!
-//! The instructions that access such memory are those of a few functions without a stack frame. When one of them faults, the
-//! handler (`strict::signals`) has the thread go on where those functions return an error. So they are for threads that run when
-//! the handlers are installed ([`crate::strict::take_over`]), and block neither SIGSEGV nor SIGBUS.
+//! The instructions that access such memory are those of a few functions without a stack frame. When one of them
+//! faults, the handler (`strict::signals`) has the thread go on where those functions return an error. So they are for
+//! threads that run when the handlers are installed ([`crate::strict::take_over`]), and block neither SIGSEGV nor
+//! SIGBUS.
 //!
-//! Copies go by aligned words of the shared side, and by bytes at its ends, in ascending order: whoever waits for the last byte
-//! of a message sees the others, too.
+//! Copies go by aligned words of the shared side, and by bytes at its ends, in ascending order. A reader that waits for
+//! the last byte of a message also sees the others.
 
 use super::errno::Errno;
 use std::arch::global_asm;
 
-// Arguments come in RDI, RSI, RDX, RCX; results go in EAX (System V ABI). None of the functions touches the stack, so that the
-// return address is where it was when one of their instructions faults.
+// Arguments come in RDI, RSI, RDX, RCX; results go in EAX (System V ABI). None of the functions touches the stack, so
+// that the return address is where it was when one of their instructions faults.
 global_asm!(
     ".pushsection .text.softhca_guarded, \"ax\", @progbits",
     ".p2align 4",
@@ -105,12 +107,12 @@ pub(crate) fn read(address: u64, out: &mut [u8]) -> Result<(), Errno> {
     done(unsafe { softhca_guarded_copy(out.as_mut_ptr() as u64, address, out.len(), address) })
 }
 
-/// Copies to memory at `address`; after an error what comes before is written.
+/// Copies to memory at `address`; after an error, the bytes before are written.
 ///
 /// # Safety
 /// The program has said that the device may write there, and has not taken it back.
 pub(crate) unsafe fn write(address: u64, data: &[u8]) -> Result<(), Errno> {
-    // SAFETY: reads `data` alone; what is written is the caller's promise, and a write that faults is an error.
+    // SAFETY: reads `data` alone; the caller answers for the written memory, and a write that faults is an error.
     done(unsafe { softhca_guarded_copy(address, data.as_ptr() as u64, data.len(), address) })
 }
 
@@ -132,7 +134,7 @@ pub(crate) unsafe fn update64(address: u64, change: &mut dyn FnMut(u64) -> u64) 
     let mut old = u64::from_ne_bytes(bytes);
     loop {
         let (expected, new) = (old, change(old));
-        // SAFETY: writes to a local, and to what the caller has promised.
+        // SAFETY: writes to a local, and to the memory for which the caller answers.
         done(unsafe { softhca_guarded_exchange64(address, &mut old, new) })?;
         if old == expected {
             return Ok(old);

@@ -3,10 +3,10 @@
 use super::real;
 use std::os::fd::RawFd;
 
-/// What tells one file from another: of its file system, and its number there.
+/// The identity of a file: its file system, and its number there.
 pub(crate) type Identity = (u64, u64);
 
-/// What `fd` is open for.
+/// The file of `fd`.
 pub(crate) fn identity(fd: RawFd) -> Option<Identity> {
     // SAFETY: plain data, for which all zeros is valid.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! Files that are locked as long as somebody who has something is there: a process that dies lets go of them.
+//! Files that are locked during the life of an owner: a process that dies releases them.
 
 use super::Errno;
 use std::fs::{File, OpenOptions};
@@ -24,7 +24,7 @@ pub(crate) fn locked(path: &Path, operation: i32) -> Result<File, Errno> {
     Ok(file)
 }
 
-/// The error number of what has failed.
+/// The error number of a failed call.
 pub(crate) fn failed(error: std::io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
 }

@@ -1,4 +1,4 @@
-//! How much memory may be pinned: `RLIMIT_MEMLOCK`, as the kernel applies it to what a driver pins (`ib_umem_get`).
+//! The limit of pinned memory: `RLIMIT_MEMLOCK`, as the kernel applies it to a driver's pinned pages (`ib_umem_get`).
 
 use super::capability::{IPC_LOCK, has_capability};
 use super::errno::Errno;

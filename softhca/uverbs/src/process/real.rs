@@ -1,4 +1,4 @@
-//! What libc has, past our own definitions: the real calls.
+//! The real calls of libc, past our own definitions.
 
 use libc::{c_char, c_int, c_uint, c_ulong, c_void, mode_t, off_t, size_t, ssize_t};
 use std::ffi::CStr;

@@ -11,7 +11,7 @@ const MEMORY: [i64; 3] = [0x444d_4142, 0x0102_1994, 0x9584_58f6];
 pub(crate) struct SharedFile {
     mapping: *mut libc::c_void,
     len: usize,
-    /// Of what was asked for, in the mapping.
+    /// The offset of the requested part in the mapping.
     offset: u64,
 }
 

@@ -1,13 +1,13 @@
 //! BAR 0 as a process maps it. Loads are plain loads from memory that the object keeps as the registers are; stores are
 //! trapped, one by one (`strict`), and reach the function before the next instruction of the thread.
 //!
-//! Both are sound with several threads. What a thread has stored, the function has seen, and the memory shows its effect, when the
-//! thread goes on: so its next load finds that. Other threads find registers that change by themselves (timer, health counter)
-//! as they were a few milliseconds ago at most. Trapping loads, too, would make these exact; it would cost two signals a load, for
-//! any instruction that can read memory.
+//! Both are sound with several threads. What a thread has stored, the function has seen, and the memory shows its
+//! effect, when the thread goes on: so its next load finds that. Other threads find registers that change by themselves
+//! (timer, health counter) as they were a few milliseconds ago at most. Trapping loads, too, would make these exact; it
+//! would cost two signals a load, for any instruction that can read memory.
 //!
-//! The file is sealed: nobody but the object has, or gets, a mapping of it that can be written. So whoever calls the kernel
-//! himself for one that permits stores is refused, and none of his stores is lost.
+//! The file is sealed: nobody but the object has, or gets, a mapping of it that can be written. So whoever calls the
+//! kernel himself for one that permits stores is refused, and none of his stores is lost.
 
 use crate::process::fds::Own;
 use crate::process::{Errno, real};
@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the registers are that can be read: the initialization segment is in the first two pages.
 const REGISTER_BYTES: usize = 2 * UAR_PAGE_BYTES;
-/// Registers, from byte to byte; all others are zeros: identity, command queue, health; timer and health counter (`struct
-/// mlx5_init_seg`).
+/// Registers, from byte to byte; all others are zeros: identity, command queue, health; timer and health counter
+/// (`struct mlx5_init_seg`).
 const REGISTERS: [std::ops::Range<usize>; 2] = [0..0x240, 0x1000..0x1020];
 
 /// The memory.
@@ -89,8 +89,8 @@ impl Bar {
         }
     }
 
-    /// Maps `len` bytes at byte `at` for the program, at `address` if that is not null (`vfio_pci_core_mmap`). What is stored
-    /// there rings `trapped`.
+    /// Maps `len` bytes at byte `at` for the program, at `address` if that is not null (`vfio_pci_core_mmap`). What is
+    /// stored there rings `trapped`.
     pub(super) fn map(
         &self,
         trapped: &'static Trapped,
@@ -107,8 +107,8 @@ impl Bar {
         }
         let can_store = protection & libc::PROT_WRITE != 0;
         let protection = protection & !libc::PROT_WRITE;
-        // SAFETY: the program asks for a mapping of a region, where it would have got one of the device's: what that replaces is
-        // its own business.
+        // SAFETY: the program asks for a mapping of a region, where it would have got one of the device's: what that
+        // replaces is its own business.
         let mapped = unsafe { real::mmap(address, len, protection, flags, self.fd(), at as libc::off_t) };
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());
@@ -117,7 +117,7 @@ impl Bar {
             // There are fewer than 2^32 pages.
             let first = (at / UAR_PAGE_BYTES as u64) as u32;
             strict::watch(trapped, mapped as usize, len, first).inspect_err(|_| {
-                // SAFETY: unmaps what was mapped above.
+                // SAFETY: unmaps the mapping made above.
                 unsafe { real::munmap(mapped, len) };
             })?;
         }

@@ -33,7 +33,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Carries a command out. What a driver must not ask panics.
+    /// Carries a command out. Panics on a command that a driver must not send.
     fn carry_out(&mut self, input: &[u8]) -> Result<[u8; HEADER_BYTES], Errno> {
         self.commands += 1;
         if self.refused == Some(self.commands) {
@@ -120,7 +120,7 @@ fn tables_come_and_go_with_their_rules() {
     let commands = FlowCommands { carry_out: &carry_out, direction: FlowDirection::Received };
     let mut tables = FlowTables::new(20);
     let handles: Vec<_> = rules().iter().map(|rule| tables.add(&commands, rule).unwrap()).collect();
-    // Priority 2 that goes on, 3, 4, groups of stations, and what is left over; each a level above its place.
+    // Priority 2, which continues, 3, 4, groups of stations, and all remaining frames; each a level above its place.
     assert_eq!(device.borrow().way(), [(5, 1), (8, 1), (10, 3), (33, 1), (34, 1)]);
     // The one that goes on goes to a TIR and to the table after it, whichever that is.
     let onward = |device: &Tables| {
