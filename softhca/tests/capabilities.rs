@@ -1,9 +1,11 @@
 //! The table of capabilities in `docs/firmware.md`, compared with the answers of `QUERY_HCA_CAP`.
 //!
 //! Each generation is asked, on InfiniBand and on Ethernet. The place of each field is that of the drivers' headers
-//! (`devx/prm/mlx5_ifc.txt`), and the numbers of the sets are Linux' (`enum mlx5_cap_type`, `include/linux/mlx5/device.h`). A row
-//! fails if a capability is on that the page calls missing, or off that the page calls implemented. So does a capability that is
-//! on and has no row.
+//! (`devx/prm/mlx5_ifc.txt`), and the numbers of the sets are Linux' (`enum mlx5_cap_type`,
+//! `include/linux/mlx5/device.h`). A row fails if a capability is on that the page calls missing, or off that the page
+//! calls implemented. So does a capability that is on and has no row.
+//!
+//! Checks of reported capabilities belong here. Tests of the features themselves belong in `engine` and `ethernet`.
 
 use std::collections::BTreeMap;
 
