@@ -1,7 +1,8 @@
 //! A completion queue that 64 queue pairs share: what it takes to find whose a completion is.
 //!
-//! Each queue pair has posted four requests, in an order at random, and every completion retires its request. One slice is 192
-//! completions, polled sixteen a call, after 64 that are not timed, one of each queue pair; the rest as in `common`.
+//! Each queue pair has posted four requests, in an order at random, and every completion retires its request. One slice
+//! is 192 completions, polled sixteen a call, after 64 that are not timed, one of each queue pair; the rest as in
+//! `common`.
 mod common;
 
 use std::collections::{BTreeMap, HashMap};
@@ -266,7 +267,8 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is measured.
+    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
+    // measured.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

@@ -30,7 +30,8 @@ fn main() {
     bench.finish();
 }
 
-/// The same ways to poll in every group; a contestant of several completions a call is asked for `per_call` times as many.
+/// The same ways to poll in every group; a contestant of several completions a call is asked for `per_call` times as
+/// many.
 fn cases(group: Group<'_>, per_call: usize) -> Group<'_> {
     use Threads::{Any, One};
     let many = per_call;

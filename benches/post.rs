@@ -21,7 +21,8 @@ use common::ours::{Ours, exclusive, ours, remote, shared, tag};
 use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
-/// Queues of which each has one request that only needs its doorbell: what is used of as many stays in the first-level cache.
+/// Queues of which each has one request that only needs its doorbell: what is used of as many stays in the first-level
+/// cache.
 const STAGED_QUEUES: usize = 64;
 const STAGED: Shape = Shape { entries: 64, ..SMALL };
 
@@ -147,7 +148,8 @@ fn wr(threads: Threads) -> impl Contestant {
 const NUMBER: u32 = 0x12_3456;
 const DC_KEY: u64 = 0x0102_0304_0506_0708;
 
-/// 8 bytes inline, by BlueFlame: a WRITE to a target, and a datagram; by addresses of 16 bytes, which libmlx5 does not write, and of 48.
+/// 8 bytes inline, by BlueFlame: a WRITE to a target, and a datagram; by addresses of 16 bytes, which libmlx5 does not
+/// write, and of 48.
 fn addressed(bench: &mut Bench) {
     const INITIATOR: Shape = Shape { service: Service::Initiator, ..SMALL };
     const DATAGRAMS: Shape = Shape { service: Service::Datagrams, ..SMALL };

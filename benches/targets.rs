@@ -1,10 +1,10 @@
-//! A thousand peers: by as many reliable connections, or by one initiator of dynamic connections and a target at each peer. What it
-//! takes to send each of them a WRITE of 8 bytes, and to retire it; and the memory of this side.
+//! A thousand peers: by as many reliable connections, or by one initiator of dynamic connections and a target at each
+//! peer. What it takes to send each of them a WRITE of 8 bytes, and to retire it; and the memory of this side.
 //!
-//! All is completed at once by the device (`softhca-run --sink`), so the figures are the CPU's part: which lines of memory it goes
-//! through. What a NIC does when a request is for another target than the one before is not in them. One slice is a message to each
-//! peer, in an order at random: 250 at a time are posted with a doorbell each, then completed (not timed), then polled; the rest as
-//! in `common`.
+//! All is completed at once by the device (`softhca-run --sink`), so the figures are the CPU's part: which lines of
+//! memory it goes through. What a NIC does when a request is for another target than the one before is not in them. One
+//! slice is a message to each peer, in an order at random: 250 at a time are posted with a doorbell each, then
+//! completed (not timed), then polled; the rest as in `common`.
 mod common;
 
 use std::collections::BTreeMap;
@@ -217,8 +217,8 @@ impl Theirs {
         let route =
             |n: usize| Route { port: 1, lid: 1 + n as u16, service_level: 0, path_bits: 0, static_rate: 0, grh: None };
         let handles = (0..PEERS).map(|n| setting.pd.address(&route(n)).expect("an address handle")).collect();
-        // SAFETY: the context is open, and the domain alive; attributes are plain numbers and pointers, for which zero is a value,
-        // and live until the calls return. Nothing of it is destroyed before the program ends.
+        // SAFETY: the context is open, and the domain alive; attributes are plain numbers and pointers, for which zero
+        // is a value, and live until the calls return. Nothing of it is destroyed before the program ends.
         unsafe {
             let cq = sys::ibv_create_cq(context, 2 * PEERS as i32, null_mut(), null_mut(), 0);
             assert!(!cq.is_null(), "ibv_create_cq");
@@ -261,8 +261,8 @@ impl Way for Theirs {
     #[inline(always)]
     fn post(&mut self, peer: usize, data: &[u8; 8]) {
         let (ex, at) = (self.ex, place(peer));
-        // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in; so are the
-        // handles; the data is copied before the call returns.
+        // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in;
+        // so are the handles; the data is copied before the call returns.
         unsafe {
             sys::ibv_wr_start(ex);
             (*ex).wr_id = peer as u64;
@@ -291,7 +291,8 @@ impl Way for Theirs {
         sum
     }
 
-    /// Of the ring, and the tags and places of its requests, at least; libmlx5 does not tell how long its own structures are.
+    /// Of the ring, and the tags and places of its requests, at least; libmlx5 does not tell how long its own
+    /// structures are.
     fn bytes(&self) -> usize {
         self.parts.sq.wqe_cnt as usize * (LINE + 8 + 4 + 4) + LINE + PEERS * size_of::<FullAv>()
     }
@@ -368,7 +369,8 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is measured.
+    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
+    // measured.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

@@ -1,8 +1,8 @@
 //! A clock for slices of a microsecond.
 //!
-//! On x86-64 it is the time-stamp counter. `lfence`, and `rdtscp` by itself, wait until everything before has been executed, but
-//! for stores on their way to the cache, which nothing waits for in a program either. Elsewhere it is the system's
-//! monotonic clock.
+//! On x86-64 it is the time-stamp counter. `lfence`, and `rdtscp` by itself, wait until everything before has been
+//! executed, but for stores on their way to the cache, which nothing waits for in a program either. Elsewhere it is the
+//! system's monotonic clock.
 use std::time::{Duration, Instant};
 
 /// Ticks now, before what is to be timed.
@@ -25,7 +25,8 @@ fn begin() -> u64 {
 #[inline(always)]
 fn end() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 CPU with an invariant time-stamp counter has the instruction; it stores to the local variable.
+    // SAFETY: every x86-64 CPU with an invariant time-stamp counter has the instruction; it stores to the local
+    // variable.
     unsafe {
         std::arch::x86_64::__rdtscp(&mut 0)
     }

@@ -1,15 +1,15 @@
 //! Contests: all cases of a group do the same on queues of one size, in turns.
 //!
 //! A case is measured in *slices*: it posts as many messages as its ring takes; the device completes them; it polls
-//! them all. The clock runs while it posts, or polls, or both, as the group says, and never while the device works. Before
-//! the clock starts,
+//! them all. The clock runs while it posts, or polls, or both, as the group says, and never while the device works.
+//! Before the clock starts,
 //! - rings that the first-level cache holds are brought there, where they would be if the device did not use it, too
 //!   (completions "from another core" excepted);
 //! - the first messages of the slice are posted or polled, so that the code is where it would be in a loop.
 //!
-//! What reading the clock costs is measured and subtracted ([`Clock`]). On a Zen 4 it is 26 ns, 4 % of the shortest slices of
-//! 224 messages; that the subtraction is right shows in slices of 56, 112 and 224 messages, which give the same nanoseconds
-//! a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
+//! What reading the clock costs is measured and subtracted ([`Clock`]). On a Zen 4 it is 26 ns, 4 % of the shortest
+//! slices of 224 messages; that the subtraction is right shows in slices of 56, 112 and 224 messages, which give the
+//! same nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
 //! A *round* is some slices of every case, the next round is in the opposite order. What is reported are medians over
 //! rounds: of nanoseconds, and of ratios within a round, which neighbours of this machine disturb least. Criterion
@@ -175,7 +175,8 @@ impl<'a> Group<'a> {
         Self { axis: Some(axis), ..Self::new(name, Timed::Post, 1, 1) }
     }
 
-    /// The cases that follow are at point `x`, with slices of `messages` messages, of which at least `warm` are not timed.
+    /// The cases that follow are at point `x`, with slices of `messages` messages, of which at least `warm` are not
+    /// timed.
     pub(crate) fn at(mut self, x: u64, warm: usize, messages: usize) -> Self {
         (self.x, self.slice) = (Some(x), split(warm, messages));
         self

@@ -30,7 +30,8 @@ fn keep_on(cpus: &[usize]) {
     assert_eq!(result, 0, "sched_setaffinity: {}", std::io::Error::last_os_error());
 }
 
-/// A thread on another CPU that works as the device when asked to. While there is one, this thread stays on its own CPU.
+/// A thread on another CPU that works as the device when asked to. While there is one, this thread stays on its own
+/// CPU.
 pub(crate) struct OtherCore {
     desk: Arc<Desk>,
     thread: Option<JoinHandle<()>>,

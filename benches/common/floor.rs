@@ -1,18 +1,19 @@
 //! Floors: the loads and stores that the device asks for, and nothing else.
 //!
-//! A floor is what remains when everything that makes a queue safe to use is taken away: it does not look for space, keeps
-//! no tag, knows one kind of request and checks nothing. It does the same as the case beside it, in the same order, with the
-//! same barriers, on memory of the same layout; the harness compares the bytes. Its state is in a structure that is reached by a
-//! reference the compiler knows nothing about, as a queue's is. So `case / floor` is what the crate's safety and
-//! generality cost.
+//! A floor is what remains when everything that makes a queue safe to use is taken away: it does not look for space,
+//! keeps no tag, knows one kind of request and checks nothing. It does the same as the case beside it, in the same
+//! order, with the same barriers, on memory of the same layout; the harness compares the bytes. Its state is in a
+//! structure that is reached by a reference the compiler knows nothing about, as a queue's is. So `case / floor` is
+//! what the crate's safety and generality cost.
 //!
-//! Words are stored by 8 or by 16 bytes, whichever was faster where it was tried (Zen 4, each compared in turns with the other): by 16
-//! for what was composed before (templates, 0.81 of the time by 8) and for a lone inline request (0.91), by 8
-//! for one with an entry, whose words are all different (16 bytes: 1.08), for bursts, which are stored once (1.21), for a lone
-//! request with an 8-byte doorbell (1.06, with an entry 1.14), and beside the lock of a shared register (1.6).
+//! Words are stored by 8 or by 16 bytes, whichever was faster where it was tried (Zen 4, each compared in turns with
+//! the other): by 16 for what was composed before (templates, 0.81 of the time by 8) and for a lone inline request
+//! (0.91), by 8 for one with an entry, whose words are all different (16 bytes: 1.08), for bursts, which are stored
+//! once (1.21), for a lone request with an 8-byte doorbell (1.06, with an entry 1.14), and beside the lock of a shared
+//! register (1.6).
 //!
-//! Layouts are written out here a second time. Barriers and stores of 16 bytes are the crate's: they are single instructions
-//! per architecture.
+//! Layouts are written out here a second time. Barriers and stores of 16 bytes are the crate's: they are single
+//! instructions per architecture.
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,8 +57,8 @@ fn inline_payload(m: &Message) -> Packed {
     Packed::new([join((INLINE | 8).to_be(), first), join(second, 0)])
 }
 
-/// The words of the address of a queue pair or target on the port with this LID (`struct mlx5_wqe_av`): of a target with its key, of
-/// another with its Q_Key.
+/// The words of the address of a queue pair or target on the port with this LID (`struct mlx5_wqe_av`): of a target
+/// with its key, of another with its Q_Key.
 pub(crate) fn address<const V: usize>(key: u64, number: u32, lid: u16) -> [[u64; 2]; V] {
     let extended = if V == 1 { 0 } else { 1 << 31 };
     let mut words = [[0; 2]; V];
@@ -80,8 +81,8 @@ pub(crate) struct FloorSq {
     qpn_ds: u32,
     /// WQEBBs of the ring, less one.
     mask: u32,
-    /// Index, of which 16 bits count. A wider field, since rustc loads a `u16` with its padding: 32 bits just after a store
-    /// of 16, which the CPU cannot forward.
+    /// Index, of which 16 bits count. A wider field, since rustc loads a `u16` with its padding: 32 bits just after a
+    /// store of 16, which the CPU cannot forward.
     pi: u32,
 }
 
@@ -157,7 +158,8 @@ impl FloorSq {
         [control, [join((INLINE | 8).to_be(), 0), 0]].map(Packed::new)
     }
 
-    /// A signalled WRITE of 8 bytes inline to a target, by the words of its address: `N` units, 3 more than the address.
+    /// A signalled WRITE of 8 bytes inline to a target, by the words of its address: `N` units, 3 more than the
+    /// address.
     #[inline(always)]
     pub(crate) fn write_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Packed; N] {
         let data = [m.addr.to_be(), join(m.rkey.to_be(), 0)];
@@ -211,8 +213,9 @@ impl FloorSq {
     pub(crate) fn put_packed<const N: usize>(&mut self, wqe: &[Packed; N]) {
         let slot = (self.pi & self.mask) as usize;
         for (i, unit) in wqe.iter().enumerate() {
-            // SAFETY: the slot is inside of the ring, and `i` inside of its four units, or the next one's, which is no other place of the
-            // ring's than behind it: all WQEs are of one size, and those of the ring are a power of two.
+            // SAFETY: the slot is inside of the ring, and `i` inside of its four units, or the next one's, which is no
+            // other place of the ring's than behind it: all WQEs are of one size, and those of the ring are a power of
+            // two.
             unsafe { unit.store(self.ring.add(slot * WQEBB_WORDS + 2 * i)) };
         }
         self.pi = self.pi.wrapping_add(const { N.div_ceil(WQEBB_UNITS) as u32 });

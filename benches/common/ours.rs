@@ -24,8 +24,8 @@ pub(crate) struct Ours<R: Register, T: Transport = transport::Rc> {
 
 /// The register for one queue.
 pub(crate) fn exclusive(rig: &Rig) -> ExclusiveRegister {
-    // SAFETY: mapped as long as the rig lives, beside which this is kept; the queue pair is in its own thread domain, and each
-    // rig is used for one queue.
+    // SAFETY: mapped as long as the rig lives, beside which this is kept; the queue pair is in its own thread domain,
+    // and each rig is used for one queue.
     unsafe { ExclusiveRegister::from_parts(rig.register()) }.expect("a register")
 }
 
@@ -63,13 +63,14 @@ impl<R: Register, T: Transport> Ours<R, T> {
             pi: SqPi(0),
             shadow: NonNull::from(&mut *shadow).cast(),
         };
-        // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig, and the shadow, which has a record
-        // for each WQEBB, is kept beside the queue; nobody else stores to them.
+        // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig, and the shadow, which has a
+        // record for each WQEBB, is kept beside the queue; nobody else stores to them.
         let sq = unsafe { SendQueue::from_parts(parts, register(&rig)) }.expect("a queue");
         Self { sq, cq, rig, _shadow: shadow }
     }
 
-    /// Takes `count` completions, up to `N` by one call, and their requests back one by one; returns the sum of their tags.
+    /// Takes `count` completions, up to `N` by one call, and their requests back one by one; returns the sum of their
+    /// tags.
     #[inline(always)]
     pub(crate) fn poll_tags<const N: usize>(&mut self, count: usize) -> u64 {
         let (sq, mut sum) = (&mut self.sq, 0);
@@ -83,7 +84,8 @@ impl<R: Register, T: Transport> Ours<R, T> {
         sum
     }
 
-    /// Takes `count` completions, up to `N` by one call, and all requests back at the end; returns the sum of their indices.
+    /// Takes `count` completions, up to `N` by one call, and all requests back at the end; returns the sum of their
+    /// indices.
     #[inline(always)]
     pub(crate) fn poll_fields<const N: usize>(&mut self, count: usize) -> u64 {
         let (mut sum, mut last) = (Sum::default(), 0);

@@ -1,4 +1,5 @@
-//! What was measured, as a file for the report: `bench/measured/<benchmark>.json` in the target directory, beside criterion's.
+//! What was measured, as a file for the report: `bench/measured/<benchmark>.json` in the target directory, beside
+//! criterion's.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -60,7 +60,8 @@ pub(crate) struct Shape {
 pub(crate) const SMALL: Shape = Shape { service: Service::Connection, entries: ENTRIES, inline: 28, sge: 1 };
 
 impl Shape {
-    /// WQEBBs of the largest request: RDMA operation or SEND, by an address of 48 bytes if it needs one, with data as the shape says.
+    /// WQEBBs of the largest request: RDMA operation or SEND, by an address of 48 bytes if it needs one, with data as
+    /// the shape says.
     pub(crate) fn request_wqebbs(&self) -> usize {
         let head = match self.service {
             Service::Connection => 32,
@@ -77,8 +78,9 @@ impl Shape {
     }
 }
 
-/// Opens the device as a program of this kind does. libmlx5 reads the variable when a device is opened, and keeps the answer
-/// in a global that objects are made by, locks included: what is made next is made by it, what was made before stays.
+/// Opens the device as a program of this kind does. libmlx5 reads the variable when a device is opened, and keeps the
+/// answer in a global that objects are made by, locks included: what is made next is made by it, what was made before
+/// stays.
 fn open(threads: Threads) -> Device {
     const VARIABLE: &str = "MLX5_SINGLE_THREADED";
     // SAFETY: no other thread of this program reads or writes the environment.
@@ -129,7 +131,8 @@ impl Rig {
         rigs
     }
 
-    /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are packed.
+    /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are
+    /// packed.
     pub(crate) fn of_one_thread(count: usize, shape: Shape) -> Vec<Self> {
         /// WQEBBs that libmlx5 sets aside for a small request, when it is not told what operations are used.
         const REQUEST_WQEBBS: usize = 4;
@@ -153,8 +156,8 @@ impl Rig {
 
     fn on(device: Device, shape: Shape, threads: Threads) -> Self {
         let context = device.as_raw();
-        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are plain
-        // numbers and pointers to live objects, for which zero is a value, and live until the calls return.
+        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are
+        // plain numbers and pointers to live objects, for which zero is a value, and live until the calls return.
         unsafe {
             let pd = NonNull::new(sys::ibv_alloc_pd(context)).expect("ibv_alloc_pd");
             let domain = (threads == Threads::Domain).then(|| {
@@ -255,8 +258,9 @@ impl Rig {
         touch(NonNull::new(self.completions.buf).expect("a ring").cast(), self.shape.entries);
     }
 
-    /// All that posting and polling stored: ring, records, and the register if it is this queue's alone. The queue pair's
-    /// number reads as zero, and so does the immediate data of requests that have none, which `ibv_wr_*` leaves as it was.
+    /// All that posting and polling stored: ring, records, and the register if it is this queue's alone. The queue
+    /// pair's number reads as zero, and so does the immediate data of requests that have none, which `ibv_wr_*` leaves
+    /// as it was.
     pub(crate) fn snapshot(&self) -> Vec<u8> {
         let mut register = self.register();
         if !self.compares_register {
@@ -271,7 +275,8 @@ impl Rig {
         ];
         let mut bytes = Vec::new();
         for (start, len) in parts {
-            // SAFETY: memory that libmlx5 or the device gave out, initialised, and nobody posts or polls while this looks.
+            // SAFETY: memory that libmlx5 or the device gave out, initialised, and nobody posts or polls while this
+            // looks.
             bytes.extend((0..len).map(|at| unsafe { start.add(at).read_volatile() }));
         }
         let number = self.number().to_be_bytes();

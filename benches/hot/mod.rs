@@ -1,7 +1,8 @@
 //! The hot functions: each call of the data path as an application writes it, once.
 //!
-//! Whatever guards their cost takes them from here: `benches/instructions` counts what they execute, `tests/golden_asm` looks
-//! at what they are compiled to. So there is nothing here but `core` and the crate's public API, without the feature `verbs`.
+//! Whatever guards their cost takes them from here: `benches/instructions` counts what they execute, `tests/golden_asm`
+//! looks at what they are compiled to. So there is nothing here but `core` and the crate's public API, without the
+//! feature `verbs`.
 //!
 //! Every function exists twice: [`called`], behind a symbol of its own name (`hot_…`), and [`inlined`] into a loop, as
 //! most applications have it.

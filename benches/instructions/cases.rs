@@ -99,8 +99,8 @@ fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figure
     Ok(Figures { in_a_loop: more / operations, by_call: *first })
 }
 
-/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that, of so many messages
-/// or completions `in` so many entries of a ring, one each if that is left out.
+/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that, of so
+/// many messages or completions `in` so many entries of a ring, one each if that is left out.
 macro_rules! case {
     ($name:literal, $elements:literal, $($rest:tt)*) => {
         case!($name, $elements in $elements, $($rest)*)

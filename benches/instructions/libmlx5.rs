@@ -1,7 +1,8 @@
-//! libmlx5's instructions for the same operations, its caller's loop included: for comparison, and not held against anything.
+//! libmlx5's instructions for the same operations, its caller's loop included: for comparison, and not held against
+//! anything.
 //!
-//! Under the software device in sink mode (`softhca-run --sink`), by the calls that the benchmarks time. All code that is
-//! executed counts, in libibverbs' inline functions and in libmlx5.
+//! Under the software device in sink mode (`softhca-run --sink`), by the calls that the benchmarks time. All code that
+//! is executed counts, in libibverbs' inline functions and in libmlx5.
 use std::collections::BTreeMap;
 
 use rdma_sys::ibv_qp_ex;

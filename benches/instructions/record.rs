@@ -41,7 +41,8 @@ impl Record {
         fs::write(Self::path(), text).map_err(|error| format!("{}: {error}", Self::path().display()))
     }
 
-    /// What differs from `found`, in words, and what to do about it. `all`: whether a case that was not found is missing.
+    /// What differs from `found`, in words, and what to do about it. `all`: whether a case that was not found is
+    /// missing.
     pub(crate) fn differences(&self, found: &Self, all: bool) -> Vec<String> {
         let mut differences = Vec::new();
         let (mut more, mut fewer) = (false, false);
@@ -89,7 +90,8 @@ pub(crate) fn compiler() -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Leaves figures for the report: `target/bench/measured/instructions.json`, beside what is there already of other cases.
+/// Leaves figures for the report: `target/bench/measured/instructions.json`, beside what is there already of other
+/// cases.
 pub(crate) fn report(figures: &BTreeMap<String, u64>) -> Result<(), String> {
     let directory = target_directory()?.join("bench/measured");
     let path = directory.join("instructions.json");

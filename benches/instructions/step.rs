@@ -1,9 +1,9 @@
 //! Counting a process's instructions one by one.
 //!
-//! A copy of this process (`fork`) does the work; this one steps it (`PTRACE_SINGLESTEP`) and looks at its program counter
-//! after each step. What is counted lies between calls of [`mark`], so nothing of starting up or of signals is in it, and the
-//! count depends on the program alone: not on caches, interrupts, other processes or the machine. An instruction that repeats itself
-//! (`rep movsb`) counts once.
+//! A copy of this process (`fork`) does the work; this one steps it (`PTRACE_SINGLESTEP`) and looks at its program
+//! counter after each step. What is counted lies between calls of [`mark`], so nothing of starting up or of signals is
+//! in it, and the count depends on the program alone: not on caches, interrupts, other processes or the machine. An
+//! instruction that repeats itself (`rep movsb`) counts once.
 use std::arch::asm;
 
 use nix::sys::ptrace;
@@ -27,8 +27,8 @@ pub(crate) struct Counts {
     pub(crate) calls: Vec<u64>,
 }
 
-/// Runs `work` in a child, which calls [`mark`], and counts. `watched` is the address of a function whose calls are counted
-/// apart.
+/// Runs `work` in a child, which calls [`mark`], and counts. `watched` is the address of a function whose calls are
+/// counted apart.
 ///
 /// # Errors
 /// In words: the system forbids tracing, or the child did not end well.

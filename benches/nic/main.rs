@@ -1,8 +1,8 @@
 //! What a doorbell costs on a NIC: for owners of one.
 //!
-//! `./run bench --device mlx5_0` opens the device, makes a queue pair for itself, which needs no peer and no link, rings real
-//! doorbells for NOPs by 8-byte stores and by BlueFlame copies, and finds out whether write combining works. On a
-//! software device it runs, too, and says that its figures mean nothing.
+//! `./run bench --device mlx5_0` opens the device, makes a queue pair for itself, which needs no peer and no link,
+//! rings real doorbells for NOPs by 8-byte stores and by BlueFlame copies, and finds out whether write combining works.
+//! On a software device it runs, too, and says that its figures mean nothing.
 
 mod clock;
 mod measure;

@@ -10,7 +10,8 @@ use hdrhistogram::Histogram;
 use crate::clock::Clock;
 use crate::queue::{DEPTH, Failure, NopQueue};
 
-/// NOPs whose doorbells are rung one after the other, and timed together: a doorbell is shorter than some clocks' ticks.
+/// NOPs whose doorbells are rung one after the other, and timed together: a doorbell is shorter than some clocks'
+/// ticks.
 pub(crate) const BURST: usize = DEPTH as usize / 8;
 /// Single NOPs whose completion is timed, in a round.
 const LATENCIES: u32 = 8;
@@ -40,8 +41,8 @@ impl Way {
         }
     }
 
-    /// Whether its stores make one of 64 bytes on the bus only if the CPU combines them. A single store of 64 bytes may be
-    /// one on the bus whatever the memory.
+    /// Whether its stores make one of 64 bytes on the bus only if the CPU combines them. A single store of 64 bytes may
+    /// be one on the bus whatever the memory.
     pub(crate) fn needs_combining(self) -> bool {
         use CopyRoutine::{Avx, Neon, Sse, Words};
         matches!(self, Self::Copy(Words | Sse | Avx | Neon))
@@ -255,11 +256,13 @@ impl Job for Round<'_> {
 }
 
 /// Counts the copies that the device takes, as Linux finds out whether write combining works
-/// (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`): only the copy asks for a completion, the same NOP in the ring does not.
-/// A completion shows that the copy was executed, which it is if it came in one piece; otherwise the device fetches the
-/// NOP from the ring, and nothing is heard of it. The last one asks in both places, so that the end is seen.
+/// (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`): only the copy asks for a completion, the same NOP in the ring does
+/// not. A completion shows that the copy was executed, which it is if it came in one piece; otherwise the device
+/// fetches the NOP from the ring, and nothing is heard of it. The last one asks in both places, so that the end is
+/// seen.
 ///
-/// softhca executes what is in the ring, whatever reached the register (and complains of the difference in its strict mode).
+/// softhca executes what is in the ring, whatever reached the register (and complains of the difference in its strict
+/// mode).
 struct Check<'a> {
     queue: &'a mut NopQueue,
 }

@@ -1,5 +1,5 @@
-//! A send queue that posts NOPs, by hand, so that each step of a doorbell can be measured, and the WQE in the register be
-//! another than the one in the ring.
+//! A send queue that posts NOPs, by hand, so that each step of a doorbell can be measured, and the WQE in the register
+//! be another than the one in the ring.
 //!
 //! The queue pair is of type UD: such a one is ready to send without a peer, an address or a link.
 
@@ -75,7 +75,8 @@ struct Domain {
 impl Domain {
     fn new(pd: ProtectionDomain) -> Result<Self, Failure> {
         let context = pd.device().as_raw();
-        // SAFETY: the context is open as long as `pd` lives; the attributes are numbers and pointers, for which zero is a value.
+        // SAFETY: the context is open as long as `pd` lives; the attributes are numbers and pointers, for which zero is
+        // a value.
         unsafe {
             let td = non_null("ibv_alloc_td", ffi::alloc_td(context))?;
             let mut attr: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
@@ -223,8 +224,8 @@ impl NopQueue {
     pub(crate) fn put(&mut self, signaled_in_ring: bool, signaled_in_copy: bool) -> [u64; WQEBB_WORDS] {
         let slot = usize::from(self.pi & self.mask);
         for (i, word) in self.nop(signaled_in_ring).into_iter().enumerate() {
-            // SAFETY: the masked slot is inside the ring, and `i` inside its eight words; not more than `DEPTH` NOPs are
-            // outstanding, so the device is done with the slot.
+            // SAFETY: the masked slot is inside the ring, and `i` inside its eight words; not more than `DEPTH` NOPs
+            // are outstanding, so the device is done with the slot.
             unsafe { self.ring.add(slot * WQEBB_WORDS + i).write(word) };
         }
         let copy = self.nop(signaled_in_copy);

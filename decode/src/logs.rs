@@ -379,8 +379,8 @@ fn command(line: &str, fields: &mut Vec<Field>) {
     }
 }
 
-/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169 dlid=12 …]`
-/// (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
+/// UCX's text of a WQE: `RC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c3c800000 len 1 lkey 0xb5d2] [rqpn 0x169
+/// dlid=12 …]` (`ib_mlx5_log.c`, `uct_ib_mlx5_wqe_dump`; `src/uct/ib/base/ib_log.c`).
 fn ucx_wqe(line: &str) -> Option<Record> {
     let (front, behind) = line.split_once(" QP 0x")?;
     let (qpn, rest) = (number(behind, 16)?, behind.split_once("wqe[")?.1);

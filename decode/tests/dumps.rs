@@ -236,8 +236,8 @@ fn a_compressed_block() {
     assert_eq!(counts, [Some(60), Some(61), Some(62)]);
 }
 
-/// The same file of Linux (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight are in the place behind the title and
-/// in each eighth place from it; what is in between is old.
+/// The same file of Linux (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight are in the
+/// place behind the title and in each eighth place from it; what is in between is old.
 #[test]
 fn a_compressed_block_of_several_arrays() {
     let mut ring = vec![0; 24 * 64];
@@ -265,8 +265,8 @@ fn a_compressed_block_of_several_arrays() {
     assert_eq!(report.records.len(), 1 + 3 + 5, "{report}");
 }
 
-/// The same file (`mlx5e_decompress_enhanced_cqe`) and `get_cqe_enhanced_num_mini_cqes` of `device.h`: up to seven in a CQE, as many as it says and one,
-/// and as many places.
+/// The same file (`mlx5e_decompress_enhanced_cqe`) and `get_cqe_enhanced_num_mini_cqes` of `device.h`: up to seven in a
+/// CQE, as many as it says and one, and as many places.
 #[test]
 fn compressed_cqes_of_the_enhanced_layout() {
     for count in 1..=7_u8 {
@@ -294,8 +294,8 @@ fn compressed_cqes_of_the_enhanced_layout() {
     }
 }
 
-/// A title of the basic layout has a number of mini-CQEs where a CQE of the enhanced one has a mini-CQE or nothing, and it names a
-/// queue pair: either is enough.
+/// A title of the basic layout has a number of mini-CQEs where a CQE of the enhanced one has a mini-CQE or nothing, and
+/// it names a queue pair: either is enough.
 #[test]
 fn titles_of_the_basic_layout_are_none_of_the_enhanced_one() {
     let mut title = [0; 64];

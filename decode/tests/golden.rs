@@ -329,7 +329,8 @@ fn public_dumps_are_read() {
     }
 }
 
-/// Formats of which no dump was found in public: a line as their source prints it (the sources are named in `src/logs.rs`).
+/// Formats of which no dump was found in public: a line as their source prints it (the sources are named in
+/// `src/logs.rs`).
 #[test]
 fn lines_of_other_sources_are_read() {
     let cases: &[(&str, &[(&str, u64)])] = &[

@@ -66,7 +66,8 @@ fn bind_a_window() {
     assert_eq!(access.meaning.as_deref(), Some("REMOTE_WRITE | REMOTE_READ | LOCAL_READ"));
 }
 
-/// The same, `mlx5_umr_fill_sig_bsf` and `mlx5_umr_fill_crypto_bsf`: T10-DIFs on the wire, CRC32C in memory, and AES-XTS, behind one KLM.
+/// The same, `mlx5_umr_fill_sig_bsf` and `mlx5_umr_fill_crypto_bsf`: T10-DIFs on the wire, CRC32C in memory, and
+/// AES-XTS, behind one KLM.
 #[test]
 fn formats_behind_a_key() {
     let umr = format!("80 000000 0004 0008 0000000020001001 {}", "00".repeat(32));
@@ -286,7 +287,8 @@ fn doorbells() {
     assert_eq!((cq.number("cqn:cqn"), cq.number("arm:ci")), (Some(0x418), Some(0x40)));
 }
 
-/// DPDK `drivers/net/mlx5/mlx5_tx.h`, enhanced multi-packet sends: an Ethernet segment, and a packet in each of the segments behind.
+/// DPDK `drivers/net/mlx5/mlx5_tx.h`, enhanced multi-packet sends: an Ethernet segment, and a packet in each of the
+/// segments behind.
 #[test]
 fn packets_in_one_wqe() {
     let eth = "00000000 c0 00 0000 00000000 0000 0000";
@@ -298,7 +300,8 @@ fn packets_in_one_wqe() {
     assert_eq!((record.parts[3].offset, record.parts[3].bytes, record.number("lkey")), (48, 20, Some(0x200)));
 }
 
-/// rdma-core `providers/mlx5/qp.c`, `wq_sig`: a NOP and an inline WRITE, with the signatures that make the XOR of their bytes 255.
+/// rdma-core `providers/mlx5/qp.c`, `wq_sig`: a NOP and an inline WRITE, with the signatures that make the XOR of their
+/// bytes 255.
 #[test]
 fn signatures_are_looked_at() {
     let meaning = |record: &Record| {

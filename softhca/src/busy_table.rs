@@ -1,5 +1,5 @@
-//! A table of objects that do work in the steps of the device. Most of them are idle most of the time. A step visits the
-//! busy ones only, so thousands of idle queues cost it nothing.
+//! A table of objects that do work in the steps of the device. Most of them are idle most of the time. A step visits
+//! the busy ones only, so thousands of idle queues cost it nothing.
 //!
 //! An object gets work through a `&mut T`. Each method that gives one makes the object busy. The next step visits the
 //! object and says whether it stays busy.

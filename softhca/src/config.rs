@@ -201,17 +201,20 @@ pub struct DeviceConfig {
     pub limits: Limits,
     /// Receives from SRQs that fail.
     pub srq_faults: SrqFaults,
-    /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep at hand:
-    /// as on a ConnectX-5. `false`: they make a key for each region, by a command (`umr_modify_entity_size_disabled`).
+    /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep
+    /// at hand: as on a ConnectX-5. `false`: they make a key for each region, by a command
+    /// (`umr_modify_entity_size_disabled`).
     pub umr_registers: bool,
     /// The time since 1970 at which the clock of [`crate::device::Device::step`] was 0. With it, queues can have real
     /// time in their timestamps (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx and later). `None`: timestamps show the
     /// clock of `step` alone.
     pub real_time: Option<Duration>,
-    /// Queues have the time in their timestamps and nothing else, if they can have it: `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`.
+    /// Queues have the time in their timestamps and nothing else, if they can have it:
+    /// `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`.
     pub real_time_only: bool,
-    /// The headers of a frame that the device needs inline. The capability `wqe_inline_mode` tells: NOT_REQUIRED, L2, or, for more,
-    /// VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in [`crate::context::SqContext`].
+    /// The headers of a frame that the device needs inline. The capability `wqe_inline_mode` tells: NOT_REQUIRED, L2,
+    /// or, for more, VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in
+    /// [`crate::context::SqContext`].
     pub inline_headers: InlineHeaders,
     /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if the
     /// peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and

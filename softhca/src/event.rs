@@ -120,8 +120,8 @@ const QUEUE_NUMBER: usize = DATA + 24;
 const FAILED_CQ: usize = DATA;
 const CQ_SYNDROME: usize = DATA + 11;
 const PORT: usize = DATA + 8;
-/// Where finished slots of the command queue are (`struct mlx5_eqe_cmd`), and the function and the number of pages that are asked
-/// for (`struct mlx5_eqe_page_req`).
+/// Where finished slots of the command queue are (`struct mlx5_eqe_cmd`), and the function and the number of pages that
+/// are asked for (`struct mlx5_eqe_page_req`).
 const COMMAND_SLOTS: usize = DATA;
 const PAGES_FUNCTION: usize = DATA;
 const PAGES: usize = DATA + 4;
@@ -137,8 +137,8 @@ const CQ_OVERRUN: u8 = 1;
 const CQ_ACCESS_VIOLATION: u8 = 2;
 
 impl Event {
-    /// Its number (Linux `include/linux/mlx5/device.h`, `MLX5_EVENT_TYPE_*`), as masks of event queues and subscriptions
-    /// name it.
+    /// Its number (Linux `include/linux/mlx5/device.h`, `MLX5_EVENT_TYPE_*`), as masks of event queues and
+    /// subscriptions name it.
     #[must_use]
     pub fn number(&self) -> u8 {
         match self {
@@ -161,8 +161,8 @@ impl Event {
         }
     }
 
-    /// The object that it is about, if it is about one: as a number of this kind. Shared receive queues of all kinds (SRQ, RMP,
-    /// XRC SRQ, XRQ) have their numbers from one space, so that this is all that tells them apart.
+    /// The object that it is about, if it is about one: as a number of this kind. Shared receive queues of all kinds
+    /// (SRQ, RMP, XRC SRQ, XRQ) have their numbers from one space, so that this is all that tells them apart.
     #[must_use]
     pub fn object(&self) -> Option<(Object, u32)> {
         match *self {

@@ -81,8 +81,8 @@
 //!
 //! It does not model time: its latency and rates are those of the CPU that steps it. It cannot show the effects of a
 //! missing barrier or of write combining on a PCIe device. Rules that steer Ethernet frames come by firmware commands
-//! alone. `docs/firmware.md` of the repository lists the capabilities of a ConnectX that it has and those that it lacks.
-//! A test compares that list with the answers to `QUERY_HCA_CAP`.
+//! alone. `docs/firmware.md` of the repository lists the capabilities of a ConnectX that it has and those that it
+//! lacks. A test compares that list with the answers to `QUERY_HCA_CAP`.
 
 mod busy_table;
 pub mod complaint;

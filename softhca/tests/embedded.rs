@@ -273,7 +273,8 @@ fn wrong_doorbells_are_complained_of() {
     assert_eq!(complaint(&mut l), [bad]);
 }
 
-/// Where registers are trapped, a store to one is a message that may lie around while the device serves what later records announce.
+/// Where registers are trapped, a store to one is a message that may lie around while the device serves what later
+/// records announce.
 #[test]
 fn a_doorbell_may_be_rings_behind_its_record() {
     let mut l = Loop::new(|_| ());

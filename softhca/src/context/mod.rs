@@ -33,8 +33,8 @@ pub struct EqContext {
     pub uar: u32,
     /// The interrupt that it raises (EQC.intr), below [`crate::eq::VECTORS`].
     pub vector: u16,
-    /// Which events go to it: bit `n % 64` of element `n / 64` for those of number `n` ([`crate::event::Event::number`]). Those of
-    /// CQs go to the queue that the CQ names.
+    /// Which events go to it: bit `n % 64` of element `n / 64` for those of number `n`
+    /// ([`crate::event::Event::number`]). Those of CQs go to the queue that the CQ names.
     pub events: [u64; 4],
 }
 
@@ -56,11 +56,11 @@ pub enum Transport {
     Xrc,
     /// Not a service of InfiniBand: the host builds whole Ethernet frames (`IBV_QPT_RAW_PACKET`), on Ethernet ports.
     /// The device checks and gathers them, sends them as rules of frames that leave permit, and shows them
-    /// ([`crate::device::Device::take_frames`]). Such a QP receives nothing, since no rule can name it: its receive WQEs
-    /// wait until they are flushed. Receive queues made by firmware commands receive frames.
+    /// ([`crate::device::Device::take_frames`]). Such a QP receives nothing, since no rule can name it: its receive
+    /// WQEs wait until they are flushed. Receive queues made by firmware commands receive frames.
     RawPacket,
-    /// Not a service of InfiniBand, either: the QP has no peer, and its WQEs change memory keys (`MLX5_QP_ST_REG_UMR`), of
-    /// any protection domain. A kernel's.
+    /// Not a service of InfiniBand, either: the QP has no peer, and its WQEs change memory keys (`MLX5_QP_ST_REG_UMR`),
+    /// of any protection domain. A kernel's.
     RegUmr,
 }
 
@@ -87,8 +87,8 @@ pub enum ReceiveSource {
         /// SRQ number.
         srqn: u32,
     },
-    /// The SRQs of an XRC domain: each message names one. Where its receives complete and which keys its requests can name
-    /// is the SRQ's business, so such a QP has no PD and no CQs; their numbers say nothing.
+    /// The SRQs of an XRC domain: each message names one. Where its receives complete and which keys its requests can
+    /// name is the SRQ's business, so such a QP has no PD and no CQs; their numbers say nothing.
     Domain {
         /// XRC domain.
         xrcd: u32,
@@ -131,8 +131,8 @@ pub enum TimestampFormat {
     RealTime,
 }
 
-/// Byte order of the 8 bytes that an atomic operation fetches (`atomic_caps.atomic_req_8B_endianness_mode`; Linux commit f91e6d8941bf,
-/// "Add setting ATOMIC endian mode"). Four and 16 bytes come in network order in both modes (UCX
+/// Byte order of the 8 bytes that an atomic operation fetches (`atomic_caps.atomic_req_8B_endianness_mode`; Linux
+/// commit f91e6d8941bf, "Add setting ATOMIC endian mode"). Four and 16 bytes come in network order in both modes (UCX
 /// `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FetchedOrder {
@@ -445,9 +445,9 @@ pub struct QpAttr {
     /// RNR retries, 0-7; 7 = without end.
     pub rnr_retry: Option<u8>,
     /// Receives may complete in another order than their WQEs were posted in, as with out-of-order data placement
-    /// (rdma-core `MLX5DV_QP_CREATE_OOO_DP`, which libmlx5 sets from reset to init; UCX sets QPC.dp_ordering from init to RTR). This device writes the CQEs of all
-    /// messages that arrive in one step in a random order, which depends on nothing but the QPN and the messages
-    /// before. Each CQE's `wqe_counter` names its WQE.
+    /// (rdma-core `MLX5DV_QP_CREATE_OOO_DP`, which libmlx5 sets from reset to init; UCX sets QPC.dp_ordering from init
+    /// to RTR). This device writes the CQEs of all messages that arrive in one step in a random order, which depends on
+    /// nothing but the QPN and the messages before. Each CQE's `wqe_counter` names its WQE.
     pub out_of_order: Option<bool>,
     /// Raise [`crate::event::QpEvent::SqDrained`] when the move to SQD has drained the send queue.
     pub sqd_event: Option<bool>,
@@ -465,8 +465,9 @@ pub enum QueueState {
 }
 
 impl QueueState {
-    /// Whether a queue can go from here to `to` (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c` goes these ways, and
-    /// `drivers/infiniband/hw/mlx5/qp.c` from reset to error, with the send queue of a QP that receives only).
+    /// Whether a queue can go from here to `to` (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_main.c` goes these
+    /// ways, and `drivers/infiniband/hw/mlx5/qp.c` from reset to error, with the send queue of a QP that receives
+    /// only).
     #[must_use]
     pub fn may_become(self, to: Self) -> bool {
         self == to || matches!((self, to), (Self::Reset, Self::Ready) | (_, Self::Error | Self::Reset))

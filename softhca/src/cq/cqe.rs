@@ -209,8 +209,8 @@ fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
     put16(tail, offset::VLAN_INFO, info.vlan);
 }
 
-/// `struct mlx5_sigerr_cqe` (rdma-core `providers/mlx5/cq.c`); the QPN is where Linux has it (`include/linux/mlx5/device.h`,
-/// `struct mlx5_sig_err_cqe`).
+/// `struct mlx5_sigerr_cqe` (rdma-core `providers/mlx5/cq.c`); the QPN is where Linux has it
+/// (`include/linux/mlx5/device.h`, `struct mlx5_sig_err_cqe`).
 fn put_signature_error(tail: &mut [u8; CQE64_BYTES], error: &SignatureError) {
     const EXPECTED: usize = 16;
     const ACTUAL: usize = 20;

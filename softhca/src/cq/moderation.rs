@@ -3,7 +3,8 @@
 use crate::context::PeriodStart;
 use std::time::Duration;
 
-/// How events are held back (CQC.cq_max_count, cq_period and cq_period_mode). Not at all if one of the two numbers is 0.
+/// How events are held back (CQC.cq_max_count, cq_period and cq_period_mode). Not at all if one of the two numbers is
+/// 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moderation {
     /// Until there are so many CQEs since the last event.

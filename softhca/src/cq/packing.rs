@@ -67,7 +67,8 @@ impl Session {
         self.waiting.len() as u32
     }
 
-    /// Whether `next` can be one of the completions that wait, or the first of them, and how many there may be is not reached.
+    /// Whether `next` can be one of the completions that wait, or the first of them, and how many there may be is not
+    /// reached.
     pub(super) fn takes(&self, packing: CqPacking, next: &Encoded) -> bool {
         let room = if packing.enhanced { BLOCK } else { MAX_SESSION as usize };
         match &self.latest {
@@ -167,7 +168,8 @@ fn may_be_packed(format: MiniFormat, cqe: &Fields) -> bool {
     is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
 }
 
-/// Whether the two can be of one session: what mini-CQEs do not tell is the same, but for what each packet has of its own.
+/// Whether the two can be of one session: what mini-CQEs do not tell is the same, but for what each packet has of its
+/// own.
 fn is_like(format: MiniFormat, before: &Fields, next: &Fields) -> bool {
     let common = |cqe: &Fields| {
         let mut common = *cqe;

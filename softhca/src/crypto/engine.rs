@@ -58,8 +58,8 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// The key's first half encrypts data, the second one the number of the data unit. `None` if it does not have the bytes of
-    /// that size.
+    /// The key's first half encrypts data, the second one the number of the data unit. `None` if it does not have the
+    /// bytes of that size.
     pub(crate) fn new(size: KeySize, key: &[u8]) -> Option<Self> {
         let (data, tweak) = key.split_at_checked(size.bytes() / 2)?;
         Some(Self(match size {
@@ -74,8 +74,8 @@ impl Engine {
         }))
     }
 
-    /// Works on a data unit with this number, or on its first blocks, whole ones. Shorter ones than a block stay as they are: there is
-    /// no cipher text of those.
+    /// Works on a data unit with this number, or on its first blocks, whole ones. Shorter ones than a block stay as
+    /// they are: there is no cipher text of those.
     pub(crate) fn apply(&self, work: Work, unit: &mut [u8], number: u128) {
         if unit.len() < BLOCK {
             return;

@@ -44,7 +44,8 @@ impl Unit {
         at - within + (within / BLOCK as u64 * BLOCK as u64).min(self.plain())
     }
 
-    /// Where the last piece ends that is before byte `at` of a region or ends there: where the piece begins that the byte is in.
+    /// Where the last piece ends that is before byte `at` of a region or ends there: where the piece begins that the
+    /// byte is in.
     fn end(self, at: u64) -> u64 {
         let begin = self.begin(at);
         if begin == at { at } else { begin }

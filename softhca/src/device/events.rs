@@ -8,8 +8,8 @@ use crate::event::Event;
 use crate::query::EqInfo;
 
 impl Device {
-    /// Creates an event queue; returns its number. The driver has set the owner bit of all EQEs. Events of the numbers in its
-    /// context go to it from now on, and those of CQs that name it ([`Self::set_cq_eq`]).
+    /// Creates an event queue; returns its number. The driver has set the owner bit of all EQEs. Events of the numbers
+    /// in its context go to it from now on, and those of CQs that name it ([`Self::set_cq_eq`]).
     ///
     /// # Errors
     /// [`Error::NoSuch`] UAR; [`Error::BadValue`], also if another queue takes events of one of the numbers;

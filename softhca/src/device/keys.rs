@@ -73,8 +73,8 @@ impl Device {
     /// Creates a memory key.
     ///
     /// # Errors
-    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, and for pages or pieces that have fewer
-    /// bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
+    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, and for pages or pieces that have
+    /// fewer bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
     pub fn create_mkey_with(&mut self, context: MkeyContext, options: KeyOptions) -> Result<u32, Error> {
         check_mkey(&context)?;
         let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords, encrypted, format_octwords, errors } =

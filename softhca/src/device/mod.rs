@@ -107,8 +107,8 @@ impl Device {
         &self.config
     }
 
-    /// Byte order of the 8 bytes that atomics fetch. It is [`FetchedOrder::Host`] until a driver enables the HCA, as if Linux' driver
-    /// had done so before.
+    /// Byte order of the 8 bytes that atomics fetch. It is [`FetchedOrder::Host`] until a driver enables the HCA, as if
+    /// Linux' driver had done so before.
     #[must_use]
     pub fn fetched_order(&self) -> FetchedOrder {
         self.resources.fetched_order
@@ -136,8 +136,8 @@ impl Device {
         &*self.resources.memory
     }
 
-    /// The address under which the device reaches `pages` in a row, for contexts of objects. Each is the host address of a
-    /// page of `page_bytes` bytes; they need not lie in a row there.
+    /// The address under which the device reaches `pages` in a row, for contexts of objects. Each is the host address
+    /// of a page of `page_bytes` bytes; they need not lie in a row there.
     ///
     /// # Errors
     /// [`Error::Dma`] if a page is past the host's addresses: the upper quarter of all is the device's, for such lists.
@@ -251,8 +251,8 @@ impl Device {
         worked | self.work(now)
     }
 
-    /// Begins the work of the doorbells rung up to now, for a front end that is about to carry out a command. It receives no
-    /// packets and looks at no arm words, so thousands of CQs cost it nothing.
+    /// Begins the work of the doorbells rung up to now, for a front end that is about to carry out a command. It
+    /// receives no packets and looks at no arm words, so thousands of CQs cost it nothing.
     ///
     /// `now` is as in [`Self::step`].
     pub fn begin(&mut self, now: Duration) {

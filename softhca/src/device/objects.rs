@@ -59,8 +59,8 @@ impl Device {
         self.doorbells.pages.get(index)
     }
 
-    /// Frees a UAR page: now, or with the last queue that was created on it, for which the device keeps it. No queue can be created
-    /// on it any more.
+    /// Frees a UAR page: now, or with the last queue that was created on it, for which the device keeps it. No queue
+    /// can be created on it any more.
     ///
     /// # Errors
     /// [`Error::NoSuch`].
@@ -128,8 +128,8 @@ impl Device {
         Ok(self.resources.cqs.find(cqn)?.info(&*self.resources.memory))
     }
 
-    /// Holds events of an armed CQ back until it has got `count` CQEs since the last event, or until `period` has passed since
-    /// what `start` says. If one of the two is 0, each CQE raises its event at once, as in a new CQ.
+    /// Holds events of an armed CQ back until it has got `count` CQEs since the last event, or until `period` has
+    /// passed since what `start` says. If one of the two is 0, each CQE raises its event at once, as in a new CQ.
     ///
     /// # Errors
     /// [`Error::NoSuch`].

@@ -19,8 +19,8 @@ impl Device {
     /// now on packets to the new GID reach this device, and packets to the old one do not. QPs that send from it keep
     /// the address that they were given.
     ///
-    /// Other devices may have the same GID. QPNs tell them apart, as far as they are different; a packet to QP 1 reaches all
-    /// that have the GID.
+    /// Other devices may have the same GID. QPNs tell them apart, as far as they are different; a packet to QP 1
+    /// reaches all that have the GID.
     ///
     /// # Errors
     /// [`Error::BadValue`] if there is no such port, or it is InfiniBand's.
@@ -58,8 +58,8 @@ impl Device {
         Ok(())
     }
 
-    /// The longest frame of Ethernet port `port` has so many bytes, with its check sequence. So packets of RoCE have the
-    /// largest MTU that goes into it; the least is that of any path.
+    /// The longest frame of Ethernet port `port` has so many bytes, with its check sequence. So packets of RoCE have
+    /// the largest MTU that goes into it; the least is that of any path.
     pub(crate) fn set_port_mtu(&mut self, port: u8, mtu: u16) -> Result<(), Error> {
         let room = mtu.saturating_sub(ROCE_OVERHEAD);
         let active = PATH_MTUS.into_iter().find(|&mtu| mtu <= room).unwrap_or(256);

@@ -37,7 +37,8 @@ impl Device {
         Ok(())
     }
 
-    /// Refuses a service that has no tag matching here, if the SRQ has. RC alone has it on a NIC that does not say otherwise (`rndv_offload_dc`).
+    /// Refuses a service that has no tag matching here, if the SRQ has. RC alone has it on a NIC that does not say
+    /// otherwise (`rndv_offload_dc`).
     pub(super) fn check_tags(&self, srqn: u32, transport: Transport) -> Result<(), Error> {
         match self.resources.tag_list(srqn) {
             // For such a QP there is no such SRQ.

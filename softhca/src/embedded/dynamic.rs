@@ -59,8 +59,8 @@ impl EmbeddedDevice {
         self.device.destroy_dct(dctn)
     }
 
-    /// Takes an initiator ([`QpOptions::dci`](super::QpOptions::dci)) from reset to ready to send. Its requests name their
-    /// targets.
+    /// Takes an initiator ([`QpOptions::dci`](super::QpOptions::dci)) from reset to ready to send. Its requests name
+    /// their targets.
     ///
     /// # Errors
     /// As [`Device::modify_qp`](crate::device::Device::modify_qp).

@@ -85,8 +85,9 @@ impl EqRing {
 
     /// Tells the host of an event. `Ok(true)` if that interrupts it.
     ///
-    /// A completion that finds the queue full waits for room, as its CQ could have waited: one event of each CQ at most, which
-    /// then stands for all. Drivers make their queues smaller than the CQs are many. An asynchronous event has nowhere to wait.
+    /// A completion that finds the queue full waits for room, as its CQ could have waited: one event of each CQ at
+    /// most, which then stands for all. Drivers make their queues smaller than the CQs are many. An asynchronous event
+    /// has nowhere to wait.
     ///
     /// # Errors
     /// Why it takes no more from now on. Said once; later events are lost.
@@ -109,12 +110,12 @@ impl EqRing {
         Ok(std::mem::take(&mut self.armed))
     }
 
-    /// The host has read all EQEs before `consumer`, and asks for an interrupt at the next one if `arm`: at once if that is
-    /// written already. `Ok(true)` if this interrupts it.
+    /// The host has read all EQEs before `consumer`, and asks for an interrupt at the next one if `arm`: at once if
+    /// that is written already. `Ok(true)` if this interrupts it.
     ///
     /// # Errors
-    /// [`Err(Ok)`](BadConsumer) for an index that cannot be, which changes nothing; [`Err(Err)`](EqFailure) as [`Self::write`]
-    /// does.
+    /// [`Err(Ok)`](BadConsumer) for an index that cannot be, which changes nothing; [`Err(Err)`](EqFailure) as
+    /// [`Self::write`] does.
     pub(crate) fn ring(
         &mut self,
         consumer: u32,

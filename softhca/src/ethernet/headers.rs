@@ -238,7 +238,8 @@ fn ports(frame: &[u8], ip: &Ip, at: usize) -> Option<Ports> {
     Some(Ports { l4, source, destination, checksum_ok })
 }
 
-/// The security parameters index of IPsec at `at`: ESP's begins with it, AH's header has it in its second word (RFC 4303, 4302).
+/// The security parameters index of IPsec at `at`: ESP's begins with it, AH's header has it in its second word (RFC
+/// 4303, 4302).
 fn security_index(frame: &[u8], ip: &Ip, at: usize) -> Option<u32> {
     let header = frame.get(at..ip.end)?;
     let within = match ip.protocol {

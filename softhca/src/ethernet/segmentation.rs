@@ -15,8 +15,8 @@ const FIN: u8 = 1 << 0;
 const PSH: u8 = 1 << 3;
 const CWR: u8 = 1 << 7;
 
-/// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `None` if the headers are not those of TCP or
-/// UDP to their very end, or there would be too many frames.
+/// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `None` if the headers are not those
+/// of TCP or UDP to their very end, or there would be too many frames.
 pub(crate) fn segments(headers: &[u8], payload: &[u8], mss: usize) -> Option<Vec<Vec<u8>>> {
     let found = find_headers(headers)?;
     let count = payload.len().div_ceil(mss.max(1)).max(1);

@@ -1,5 +1,6 @@
-//! Layouts of mailboxes: which bits of a structure have which name. All numbers are big endian, and bits are counted from
-//! the first, the most significant one. The names are those of Linux' `include/linux/mlx5/mlx5_ifc.h`, in capitals.
+//! Layouts of mailboxes: which bits of a structure have which name. All numbers are big endian, and bits are counted
+//! from the first, the most significant one. The names are those of Linux' `include/linux/mlx5/mlx5_ifc.h`, in
+//! capitals.
 
 /// A number in a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +72,8 @@ impl Layout {
 }
 
 /// Describes a structure: a module of its name, in which each field and part is a constant, and `LAYOUT` is all of it.
-/// Offsets are in bits, as in `mlx5_ifc.h`; the size is in bytes. Fields that leave the structure, overlap, or have more than
-/// 64 bits and are not whole bytes, do not compile.
+/// Offsets are in bits, as in `mlx5_ifc.h`; the size is in bytes. Fields that leave the structure, overlap, or have
+/// more than 64 bits and are not whole bytes, do not compile.
 ///
 /// ```text
 /// layout! {

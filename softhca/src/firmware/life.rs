@@ -85,7 +85,8 @@ impl Life {
         Self { stage, pages: Pages::default(), checksum: Checksum::Unsaid, driver: None }
     }
 
-    /// Refuses a command that comes too early, or makes an object although pages are missing that the driver does not give.
+    /// Refuses a command that comes too early, or makes an object although pages are missing that the driver does not
+    /// give.
     pub(super) fn check(&self, opcode: u16, makes_object: bool) -> Result<(), Refusal> {
         let early = match self.stage {
             Stage::Given | Stage::Initialized => false,

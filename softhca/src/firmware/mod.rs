@@ -1,5 +1,5 @@
-//! The firmware: a driver's commands, as mailboxes of raw bytes, carried out on the objects of a [`Device`]. It must never
-//! know who sends them: a kernel's command queue, or a program through `mlx5dv_devx_*`.
+//! The firmware: a driver's commands, as mailboxes of raw bytes, carried out on the objects of a [`Device`]. It must
+//! never know who sends them: a kernel's command queue, or a program through `mlx5dv_devx_*`.
 //!
 //! ```text
 //!  mailbox in ──> execute: length, reserved bits, user ──> commands: pd | mkey | cq | qp | ... ──> Device
@@ -81,7 +81,8 @@ impl Default for Firmware {
 }
 
 impl Firmware {
-    /// A firmware that has carried out nothing yet. Its caller plays the kernel's part: the HCA is ready for users' commands.
+    /// A firmware that has carried out nothing yet. Its caller plays the kernel's part: the HCA is ready for users'
+    /// commands.
     #[must_use]
     pub fn new() -> Self {
         Self { state: State::new(Stage::Given) }
@@ -108,8 +109,8 @@ impl Firmware {
         command.is_some_and(Command::makes_object) && self.state.life.objects_have_to_wait()
     }
 
-    /// How many pages of host memory the driver is to be asked for after a command, if it can be asked; fewer than 0 are to be given
-    /// back. `None` if the device needs no others, or has asked before and waits for `MANAGE_PAGES`.
+    /// How many pages of host memory the driver is to be asked for after a command, if it can be asked; fewer than 0
+    /// are to be given back. `None` if the device needs no others, or has asked before and waits for `MANAGE_PAGES`.
     pub fn page_request(&mut self, device: &Device, can_ask: bool) -> Option<i32> {
         let Life { pages, stage, .. } = &mut self.state.life;
         let objects = device.objects().iter().map(|(_, count)| count).sum();
@@ -159,8 +160,8 @@ impl Firmware {
         self.state.queues.remove(kind, number);
     }
 
-    /// Says that there is an event queue of this number, which CQs of all users can name, although no command has made it
-    /// ([`Device::declare_eq`]).
+    /// Says that there is an event queue of this number, which CQs of all users can name, although no command has made
+    /// it ([`Device::declare_eq`]).
     ///
     /// # Errors
     /// As [`Device::declare_eq`].

@@ -1,5 +1,5 @@
-//! Two devices on one wire, for unit tests of queues that commands make. Mailboxes are bytes at places that are those of Linux'
-//! `mlx5_ifc.h`, written down here by hand: no layout of the firmware's is used.
+//! Two devices on one wire, for unit tests of queues that commands make. Mailboxes are bytes at places that are those
+//! of Linux' `mlx5_ifc.h`, written down here by hand: no layout of the firmware's is used.
 
 use super::test_bench::{Bench, MEMORY_BYTES};
 use super::{Firmware, Status};
@@ -267,7 +267,8 @@ impl Node {
         self.write(BASE + page * 4096 + at % 4096, bytes);
     }
 
-    /// Posts a send WQE of one WQEBB and rings the doorbell; `has_ring` is whether a receive ring is before the send ring.
+    /// Posts a send WQE of one WQEBB and rings the doorbell; `has_ring` is whether a receive ring is before the send
+    /// ring.
     pub(crate) fn post(&mut self, opcode: u8, body: &[u8], has_ring: bool) {
         self.post_with(opcode, 0, body, has_ring);
     }

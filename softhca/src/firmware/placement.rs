@@ -1,4 +1,5 @@
-//! Where a ring, a record or registered memory lies: mailboxes say it by user memory and an offset, or by a list of pages.
+//! Where a ring, a record or registered memory lies: mailboxes say it by user memory and an offset, or by a list of
+//! pages.
 //!
 //! All memory and domains that a command takes here belong to the object that it makes ([`Call::created`]). If the
 //! command is refused, all of them are given back.
@@ -26,20 +27,22 @@ pub(crate) struct Placement {
     pub(crate) umem: Option<(u32, u64)>,
     /// `pas`: the host address of each page; multiples of the page's size.
     pub(crate) pages: Vec<u64>,
-    /// `log_page_size`: log2 of a page's size in units of 4096 bytes (`MLX5_ADAPTER_PAGE_SHIFT`). Reserved with user memory,
-    /// whose own pages count (DOCA GPUNetIO `src/doca_verbs_qp.cpp`, `create_qp_obj`; daqiri's pull request 269).
+    /// `log_page_size`: log2 of a page's size in units of 4096 bytes (`MLX5_ADAPTER_PAGE_SHIFT`). Reserved with user
+    /// memory, whose own pages count (DOCA GPUNetIO `src/doca_verbs_qp.cpp`, `create_qp_obj`; daqiri's pull request
+    /// 269).
     pub(crate) log_page_size: u64,
     /// `page_offset`: where the ring begins in its first page, in units of 1/64 of a page (Linux
     /// `drivers/infiniband/hw/mlx5/mem.c`, `__mlx5_umem_find_best_quantized_pgoff`). Reserved with user memory, too.
     pub(crate) page_offset: u64,
-    /// How many values that field has: 64, or 32 for a work queue. They limit where a ring begins in a page of user memory,
-    /// too: at any 1/64 of it, or in its first half. UCX has this for completion queues (`src/uct/ib/mlx5/gdaki/gdaki.c`,
-    /// `UCT_GDAKI_CQ_PAGE_OFFSET_SHIFT`); for the others it is inferred from the field's width.
+    /// How many values that field has: 64, or 32 for a work queue. They limit where a ring begins in a page of user
+    /// memory, too: at any 1/64 of it, or in its first half. UCX has this for completion queues
+    /// (`src/uct/ib/mlx5/gdaki/gdaki.c`, `UCT_GDAKI_CQ_PAGE_OFFSET_SHIFT`); for the others it is inferred from the
+    /// field's width.
     pub(crate) page_offsets: u64,
     /// Bytes.
     pub(crate) len: u64,
-    /// The device writes it, as a completion queue's. Send and receive rings it only reads, so that they may lie in user
-    /// memory without write access, as UCX registers it.
+    /// The device writes it, as a completion queue's. Send and receive rings it only reads, so that they may lie in
+    /// user memory without write access, as UCX registers it.
     pub(crate) written: bool,
 }
 
@@ -47,8 +50,8 @@ impl Call<'_> {
     /// The one address at which the device finds a ring, for its context.
     ///
     /// # Errors
-    /// `BAD_PARAM` for an offset or a page that cannot be, or a reserved field; `BAD_RES` for user memory that is not the
-    /// caller's; `BAD_INPUT_LEN` if the mailbox lists too few pages.
+    /// `BAD_PARAM` for an offset or a page that cannot be, or a reserved field; `BAD_RES` for user memory that is not
+    /// the caller's; `BAD_INPUT_LEN` if the mailbox lists too few pages.
     pub(crate) fn ring(&mut self, placement: Placement) -> Result<u64, Refusal> {
         let Placement { umem, pages, log_page_size, page_offset, page_offsets, len, written } = placement;
         if log_page_size > MAX_LOG_PAGE_SIZE {
@@ -89,8 +92,8 @@ impl Call<'_> {
         Err(Refusal::parameter(reason))
     }
 
-    /// The address of a doorbell record of `len` bytes: `dbr_addr` is an offset in user memory `umem` (`dbr_umem_valid` and
-    /// `dbr_umem_id`), or else a host address.
+    /// The address of a doorbell record of `len` bytes: `dbr_addr` is an offset in user memory `umem` (`dbr_umem_valid`
+    /// and `dbr_umem_id`), or else a host address.
     ///
     /// # Errors
     /// `BAD_PARAM` for an address or offset that cannot be; `BAD_RES` for user memory that is not the caller's.

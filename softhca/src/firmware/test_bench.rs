@@ -78,7 +78,8 @@ impl Bench {
         self.firmware.state.owners.add_user(0).expect("a user")
     }
 
-    /// User memory of the pages at `pages`, which are numbers of 4096-byte pages of host memory; made as a driver does it.
+    /// User memory of the pages at `pages`, which are numbers of 4096-byte pages of host memory; made as a driver does
+    /// it.
     pub(crate) fn umem(&mut self, uid: Uid, pages: &[u64], offset: u32, writable: bool) -> u32 {
         self.umem_of(0, uid, pages, offset, writable)
     }

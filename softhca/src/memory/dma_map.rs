@@ -68,7 +68,8 @@ struct Range {
 
 // SAFETY: the pointer leads to memory that `_owner`, which may be sent, keeps valid; it is not tied to a thread.
 unsafe impl Send for Range {}
-// SAFETY: a shared reference gives access by the copies below only, each of which is atomic, word by word or byte by byte.
+// SAFETY: a shared reference gives access by the copies below only, each of which is atomic, word by word or byte by
+// byte.
 unsafe impl Sync for Range {}
 
 /// Ranges of memory that a device reaches. Clones are the same map: one goes to the device, whose [`HostMemory`] it
@@ -152,8 +153,9 @@ impl DmaMap {
         self.ranges.read().iter().map(|(&start, range)| (start, range.end - start)).collect()
     }
 
-    /// Has `each` work on the pieces in which the `len` bytes at `addr` lie here, in ascending order: a pointer to a piece, and
-    /// where in the whole it begins and ends. They stay mapped meanwhile. `each` is not called unless all of them are mapped.
+    /// Has `each` work on the pieces in which the `len` bytes at `addr` lie here, in ascending order: a pointer to a
+    /// piece, and where in the whole it begins and ends. They stay mapped meanwhile. `each` is not called unless all of
+    /// them are mapped.
     fn with_pieces(
         &self,
         addr: u64,
@@ -243,8 +245,9 @@ impl HostMemory for DmaMap {
         let len = out.len();
         self.with_pieces(addr, len, false, |from, part| {
             let to = &mut out[part];
-            // SAFETY: `with_pieces` gives memory of a range, of this length, which stays mapped for the call. `to` cannot
-            // overlap it: no reference to it exists. Others may store to it meanwhile; the copy is an atomic one.
+            // SAFETY: `with_pieces` gives memory of a range, of this length, which stays mapped for the call. `to`
+            // cannot overlap it: no reference to it exists. Others may store to it meanwhile; the copy is an atomic
+            // one.
             unsafe { copy_out(from, to.as_mut_ptr(), to.len()) };
         })
     }

@@ -227,8 +227,8 @@ mod tests {
         Domain { block: 512, psv: 1, signature, ones }
     }
 
-    /// Check values of the catalogue of CRCs for "123456789" (<https://reveng.sourceforge.io/crc-catalogue/all.htm>): CRC-16/T10-DIF,
-    /// CRC-32/ISO-HDLC, CRC-32/ISCSI, CRC-64/NVME.
+    /// Check values of the catalogue of CRCs for "123456789" (<https://reveng.sourceforge.io/crc-catalogue/all.htm>):
+    /// CRC-16/T10-DIF, CRC-32/ISO-HDLC, CRC-32/ISCSI, CRC-64/NVME.
     #[test]
     fn crcs_are_those_of_the_catalogue() {
         let data = b"123456789";

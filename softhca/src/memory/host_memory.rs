@@ -64,8 +64,8 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if the word is unmapped or `addr` is not a multiple of 8.
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault>;
 
-    /// Replaces the 32-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does: by updating the 64-bit word that it is
-    /// half of. Memory is mapped by pages, so all of that is there.
+    /// Replaces the 32-bit word at `addr` as [`fetch_update_u64`](Self::fetch_update_u64) does: by updating the 64-bit
+    /// word that it is half of. Memory is mapped by pages, so all of that is there.
     ///
     /// # Errors
     /// [`DmaFault`] if the 64-bit word is unmapped or `addr` is not a multiple of 4.

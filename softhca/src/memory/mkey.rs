@@ -16,8 +16,8 @@ use thiserror::Error;
 /// is below all keys that are given out.
 pub const NULL_KEY: u32 = 0x200;
 
-/// The reserved local key: all of the host's memory by the host's own addresses, of every PD. Only for queues that a kernel
-/// has made with the right to it (IBTA vol. 1, 10.6.3.2).
+/// The reserved local key: all of the host's memory by the host's own addresses, of every PD. Only for queues that a
+/// kernel has made with the right to it (IBTA vol. 1, 10.6.3.2).
 pub const RESERVED_LKEY: u32 = 0x300;
 
 /// Most pieces of an indirect key, as log2.
@@ -27,8 +27,8 @@ pub(crate) const MAX_PIECES_LOG: u8 = 16;
 pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=31;
 /// Most keys in a row that an access goes through: an indirect key's, those of its pieces, and so on.
 pub(crate) const MAX_INDIRECTION: u8 = 4;
-/// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message of
-/// 1 GiB has fewer pages.
+/// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message
+/// of 1 GiB has fewer pages.
 pub(crate) const MAX_PIECES: u32 = 1 << 20;
 
 /// The party that accesses memory.

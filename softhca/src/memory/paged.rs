@@ -66,12 +66,12 @@ impl PagedMemory {
         &mut *self.host
     }
 
-    /// The address under which `pages` can be reached in a row. Each is the host address of a page of `page_bytes` bytes.
-    /// Pages that lie in a row anyway have that address.
+    /// The address under which `pages` can be reached in a row. Each is the host address of a page of `page_bytes`
+    /// bytes. Pages that lie in a row anyway have that address.
     ///
     /// # Errors
-    /// [`DmaFault`] if a page is past the host's addresses: it might be one of another list. Also if the pages need more
-    /// addresses than are left.
+    /// [`DmaFault`] if a page is past the host's addresses: it might be one of another list. Also if the pages need
+    /// more addresses than are left.
     pub(crate) fn add(&mut self, pages: Vec<u64>, page_bytes: u64) -> Result<u64, DmaFault> {
         for &page in &pages {
             Self::check_host_address(page, page_bytes)?;

@@ -3,7 +3,8 @@
 
 use crate::context::KeyPiece;
 
-/// The key of a list's entry that is no piece but begins a strided block (`MLX5_STRIDE_BLOCK_OP`). No key has this number.
+/// The key of a list's entry that is no piece but begins a strided block (`MLX5_STRIDE_BLOCK_OP`). No key has this
+/// number.
 pub(crate) const REPEAT: u32 = 0x400;
 
 /// A piece of which an access needs a part.

@@ -7,8 +7,8 @@
 //!    └───────── steering <───┴── frames of send queues and raw packet QPs
 //! ```
 //!
-//! It belongs to port 1. The port lets in frames that its filter permits, all of them until a driver has set it; rules say which
-//! are received.
+//! It belongs to port 1. The port lets in frames that its filter permits, all of them until a driver has set it; rules
+//! say which are received.
 
 mod context;
 mod counters;

@@ -45,8 +45,8 @@ pub(crate) struct Nic {
     pub(crate) loops_unicast: bool,
     pub(crate) loops_multicast: bool,
     pub(super) looped: Vec<Looped>,
-    /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the sequence
-    /// into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
+    /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the
+    /// sequence into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
     pub(crate) mtu: u16,
     /// The same of the port, in which other functions could have parts.
     pub(crate) port_mtu: u16,

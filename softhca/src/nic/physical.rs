@@ -1,4 +1,5 @@
-//! Counters of the cable: frames of Ethernet queues, and packets of the transport with the headers that they have there.
+//! Counters of the cable: frames of Ethernet queues, and packets of the transport with the headers that they have
+//! there.
 
 use super::counters::Traffic;
 use crate::config::GidType;
@@ -7,7 +8,8 @@ use crate::wire::Route;
 
 /// Priorities of frames (IEEE 802.1Q).
 pub(crate) const PRIORITIES: usize = 8;
-/// Longest frames of the classes of sizes that are counted, with check sequence (RFC 2819, `etherStatsPkts64Octets` and so on).
+/// Longest frames of the classes of sizes that are counted, with check sequence (RFC 2819, `etherStatsPkts64Octets` and
+/// so on).
 pub(crate) const SIZES: [u64; 10] = [64, 127, 255, 511, 1023, 1518, 2047, 4095, 8191, 10239];
 
 /// Bytes of the shortest frame on a cable, and of a frame check sequence.

@@ -24,8 +24,8 @@ mod layer {
     pub(super) const L4_OK: u8 = 1 << 2;
 }
 
-/// `l4_l3_hdr_type` of a CQE: bit 0 a tag was taken out, bits 3:2 the version of IP, bits 6:4 the protocol behind it, bit 7 a
-/// fragment (Linux `device.h`, `CQE_L4_HDR_TYPE_*`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_*`).
+/// `l4_l3_hdr_type` of a CQE: bit 0 a tag was taken out, bits 3:2 the version of IP, bits 6:4 the protocol behind it,
+/// bit 7 a fragment (Linux `device.h`, `CQE_L4_HDR_TYPE_*`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_*`).
 mod header {
     pub(super) const VLAN: u8 = 1 << 0;
     pub(super) const IPV6: u8 = 1 << 2;

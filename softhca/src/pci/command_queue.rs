@@ -1,5 +1,5 @@
-//! The command queue: 32 slots of 64 bytes in a page of the host's memory. A driver fills a slot, gives it to the device, and
-//! rings; the device answers in the same slot and gives it back.
+//! The command queue: 32 slots of 64 bytes in a page of the host's memory. A driver fills a slot, gives it to the
+//! device, and rings; the device answers in the same slot and gives it back.
 //!
 //! ```text
 //!  byte 0     4        8          16        32         48          56        60     61   62   63

@@ -1,5 +1,6 @@
 //! The configuration space of an Ethernet controller with one BAR, and the capabilities that drivers of mlx5 look for.
-//! Numbers are little endian. Layouts: PCI Express Base Specification, 7.5 (registers), 7.7 (MSI-X), 7.9 (vital product data).
+//! Numbers are little endian. Layouts: PCI Express Base Specification, 7.5 (registers), 7.7 (MSI-X), 7.9 (vital product
+//! data).
 
 use super::gateway::{self, Gateway};
 use super::{BAR_BYTES, MSIX_PBA_OFFSET, MSIX_TABLE_OFFSET, VECTORS};
@@ -144,8 +145,8 @@ impl ConfigSpace {
         (control & FUNCTION_LEVEL_RESET != 0).then_some(Change::Reset)
     }
 
-    /// Vital product data: bit 15 of the address turns when data has been read (to 1) or written (to 0). None of it can be
-    /// written.
+    /// Vital product data: bit 15 of the address turns when data has been read (to 1) or written (to 0). None of it can
+    /// be written.
     fn look_up(&mut self) {
         let address = self.get16(PRODUCT_DATA + 2);
         if address & PRODUCT_DATA_FLAG == 0 {

@@ -2,7 +2,8 @@
 
 use crate::memory::DmaFault;
 
-/// How a command got to the firmware (Linux `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`, `MLX5_CMD_DELIVERY_STAT_*`).
+/// How a command got to the firmware (Linux `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`,
+/// `MLX5_CMD_DELIVERY_STAT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     /// It was carried out, or refused: the output says which.

@@ -21,8 +21,8 @@ pub trait Interrupts: Send {
     fn raise(&mut self, vector: u16);
 }
 
-/// A PCI function. It does no I/O: accesses come in by its methods, memory is reached as its device reaches it, and interrupts
-/// leave by [`Interrupts`].
+/// A PCI function. It does no I/O: accesses come in by its methods, memory is reached as its device reaches it, and
+/// interrupts leave by [`Interrupts`].
 ///
 /// Commands are carried out when their doorbell rings. Other effects of an access happen in the next [`Step::step`].
 /// If the function runs on a thread, wake the thread after each [`Self::write`] and [`Self::write_config`].
@@ -50,8 +50,8 @@ impl std::fmt::Debug for Function {
 
 impl Function {
     /// A function of `device`, which has no objects yet and takes doorbells from calls alone
-    /// ([`crate::config::DoorbellSource::Calls`]). As after power-on, it decodes no memory and reaches none until the driver permits
-    /// both in the configuration space.
+    /// ([`crate::config::DoorbellSource::Calls`]). As after power-on, it decodes no memory and reaches none until the
+    /// driver permits both in the configuration space.
     #[must_use]
     pub fn new(mut device: Device, interrupts: Box<dyn Interrupts>) -> Self {
         device.place_uars(FIRST_UAR, (BAR_BYTES / UAR_PAGE_BYTES as u64) as u32 - FIRST_UAR);

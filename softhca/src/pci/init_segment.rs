@@ -52,7 +52,8 @@ const CAN_DO: u32 = 1 << 30 | 1 << 25 | 1 << 24;
 /// [`HEALTH_SEVERITY`]: the driver is asked to restart the firmware (bit 7 of the first byte); the severity is valid
 /// (bit 3), and "critical" (2), as syslog counts.
 const WANTS_RESET: u32 = (1 << 7 | 1 << 3 | 2) << 24;
-/// [`HEALTH_SYNDROME`], in its second byte: internal error of the firmware (Linux `MLX5_INITIAL_SEG_HEALTH_SYNDROME_FW_INTERNAL_ERR`).
+/// [`HEALTH_SYNDROME`], in its second byte: internal error of the firmware (Linux
+/// `MLX5_INITIAL_SEG_HEALTH_SYNDROME_FW_INTERNAL_ERR`).
 const INTERNAL_ERROR: u32 = 1 << 16;
 
 /// Register values that come from other parts of the function.

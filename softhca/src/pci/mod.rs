@@ -12,9 +12,9 @@
 //!  host memory: slots of commands ──> command_queue.rs ── mailbox_chain.rs ──> Firmware::execute
 //! ```
 //!
-//! Registers and layouts: Linux `include/linux/mlx5/device.h` (`struct mlx5_init_seg`, `struct mlx5_cmd_layout`, `struct
-//! mlx5_cmd_prot_block`) and `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`; NVIDIA's "Adapters Programmer's Reference Manual",
-//! chapters "Initialization segment" and "Command interface".
+//! Registers and layouts: Linux `include/linux/mlx5/device.h` (`struct mlx5_init_seg`, `struct mlx5_cmd_layout`,
+//! `struct mlx5_cmd_prot_block`) and `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`; NVIDIA's "Adapters Programmer's
+//! Reference Manual", chapters "Initialization segment" and "Command interface".
 
 mod command_queue;
 mod config_space;

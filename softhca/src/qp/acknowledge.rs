@@ -152,8 +152,8 @@ impl AsRef<[u8]> for Data<'_> {
     }
 }
 
-/// The bytes of packet `index` of the answer to `op`, of `len` bytes in all, with an MTU of `mtu` bytes and numbers in `order`; `None`
-/// if `packet` is not that.
+/// The bytes of packet `index` of the answer to `op`, of `len` bytes in all, with an MTU of `mtu` bytes and numbers in
+/// `order`; `None` if `packet` is not that.
 fn answer<'a>(
     (mtu, order): (u32, FetchedOrder),
     len: u32,
@@ -182,9 +182,9 @@ fn answer<'a>(
             let original = headers.atomic_ack?.original;
             Some(Answer { offset: 0, data: Data::Word(order.bytes(original)) })
         }
-        // The driver's choice is for 8 bytes, masked or not (UCX `ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`). There is none for
-        // others: they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`; MLNX_OFED 4, mlx5_ib,
-        // `ext_atomic_caps`). The high half of 16 bytes is the payload.
+        // The driver's choice is for 8 bytes, masked or not (UCX `ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`). There is
+        // none for others: they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`;
+        // MLNX_OFED 4, mlx5_ib, `ext_atomic_caps`). The high half of 16 bytes is the payload.
         (SendOp::Extended(_, Extended { width, .. }), Operation::AtomicAcknowledge) => {
             let original = headers.atomic_ack?.original;
             let data = match (width, packet.payload) {

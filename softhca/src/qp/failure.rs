@@ -36,8 +36,8 @@ impl Failure {
     pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
     /// A local key does not permit the access to the bytes to send.
     pub(crate) const SOURCE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x40);
-    /// A local key does not permit the access to where the answer goes: a READ into memory without LOCAL_WRITE, for example
-    /// (google/rdma-unit-test `unit/access_test.cc`, `MissingSrcLocalWrite`; Linux' `rxe_comp.c`, `do_read`).
+    /// A local key does not permit the access to where the answer goes: a READ into memory without LOCAL_WRITE, for
+    /// example (google/rdma-unit-test `unit/access_test.cc`, `MissingSrcLocalWrite`; Linux' `rxe_comp.c`, `do_read`).
     pub(crate) const RESULT_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x41);
     /// A local key does not permit the access to the receive buffer.
     pub(crate) const RECEIVE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x42);
@@ -61,8 +61,8 @@ impl Failure {
     pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
     /// The receive from an SRQ met a page that was not there. These two are a ConnectX's own vendor syndromes.
     pub(crate) const PAGE_FAULT: Self = Self::new(Syndrome::RemoteAborted, 0x93);
-    /// The receive from an SRQ was begun for a packet out of sequence; or, of a DCT, for a message of which the rest never came.
-    /// UCX takes the WQE back and goes on.
+    /// The receive from an SRQ was begun for a packet out of sequence; or, of a DCT, for a message of which the rest
+    /// never came. UCX takes the WQE back and goes on.
     pub(crate) const OUT_OF_SEQUENCE: Self = Self::new(Syndrome::RemoteAborted, 0x99);
     /// No answer after `retry_cnt` retries.
     pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);

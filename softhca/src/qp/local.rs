@@ -57,9 +57,9 @@ pub(super) fn hold(request: &Request, qp: &QpCore, resources: &Resources) -> Hol
     }
 }
 
-/// Whether a request of a frames' send queue, a WAIT or the one behind it, asks for no CQE and has a mode other than "only first error". An
-/// SQ of WAIT and SEND can stall then (NVIDIA's daqiri, pull requests 272 and 275); here it always does. DPDK gives that mode to all
-/// that asks for no CQE (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
+/// Whether a request of a frames' send queue, a WAIT or the one behind it, asks for no CQE and has a mode other than
+/// "only first error". An SQ of WAIT and SEND can stall then (NVIDIA's daqiri, pull requests 272 and 275); here it
+/// always does. DPDK gives that mode to all that asks for no CQE (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
 fn is_stuck(request: &Request, qp: &QpCore) -> bool {
     qp.transport() == Transport::RawPacket && !request.wqe.signaled && !request.wqe.first_error_only
 }
@@ -119,8 +119,8 @@ pub(super) fn execute(
     }
 }
 
-/// Drivers let queues of frames wait that are made as any other (DPDK `drivers/net/mlx5/mlx5_devx.c`), but QPs must be masters
-/// (libmlx5 of MLNX_OFED 4.3 refuses the request otherwise).
+/// Drivers let queues of frames wait that are made as any other (DPDK `drivers/net/mlx5/mlx5_devx.c`), but QPs must be
+/// masters (libmlx5 of MLNX_OFED 4.3 refuses the request otherwise).
 fn is_permitted(qp: &QpCore) -> bool {
     qp.context.cross_channel.master || matches!(qp.role, Role::SendQueue { .. })
 }

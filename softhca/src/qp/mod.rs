@@ -11,8 +11,8 @@
 //! amount of work at a time that the caller gives. Packets go to `Resources::outbox`. States are in `state` and
 //! `modify`, timers in `timer`.
 //!
-//! XRC has RC's requester and responder, one at each end. DC has both, too: `dci` connects a QP to the targets of its requests, and a target (`dct`) has a
-//! responder for each QP that is connected to it (`dct_connection`).
+//! XRC has RC's requester and responder, one at each end. DC has both, too: `dci` connects a QP to the targets of its
+//! requests, and a target (`dct`) has a responder for each QP that is connected to it (`dct_connection`).
 
 mod acknowledge;
 mod datagram;

@@ -128,7 +128,8 @@ impl Receives {
         self.queue = RecvQueue::Named(Some(Named { srqn, cqn: xrc.cqn, uidx: xrc.uidx.unwrap_or(srqn) }));
     }
 
-    /// XRC: this SRQ is gone, and with it the WQE at hand, if it came from there. The rest of a message has no place then.
+    /// XRC: this SRQ is gone, and with it the WQE at hand, if it came from there. The rest of a message has no place
+    /// then.
     pub(super) fn forget(&mut self, srqn: u32) {
         if matches!(&self.queue, RecvQueue::Named(Some(named)) if named.srqn == srqn) {
             self.queue = RecvQueue::Named(None);

@@ -18,8 +18,8 @@ use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAd
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(super) const MAX_MESSAGE: u64 = 1 << 31;
 
-/// Most bytes that a DUMP reads: Linux gives it a packet's at most (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`),
-/// of which this is the largest.
+/// Most bytes that a DUMP reads: Linux gives it a packet's at most
+/// (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`), of which this is the largest.
 const DUMP_BYTES: u64 = 1 << 16;
 
 /// A long message asks for an acknowledgement after this many packets, so that the window moves before it ends.

@@ -220,8 +220,9 @@ impl Requester {
     fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
         let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
-        // A queue pair's context has the limit as a power of two. Linux leaves that field at 0, so the limit at 1, where a program
-        // asks for 0 or for nothing (`__mlx5_ib_modify_qp`); initiators of dynamic connections often do.
+        // A queue pair's context has the limit as a power of two. Linux leaves that field at 0, so the limit at 1,
+        // where a program asks for 0 or for nothing (`__mlx5_ib_modify_qp`); initiators of dynamic connections often
+        // do.
         let limit = u32::from(qp.attr.max_rd_atomic.unwrap_or(0).max(1));
         let full = request.is_answered() && self.answers_due >= limit;
         let starts = request.started || qp.state == QpState::Rts;

@@ -474,9 +474,9 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
     }
 }
 
-/// A WRITE with immediate data would complete a receive WQE. If its key does not permit the WRITE, that WQE fails, if one is
-/// posted (`IBV_WC_LOC_ACCESS_ERR`). Linux `rxe_resp.c` does the same: `check_resource` takes the WQE before `check_rkey`
-/// looks at the key, and an error of class C completes the WQE. On UC the WQE serves the next message.
+/// A WRITE with immediate data would complete a receive WQE. If its key does not permit the WRITE, that WQE fails, if
+/// one is posted (`IBV_WC_LOC_ACCESS_ERR`). Linux `rxe_resp.c` does the same: `check_resource` takes the WQE before
+/// `check_rkey` looks at the key, and an error of class C completes the WQE. On UC the WQE serves the next message.
 fn with_its_receive(
     qp: &QpCore,
     receives: &mut Receives,

@@ -8,8 +8,8 @@ use crate::context::{QpAttr, QpContext, QpState, QueueState};
 const PORT: u8 = 1;
 
 impl Qp {
-    /// A send queue in the reset state. `context` has no receive queue, and raw packets as its transport. `flushes`: in the
-    /// error state its WQEs are flushed; `sends`: it has a TIS, without which it executes NOPs alone.
+    /// A send queue in the reset state. `context` has no receive queue, and raw packets as its transport. `flushes`: in
+    /// the error state its WQEs are flushed; `sends`: it has a TIS, without which it executes NOPs alone.
     pub(crate) fn send_queue(number: u32, context: QpContext, flushes: bool, sends: bool) -> Self {
         Self::in_role(Role::SendQueue { flushes, sends }, number, context)
     }

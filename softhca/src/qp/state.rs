@@ -1,8 +1,8 @@
 //! The QP state machine: which transition needs and permits which attributes.
 //!
 //! IBTA vol. 1, 10.3.1 and table 91; the same table as the kernel's `qp_state_table` (drivers/infiniband/core/verbs.c)
-//! without the attributes of alternate paths and path migration, which this device does not have. For DC, which is not in
-//! the specification, that of the kernel's driver (mlx5_ib `qp.c`, `modify_dci_qp_is_ok`).
+//! without the attributes of alternate paths and path migration, which this device does not have. For DC, which is not
+//! in the specification, that of the kernel's driver (mlx5_ib `qp.c`, `modify_dci_qp_is_ok`).
 
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::Error;
@@ -84,8 +84,8 @@ struct Rule {
     optional: AttrSet,
 }
 
-/// The attributes that an end of XRC does not have: an initiator those of a responder, a target those of a requester. Neither
-/// completes its receives in another order than they came in.
+/// The attributes that an end of XRC does not have: an initiator those of a responder, a target those of a requester.
+/// Neither completes its receives in another order than they came in.
 fn foreign_to_xrc(context: &QpContext) -> AttrSet {
     let other_end = match context.rq {
         ReceiveSource::Domain { .. } => MAX_RD_ATOMIC | RETRY_CNT | RNR_RETRY,

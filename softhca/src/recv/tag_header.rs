@@ -5,8 +5,8 @@ use crate::wqe::Remote;
 /// Bytes of the header that begins a message with a tag (`struct ibv_tmh`): operation, three reserved bytes, four
 /// bytes for the receiver's program, and the tag.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Bytes of the longest message that announces another: that header, one that says where the other lies (`struct ibv_rvh`), and what
-/// programs add (`MLX5_TM_MAX_RNDV_MSG_SIZE`).
+/// Bytes of the longest message that announces another: that header, one that says where the other lies
+/// (`struct ibv_rvh`), and what programs add (`MLX5_TM_MAX_RNDV_MSG_SIZE`).
 const MAX_ANNOUNCEMENT: usize = 64;
 /// Bytes of both headers.
 pub(crate) const ANNOUNCEMENT_BYTES: usize = 32;

@@ -92,8 +92,8 @@ impl Resources {
         })
     }
 
-    /// Goes through the pieces of `mkey` from byte `offset` of its region on, for the bytes `part` of an access. `depth` keys
-    /// are behind it.
+    /// Goes through the pieces of `mkey` from byte `offset` of its region on, for the bytes `part` of an access.
+    /// `depth` keys are behind it.
     fn walk(
         &self,
         walk: &mut Walk<'_>,
@@ -151,8 +151,8 @@ impl Resources {
         }
     }
 
-    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each, with key, address, and its place in the
-    /// data.
+    /// Splits the `len` bytes from byte `offset` of `segs` on by segment. Calls `f` for each, with key, address, and
+    /// its place in the data.
     fn for_pieces(
         segs: &[DataSeg],
         (offset, len): (u64, usize),
@@ -328,8 +328,8 @@ impl Resources {
         }
     }
 
-    /// Replaces the word of 4, 8 or 16 bytes at an address for a peer by `f` of it. Returns the old one. Both are numbers in host byte
-    /// order; of a smaller word `f`'s high bits are lost.
+    /// Replaces the word of 4, 8 or 16 bytes at an address for a peer by `f` of it. Returns the old one. Both are
+    /// numbers in host byte order; of a smaller word `f`'s high bits are lost.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then.
@@ -367,7 +367,8 @@ impl Resources {
     /// destroyed, but is free: it gives access to no memory.
     ///
     /// # Errors
-    /// [`KeyFault`] if there is no such key in the protection domain, it is bound to another QP, or peers may not invalidate it.
+    /// [`KeyFault`] if there is no such key in the protection domain, it is bound to another QP, or peers may not
+    /// invalidate it.
     pub(crate) fn invalidate(&mut self, by: impl Into<Accessor>, rkey: u32) -> Result<(), KeyFault> {
         let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
         mkey.check_user(&by.into())?;
@@ -381,7 +382,8 @@ impl Resources {
     }
 }
 
-/// Calls `f` for each row of pages behind the bytes from `offset` of a key's region on, which are the bytes `part` of an access.
+/// Calls `f` for each row of pages behind the bytes from `offset` of a key's region on, which are the bytes `part` of
+/// an access.
 fn pages(
     mkey: &Mkey,
     table: &PageTable,

@@ -187,8 +187,8 @@ impl Resources {
         self.translations + more <= MAX_TRANSLATIONS.into()
     }
 
-    /// A number for an attempt of a DCI to connect. It begins with the clock, so that those of a process that has the same
-    /// QPNs as an earlier one are others.
+    /// A number for an attempt of a DCI to connect. It begins with the clock, so that those of a process that has the
+    /// same QPNs as an earlier one are others.
     pub(crate) fn next_dc_attempt(&mut self) -> u32 {
         if self.dc_attempts == 0 {
             self.dc_attempts = self.now.as_nanos() as u32;
@@ -246,7 +246,8 @@ impl Resources {
         }
     }
 
-    /// Writes the CQE of `c`, whose queue has timestamps of this format, to CQ `cqn`, and raises the events that follow from it.
+    /// Writes the CQE of `c`, whose queue has timestamps of this format, to CQ `cqn`, and raises the events that follow
+    /// from it.
     ///
     /// A CQ that cannot be written is in error, and takes no further CQEs. A QP with a completion for it is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous

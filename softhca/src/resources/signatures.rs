@@ -1,5 +1,5 @@
-//! Memory keys whose data has formats, signatures or encryption: access through them, the values that signatures begin with, and
-//! errors.
+//! Memory keys whose data has formats, signatures or encryption: access through them, the values that signatures begin
+//! with, and errors.
 
 use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
@@ -231,8 +231,8 @@ impl Resources {
         }
     }
 
-    /// Writes CQEs of the signature errors that have been found since the last call, which were those of QP `qpn`, to its CQ.
-    /// `true` if there were any.
+    /// Writes CQEs of the signature errors that have been found since the last call, which were those of QP `qpn`, to
+    /// its CQ. `true` if there were any.
     pub(crate) fn report_signature_errors(&mut self, cqn: u32, qpn: u32) -> bool {
         let waiting = std::mem::take(self.signature_errors.get_mut());
         for error in &waiting {

@@ -1,5 +1,5 @@
-//! Queues that work when other queues say so ("slaves"): how far each may go. The masters write it here, the slaves read it, and
-//! neither knows the other.
+//! Queues that work when other queues say so ("slaves"): how far each may go. The masters write it here, the slaves
+//! read it, and neither knows the other.
 
 use crate::context::{CrossChannel, QpContext};
 use std::collections::BTreeMap;

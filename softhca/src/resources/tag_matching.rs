@@ -40,7 +40,8 @@ impl Resources {
         Ok(Some((cqn, uidx, TagReport { outcome, index, head, ..TagReport::default() })))
     }
 
-    /// Takes the tag that a message for SRQ `srqn` has out of the SRQ's list, if it is there: its place, and its buffer.
+    /// Takes the tag that a message for SRQ `srqn` has out of the SRQ's list, if it is there: its place, and its
+    /// buffer.
     pub(crate) fn take_tag(&mut self, srqn: u32, tag: u64) -> Option<(u16, Option<DataSeg>)> {
         self.srqs.get_mut(srqn)?.tags_mut()?.take(tag)
     }

@@ -2,8 +2,8 @@
 
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
-/// Bytes of one set of match parameters. The device knows two: of the outer headers (`fte_match_set_lyr_2_4`), and others
-/// (`fte_match_set_misc`).
+/// Bytes of one set of match parameters. The device knows two: of the outer headers (`fte_match_set_lyr_2_4`), and
+/// others (`fte_match_set_misc`).
 const SET: usize = 64;
 /// First bit of the second set.
 const M: usize = SET * 8;

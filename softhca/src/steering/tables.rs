@@ -198,7 +198,8 @@ impl Steering {
         self.of_mut(direction).tables.find_mut(table)?.remove_group(group)
     }
 
-    /// Puts a rule at an index of a table, in place of the one there, which comes back. Its TIRs are the caller's to check.
+    /// Puts a rule at an index of a table, in place of the one there, which comes back. Its TIRs are the caller's to
+    /// check.
     pub(crate) fn set_entry(
         &mut self,
         direction: Direction,

@@ -65,8 +65,8 @@ impl Doorbells {
         }
     }
 
-    /// Has the next pages be `count` from index `first` on: where a front end has room for registers. It sees each store to them by
-    /// itself, so nothing is lost if halves do not take turns.
+    /// Has the next pages be `count` from index `first` on: where a front end has room for registers. It sees each
+    /// store to them by itself, so nothing is lost if halves do not take turns.
     pub(crate) fn place(&mut self, first: u32, count: u32) {
         self.pages = Table::new(Object::Uar, first, count);
         self.is_trapped = true;
@@ -178,8 +178,8 @@ impl Doorbells {
         !rung.is_empty()
     }
 
-    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells, and the last value
-    /// of its record is forgotten.
+    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells, and the last
+    /// value of its record is forgotten.
     pub(crate) fn follow_qp(&mut self, qpn: u32, qp: Option<&Qp>) {
         match qp.filter(|qp| self.source == DoorbellSource::Records && qp.hears_doorbells()) {
             Some(qp) => self.sends.add(qpn, qp.context().dbr.wrapping_add(4)),

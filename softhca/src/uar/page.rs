@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub const UAR_PAGE_BYTES: usize = 4096;
 /// Offset in bytes of the CQ arm doorbell: arm word, then CQN, both big endian.
 pub const CQ_DOORBELL: usize = 0x20;
-/// Offset in bytes of the doorbell of event queues that also arms them; a word of 32 bits, big endian: number (bits 31:24) and
-/// consumer index (Linux `drivers/net/ethernet/mellanox/mlx5/core/lib/eq.h`, `eq_update_ci`).
+/// Offset in bytes of the doorbell of event queues that also arms them; a word of 32 bits, big endian: number (bits
+/// 31:24) and consumer index (Linux `drivers/net/ethernet/mellanox/mlx5/core/lib/eq.h`, `eq_update_ci`).
 pub const EQ_ARM_DOORBELL: usize = 0x40;
 /// Offset in bytes of the one that only tells the consumer index.
 pub const EQ_DOORBELL: usize = 0x48;

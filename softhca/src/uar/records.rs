@@ -1,5 +1,5 @@
-//! The words of doorbell records in which a device looks for doorbells, each with its last value. A look touches no queue
-//! whose word has the same value as before.
+//! The words of doorbell records in which a device looks for doorbells, each with its last value. A look touches no
+//! queue whose word has the same value as before.
 
 use crate::memory::HostMemory;
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ impl Records {
         self.0.clear();
     }
 
-    /// Looks at all words, lowest number first, and gives each new value to `take`. A value that `take` refuses is new at the
-    /// next look, too. A word that cannot be read is no doorbell.
+    /// Looks at all words, lowest number first, and gives each new value to `take`. A value that `take` refuses is new
+    /// at the next look, too. A word that cannot be read is no doorbell.
     pub(super) fn look(&mut self, memory: &dyn HostMemory, mut take: impl FnMut(u32, u32) -> bool) {
         for (&number, word) in &mut self.0 {
             if let Ok(found) = memory.load_be32(word.at)

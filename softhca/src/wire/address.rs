@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::frame::Route;
 use crate::config::Gid;
 
-/// QP 1, to which management datagrams go (IBTA vol. 1, 3.9.2): all devices have one, so that only the rest of an address
-/// tells whose it is.
+/// QP 1, to which management datagrams go (IBTA vol. 1, 3.9.2): all devices have one, so that only the rest of an
+/// address tells whose it is.
 pub const GSI_QPN: u32 = 1;
 
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.

@@ -54,8 +54,8 @@ impl Outbox {
     }
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
-    /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the route of each, and its
-    /// bytes.
+    /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the route of each,
+    /// and its bytes.
     pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, usize)) -> bool {
         let mut sent = false;
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);

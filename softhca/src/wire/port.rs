@@ -17,8 +17,8 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
-    /// Sends an Ethernet frame to all other ports, as a cable and a hub do: without an answer, and lost at a port that has no
-    /// room for it. A wire for packets of the transport alone loses it.
+    /// Sends an Ethernet frame to all other ports, as a cable and a hub do: without an answer, and lost at a port that
+    /// has no room for it. A wire for packets of the transport alone loses it.
     fn send_ethernet(&mut self, frame: &[u8]) {
         let _ = frame;
     }

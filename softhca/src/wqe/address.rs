@@ -1,5 +1,5 @@
-//! Whom a WQE is for. The address vector of UD and DC (`struct mlx5_wqe_av`): a key, which they have each of their own, and an
-//! address. The segment of XRC (`struct mlx5_wqe_xrc_seg`): an SRQ.
+//! Whom a WQE is for. The address vector of UD and DC (`struct mlx5_wqe_av`): a key, which they have each of their own,
+//! and an address. The segment of XRC (`struct mlx5_wqe_xrc_seg`): an SRQ.
 
 use super::fault::WqeFault;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64, zero};

@@ -49,8 +49,8 @@ pub(super) fn first_error_only(byte: u8) -> bool {
 
 /// Whether byte `at` of a WQE may differ between the register (`copied`) and the ring (`ring`); `control` is the WQE's
 /// beginning in the ring. A NOP may ask for a completion in the register only: so a driver learns which of the two was
-/// executed (Linux `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`). Its signature, where it has one, is another
-/// then.
+/// executed (Linux `drivers/net/ethernet/mellanox/mlx5/core/wc.c`, `mlx5_wc_post_nop`). Its signature, where it has
+/// one, is another then.
 pub(crate) fn may_differ(control: [u8; 8], at: usize, ring: u8, copied: u8) -> bool {
     const CQ_UPDATE: u8 = 0x08;
     control[OPCODE] == opcode::NOP && (at == FM_CE_SE && copied == ring | CQ_UPDATE || at == SIGNATURE)

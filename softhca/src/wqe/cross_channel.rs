@@ -1,13 +1,14 @@
 //! Requests about other queues, and about the clock: WAIT, SEND_EN and RCV_EN (libmlx5 of MLNX_OFED 4.3 `src/wqe.h`,
-//! `struct mlx5_wqe_wait_en_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`).
+//! `struct mlx5_wqe_wait_en_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`,
+//! `struct mlx5_wqe_wseg`).
 
 use super::fault::WqeFault;
 use super::opcode;
 use super::segments::{DATA_SEG_BYTES, Segments, be32, be64, zero};
 use super::send::{Comparison, Enable, SendOp, WaitTime};
 
-/// Opcode modifier of a WAIT for the clock (`MLX5_OPC_MOD_WAIT_TIME`). 0 is one for a CQ; 1, for data in memory, is not something
-/// that this device has.
+/// Opcode modifier of a WAIT for the clock (`MLX5_OPC_MOD_WAIT_TIME`). 0 is one for a CQ; 1, for data in memory, is not
+/// something that this device has.
 const TIME: u8 = 2;
 
 /// In `operation`: wait until the comparison does not hold (`MLX5_WAIT_COND_INVERT`).

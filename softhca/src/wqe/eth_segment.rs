@@ -1,5 +1,5 @@
-//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, a VLAN tag, sizes of segments, and the first
-//! bytes of the frame.
+//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, a VLAN tag, sizes of segments, and
+//! the first bytes of the frame.
 
 use super::fault::WqeFault;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, zero};
@@ -36,7 +36,8 @@ pub(super) struct EthSegment {
 
 /// Takes the segment, whose inline headers must be those that `wanted` says or more.
 ///
-/// Software parsing and metadata for flow steering are not things that this device has. `large`: the packet is to be cut up.
+/// Software parsing and metadata for flow steering are not things that this device has. `large`: the packet is to be
+/// cut up.
 pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) -> Result<EthSegment, WqeFault> {
     let (start, seg) = segs.take("Ethernet", DATA_SEG_BYTES)?;
     for (field, at, value) in [

@@ -1,5 +1,6 @@
-//! How the data behind a memory key is formatted: the segments behind the list of a UMR WQE ("byte stream format", rdma-core
-//! `providers/mlx5/wqe.h`, `struct mlx5_bsf`; Linux `include/linux/mlx5/qp.h`, the same), and what sets signature values.
+//! How the data behind a memory key is formatted: the segments behind the list of a UMR WQE ("byte stream format",
+//! rdma-core `providers/mlx5/wqe.h`, `struct mlx5_bsf`; Linux `include/linux/mlx5/qp.h`, the same), and what sets
+//! signature values.
 
 use super::fault::WqeFault;
 use super::segments::{Segments, be16, be32, be64, zero};

@@ -1,5 +1,5 @@
-//! Copies of memory: the segments of an MMO WQE with the modifier DMA (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_mmo_wqe`;
-//! DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`).
+//! Copies of memory: the segments of an MMO WQE with the modifier DMA (rdma-core `providers/mlx5/wqe.h`,
+//! `struct mlx5_mmo_wqe`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`).
 
 use super::fault::WqeFault;
 use super::payload::DataSeg;

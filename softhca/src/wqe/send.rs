@@ -164,10 +164,10 @@ pub struct WaitTime {
 impl WaitTime {
     /// Whether the device's comparison, of a clock of this format, has all bits of the mask. Otherwise it never holds.
     ///
-    /// A clock of real time compares three bits of seconds: with a mask of all ones "the wait never satisfies" (NVIDIA's daqiri
-    /// `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, `initialize`, at `rt_timemask`). No source shows a wider mask than that of
-    /// DPDK to work with a clock that runs freely either: the ticks of eight seconds, rounded up to a power of two
-    /// (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
+    /// A clock of real time compares three bits of seconds: with a mask of all ones "the wait never satisfies"
+    /// (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, `initialize`, at `rt_timemask`). No source
+    /// shows a wider mask than that of DPDK to work with a clock that runs freely either: the ticks of eight seconds,
+    /// rounded up to a power of two (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
     #[must_use]
     pub fn is_compared(&self, format: TimestampFormat) -> bool {
         let end = match format {

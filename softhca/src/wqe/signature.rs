@@ -25,11 +25,12 @@ pub(crate) fn of_index(index: u16) -> u8 {
     xor(&index.to_be_bytes())
 }
 
-/// Checks the signature of a receive WQE with `segments` data segments. It covers the WQE up to the last entry that the driver was
-/// given, the queue pair's number, and an index: `indices` are the [XORs](of_index) of those that it can be, its own first. Leaves
-/// those that it is by one reading or another.
+/// Checks the signature of a receive WQE with `segments` data segments. It covers the WQE up to the last entry that the
+/// driver was given, the queue pair's number, and an index: `indices` are the [XORs](of_index) of those that it can be,
+/// its own first. Leaves those that it is by one reading or another.
 ///
-/// How many entries were given is not in the WQE: those of no bytes are left out, and then what ends the list is covered, too.
+/// How many entries were given is not in the WQE: those of no bytes are left out, and then what ends the list is
+/// covered, too.
 pub(crate) fn check_receive(wqe: &[u8], segments: usize, qpn: u32, indices: &mut Vec<u8>) -> Result<(), WqeFault> {
     let found = wqe[RECEIVE];
     let end = (RECEIVE_BYTES + segments * DATA_SEG_BYTES).min(wqe.len());

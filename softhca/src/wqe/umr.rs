@@ -1,5 +1,5 @@
-//! The segments of UMR WQEs, which change a memory key: what must hold of it, what of its context changes, and entries of
-//! its list (Linux `include/linux/mlx5/qp.h` `struct mlx5_wqe_umr_ctrl_seg`, `device.h` `struct mlx5_mkey_seg` and
+//! The segments of UMR WQEs, which change a memory key: what must hold of it, what of its context changes, and entries
+//! of its list (Linux `include/linux/mlx5/qp.h` `struct mlx5_wqe_umr_ctrl_seg`, `device.h` `struct mlx5_mkey_seg` and
 //! `MLX5_MKEY_MASK_*`; `mlx5_ifc.h` `mkc`).
 
 use super::fault::WqeFault;
@@ -125,7 +125,8 @@ pub struct Umr {
     pub key: u32,
     /// The key must be free, or must not be: otherwise nothing changes.
     pub must_be_free: Option<bool>,
-    /// The key must not be bound to another QP than the one that asks, and a window of type 2 must be bound to that one.
+    /// The key must not be bound to another QP than the one that asks, and a window of type 2 must be bound to that
+    /// one.
     pub must_be_of_qp: bool,
     /// The changes of its context.
     pub change: KeyChange,

@@ -97,7 +97,8 @@ fn wide(node: &Node, offset: u64) -> [u8; 16] {
     node.memory.read(node.data + offset, 16).try_into().unwrap()
 }
 
-/// Of 16 bytes, too, and what was found comes in network order; answers that are lost are given again, with both halves.
+/// Of 16 bytes, too, and what was found comes in network order; answers that are lost are given again, with both
+/// halves.
 #[test]
 fn masked_ones_of_16_bytes_are_repeated_and_happen_once() {
     let mut lab = Lab::new(Options::default());
@@ -170,8 +171,8 @@ fn the_responder_refuses_sizes_that_it_has_not() {
     }
 }
 
-/// The responder refuses an address that is not a multiple of the operand's size, whatever the key (IBTA vol. 1, 9.4.5 and
-/// 9.7.4.2.2); the requester sends it.
+/// The responder refuses an address that is not a multiple of the operand's size, whatever the key (IBTA vol. 1, 9.4.5
+/// and 9.7.4.2.2); the requester sends it.
 #[test]
 fn the_responder_refuses_unaligned_addresses() {
     for (bytes, beside) in [(8, 1), (8, 4), (4, 2), (16, 8)] {

@@ -1,5 +1,5 @@
-//! Copies of memory (MMO DMA): in the order of the queue, once, and with every check. Firmware commands let queues copy on a
-//! ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx asks nobody.
+//! Copies of memory (MMO DMA): in the order of the queue, once, and with every check. Firmware commands let queues copy
+//! on a ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx asks nobody.
 
 use crate::lab::*;
 use softhca::config::Generation;

@@ -53,7 +53,8 @@ fn a_queue_waits_for_completions_of_another() {
         assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, at_wait, 0), (8, at_wait + 1, 0)]);
         assert_eq!(lab.b.memory.read(at + 8 * u64::from(index), 8), [index + 1; 8]);
     }
-    // What has been there is not waited for, also if it was consumed; a running count has more bits than the CQ's index.
+    // What has been there is not waited for, also if it was consumed; a running count has more bits than the CQ's
+    // index.
     lab.a.poll_recv();
     lab.a.post(&Wr::queue(WAIT, cqn, 0x7700_0001));
     lab.run();
@@ -198,8 +199,8 @@ fn timed(generation: Generation) -> Lab {
     lab
 }
 
-/// The mask of DPDK for a clock of 1 GHz that runs freely (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`): the ticks
-/// of eight seconds, rounded up to a power of two.
+/// The mask of DPDK for a clock of 1 GHz that runs freely (`drivers/net/mlx5/mlx5_txq.c`,
+/// `mlx5_txq_dynf_timestamp_set`): the ticks of eight seconds, rounded up to a power of two.
 const FREE_RUNNING: u64 = (1 << 33) - 1;
 /// That for real time: three bits of seconds, and nanoseconds.
 const REAL_TIME: u64 = (8 << 32) - 1;
@@ -292,7 +293,8 @@ fn the_clock_is_the_devices() {
     assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0)]);
 }
 
-/// daqiri's pull requests 272 and 275: what asks for no CQE has the mode "only first error", the WAIT and the frame behind it.
+/// daqiri's pull requests 272 and 275: what asks for no CQE has the mode "only first error", the WAIT and the frame
+/// behind it.
 #[test]
 fn frames_stall_behind_a_wait_of_another_mode() {
     let frame = |flags: u8| Wr::send().eth(0, &[0x5a; 60]).flags(flags);

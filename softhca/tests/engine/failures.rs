@@ -136,8 +136,8 @@ fn remote_access_by_key_range_and_right() {
     }
 }
 
-/// `IBV_WC_LOC_ACCESS_ERR`, for the receive that the WRITE would have completed; Linux `rxe_resp.c`, class C, completes it in
-/// error, too.
+/// `IBV_WC_LOC_ACCESS_ERR`, for the receive that the WRITE would have completed; Linux `rxe_resp.c`, class C, completes
+/// it in error, too.
 #[test]
 fn a_write_that_is_refused_fails_the_receive_that_it_names() {
     for (has_immediate, syndrome) in [(true, 0x11), (false, FLUSHED)] {
@@ -370,7 +370,8 @@ fn a_receive_from_an_srq_that_is_aborted() {
     }
 }
 
-/// Completion modes (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_*`): 0 tells every error, 1 the first alone, 2 all.
+/// Completion modes (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_*`): 0 tells every error, 1 the first alone, 2
+/// all.
 #[test]
 fn each_completion_mode_tells_what_it_should() {
     const EACH_ERROR: u8 = 0;

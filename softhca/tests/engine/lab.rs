@@ -143,7 +143,8 @@ impl Node {
         self.make_qp(uar);
     }
 
-    /// One more QP of this kind, in RTS, to the same peer. From now on it is the one that is posted to; the other one is returned.
+    /// One more QP of this kind, in RTS, to the same peer. From now on it is the one that is posted to; the other one
+    /// is returned.
     pub(crate) fn beside(&mut self, cross_channel: CrossChannel, peer: (u16, [u8; 16], u32)) -> Aside {
         let Self { qpn, pi, rq_pi, sq, rq, dbr, .. } = *self;
         self.options.cross_channel = cross_channel;
@@ -217,7 +218,8 @@ impl Node {
         self.device.offload_rendezvous(self.qpn).unwrap();
     }
 
-    /// Such a QP to `peer`. What is posted from now on is posted to the one that there was, which has itself as its peer.
+    /// Such a QP to `peer`. What is posted from now on is posted to the one that there was, which has itself as its
+    /// peer.
     pub(crate) fn fetch_from(&mut self, peer: (u16, [u8; 16], u32)) -> Aside {
         self.become_ready(self.identity());
         let mut fetching = self.beside(CrossChannel::default(), peer);

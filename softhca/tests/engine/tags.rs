@@ -305,7 +305,8 @@ fn a_qp_that_begins_anew_still_fetches() {
     assert_eq!(tags.told(), expected);
 }
 
-/// Many announcements at once: the data is there before the sender hears that it was fetched, although packets are lost.
+/// Many announcements at once: the data is there before the sender hears that it was fetched, although packets are
+/// lost.
 #[test]
 fn what_is_announced_is_fetched_before_its_sender_may_free_it() {
     let losses = FaultConfig { drop: 30, duplicate: 20, reorder: 30, seed: 11, ..FaultConfig::default() };
@@ -359,7 +360,8 @@ fn a_qp_with_a_send_queue_leaves_what_is_announced_to_software() {
     assert!(tags.lab.b.device.offload_rendezvous(receiver).is_err(), "it has a send queue");
 }
 
-/// Messages that are announced before the QP may send are fetched when it may: as many as it keeps in mind. The others are software's.
+/// Messages that are announced before the QP may send are fetched when it may: as many as it keeps in mind. The others
+/// are software's.
 #[test]
 fn announcements_wait_until_the_queue_pair_may_send() {
     let mut tags = Tags::new(Options { rq_log: 7, ..Options::default() });

@@ -6,11 +6,12 @@ use fastrand::Rng;
 use softhca::context::{QpAttr, QpState};
 use softhca::packet::Operation;
 
-/// A message that its tag's buffer has no room for, or that cannot be written there: the tag's CQE says that nothing comes, and the sender
-/// hears it. No receive WQE is taken.
+/// A message that its tag's buffer has no room for, or that cannot be written there: the tag's CQE says that nothing
+/// comes, and the sender hears it. No receive WQE is taken.
 #[test]
 fn a_message_that_cannot_be_delivered_ends_its_tag() {
-    // Of each: bytes of the buffer and of the message, the syndrome at the sender, and whether it takes several packets.
+    // Of each: bytes of the buffer and of the message, the syndrome at the sender, and whether it takes several
+    // packets.
     for (room, bytes, readable, syndrome) in
         [(64, 65, true, 0x12), (4000, 4001, true, 0x12), (64, 10, false, 0x14), (8000, 4000, false, 0x14)]
     {
@@ -43,7 +44,8 @@ fn an_announcement_of_nothing_ends_its_tag() {
     assert_eq!(tags.told(), [(NO_PACKET, CONSUMED, 0, 0, head), (RECV, CANCELED, 0, 0, NOTHING)]);
 }
 
-/// Places that there are not, or are taken, reserved bits, and queues without tags: the request fails, and the list stays as it was.
+/// Places that there are not, or are taken, reserved bits, and queues without tags: the request fails, and the list
+/// stays as it was.
 #[test]
 fn operations_that_make_no_sense_fail() {
     let append = |next: u16| Wr::append(next, (7, u64::MAX), None, (0, 0, 0x100));
@@ -124,8 +126,8 @@ fn what_is_on_its_way_when_the_queue_ends_is_canceled() {
     assert_eq!(canceled, [(CANCELED, 0), (CANCELED, 1)]);
 }
 
-/// Operations and messages of any bytes, by hosts and peers that lose their minds: no panic and no endless work, and the list stays what a
-/// list can be.
+/// Operations and messages of any bytes, by hosts and peers that lose their minds: no panic and no endless work, and
+/// the list stays what a list can be.
 #[test]
 fn any_operations_and_messages_leave_a_device_that_works() {
     for series in 0..150 {

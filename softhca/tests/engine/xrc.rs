@@ -27,7 +27,8 @@ fn srqn(node: &Node) -> u32 {
     node.srqn.expect("an SRQ")
 }
 
-/// An SRQ of the target's domain, or of another, that has nothing in common with the first: neither PD nor CQ, nor keys.
+/// An SRQ of the target's domain, or of another, that has nothing in common with the first: neither PD nor CQ, nor
+/// keys.
 struct Pool {
     srqn: u32,
     cq: Cq,

@@ -127,7 +127,8 @@ fn timestamps_are_what_the_queue_asked_for() {
     }
 }
 
-/// A device that has the time alone refuses 0, which drivers that know no formats leave there; one without it refuses 2.
+/// A device that has the time alone refuses 0, which drivers that know no formats leave there; one without it refuses
+/// 2.
 #[test]
 fn timestamps_of_a_clock_that_the_device_has_not_are_refused() {
     let config = |real_time: Option<Duration>, real_time_only| DeviceConfig {
@@ -167,8 +168,8 @@ fn timestamps_of_a_clock_that_the_device_has_not_are_refused() {
 #[test]
 fn headers_are_needed_inline_as_the_capability_says() {
     use InlineHeaders::{Ip, L2, None, TcpUdp};
-    // The capability, the port's mode, and for each mode of an SQ whether a frame with 18 bytes inline leaves; `false` first where the
-    // SQ itself is refused.
+    // The capability, the port's mode, and for each mode of an SQ whether a frame with 18 bytes inline leaves; `false`
+    // first where the SQ itself is refused.
     for (headers, capability, port, leaves) in [
         (None, 2, 0, [Some(true); 5]),
         (L2, 0, 1, [Some(true); 5]),

@@ -1,5 +1,5 @@
-//! What a send queue does to packets as Linux' netdev asks for it: large ones are cut up, tags put in. And what the ports count of
-//! it: the same on both sides.
+//! What a send queue does to packets as Linux' netdev asks for it: large ones are cut up, tags put in. And what the
+//! ports count of it: the same on both sides.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,6 +1,6 @@
-//! The Ethernet side of the firmware: queues, RSS and rules made by mailboxes, and frames that go their ways between two
-//! devices. Mailboxes are composed by the names of Linux' `mlx5_ifc.h` from the table of facts (`devx/prm/mlx5_ifc.txt`), and
-//! by no layout of the firmware's own.
+//! The Ethernet side of the firmware: queues, RSS and rules made by mailboxes, and frames that go their ways between
+//! two devices. Mailboxes are composed by the names of Linux' `mlx5_ifc.h` from the table of facts
+//! (`devx/prm/mlx5_ifc.txt`), and by no layout of the firmware's own.
 //!
 //! Frames, steering and their queues belong here. RoCE transports belong in `engine`.
 

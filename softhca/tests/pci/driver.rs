@@ -10,8 +10,8 @@ use softhca::wire::in_process::Fabric;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where in the host's memory is what: the command queue, mailboxes of inputs and of outputs, pages for the device, and what is
-/// left for objects.
+/// Where in the host's memory is what: the command queue, mailboxes of inputs and of outputs, pages for the device, and
+/// what is left for objects.
 pub(crate) const QUEUE: u64 = BASE + 0x1000;
 pub(crate) const IN_BOXES: u64 = BASE + 0x10_0000;
 pub(crate) const OUT_BOXES: u64 = BASE + 0x20_0000;

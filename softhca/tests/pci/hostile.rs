@@ -1,4 +1,5 @@
-//! Slots and mailboxes that no driver makes: each is refused for the reason that is its own, and the next command is carried out.
+//! Slots and mailboxes that no driver makes: each is refused for the reason that is its own, and the next command is
+//! carried out.
 
 use crate::driver::*;
 use crate::memory::{BASE, BYTES};

@@ -1,4 +1,5 @@
-//! A PCI function and a driver of it: written from what Linux' driver does, with offsets of its own, over memory of the test's.
+//! A PCI function and a driver of it: written from what Linux' driver does, with offsets of its own, over memory of the
+//! test's.
 //!
 //! Registers, command slots and pages of the function belong here. Its vfio-user server belongs in `vfio-user/tests`.
 

@@ -4,8 +4,8 @@ use crate::device::Hca;
 use crate::launch::settings;
 use std::ffi::c_int;
 
-/// Takes every doorbell rung so far, on all devices that are open, and writes the CQEs of everything it announces, on the
-/// calling thread. To be found with `dlsym(RTLD_DEFAULT, "softhca_step")`; any thread may call it.
+/// Takes every doorbell rung so far, on all devices that are open, and writes the CQEs of everything it announces, on
+/// the calling thread. To be found with `dlsym(RTLD_DEFAULT, "softhca_step")`; any thread may call it.
 ///
 /// Doorbells are found in the doorbell records, which hold the truth however often and in whatever way the register was
 /// written. A producer index in a record whose doorbell was not rung counts, too.

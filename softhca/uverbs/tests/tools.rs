@@ -1,5 +1,6 @@
-//! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one another
-//! through it, and find the data that they expect. A C program of our own makes the calls that they do not make.
+//! rdma-core's example programs and perftest, unmodified, on the software device: they must find it, talk to one
+//! another through it, and find the data that they expect. A C program of our own makes the calls that they do not
+//! make.
 //!
 //! Programs of rdma-core and perftest, and our own C programs, belong here. UCX belongs in `ucx.rs`; Rust programs of
 //! the crate belong in `tests` of the workspace.
@@ -157,7 +158,8 @@ fn perftest(device: &[&'static str], iterations: u32, cases: &[(&str, &[&str])])
         let results = results(&client);
         let sizes = if arguments.contains(&"-a") { 23 } else { 1 };
         assert_eq!(results.len(), sizes, "{tool} {arguments:?}:\n{client}");
-        // perftest counts CPU cycles, and on busy CPUs cannot tell how many there are in a second: then it says so and shows zeros.
+        // perftest counts CPU cycles, and on busy CPUs cannot tell how many there are in a second: then it says so and
+        // shows zeros.
         let timed = !client.contains("Correlation coefficient");
         for result in results {
             // Bytes, iterations (of all queues), then what was measured.
@@ -230,8 +232,8 @@ fn perftest_programs() {
 
 #[test]
 fn perftest_strict() {
-    // Traps make it likely that an event of the receiving CQ comes while ib_send_lat waits for one of the sending CQ; it
-    // polls that one, finds nothing, and looks at a completion that it has not initialised.
+    // Traps make it likely that an event of the receiving CQ comes while ib_send_lat waits for one of the sending CQ;
+    // it polls that one, finds nothing, and looks at a completion that it has not initialised.
     let cases: Vec<_> = PERFTEST.iter().copied().filter(|&case| case != ("ib_send_lat", &["-e"][..])).collect();
     perftest(STRICT, 100, &cases);
 }
@@ -456,8 +458,8 @@ fn xrc_works_as_libmlx5_drives_it() {
     }
 }
 
-/// With one client: of several, this program's server sends to each by the connections of all, for which they would have to be one
-/// process, or of one device that processes share.
+/// With one client: of several, this program's server sends to each by the connections of all, for which they would
+/// have to be one process, or of one device that processes share.
 #[test]
 fn xrc_pingpong() {
     let event = &["-e", "-n", "200", "-s", "100000", "-m", "1024"];

@@ -1,7 +1,7 @@
-//! UCX's programs, unmodified, on the software device. UCX has a driver of its own for mlx5, beside its plain use of verbs: its
-//! transports `rc_mlx5`, `dc_mlx5` and `ud_mlx5` know rings, doorbells and completions themselves. With DevX it does not even ask
-//! libmlx5 for queues: it gives the device's firmware the commands that make them. What runs here proves that mailboxes, WQEs,
-//! doorbells and CQEs are understood as another driver than libmlx5 means them.
+//! UCX's programs, unmodified, on the software device. UCX has a driver of its own for mlx5, beside its plain use of
+//! verbs: its transports `rc_mlx5`, `dc_mlx5` and `ud_mlx5` know rings, doorbells and completions themselves. With DevX
+//! it does not even ask libmlx5 for queues: it gives the device's firmware the commands that make them. What runs here
+//! proves that mailboxes, WQEs, doorbells and CQEs are understood as another driver than libmlx5 means them.
 //!
 //! To know what memory comes and goes, UCX puts code of its own in the place of libc's `mmap`, and then asks the kernel
 //! itself: its registers must be there all the same.
@@ -20,8 +20,8 @@ type Variable = (&'static str, &'static str);
 const BY_VERBS: Variable = ("UCX_IB_MLX5_DEVX", "n");
 const BY_DEVX: Variable = ("UCX_IB_MLX5_DEVX", "y");
 
-/// Transports of the protocol layer. `_v` and `_x` stand for all that one needs, such as a UD queue pair for setting up RC
-/// ones.
+/// Transports of the protocol layer. `_v` and `_x` stand for all that one needs, such as a UD queue pair for setting up
+/// RC ones.
 const RC_VERBS: Variable = ("UCX_TLS", "rc_v,self");
 const UD_VERBS: Variable = ("UCX_TLS", "ud_v,self");
 const RC: Variable = ("UCX_TLS", "rc_x,self");
@@ -45,8 +45,8 @@ const MORE_PROTOCOLS: &[&str] = &[
     "ucp_cswap",
 ];
 
-/// Tests of the transport layer, with messages in each form that UCX sends them in: inline, copied, by reference with an
-/// inline header.
+/// Tests of the transport layer, with messages in each form that UCX sends them in: inline, copied, by reference with
+/// an inline header.
 const CONNECTED_TESTS: &[&str] = &[
     "am_lat",
     "am_lat -D shortiov",
@@ -66,7 +66,8 @@ const CONNECTED_TESTS: &[&str] = &[
 const UD_TESTS: &[&str] = &["am_lat", "am_bw -D bcopy -s 2000", "am_bw -D zcopy", "am_bw -D zcopy -s 1500"];
 const RC_VERBS_TESTS: &[&str] = &["am_lat", "am_bw -D zcopy -s 4000", "put_bw -D bcopy -s 2000", "add_lat", "fadd"];
 
-/// Both ends come through `tests`, one after the other, and the client tells what it has measured in each. What both printed.
+/// Both ends come through `tests`, one after the other, and the client tells what it has measured in each. What both
+/// printed.
 fn run(device: &Device, tests: &[&str], arguments: &[&str]) -> [String; 2] {
     let mut batch = tempfile::NamedTempFile::new().expect("a file for the tests");
     for (number, test) in tests.iter().enumerate() {
@@ -164,7 +165,8 @@ fn its_transport_tests_run() {
     }
 }
 
-/// UCX's own timeout is a second: one that costs less, and still leaves a busy machine's device half a second to answer.
+/// UCX's own timeout is a second: one that costs less, and still leaves a busy machine's device half a second to
+/// answer.
 #[test]
 fn lost_packets_are_sent_again() {
     let faults = ["--faults", "drop=10,dup=5,reorder=5,seed=4"];
@@ -177,9 +179,9 @@ fn lost_packets_are_sent_again() {
     }
 }
 
-/// What `ucx_perftest` does not look at: the data, compared by a program of ours, between two devices. Rendezvous reads, or
-/// writes if it is told to. Where UCX asks the firmware for what it has, atomics are the device's own, by UCX's WQEs, all masked but
-/// those of 8 bytes that InfiniBand has; else they are active messages.
+/// What `ucx_perftest` does not look at: the data, compared by a program of ours, between two devices. Rendezvous
+/// reads, or writes if it is told to. Where UCX asks the firmware for what it has, atomics are the device's own, by
+/// UCX's WQEs, all masked but those of 8 bytes that InfiniBand has; else they are active messages.
 #[test]
 fn its_data_are_what_was_sent() {
     let (_directory, program) = data_program();
@@ -230,9 +232,9 @@ fn its_data_are_what_was_sent() {
     }
 }
 
-/// UCX tells the device which tags it waits for, and the device matches its messages with them: small ones, and those that it fetches itself
-/// (UCX's own headers, in requests that UCX writes). All bytes are compared. On Ethernet this release of UCX stops itself
-/// (`rc_mlx5_devx.c:376`, an assertion that a path has a UDP port).
+/// UCX tells the device which tags it waits for, and the device matches its messages with them: small ones, and those
+/// that it fetches itself (UCX's own headers, in requests that UCX writes). All bytes are compared. On Ethernet this
+/// release of UCX stops itself (`rc_mlx5_devx.c:376`, an assertion that a path has a UDP port).
 #[test]
 fn the_device_matches_its_tags() {
     let (_directory, program) = data_program();
@@ -273,8 +275,8 @@ fn data_program() -> (tempfile::TempDir, String) {
     (directory, program)
 }
 
-/// By DevX, no queue that is used is libmlx5's: each is made by the firmware's commands, and so is the memory key for atomics.
-/// libmlx5 would have to know a queue to write a WQE into it: the WQEs are UCX's.
+/// By DevX, no queue that is used is libmlx5's: each is made by the firmware's commands, and so is the memory key for
+/// atomics. libmlx5 would have to know a queue to write a WQE into it: the WQEs are UCX's.
 #[test]
 fn by_devx_it_makes_all_queues_itself() {
     let options = ["--log", "warn,softhca::firmware=debug,softhca_uverbs::commands=trace"];
@@ -310,8 +312,8 @@ fn commands(log: &str, command: &str) -> usize {
     log.matches(&format!("softhca::firmware::execute] {command} for user")).count()
 }
 
-/// Queue pairs that a program has had made by verbs and has used: to learn what there can be, UCX makes some that it destroys
-/// with the next command.
+/// Queue pairs that a program has had made by verbs and has used: to learn what there can be, UCX makes some that it
+/// destroys with the next command.
 fn used_by_verbs(log: &str) -> usize {
     let created = log.split("QP_CREATE: done").skip(1);
     let used = created.filter(|rest| !rest.lines().nth(1).is_some_and(|next| next.contains("QP_DESTROY: done")));

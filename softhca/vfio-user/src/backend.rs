@@ -16,7 +16,8 @@ use vfio_bindings::bindings::vfio::{
 };
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, ServerBackend, ServerRegion};
 
-/// The regions that the monitor may access: configuration space and BAR 0. All accesses are messages; nothing is mapped.
+/// The regions that the monitor may access: configuration space and BAR 0. All accesses are messages; nothing is
+/// mapped.
 pub(crate) fn regions() -> Vec<ServerRegion> {
     let region = |index| {
         let size = region_bytes(index);

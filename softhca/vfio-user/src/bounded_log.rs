@@ -1,7 +1,7 @@
 //! What a guest makes the device say is bounded: it decides how often it does something wrong.
 //!
-//! Messages that differ in numbers alone are of one kind. Of each kind of warnings and errors the first [`ALL`] are written, then
-//! those whose count is a power of two, with the count.
+//! Messages that differ in numbers alone are of one kind. Of each kind of warnings and errors the first [`ALL`] are
+//! written, then those whose count is a power of two, with the count.
 
 use log::{Level, Log, Metadata, Record};
 use parking_lot::Mutex;

@@ -23,8 +23,8 @@ fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Err
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// Lets the device reach a range. Without a file (ROM, registers of other devices) it is not shared, and the device does not
-/// reach it.
+/// Lets the device reach a range. Without a file (ROM, registers of other devices) it is not shared, and the device
+/// does not reach it.
 pub(crate) fn map(memory: &DmaMap, shared: Shared, file: Option<&File>) -> io::Result<()> {
     let Shared { address, bytes, offset, flags } = shared;
     let (readable, writable) = (flags.contains(DmaMapFlags::READ), flags.contains(DmaMapFlags::WRITE));
@@ -42,8 +42,8 @@ pub(crate) fn map(memory: &DmaMap, shared: Shared, file: Option<&File>) -> io::R
     options.offset(offset).len(usize::try_from(bytes).map_err(invalid)?);
     let mapping: MmapRaw = if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
     let pointer = NonNull::new(mapping.as_mut_ptr()).ok_or_else(|| invalid("memory at address zero"))?;
-    // SAFETY: the mapping is as long, may be written if `writable`, lasts until its owner, the mapping itself, is dropped, and is
-    // reached by this pointer only. Others that store to it are the guest and its monitor.
+    // SAFETY: the mapping is as long, may be written if `writable`, lasts until its owner, the mapping itself, is
+    // dropped, and is reached by this pointer only. Others that store to it are the guest and its monitor.
     unsafe { memory.insert(address, pointer, bytes, writable, Box::new(mapping)) }.map_err(invalid)
 }
 

@@ -1,6 +1,6 @@
-//! A front end of [`softhca`]: it shows a PCI function of the software mlx5 device to a virtual machine, whose unmodified
-//! `mlx5_core` and `mlx5_ib` drive it. The machine monitor (QEMU's `vfio-user-pci`) and this process talk by a socket; the guest's
-//! memory is shared.
+//! A front end of [`softhca`]: it shows a PCI function of the software mlx5 device to a virtual machine, whose
+//! unmodified `mlx5_core` and `mlx5_ib` drive it. The machine monitor (QEMU's `vfio-user-pci`) and this process talk by
+//! a socket; the guest's memory is shared.
 //!
 //! ```text
 //!  guest: mlx5_core, mlx5_ib          this process
@@ -13,8 +13,8 @@
 //!                                    └───────────────────────── wire ──────────────┘
 //! ```
 //!
-//! The function steps on a thread of its own; a second thread has the socket. Registers are trapped: each access is a message.
-//! That is slow, and nothing is lost or reordered.
+//! The function steps on a thread of its own; a second thread has the socket. Registers are trapped: each access is a
+//! message. That is slow, and nothing is lost or reordered.
 
 mod backend;
 mod endpoint;

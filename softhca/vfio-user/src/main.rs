@@ -47,7 +47,8 @@ struct Options {
     #[arg(long)]
     no_umr: bool,
 
-    /// Ethernet address of the first device; the last byte of each further one is one more [default: derived from its number]
+    /// Ethernet address of the first device; the last byte of each further one is one more [default: derived from its
+    /// number]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     mac: Option<[u8; 6]>,
 
@@ -64,8 +65,9 @@ struct Options {
     #[arg(long)]
     once: bool,
 
-    /// What is logged to standard error: off, error, warn, info, debug or trace, or a filter such as softhca::firmware=debug.
-    /// Of warnings that differ in numbers alone, the first 32 are written, then those whose count is a power of two
+    /// What is logged to standard error: off, error, warn, info, debug or trace, or a filter such as
+    /// softhca::firmware=debug. Of warnings that differ in numbers alone, the first 32 are written, then those whose
+    /// count is a power of two
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
     log: String,
 }
@@ -196,7 +198,8 @@ impl Drop for Sockets {
     }
 }
 
-/// A panic is the end of the program, whatever thread it stops: a guest whose device's thread is gone would wait for ever.
+/// A panic is the end of the program, whatever thread it stops: a guest whose device's thread is gone would wait for
+/// ever.
 fn notice_panics(end: Sender<Ending>) {
     let say = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -73,8 +73,8 @@ impl Server {
     /// Waits for a monitor, and serves it until it leaves. The function is as new then.
     ///
     /// # Errors
-    /// [`ServerError::Accept`], or [`ServerError::Broken`]: nothing is known of the function's state then, and it must not be
-    /// served any more. A peer that dies is no error.
+    /// [`ServerError::Accept`], or [`ServerError::Broken`]: nothing is known of the function's state then, and it must
+    /// not be served any more. A peer that dies is no error.
     pub fn serve(&self, endpoint: &mut Endpoint) -> Result<(), ServerError> {
         let backend = &mut endpoint.backend;
         // The crate has conditions on messages that end in panics.

@@ -29,7 +29,8 @@ impl Vector {
             return;
         }
         let Some(mut event) = self.event.as_ref() else { return };
-        // It counts events, and does not block. If it is full, its reader has as much reason to look as it will ever have.
+        // It counts events, and does not block. If it is full, its reader has as much reason to look as it will ever
+        // have.
         if let Err(error) = event.write(&1_u64.to_ne_bytes())
             && error.kind() != io::ErrorKind::WouldBlock
         {
@@ -70,7 +71,8 @@ impl Vectors {
         }
     }
 
-    /// What `VFIO_USER_DEVICE_SET_IRQS` asks for; `flags` are those of Linux' `struct vfio_irq_set` (`include/uapi/linux/vfio.h`).
+    /// What `VFIO_USER_DEVICE_SET_IRQS` asks for; `flags` are those of Linux' `struct vfio_irq_set`
+    /// (`include/uapi/linux/vfio.h`).
     ///
     /// # Errors
     /// Vectors that do not exist, or a request that makes no sense; nothing has changed then.
@@ -135,8 +137,8 @@ fn range(start: u32, count: u32) -> Option<Range<usize>> {
     Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// Whoever raises an interrupt must not wait for who takes it. The peer's own end changes with it; an event descriptor that it
-/// wants to wait on, it waits on by `poll`.
+/// Whoever raises an interrupt must not wait for who takes it. The peer's own end changes with it; an event descriptor
+/// that it wants to wait on, it waits on by `poll`.
 fn must_not_block(event: &File) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(event, FcntlArg::F_GETFL)?);
     if !flags.contains(OFlag::O_NONBLOCK) {

@@ -40,8 +40,8 @@ impl Memory {
     }
 }
 
-/// A command in slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]; gives the first 16 bytes of its output once
-/// the device has given the slot back, or `None`.
+/// A command in slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]; gives the first 16 bytes of its
+/// output once the device has given the slot back, or `None`.
 fn command(client: &mut Client, memory: &mut Memory, input: [u8; 12], wait: Duration) -> Option<[u8; 16]> {
     let mut slot = [0; 64];
     slot[0] = 7;

@@ -290,8 +290,8 @@ fn frame(n: u16) -> Completion {
     Completion::Frame { rqn: 5, uidx: 6, wqe_counter: 0xfffe_u16.wrapping_add(n), byte_cnt: 0x100 + u32::from(n), info }
 }
 
-/// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`: the title has the number of completions, arrays are behind it and
-/// eight places after it.
+/// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`: the title has the number of completions, arrays are behind
+/// it and eight places after it.
 #[test]
 fn the_basic_layout() {
     let (mut cq, memory) = packing_setup(false, MiniFormat::Checksum);
@@ -337,8 +337,8 @@ fn the_enhanced_layout() {
     assert_eq!((cq.producer, cq.pass), (9, 0x80));
 }
 
-/// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`: byte 0 of a mini-CQE has the headers, as byte 29 of a CQE.
-/// Byte 1 is reserved (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8`, since commit 5654f38eba8).
+/// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`: byte 0 of a mini-CQE has the headers, as byte 29
+/// of a CQE. Byte 1 is reserved (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8`, since commit 5654f38eba8).
 #[test]
 fn a_mini_cqe_begins_with_the_headers() {
     let (mut cq, memory) = packing_setup(false, MiniFormat::Headers);

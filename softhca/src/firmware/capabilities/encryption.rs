@@ -1,4 +1,5 @@
-//! Encryption (`MLX5_CAP_CRYPTO`). Keys of encryption come in plain text: there are no credentials, and no keys to unwrap others with.
+//! Encryption (`MLX5_CAP_CRYPTO`). Keys of encryption come in plain text: there are no credentials, and no keys to
+//! unwrap others with.
 
 use super::row::capability_set;
 use crate::crypto::{LOG_MAX_DEKS, is_there};

@@ -15,8 +15,8 @@ use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::{MAX_LOG_MEMCPY, MAX_Q_COUNTERS};
 use crate::steering::MAX_COUNTERS;
 
-/// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device (UCX
-/// `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
+/// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device
+/// (UCX `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
 const LOG_MAX_MSG: u32 = 30;
 /// log2 of the QPs that a device has at least, over all processes that share it; as on a ConnectX-5.
 const LOG_MAX_QP: u64 = 18;

@@ -92,8 +92,8 @@ pub(super) fn timestamps(config: &DeviceConfig) -> u64 {
     }
 }
 
-/// The source of the mode that says which headers are needed inline (`wqe_inline_mode`; Linux `include/linux/mlx5/vport.h`,
-/// `MLX5_CAP_INLINE_MODE_*`).
+/// The source of the mode that says which headers are needed inline (`wqe_inline_mode`; Linux
+/// `include/linux/mlx5/vport.h`, `MLX5_CAP_INLINE_MODE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InlineMode {
     /// The capability: those of layer 2.

@@ -38,7 +38,8 @@ mod tests {
     use super::*;
     use crate::context::EXTENDED_ATOMICS;
 
-    /// Linux sets the largest mode that the sizes of the capabilities allow (`atomic_size_to_mode`): 4, as 16 bytes are the largest.
+    /// Linux sets the largest mode that the sizes of the capabilities allow (`atomic_size_to_mode`): 4, as 16 bytes are
+    /// the largest.
     #[test]
     fn modes_are_told_as_they_were_set() {
         for mode in [IB_SPEC, ONLY_8_BYTES, UP_TO_8_BYTES, UP_TO_16_BYTES] {

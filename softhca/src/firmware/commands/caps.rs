@@ -132,7 +132,8 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The byte order of this number. A driver chooses it before it initializes the HCA, as Linux does (`mlx5_function_setup`).
+/// The byte order of this number. A driver chooses it before it initializes the HCA, as Linux does
+/// (`mlx5_function_setup`).
 fn choose_order(call: &Call<'_>, mode: u64) -> Result<FetchedOrder, Refusal> {
     let known = [FetchedOrder::Network, FetchedOrder::Host].into_iter().find(|&order| order as u64 == mode);
     let order = known.ok_or_else(|| Refusal::parameter(format!("atomic_req_8B_endianness_mode {mode}: 0 or 1")))?;
@@ -187,7 +188,8 @@ mod tests {
         let mut bench = Bench::new();
         let caps = query(&mut bench, 1).expect("general capabilities");
         assert_eq!(Ok(&caps), query(&mut bench, 0).as_ref(), "in use, and possible");
-        // Offsets as UCX 1.13 has them (src/uct/ib/mlx5/dv/ib_mlx5_ifc.h); UCX takes no device with another log_max_msg.
+        // Offsets as UCX 1.13 has them (src/uct/ib/mlx5/dv/ib_mlx5_ifc.h); UCX takes no device with another
+        // log_max_msg.
         assert_eq!(number(&caps, 0x1c3, 5), 30, "log_max_msg");
         assert_eq!(number(&caps, 0x1fc, 4), 1, "cqe_version");
         assert_eq!(number(&caps, 0x21e, 1), 1, "atomic");

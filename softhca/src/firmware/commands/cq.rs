@@ -90,8 +90,9 @@ layout! {
     }
 }
 layout! {
-    /// `MODIFY_CQ`, with the address of each page of a new ring. The header names the user memory's number and offset in
-    /// `create_cq_in` only; they are in the same places here, where it has reserved bits before the same `cq_umem_valid`.
+    /// `MODIFY_CQ`, with the address of each page of a new ring. The header names the user memory's number and offset
+    /// in `create_cq_in` only; they are in the same places here, where it has reserved bits before the same
+    /// `cq_umem_valid`.
     modify_cq_in: 0x110 bytes {
         OPCODE: 0x0, 16;
         UID: 0x10, 16;
@@ -239,7 +240,8 @@ fn ring(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
     call.ring(Placement {
         umem,
         pages: call.input.words(&create_cq_in::LAYOUT),
-        // DPDK has the host's page size here with a UMEM (`drivers/common/mlx5/mlx5_common_devx.c`, `mlx5_devx_cq_create`).
+        // DPDK has the host's page size here with a UMEM (`drivers/common/mlx5/mlx5_common_devx.c`,
+        // `mlx5_devx_cq_create`).
         log_page_size: if umem.is_some() { 0 } else { view.get(cqc::LOG_PAGE_SIZE) },
         page_offset: view.get(cqc::PAGE_OFFSET),
         page_offsets: PAGE_OFFSETS,

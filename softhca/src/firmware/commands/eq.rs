@@ -116,8 +116,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses users: a driver makes event queues, for itself or with the number that stands for all. On its own UAR page: either way
-/// it may name all there are.
+/// Refuses users: a driver makes event queues, for itself or with the number that stands for all. On its own UAR page:
+/// either way it may name all there are.
 fn check_maker(call: &Call<'_>) -> Result<(), Refusal> {
     if call.uid == SHARED { Ok(()) } else { call.check_driver() }
 }

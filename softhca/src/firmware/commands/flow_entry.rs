@@ -44,8 +44,8 @@ layout! {
     }
 }
 layout! {
-    /// `SET_FLOW_TABLE_ENTRY`, with a [`dest_format_struct`] for each destination, and then a [`flow_counter_list`] for each
-    /// counter.
+    /// `SET_FLOW_TABLE_ENTRY`, with a [`dest_format_struct`] for each destination, and then a [`flow_counter_list`] for
+    /// each counter.
     set_fte_in: 0x340 bytes {
         OPCODE: 0x0, 16;
         OP_MOD: 0x30, 16;

@@ -1,5 +1,5 @@
-//! QP 1 of a port, as Linux' `mlx5_ib` makes it (`drivers/infiniband/hw/mlx5/gsi.c`, `qp.c`): a QP of datagrams that has another
-//! number in the commands.
+//! QP 1 of a port, as Linux' `mlx5_ib` makes it (`drivers/infiniband/hw/mlx5/gsi.c`, `qp.c`): a QP of datagrams that
+//! has another number in the commands.
 
 use crate::config::LinkLayer;
 use crate::firmware::pair_bench::{Node, Qp, data_seg, pair, settle};

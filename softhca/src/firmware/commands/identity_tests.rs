@@ -70,7 +70,8 @@ fn an_infiniband_port_has_a_lid_gids_and_pkeys() {
 fn an_ethernet_port_has_an_address_and_roce_addresses() {
     let mut bench = ethernet();
     let context = bench.execute(&short(0x754, DRIVER, 0, [0, 0]), 0x110).expect("the NIC");
-    // Linux reads the address at byte 0xf4 + 2 of the context (`permanent_address`), and roce_en in bit 0 of its first word.
+    // Linux reads the address at byte 0xf4 + 2 of the context (`permanent_address`), and roce_en in bit 0 of its first
+    // word.
     assert_eq!(context[0x10 + 0xf6..0x10 + 0xfc], [2, 0, 0, 0, 0x12, 0x34]);
     assert_eq!(context[0x13], 1);
     let address = |bench: &mut Bench, index: u32| bench.execute(&short(0x760, DRIVER, 0, [index << 16, 0]), 0x30);

@@ -1,4 +1,5 @@
-//! Management datagrams that the driver asks the port to answer (`MAD_IFC`), as an agent of subnet management on it would.
+//! Management datagrams that the driver asks the port to answer (`MAD_IFC`), as an agent of subnet management on it
+//! would.
 //!
 //! The only attribute is PortInfo, on InfiniBand (`port_info.rs`). Linux reads a port's state and tables by commands
 //! of the vport, and asks for Mellanox' own extended port information, which devices need not have. So any other

@@ -136,8 +136,8 @@ fn a_key_of_user_memory_begins_where_its_first_address_does_in_a_page() {
             _ => u32::from_be_bytes([output[4], output[5], output[6], output[7]]),
         }
     };
-    // UCX met this number on a NIC: "page offset of the starting point in the umem must match the page offset indicated by the
-    // mkey.start_address" (its pull request 8689).
+    // UCX met this number on a NIC: "page offset of the starting point in the umem must match the page offset indicated
+    // by the mkey.start_address" (its pull request 8689).
     const ELSEWHERE: u32 = 0x31_7175;
     let small =
         [(0, 0x10), (0, 0x7010), (0xff0, 0), (0, 0), (0, 0x20), (0x10, 0x10)].map(|(at, to)| begins(small, at, to));
@@ -219,8 +219,8 @@ fn contexts_that_no_key_can_have_are_refused() {
     let pages = [[BASE, BASE + 0x1000]];
     let good = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
     assert!(good.create(&mut bench).is_ok());
-    // Offset, word: no such PD; one QP's; an unknown mode; no local read; remote write without local write; all memory by
-    // pages; pages of 2 KiB; relaxed ordering on a ConnectX-5; a reserved bit.
+    // Offset, word: no such PD; one QP's; an unknown mode; no local read; remote write without local write; all memory
+    // by pages; pages of 2 KiB; relaxed ordering on a ConnectX-5; a reserved bit.
     let bad = [
         (0x1c, pd + 1, Status::BadResource),
         (0x14, 0x0000_0100, Status::BadParameter),

@@ -1,5 +1,5 @@
-//! Copies of memory, by mailboxes: places and values are those of rdma-core's `mlx5_ifc.h` and of its `qp_enable_mmo`, written down by
-//! hand.
+//! Copies of memory, by mailboxes: places and values are those of rdma-core's `mlx5_ifc.h` and of its `qp_enable_mmo`,
+//! written down by hand.
 
 use super::qp_tests::RC;
 use crate::config::{Generation, LinkLayer};

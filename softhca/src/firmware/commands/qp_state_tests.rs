@@ -79,8 +79,8 @@ type OfTransition = (u8, u8, u32);
 
 #[test]
 fn optional_parameters_are_those_of_linux() {
-    // By hand from `opt_mask` of drivers/infiniband/hw/mlx5/qp.c, less alternate paths (bit 0) and link aggregation (bit 15), which
-    // are no capabilities, and with counters (bit 25) where __mlx5_ib_qp_set_counter has them.
+    // By hand from `opt_mask` of drivers/infiniband/hw/mlx5/qp.c, less alternate paths (bit 0) and link aggregation
+    // (bit 15), which are no capabilities, and with counters (bit 25) where __mlx5_ib_qp_set_counter has them.
     let tables: [(u8, &[OfTransition]); 4] = [
         (
             RC,

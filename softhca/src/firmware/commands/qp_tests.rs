@@ -38,8 +38,9 @@ fn address(peer: &Node) -> Vec<u8> {
 
 #[test]
 fn a_mailbox_of_ucx_is_understood_and_reported() {
-    // The bytes that UCX 1.13 writes (src/uct/ib/mlx5/dv/ib_mlx5_dv.c, rc/accel/rc_mlx5_devx.c), from its own ib_mlx5_ifc.h, with
-    // these values: log_sq_size 8, log_rq_size 3 (not used), cs_req 0x22, cs_res 2, user index 0xabcdef.
+    // The bytes that UCX 1.13 writes (src/uct/ib/mlx5/dv/ib_mlx5_dv.c, rc/accel/rc_mlx5_devx.c), from its own
+    // ib_mlx5_ifc.h, with these values: log_sq_size 8, log_rq_size 3 (not used), cs_req 0x22, cs_res 2, user index
+    // 0xabcdef.
     let mut nodes = pair(LinkLayer::Ethernet);
     let [node, peer] = &mut nodes;
     let user = node.bench.user();
@@ -416,8 +417,8 @@ fn events_wait_for_as_many_completions_as_the_queue_was_told() {
     let mut nodes = qps(LinkLayer::InfiniBand, UC);
     connect(&mut nodes);
     let [node, _] = &mut nodes;
-    // MODIFY_CQ: the period (1), its mode (16) and the count (2): 3 CQEs, or 4095 microseconds without any. Then the driver arms it
-    // at its consumer index.
+    // MODIFY_CQ: the period (1), its mode (16) and the count (2): 3 CQEs, or 4095 microseconds without any. Then the
+    // driver arms it at its consumer index.
     let modified = [(0, 4), (1, 3), (0xf, 1 | 2 | 16), (0x12, 0x80), (0x20, 0x0f), (0x21, 0xff), (0x23, 3)];
     let mut modify = sparse(0x110, &modified);
     modify[8..12].copy_from_slice(&node.cqn.to_be_bytes());

@@ -1,5 +1,5 @@
-//! Streams of initiators, by mailboxes: places and values are those of rdma-core's `mlx5_ifc.h` and of `mlx5dv_dci_stream_id_reset`,
-//! written down by hand.
+//! Streams of initiators, by mailboxes: places and values are those of rdma-core's `mlx5_ifc.h` and of
+//! `mlx5dv_dci_stream_id_reset`, written down by hand.
 
 use super::qp_tests::{DCI, RC, query};
 use crate::config::LinkLayer;

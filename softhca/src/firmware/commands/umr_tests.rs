@@ -121,8 +121,8 @@ impl Umr {
     }
 }
 
-/// Makes a QP as `create_kernel_qp` does: it may name the reserved key, and register memory. One for UMR has no PD, and no
-/// receive ring.
+/// Makes a QP as `create_kernel_qp` does: it may name the reserved key, and register memory. One for UMR has no PD, and
+/// no receive ring.
 fn create_kernel_qp(node: &mut Node, st: u8) {
     let mut input = node.qp_mailbox(&Qp { st, srqn: None });
     // rlky, fre.

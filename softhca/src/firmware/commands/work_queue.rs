@@ -1,4 +1,5 @@
-//! Work queues: their part of the contexts of queues of Ethernet frames and of pools of receives, and the states of the former.
+//! Work queues: their part of the contexts of queues of Ethernet frames and of pools of receives, and the states of the
+//! former.
 
 use crate::context::{QueueState, TimestampFormat};
 use crate::firmware::call::Call;
@@ -87,7 +88,8 @@ pub(super) struct Place {
     pub(super) log_stride: u8,
 }
 
-/// Takes the memory of a work queue, of which the record has `record_bytes`. Its ring's pages follow the mailbox `input`.
+/// Takes the memory of a work queue, of which the record has `record_bytes`. Its ring's pages follow the mailbox
+/// `input`.
 pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_bytes: u64) -> Result<Place, Refusal> {
     check_plain(view)?;
     check_absent(view, &[(wq::LWM, "low watermarks of queues of Ethernet frames")])?;
@@ -123,8 +125,8 @@ pub(super) fn check_created(bits: u64) -> Result<(), Refusal> {
 /// The timestamps that two bits of a queue's context ask for (`MLX5_TIMESTAMP_FORMAT_*`): free running, the default,
 /// or real time. The default is the device's clock: real time if the device has it.
 ///
-/// A device of the time alone refuses 0, which older drivers leave there (DPDK, commit d61381ad46d0); one without refuses 2
-/// (NVIDIA/daqiri, issue 283).
+/// A device of the time alone refuses 0, which older drivers leave there (DPDK, commit d61381ad46d0); one without
+/// refuses 2 (NVIDIA/daqiri, issue 283).
 pub(super) fn timestamp_format(call: &Call<'_>, bits: u64) -> Result<TimestampFormat, Refusal> {
     let config = call.device.config();
     match bits {

@@ -52,8 +52,8 @@ fn initiator(node: &mut Node) -> Vec<u8> {
     create
 }
 
-/// A target as the driver makes one: of register and record it has none, its SRQ is of another domain, and its protection domain
-/// and CQs are the driver's.
+/// A target as the driver makes one: of register and record it has none, its SRQ is of another domain, and its
+/// protection domain and CQs are the driver's.
 fn target(node: &mut Node, xrcd: u32) -> Vec<u8> {
     let other = domain(node);
     let srqn = node.number(&srq_mailbox(node, other, NO_INDEX));
@@ -165,8 +165,8 @@ fn each_end_has_parameters_of_its_own() {
         unordered[0xab] |= 0x08;
         assert_eq!(node.status(&unordered), Status::BadParameter);
     }
-    // Linux says of each target that its WQEs may name the reserved key (`__mlx5_ib_modify_qp`), and it has none. The initiator
-    // has not been made so.
+    // Linux says of each target that its WQEs may name the reserved key (`__mlx5_ib_modify_qp`), and it has none. The
+    // initiator has not been made so.
     for (node, status) in nodes.iter_mut().zip([Status::BadParameter, Status::Ok]) {
         let mut reserved = node.rst2init();
         reserved[0x23] |= 0x10;

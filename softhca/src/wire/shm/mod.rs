@@ -61,10 +61,11 @@ const ETHERNET_FRAMES: usize = 1024;
 
 /// Ethernet frames that are taken out at most while a packet is looked for.
 const ETHERNET_BATCH: usize = 64;
-/// Packets for others that are dropped at most while one for the device is looked for: a neighbour can always have more.
+/// Packets for others that are dropped at most while one for the device is looked for: a neighbour can always have
+/// more.
 const FOREIGN_BATCH: usize = 256;
-/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would keep a place of
-/// the [`SLOTS`] that there are for senders.
+/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would
+/// keep a place of the [`SLOTS`] that there are for senders.
 const ARRIVAL_LIFE: Duration = Duration::from_secs(1);
 
 /// The generation of the instance that owns `qpn` on the fabric at `directory`: a number that no later owner of the QPN

@@ -113,7 +113,8 @@ fn frames_pass_between_instances_and_to_oneself() {
     assert_eq!((a.recv(), b.recv()), (None, None));
 }
 
-/// A neighbour that advances its tail for ever does not hold `recv` for ever: each call drops so many, and says that there is more.
+/// A neighbour that advances its tail for ever does not hold `recv` for ever: each call drops so many, and says that
+/// there is more.
 #[test]
 fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let _alone = FORKING.lock();

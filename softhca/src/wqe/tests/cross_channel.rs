@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// libmlx5 of MLNX_OFED 4.3 `src/qp.c`, `set_wait_en_seg`, counts the index on past 24 and 16 bits; DOCA leaves the last word of the
-/// control segment as it was.
+/// libmlx5 of MLNX_OFED 4.3 `src/qp.c`, `set_wait_en_seg`, counts the index on past 24 and 16 bits; DOCA leaves the
+/// last word of the control segment as it was.
 #[test]
 fn waits_and_enables() {
     let seg = [0, 0, 0, 0, 0, 0, 0, 0, 0x77, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];

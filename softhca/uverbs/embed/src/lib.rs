@@ -1,15 +1,16 @@
-//! [`shared_object!`] embeds the shared object that Cargo builds of a package's library into a program of the same package:
-//! `cargo install` installs programs only, and no program can depend on a `cdylib`.
+//! [`shared_object!`] embeds the shared object that Cargo builds of a package's library into a program of the same
+//! package: `cargo install` installs programs only, and no program can depend on a `cdylib`.
 //!
-//! A library with `crate-type = ["cdylib", "rlib"]` is one call of the compiler: the shared object lies beside the rlib, under
-//! the same name, and is there before any program of the package is compiled. Where the rlib is, Cargo tells the compiler
-//! (`--extern NAME=PATH`), whose process this macro runs in.
+//! A library with `crate-type = ["cdylib", "rlib"]` is one call of the compiler: the shared object lies beside the
+//! rlib, under the same name, and is there before any program of the package is compiled. Where the rlib is, Cargo
+//! tells the compiler (`--extern NAME=PATH`), whose process this macro runs in.
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
 
-/// The bytes of the shared object of this package's library, whose name is given as a string: `shared_object!("my_library")` is
-/// a `&'static [u8]`. It is empty where nothing is built: in `cargo check`, clippy, and editors.
+/// The bytes of the shared object of this package's library, whose name is given as a string:
+/// `shared_object!("my_library")` is a `&'static [u8]`. It is empty where nothing is built: in `cargo check`, clippy,
+/// and editors.
 #[proc_macro]
 pub fn shared_object(name: TokenStream) -> TokenStream {
     let name = name.to_string();

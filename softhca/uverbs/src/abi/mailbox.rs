@@ -1,5 +1,5 @@
-//! Mailboxes of the device's commands, as far as a kernel driver looks into them: numbers are big endian, and bits are counted
-//! from the first, the most significant one (`include/linux/mlx5/mlx5_ifc.h`).
+//! Mailboxes of the device's commands, as far as a kernel driver looks into them: numbers are big endian, and bits are
+//! counted from the first, the most significant one (`include/linux/mlx5/mlx5_ifc.h`).
 
 /// A number in a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

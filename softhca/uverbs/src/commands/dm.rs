@@ -6,8 +6,8 @@ use crate::context::device_memory::Piece;
 use crate::process::{Errno, page_bytes};
 use std::sync::Arc;
 
-/// `DM_ALLOC`: 0 handle, 1 bytes, 2 log2 of the alignment; the driver's 0x1000 where in its page it begins, 0x1001 which page
-/// that is, 0x1002 which kind of memory.
+/// `DM_ALLOC`: 0 handle, 1 bytes, 2 log2 of the alignment; the driver's 0x1000 where in its page it begins, 0x1001
+/// which page that is, 0x1002 which kind of memory.
 pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     /// `MLX5_IB_UAPI_DM_TYPE_MEMIC`; the others are for steering.
     const MEMIC: u64 = 0;

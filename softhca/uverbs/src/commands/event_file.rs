@@ -34,8 +34,8 @@ pub(crate) fn alloc_async(context: &Arc<Context>, request: &Request) -> Result<(
     request.put_handle(0, fd as u32)
 }
 
-/// The event file that a descriptor in attribute `id` names, if the attribute is there. One of another open device is none here
-/// (Linux `drivers/infiniband/core/rdma_core.c`, `lookup_get_fd_uobject`).
+/// The event file that a descriptor in attribute `id` names, if the attribute is there. One of another open device is
+/// none here (Linux `drivers/infiniband/core/rdma_core.c`, `lookup_get_fd_uobject`).
 pub(super) fn named(context: &Context, request: &Request, id: u16) -> Result<Option<Arc<EventPipe>>, Errno> {
     let Some(fd) = request.optional_handle(id) else { return Ok(None) };
     let pipe = RawFd::try_from(fd).ok().and_then(fds::get_as).filter(|pipe| context.has_events(pipe));

@@ -1,5 +1,5 @@
-//! QPs that spread received frames over a table of work queues (mlx5_ib `qp.c`, `create_rss_raw_qp_tir`). They send nothing, and
-//! have no states.
+//! QPs that spread received frames over a table of work queues (mlx5_ib `qp.c`, `create_rss_raw_qp_tir`). They send
+//! nothing, and have no states.
 
 use super::event_file;
 use super::pd::Pd;

@@ -1,5 +1,5 @@
-//! Where a device file has which UAR page, and device memory: mmap offsets, in pages, have a command in bits 15:8, an index in bits 7:0 and from
-//! bit 16 on (`mlx5_vma_to_pgoff`).
+//! Where a device file has which UAR page, and device memory: mmap offsets, in pages, have a command in bits 15:8, an
+//! index in bits 7:0 and from bit 16 on (`mlx5_vma_to_pgoff`).
 
 /// `enum mlx5_ib_mmap_cmd`.
 pub(crate) const REGULAR: u64 = 0;

@@ -1,7 +1,9 @@
-//! Forks. The child copies the memory of its parent, but no thread. So a device of the parent does no work in the child, and its
-//! place on the network stays the parent's. The child leaves the copy alone, and each command for it is refused.
+//! Forks. The child copies the memory of its parent, but no thread. So a device of the parent does no work in the
+//! child, and its place on the network stays the parent's. The child leaves the copy alone, and each command for it is
+//! refused.
 //!
-//! A child of `vfork` is another matter: it runs in the memory of its parent, beside the threads, until it starts a program.
+//! A child of `vfork` is another matter: it runs in the memory of its parent, beside the threads, until it starts a
+//! program.
 
 use super::errno::Errno;
 #[cfg(target_arch = "x86_64")]
@@ -38,9 +40,9 @@ pub(crate) fn is_copy(maker: u32) -> bool {
 
 /// Refuses, if this process has only a copy of an object that process `maker` has made. Logs the reason once.
 ///
-/// The error is that of Linux for `write` to such files: the child has its own credentials (`kernel/cred.c`, `copy_creds`), and
-/// `ib_safe_file_access` fails (`drivers/infiniband/core/uverbs_main.c`, `ib_uverbs_write`; `ucma.c`, `ucma_write`). Linux does carry
-/// out the child's ioctls.
+/// The error is that of Linux for `write` to such files: the child has its own credentials (`kernel/cred.c`,
+/// `copy_creds`), and `ib_safe_file_access` fails (`drivers/infiniband/core/uverbs_main.c`, `ib_uverbs_write`;
+/// `ucma.c`, `ucma_write`). Linux does carry out the child's ioctls.
 pub(crate) fn refuse_copies(maker: u32) -> Result<(), Errno> {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !is_copy(maker) {

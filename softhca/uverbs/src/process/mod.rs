@@ -1,5 +1,5 @@
-//! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows nothing of
-//! devices.
+//! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows
+//! nothing of devices.
 
 pub(crate) mod capability;
 mod errno;

@@ -32,8 +32,8 @@ pub(crate) fn read_of(pid: libc::pid_t, addr: u64, out: &mut [u8]) -> Result<(),
 pub(crate) fn write_of(pid: libc::pid_t, addr: u64, data: &[u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
     let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: data.len() };
-    // SAFETY: the local vector is only read from; the kernel checks the remote one. That the program gave the address of
-    // memory of its own for it, an output buffer or registered memory, is the contract of ioctl, and of verbs.
+    // SAFETY: the local vector is only read from; the kernel checks the remote one. That the program gave the address
+    // of memory of its own for it, an output buffer or registered memory, is the contract of ioctl, and of verbs.
     let copied = unsafe { libc::process_vm_writev(pid, &local, 1, &remote, 1, 0) };
     whole(copied, data.len())
 }

@@ -130,8 +130,8 @@ impl Conversation {
     }
 }
 
-/// A QP's local ACK timeout, from the path's packet life time and the peer's delay (`cm_ack_timeout` of the kernel): 4.096
-/// us times a power of two.
+/// A QP's local ACK timeout, from the path's packet life time and the peer's delay (`cm_ack_timeout` of the kernel):
+/// 4.096 us times a power of two.
 pub(super) fn ack_timeout(ack_delay: u8, packet_life_time: u8) -> u8 {
     let once = packet_life_time + 1;
     let sum = if once >= ack_delay {

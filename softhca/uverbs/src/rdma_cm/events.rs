@@ -1,5 +1,5 @@
-//! An open `/dev/infiniband/rdma_cm`: its events, in order. The descriptor that the program has is an eventfd that counts
-//! them, so that it can be polled, and read to wait for one.
+//! An open `/dev/infiniband/rdma_cm`: its events, in order. The descriptor that the program has is an eventfd that
+//! counts them, so that it can be polled, and read to wait for one.
 
 use super::abi::EventResp;
 use crate::process::{Errno, forked, lock, real};
@@ -45,7 +45,8 @@ impl EventFile {
     /// Counts one more event. The counter cannot be full: it has 64 bits.
     fn count(&self) {
         let one = 1_u64;
-        // SAFETY: eight bytes of a local variable; past our own definition of write, which takes this file for a program's.
+        // SAFETY: eight bytes of a local variable; past our own definition of write, which takes this file for a
+        // program's.
         unsafe { real::write(self.fd, (&raw const one).cast(), 8) };
     }
 

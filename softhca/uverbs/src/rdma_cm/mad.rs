@@ -1,5 +1,5 @@
-//! Messages of the communication manager: management datagrams with fields at offsets, all big endian (IBTA vol. 1, 12.6 to
-//! 12.11). Requests and their replies have a file of their own (`requests`).
+//! Messages of the communication manager: management datagrams with fields at offsets, all big endian (IBTA vol. 1,
+//! 12.6 to 12.11). Requests and their replies have a file of their own (`requests`).
 
 use softhca::gsi::MAD_BYTES;
 

@@ -1,5 +1,5 @@
-//! What the manager does with messages of others (`cm_work_handler` of the kernel's `cm.c`, and what its `cma.c` tells the
-//! program of them). They can be anything: what does not fit is dropped.
+//! What the manager does with messages of others (`cm_work_handler` of the kernel's `cm.c`, and what its `cma.c` tells
+//! the program of them). They can be anything: what does not fit is dropped.
 
 use super::abi::{ConnParam, MAX_PRIVATE_DATA, UdParam, event};
 use super::address::{Address, IP_HEADER_BYTES, parse_ip_header, service};

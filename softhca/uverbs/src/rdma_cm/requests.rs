@@ -1,5 +1,5 @@
-//! Requests and their replies: of a connection (REQ, REP), of a service ID's resolution (SIDR_REQ, SIDR_REP), with their fields
-//! as the messages have them (IBTA vol. 1, 12.6 to 12.11).
+//! Requests and their replies: of a connection (REQ, REP), of a service ID's resolution (SIDR_REQ, SIDR_REP), with
+//! their fields as the messages have them (IBTA vol. 1, 12.6 to 12.11).
 
 use super::mad::{Kind, Message};
 

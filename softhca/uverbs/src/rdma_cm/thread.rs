@@ -1,5 +1,5 @@
-//! The thread that does what a kernel does in the background: takes messages that have arrived, and sends again what got
-//! no answer.
+//! The thread that does what a kernel does in the background: takes messages that have arrived, and sends again what
+//! got no answer.
 
 use super::mad::Message;
 use super::manager;

@@ -1,10 +1,11 @@
-//! Strict mode: every store to a UAR page is trapped and looked at, so that only doorbells which were really rung count.
+//! Strict mode: every store to a UAR page is trapped and looked at, so that only doorbells which were really rung
+//! count.
 //!
 //! The program's mapping of a page permits nothing, ever. A store raises SIGSEGV, whose handler decodes the instruction
-//! (`store`), changes the register that its address is relative to so that it stores to a few bytes of the thread's own,
-//! and lets the CPU execute that one instruction (trap flag). SIGTRAP follows, whose handler sets the register right and
-//! has what was stored. No page is opened, and threads share nothing while they store, so that no store can hide another:
-//! neither one to the same page at the same time, nor one of a value that was there before.
+//! (`store`), changes the register that its address is relative to so that it stores to a few bytes of the thread's
+//! own, and lets the CPU execute that one instruction (trap flag). SIGTRAP follows, whose handler sets the register
+//! right and has what was stored. No page is opened, and threads share nothing while they store, so that no store can
+//! hide another: neither one to the same page at the same time, nor one of a value that was there before.
 //!
 //! What was stored is put together to doorbells (`burst`) and handed to the device while the thread still stands in the
 //! handler, so that ring and doorbell record are as they were at the store. An instruction that cannot be made to store
@@ -18,16 +19,17 @@
 //!
 //! This knows no device: a page rings what it was given ([`Trapped`]).
 //!
-//! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our own
-//! (`stack`), as the program's may be small. From a doorbell's first store
-//! until the device has it, and in the handlers, no other signal is delivered to the thread. The program never blocks the
-//! signals, except in handlers of its own for them, which cannot ring doorbells. (Where nothing is trapped it never blocks those of
-//! faults: so one that somebody sends reaches a program that has meant to wait for it.) What programs install by system calls of
-//! their own, past libc, takes the signals from us.
+//! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our
+//! own (`stack`), as the program's may be small. From a doorbell's first store until the device has it, and in the
+//! handlers, no other signal is delivered to the thread. The program never blocks the signals, except in handlers of
+//! its own for them, which cannot ring doorbells. (Where nothing is trapped it never blocks those of faults: so one
+//! that somebody sends reaches a program that has meant to wait for it.) What programs install by system calls of their
+//! own, past libc, takes the signals from us.
 //!
-//! `vfio` has its pages watched here, too, whatever the mode: they permit reading, and their stores reach the device one by one.
-//! The child of a fork does not have the device: what it stores to a page of its parent's is a fault, and the handler tells why.
-//! The same handlers end accesses to memory that the program has taken away (`process::guarded`).
+//! `vfio` has its pages watched here, too, whatever the mode: they permit reading, and their stores reach the device
+//! one by one. The child of a fork does not have the device: what it stores to a page of its parent's is a fault, and
+//! the handler tells why. The same handlers end accesses to memory that the program has taken away
+//! (`process::guarded`).
 
 #[cfg(target_arch = "x86_64")]
 mod burst;

@@ -19,13 +19,14 @@ const TRAP_FLAG: i64 = 0x100;
 /// The signals that are ours.
 const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGTRAP];
 
-/// The program's actions for them, as often as they are remembered for those who are reading them: handlers do so without a lock.
-/// They have what was there when they began, unless the actions change seven times until they are done.
+/// The program's actions for them, as often as they are remembered for those who are reading them: handlers do so
+/// without a lock. They have what was there when they began, unless the actions change seven times until they are done.
 struct Actions {
     remembered: [UnsafeCell<[libc::sigaction; SIGNALS.len()]>; 8],
     /// How often they have changed.
     changes: AtomicUsize,
-    /// The process in which a thread is changing them, or 0. A thread that was doing so when this process was forked is not in it.
+    /// The process in which a thread is changing them, or 0. A thread that was doing so when this process was forked is
+    /// not in it.
     changing: AtomicU32,
 }
 
@@ -97,7 +98,8 @@ extern "C" fn at_start() {
         // SAFETY: not null, so a string that ends with a zero byte.
         !value.is_null() && unsafe { CStr::from_ptr(value) } != off
     };
-    // Whatever the mode, the device reaches memory that the program may have taken away, also on threads of the program's.
+    // Whatever the mode, the device reaches memory that the program may have taken away, also on threads of the
+    // program's.
     let faults = bit(libc::SIGSEGV) | bit(libc::SIGBUS);
     let stores = set(c"SOFTHCA_STRICT", c"0") || set(c"SOFTHCA_VFIO", c"0");
     NEVER_BLOCKED.store(if stores { faults | bit(libc::SIGTRAP) } else { faults }, Ordering::Relaxed);
@@ -114,8 +116,8 @@ fn place(signal: c_int) -> Option<usize> {
     SIGNALS.iter().position(|&ours| ours == signal)
 }
 
-/// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on: what is
-/// stored to it rings `trapped`.
+/// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on:
+/// what is stored to it rings `trapped`.
 pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     take_over()?;
     watched::add(trapped, program, bytes, index).inspect_err(|_| {
@@ -123,7 +125,8 @@ pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, ind
     })
 }
 
-/// Knows the mapping of a page that permits stores: the child of a fork does not get it, and is told so when it stores to it.
+/// Knows the mapping of a page that permits stores: the child of a fork does not get it, and is told so when it stores
+/// to it.
 pub(crate) fn know(trapped: &'static Trapped, program: usize, index: u32) {
     // In a full table the child is told nothing, but ends as well.
     let _ = watched::add(trapped, program, UAR_PAGE_BYTES, index);
@@ -210,7 +213,8 @@ enum Handler {
     Informed(extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void)),
 }
 
-/// Handler of the signals. Little is done here: the stack may be small. Handlers of the program may unwind it, or jump away.
+/// Handler of the signals. Little is done here: the stack may be small. Handlers of the program may unwind it, or jump
+/// away.
 extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: saved and restored for the code that was interrupted; the location is always valid.
     let errno = unsafe { *libc::__errno_location() };
@@ -309,8 +313,8 @@ fn trap(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_
         return false;
     }
     if info.si_code != libc::TRAP_TRACE {
-        // A breakpoint of the program's own, or a signal that a process has sent: what was to be executed next still is,
-        // after the program's handler.
+        // A breakpoint of the program's own, or a signal that a process has sent: what was to be executed next still
+        // is, after the program's handler.
         stepping.restore(&mut context.uc_mcontext.gregs);
         finish(stepping, context);
         return false;
@@ -343,7 +347,8 @@ const ALL_BUT_OURS: u64 = !(bit(SIGNALS[0]) | bit(SIGNALS[1]) | bit(SIGNALS[2]))
 
 /// Has the thread block the signals of `mask` after the handler; gives what it was to block.
 ///
-/// The kernel's mask has 64 bits. libc declares more, and where those would be the kernel has put the signal's information.
+/// The kernel's mask has 64 bits. libc declares more, and where those would be the kernel has put the signal's
+/// information.
 fn exchange_mask(context: &mut libc::ucontext_t, mask: u64) -> u64 {
     let place = (&raw mut context.uc_sigmask).cast::<u64>();
     // SAFETY: the first 64 bits of a local of the kernel's, aligned as such.

@@ -1,8 +1,9 @@
-//! Stacks that our handlers work on. A signal is delivered on a stack of the program's: one of a few kilobytes, of which the
-//! kernel uses most, is enough for the program's own handlers, and for this. What ours need depends on the compiler.
+//! Stacks that our handlers work on. A signal is delivered on a stack of the program's: one of a few kilobytes, of
+//! which the kernel uses most, is enough for the program's own handlers, and for this. What ours need depends on the
+//! compiler.
 //!
-//! A thread has one only while it is in a handler, in which all signals are blocked. So there are as many as threads are
-//! likely to be there at once; if more are, the last ones wait for the first.
+//! A thread has one only while it is in a handler, in which all signals are blocked. So there are as many as threads
+//! are likely to be there at once; if more are, the last ones wait for the first.
 
 use crate::process::{Errno, real};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -44,11 +45,11 @@ pub(super) fn make() -> Result<(), Errno> {
     Ok(())
 }
 
-/// Calls `work` on a stack of ours. It must not unwind, nor jump away. Called in handlers in which all signals are blocked, so
-/// that a thread has one such stack at most.
+/// Calls `work` on a stack of ours. It must not unwind, nor jump away. Called in handlers in which all signals are
+/// blocked, so that a thread has one such stack at most.
 pub(super) fn on_our_own<T>(work: extern "C" fn(&mut T), argument: &mut T) {
-    /// Longer than a handler waits for the device. Threads that a process had when it was forked are not in the child, and
-    /// never give back what they took.
+    /// Longer than a handler waits for the device. Threads that a process had when it was forked are not in the child,
+    /// and never give back what they took.
     const PATIENCE: Duration = Duration::from_secs(30);
     let places = PLACES.load(Ordering::Acquire);
     if places.is_null() {
@@ -67,8 +68,9 @@ pub(super) fn on_our_own<T>(work: extern "C" fn(&mut T), argument: &mut T) {
         unsafe { libc::sched_yield() };
     };
     let top = places.wrapping_add((index + 1) * PLACE_BYTES);
-    // SAFETY: `top` is a multiple of 16, as at every call; the stack below it is this thread's until it is given back. R12
-    // keeps the old stack, since `work` restores it. `argument` is valid and borrowed until `work` returns, which it does.
+    // SAFETY: `top` is a multiple of 16, as at every call; the stack below it is this thread's until it is given back.
+    // R12 keeps the old stack, since `work` restores it. `argument` is valid and borrowed until `work` returns, which
+    // it does.
     unsafe {
         std::arch::asm!(
             "xchg rsp, r12",

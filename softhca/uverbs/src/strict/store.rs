@@ -1,5 +1,5 @@
-//! The instruction that stores to a watched page: where it stores how many bytes, and which register to change so that it
-//! stores elsewhere.
+//! The instruction that stores to a watched page: where it stores how many bytes, and which register to change so that
+//! it stores elsewhere.
 
 use iced_x86::{Decoder, DecoderError, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use libc::greg_t;
@@ -112,8 +112,8 @@ fn is_move(mnemonic: Mnemonic) -> bool {
     ) || matches!(mnemonic, Movntps | Movntpd | Movntdq | Movntq | Vmovntps | Vmovntpd | Vmovntdq | Vextracti128)
 }
 
-/// The index in [`Registers`] of a 64-bit general register that an address can be relative to. The stack pointer is none:
-/// signals are delivered where it points.
+/// The index in [`Registers`] of a 64-bit general register that an address can be relative to. The stack pointer is
+/// none: signals are delivered where it points.
 fn number(register: Register) -> Option<usize> {
     let number = match register {
         Register::RAX => libc::REG_RAX,

@@ -1,7 +1,7 @@
 //! The watched mappings: a static table, since handlers read it.
 //!
-//! An entry is published by its length, and never changed: when a part of a mapping goes, what stays of it is watched anew before
-//! the entry is freed, so that no store to it is missed.
+//! An entry is published by its length, and never changed: when a part of a mapping goes, what stays of it is watched
+//! anew before the entry is freed, so that no store to it is missed.
 
 use super::store::Store;
 use super::trapped::Trapped;
@@ -68,7 +68,8 @@ impl Mapping {
     }
 }
 
-/// Watches the mapping of `bytes` bytes at `program`: pages from `index` on, and what is stored to them rings `trapped`.
+/// Watches the mapping of `bytes` bytes at `program`: pages from `index` on, and what is stored to them rings
+/// `trapped`.
 pub(super) fn add(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     let free = MAPPINGS
         .iter()

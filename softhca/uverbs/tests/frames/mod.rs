@@ -25,7 +25,8 @@ fn flows_and_hashes_say_who_receives() {
     assert!(!output.contains("not so"), "{output}");
 }
 
-/// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it receives.
+/// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it
+/// receives.
 #[test]
 fn perftest_with_frames() {
     let script = r#"

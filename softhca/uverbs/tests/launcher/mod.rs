@@ -56,8 +56,8 @@ fn objects_are_preloaded_from_any_path() {
     refuses(command.env("TMPDIR", scratch), "set TMPDIR to a directory without");
 }
 
-/// Programs that look into sysfs themselves, whatever `SYSFS_PATH` says, find what libibverbs finds; and the device's card
-/// around it, in a PCI domain where no real one is.
+/// Programs that look into sysfs themselves, whatever `SYSFS_PATH` says, find what libibverbs finds; and the device's
+/// card around it, in a PCI domain where no real one is.
 #[test]
 fn devices_are_where_the_kernel_has_them() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -16,8 +16,8 @@ const STRICT: &[&str] = &["--link", "ethernet", "--strict"];
 const UNSTEADY: &[&str] = &["--link", "ethernet", "--faults", "dup=20,reorder=20,delay=5,seed=11"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether a program of `device`'s network listens on `port` of the connection manager, in any port space. What is looked
-/// at is described in `src/rdma_cm/ports.rs`.
+/// Whether a program of `device`'s network listens on `port` of the connection manager, in any port space. What is
+/// looked at is described in `src/rdma_cm/ports.rs`.
 fn manager_listens(device: &Device, port: u16) -> bool {
     const LISTENING: u32 = 1 << 3;
     ports(device).filter(|path| path.to_string_lossy().contains(&format!("-{port:05}-"))).any(|path| {
@@ -38,8 +38,8 @@ fn ports(device: &Device) -> impl Iterator<Item = std::path::PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().contains("/cm-port-"))
 }
 
-/// Runs a server that listens on `port`, and a client; the outputs. Each network has ports of its own, so that programs'
-/// usual ones are free.
+/// Runs a server that listens on `port`, and a client; the outputs. Each network has ports of its own, so that
+/// programs' usual ones are free.
 fn connect(options: &[&str], port: u16, server: &[&str], client: &[&str]) -> [String; 2] {
     let device = Device::new(options);
     let (ends, outputs) = both(&device, server, client, || manager_listens(&device, port));
@@ -93,10 +93,9 @@ fn rdma_client_meets_rdma_server() {
 
 #[test]
 fn libfabric_connects_over_verbs() {
-    // The server tells the client its address over TCP, and both go on over verbs. Reliable datagrams ("rdm") are left out:
-    // libfabric puts them on connections, and if it learns of the end of one before it has looked for the last message,
-    // it throws that away and waits for it.
-    // The largest datagram is as long as the path MTU.
+    // The server tells the client its address over TCP, and both go on over verbs. Reliable datagrams ("rdm") are left
+    // out: libfabric puts them on connections, and if it learns of the end of one before it has looked for the last
+    // message, it throws that away and waits for it. The largest datagram is as long as the path MTU.
     for (options, endpoint, largest) in
         [(ETHERNET, "msg", "1m"), (ETHERNET, "dgram", "1k"), (LARGE_FRAMES, "dgram", "4k")]
     {
@@ -148,8 +147,8 @@ fn the_end_of_a_process_is_a_disconnection() {
     let device = Device::new(ETHERNET);
     let listens = || manager_listens(&device, 7174);
     let client = ["rping", "-c", "-a", "127.0.0.1"];
-    // Killed by a signal in the midst of it: nobody reads what it prints for each message. The client goes on until it is
-    // told.
+    // Killed by a signal in the midst of it: nobody reads what it prints for each message. The client goes on until it
+    // is told.
     let (ends, outputs) = both(&device, &["sh", "-c", "rping -s -v | head -n 1"], &client, listens);
     assert!(ends[1].is_some() && outputs[1].contains("DISCONNECT EVENT"), "{ends:?}\n{outputs:?}");
     // The dead's port is free.

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A shell script that copies the tests to `directory`, and then does `rest`, in which `run_tests` runs those that are named.
+/// A shell script that copies the tests to `directory`, and then does `rest`, in which `run_tests` runs those that are
+/// named.
 ///
-/// Programs of this folder come first: newer tests ask `rdma` for the network interfaces of ports. A test of event queues hands
-/// scapy 8 bytes of an entry that has 64. Scapy 2.6 refuses that (`unpack requires a buffer of 2 bytes`), so it gets 64. In rdma-core
-/// 65, `BaseResources` forgets the context that a test shares, and VFIO has no second one (EBUSY): here it keeps it.
+/// Programs of this folder come first: newer tests ask `rdma` for the network interfaces of ports. A test of event
+/// queues hands scapy 8 bytes of an entry that has 64. Scapy 2.6 refuses that (`unpack requires a buffer of 2 bytes`),
+/// so it gets 64. In rdma-core 65, `BaseResources` forgets the context that a test shares, and VFIO has no second one
+/// (EBUSY): here it keeps it.
 pub(crate) fn script(directory: &Path, rest: &str) -> String {
     format!(
         "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
@@ -37,8 +39,8 @@ fn pass(modules: &str, devices: &[&[&str]], passing: usize) {
     }
 }
 
-/// Two of them skip themselves, as they ask for what the device does not have: on-demand paging for DC, and the queue pairs of
-/// address handles. Two are of one stream, and three of many.
+/// Two of them skip themselves, as they ask for what the device does not have: on-demand paging for DC, and the queue
+/// pairs of address handles. Two are of one stream, and three of many.
 #[test]
 fn of_dynamic_connections() {
     pass("tests.test_mlx5_dc", &[&["--link", "infiniband"], &["--link", "ethernet"]], 5);
@@ -50,8 +52,8 @@ fn of_memory_keys() {
     pass("tests.test_mlx5_mkey", &[&["--link", "infiniband"], &["--link", "ethernet"]], 9);
 }
 
-/// One data unit by the one generation, several by the other. What is expected was encrypted by OpenSSL. Tests of wrapped keys skip
-/// themselves.
+/// One data unit by the one generation, several by the other. What is expected was encrypted by OpenSSL. Tests of
+/// wrapped keys skip themselves.
 #[test]
 fn of_encryption() {
     pass("tests.test_mlx5_crypto", &[&["--generation", "connectx6dx"]], 1);
@@ -64,7 +66,8 @@ fn of_memcpy() {
     pass("tests.test_mlx5_dma_memcpy", &[&["--generation", "connectx6dx"], &["--generation", "connectx7"]], 4);
 }
 
-/// On Ethernet libmlx5 makes no such queues: Linux refuses the address that it gives the queue pair for operations on tags.
+/// On Ethernet libmlx5 makes no such queues: Linux refuses the address that it gives the queue pair for operations on
+/// tags.
 #[test]
 fn of_tag_matching() {
     pass("tests.test_tag_matching", &[&["--strict"], &["--generation", "connectx7"]], 4);

@@ -31,8 +31,8 @@ fn there_are_functions_only_if_they_were_asked_for() {
     assert_eq!((code, output.as_str()), (Some(0), ""));
 }
 
-/// rdma-core's own driver of the function (`mlx5dv_get_vfio_device_list`): queues made through it, with data compared, with each other
-/// and with a device that the kernel drives.
+/// rdma-core's own driver of the function (`mlx5dv_get_vfio_device_list`): queues made through it, with data compared,
+/// with each other and with a device that the kernel drives.
 #[test]
 fn rdma_cores_driver_drives_the_function() {
     let (_directory, program) = compiled("vfio_driver");
@@ -48,8 +48,9 @@ fn rdma_cores_driver_drives_the_function() {
     assert!(output.contains("has 1 complaint(s)") && output.contains("DMA to unmapped memory"), "{output}");
 }
 
-/// rdma-core's own tests of that driver, as Debian's python3-pyverbs has them. One waits for a link that comes up after the function
-/// was opened: the cable is pulled before, and is back 4 s after the test has begun, however long Python takes until then.
+/// rdma-core's own tests of that driver, as Debian's python3-pyverbs has them. One waits for a link that comes up after
+/// the function was opened: the cable is pulled before, and is back 4 s after the test has begun, however long Python
+/// takes until then.
 #[test]
 fn rdma_cores_own_tests_pass() {
     let directory = tempfile::tempdir().expect("a directory for the tests");

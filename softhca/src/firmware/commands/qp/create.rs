@@ -146,7 +146,8 @@ fn streams(view: View<'_>, service: &Service) -> Result<Option<DciStreams>, Refu
     Ok(any.then_some(streams))
 }
 
-/// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send ring.
+/// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send
+/// ring.
 fn queues(
     call: &mut Call<'_>,
     view: View<'_>,

@@ -208,7 +208,8 @@ layout! {
     }
 }
 
-/// Transitions have the same mailboxes up to the end of the context, each under a name of its own: an input with `ECE` or without, and an output with it.
+/// Transitions have the same mailboxes up to the end of the context, each under a name of its own: an input with `ECE`
+/// or without, and an output with it.
 macro_rules! transition {
     ($name:ident $(, $ece:ident: $at:literal)?) => {
         layout! {

@@ -18,8 +18,8 @@ use layouts::{
 /// Bytes of a transition without the later additions to contexts.
 const TRANSITION_BYTES: usize = 0x110;
 
-/// Opcodes are those of Linux 6.1. `RTS2SQD_QP` is from Linux 3.11 (`include/linux/mlx5/device.h`), which sent whole contexts with
-/// it, as with all transitions; later ones do not drain send queues.
+/// Opcodes are those of Linux 6.1. `RTS2SQD_QP` is from Linux 3.11 (`include/linux/mlx5/device.h`), which sent whole
+/// contexts with it, as with all transitions; later ones do not drain send queues.
 pub(super) const COMMANDS: &[Command] = &[
     command(0x500, "CREATE_QP", &create_qp_in::LAYOUT, &create_qp_out::LAYOUT, create::create),
     command(0x501, "DESTROY_QP", &destroy_qp_in::LAYOUT, &bare_out::LAYOUT, create::destroy),

@@ -188,8 +188,8 @@ fn counter(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32) -
 /// Receives may complete in any order.
 const IN_ANY_ORDER: u64 = 2;
 
-/// How messages may be placed and complete (UCX `uct_ib_mlx5_devx_set_qpc_dp_ordering`): 0 in order, 1 WRITEs and READs in any
-/// order, 2 receives as well.
+/// How messages may be placed and complete (UCX `uct_ib_mlx5_devx_set_qpc_dp_ordering`): 0 in order, 1 WRITEs and READs
+/// in any order, 2 receives as well.
 fn ordering(view: View<'_>) -> u64 {
     view.get(qpc::DP_ORDERING_1) << 1 | view.get(qpc::DP_ORDERING_0)
 }

@@ -18,8 +18,8 @@ layout! {
 }
 
 layout! {
-    /// The clock. Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_ifc_register_mtutc_bits`): Linux has the same as `mtutc_reg`,
-    /// without the mode.
+    /// The clock. Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_ifc_register_mtutc_bits`): Linux has the same as
+    /// `mtutc_reg`, without the mode.
     register_mtutc: 0x1c bytes {
         TIME_STAMP_MODE: 0x0, 2;
     }

@@ -80,7 +80,8 @@ fn access(call: &mut Call<'_>, registers: &[&Register]) -> Result<(), Refusal> {
     }
     let (at, bytes) = (access_register_out::LAYOUT.bytes, register.layout.bytes);
     let given = call.input.0.get(access_register_in::LAYOUT.bytes..).unwrap_or(&[]);
-    // DPDK gives nothing of a register that it reads (`drivers/common/mlx5/mlx5_devx_cmds.c`, `mlx5_devx_cmd_register_read`).
+    // DPDK gives nothing of a register that it reads (`drivers/common/mlx5/mlx5_devx_cmds.c`,
+    // `mlx5_devx_cmd_register_read`).
     let nothing = vec![0; bytes];
     let given = if given.is_empty() && register.write.is_none() { &nothing } else { given };
     if given.len() < bytes {

@@ -64,7 +64,8 @@ fn state(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Re
     Ok(())
 }
 
-/// Takes the port down or up. Its changes are always events of the command interface, so there is nothing to choose of those.
+/// Takes the port down or up. Its changes are always events of the command interface, so there is nothing to choose of
+/// those.
 fn set_state(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) -> Result<(), Refusal> {
     let (number, _) = port(call, given.get(paos_reg::LOCAL_PORT))?;
     if given.flag(paos_reg::EE) {

@@ -1,5 +1,6 @@
-//! Shared receive queues: SRQs, those of XRC domains, receive memory pools and extended receive queues. Their numbers are from one space, as the kernel
-//! expects (`drivers/infiniband/hw/mlx5/srq_cmd.c` has one table for all), so that events need not say which kind they mean.
+//! Shared receive queues: SRQs, those of XRC domains, receive memory pools and extended receive queues. Their numbers
+//! are from one space, as the kernel expects (`drivers/infiniband/hw/mlx5/srq_cmd.c` has one table for all), so that
+//! events need not say which kind they mean.
 
 mod layouts;
 mod plain;

@@ -151,8 +151,8 @@ pub(super) fn absent(value: u64, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The number in the mailbox, if it is that of a queue of one of `kinds`, and the caller's. All commands on one queue have it in
-/// the same place.
+/// The number in the mailbox, if it is that of a queue of one of `kinds`, and the caller's. All commands on one queue
+/// have it in the same place.
 pub(super) fn number(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     let number = call.input.get32(destroy_srq_in::SRQN);
     call.check_owner(Object::Srq, number)?;
@@ -166,8 +166,8 @@ pub(super) fn asked(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> 
     of_kinds(call, number, kinds)
 }
 
-/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are of an XRC domain, or they are SRQs,
-/// and RMPs, as which the kernel makes its SRQs.
+/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are of an XRC domain, or they
+/// are SRQs, and RMPs, as which the kernel makes its SRQs.
 fn of_kinds(call: &Call<'_>, number: u32, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     let info = call.device.query_srq(number)?;
     let is_one = match call.state.queues.srqs.get(&number) {

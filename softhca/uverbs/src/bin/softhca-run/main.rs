@@ -30,8 +30,8 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
     devices: u32,
 
-    /// Number of PCI functions that programs drive by VFIO, beside the devices (x86-64). The address of the first one is
-    /// ca00:BUS:00.0; BUS is the number of devices plus one, in hexadecimal
+    /// Number of PCI functions that programs drive by VFIO, beside the devices (x86-64). The address of the first one
+    /// is ca00:BUS:00.0; BUS is the number of devices plus one, in hexadecimal
     #[arg(long, default_value_t = 0, value_name = "N", conflicts_with = "sink", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEVICES - 1)))]
     vfio: u32,
 

@@ -30,7 +30,8 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
 }
 
-/// Writes the tree of a PCI function that programs drive by VFIO: what the kernel's driver for it (vfio-pci) leaves to see.
+/// Writes the tree of a PCI function that programs drive by VFIO: what the kernel's driver for it (vfio-pci) leaves to
+/// see.
 fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
     let name = pci_function(device);
     let at = format!("pci{PCI_DOMAIN}:00/{name}");

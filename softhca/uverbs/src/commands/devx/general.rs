@@ -45,8 +45,8 @@ pub(crate) fn other(context: &Arc<Context>, request: &Request) -> Result<(), Err
     mailboxes.execute(context, request)
 }
 
-/// `DEVX_QUERY_UAR`: 0x1000 the register as the program counts those that it has added, 0x1001 the device's number of its page.
-/// A page that was allocated by itself has told its number already.
+/// `DEVX_QUERY_UAR`: 0x1000 the register as the program counts those that it has added, 0x1001 the device's number of
+/// its page. A page that was allocated by itself has told its number already.
 pub(crate) fn query_uar(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let register: u32 = request.input(0x1000)?;
     let uars = context.static_uars.get().ok_or(Errno::EINVAL)?;
