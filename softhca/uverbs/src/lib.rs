@@ -25,28 +25,26 @@
 //! A sink ([`softhca::config::DeviceConfig::sink`]) has no thread and no network: the program steps it by calling
 //! `softhca_step` ([`sink`]).
 //!
-//! [`control`] has what a program can have happen to a device: a link that goes down, a failure, a command that is
-//! refused; and what it can ask: how many objects there are, which commands were carried out. [`commands::tally`]
-//! counts its commands.
+//! By [`control`], a program takes a link down, makes a device fail, or makes it refuse a command. It also gets the
+//! number of objects, and of commands that were carried out. [`commands::tally`] counts its commands.
 //!
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
 //!
 //! Its descriptor can be duplicated, and passed to another process, which may import the protection domains and regions
-//! that it finds there (`context::registry`). Each process has a device of its own; that of the one reaches a region of
-//! the other as a debugger does (`process_vm_readv`), so it must be permitted to, and the other one must still be
-//! there. Atomics in such a region fail, queues cannot be shared, and an object that is destroyed is destroyed in one
-//! process.
+//! that it finds there (`context::registry`). Each process has its own device. It reaches a region of another process
+//! as a debugger does (`process_vm_readv`), so it needs that permission, and the other process must still exist.
+//! Atomics in such a region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
 //!
-//! Programs can send the device's commands themselves, as mailboxes (`mlx5dv_devx_*`): `commands::devx` is what the
-//! kernel's driver does before and after, and `softhca::firmware` carries them out. Each context is a user of the
-//! device, and verbs' objects are its, too.
+//! Programs can send the device's commands themselves, as mailboxes (`mlx5dv_devx_*`): `commands::devx` does the work
+//! of the kernel's driver before and after, and `softhca::firmware` carries them out. Each context is a user of the
+//! device, which also owns verbs' objects.
 //!
-//! What cannot be taken over: devices opened before a fork (the child has no device thread). They stay the parent's:
-//! the child's commands end with `EACCES`, its doorbells with SIGSEGV, and it is told why (`process::forked`). It can
-//! close them, open its own, or start another program. Nor is a program kept from closing a descriptor of the object's
-//! own by its number, or from giving the number to another file (`dup2`). Ranges of descriptors that it closes spare
-//! them.
+//! A child cannot use devices that were opened before its fork, because it has no device thread. They stay the
+//! parent's: the child's commands end with `EACCES`, its doorbells with SIGSEGV, and a message says why
+//! (`process::forked`). The child can close them, open its own, or start another program. A program is not kept from
+//! closing a descriptor of the object by its number, or from giving the number to another file (`dup2`). Closing a
+//! range of descriptors spares them.
 
 mod abi;
 pub mod commands;

@@ -1,4 +1,4 @@
-//! What the monitor's messages do to the function.
+//! The effects of the monitor's messages on the function.
 
 use crate::guest_memory::{self, Shared};
 use crate::stepped::Stepped;
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// What one connection needs of the function.
+/// The parts of the function for one connection.
 pub(crate) struct Backend {
     pub(crate) function: Arc<Mutex<Stepped>>,
     /// Wakes the function's thread.
@@ -76,7 +76,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// As if the function had just been plugged in: nothing of what the last guest shared or asked for is left.
+    /// As if the function had just been plugged in: it forgets the memory and the requests of the last guest.
     pub(crate) fn forget(&self) {
         self.memory.clear();
         self.vectors.clear();

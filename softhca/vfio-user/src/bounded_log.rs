@@ -1,4 +1,4 @@
-//! What a guest makes the device say is bounded: it decides how often it does something wrong.
+//! The log of a guest's mistakes is bounded, because the guest decides how many it makes.
 //!
 //! Messages that differ in numbers alone are of one kind. Of each kind of warnings and errors the first [`ALL`] are
 //! written, then those whose count is a power of two, with the count.
@@ -13,7 +13,7 @@ const ALL: u64 = 32;
 /// Kinds that are counted apart. The device has far fewer, unless a guest's words are in one.
 const KINDS: usize = 1024;
 
-/// Writes to `inner` what is to be written.
+/// Writes the permitted lines to `inner`.
 pub(crate) struct BoundedLog<L> {
     inner: L,
     counts: Mutex<HashMap<u64, u64>>,
@@ -46,7 +46,7 @@ impl<L: Log> Log for BoundedLog<L> {
     }
 
     fn log(&self, record: &Record<'_>) {
-        // Who asks for more than warnings wants them all.
+        // A filter for more than warnings asks for all of them.
         if record.level() > Level::Warn || !self.enabled(record.metadata()) {
             return self.inner.log(record);
         }

@@ -1,4 +1,4 @@
-//! The guest's memory: what the machine monitor shares of it, mapped into this process.
+//! The guest's memory, as far as the machine monitor shares it, mapped into this process.
 
 use memmap2::{MmapOptions, MmapRaw};
 use softhca::memory::DmaMap;
@@ -7,7 +7,7 @@ use std::io;
 use std::ptr::NonNull;
 use vfio_user::{DmaMapFlags, DmaUnmapFlags};
 
-/// What QEMU and Linux map by: a guest has no smaller pages.
+/// The unit of mappings of QEMU and Linux: a guest has no smaller pages.
 const PAGE_BYTES: u64 = 4096;
 
 /// A range of the guest's addresses, and where in a file it is.

@@ -52,8 +52,9 @@ struct Options {
     #[arg(long, value_name = "MAC", value_parser = mac)]
     mac: Option<[u8; 6]>,
 
-    /// Directory in which the devices of one network meet; it is made if there is none, must be the user's own, no
-    /// symbolic link, and closed to writes by others [default: /dev/shm/softhca-UID, as softhca-run's]
+    /// Directory in which the devices of one network meet. It is created if it does not exist. It must belong to the
+    /// user, must be no symbolic link, and must not be writable by others [default: /dev/shm/softhca-UID, as
+    /// softhca-run's]
     #[arg(long, value_name = "DIR", conflicts_with = "private")]
     fabric: Option<PathBuf>,
 
@@ -65,7 +66,7 @@ struct Options {
     #[arg(long)]
     once: bool,
 
-    /// What is logged to standard error: off, error, warn, info, debug or trace, or a filter such as
+    /// Log level, to standard error: off, error, warn, info, debug or trace, or a filter such as
     /// softhca::firmware=debug. Of warnings that differ in numbers alone, the first 32 are written, then those whose
     /// count is a power of two
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
@@ -84,7 +85,7 @@ directory pulls the cable of device N, until it is removed. A file mlx5_N.failed
 
 /// Exit code for a broken monitor or device: EX_SOFTWARE of sysexits.h.
 const EXIT_BROKEN: u8 = 70;
-/// Exit code for what the system refuses: EX_OSERR.
+/// Exit code for a refusal by the system: EX_OSERR.
 const EXIT_SYSTEM: u8 = 71;
 
 /// Why the program may end.
@@ -219,7 +220,7 @@ fn serve(server: &Server, mut endpoint: Endpoint, once: bool, end: &Sender<Endin
     let _ = end.send(ending);
 }
 
-/// Who the function of socket `number` is.
+/// The identity of the function of socket `number`.
 fn port_options(options: &Options, number: u32) -> PortOptions {
     PortOptions {
         umr_registers: !options.no_umr,

@@ -1,4 +1,4 @@
-//! What a function is made with.
+//! The options of a function.
 
 use softhca::wire::in_process::Fabric;
 use softhca_settings::{Generation, Link};
@@ -13,7 +13,7 @@ pub enum Network {
     Private(Fabric),
 }
 
-/// Who a function is.
+/// The identity of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortOptions {
     /// Number of the device: its GUIDs, addresses and GIDs are derived from it, as those of `softhca-run`'s devices.

@@ -18,13 +18,13 @@ pub enum ServerError {
     Bind {
         /// Where it was to be.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The socket takes no connections.
     #[error("no connections any more")]
     Accept(#[source] io::Error),
-    /// The peer does not keep to the protocol, or the device has a mistake: what was said about it is in the log.
+    /// The peer does not keep to the protocol, or the device has a mistake. The log has the details.
     #[error("a message has stopped the server")]
     Broken,
 }

@@ -1,4 +1,4 @@
-//! What the thread of a function steps.
+//! The parts of a function that its thread steps.
 
 use softhca::event::Event;
 use softhca::pci::Function;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A function.
 pub(crate) struct Stepped {
     pub(crate) function: Function,
-    /// What may happen to it, on a network of processes.
+    /// Its accidents, on a network of processes.
     pub(crate) mishaps: Option<Mishaps>,
 }
 

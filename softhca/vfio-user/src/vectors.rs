@@ -39,7 +39,7 @@ impl Vector {
     }
 }
 
-/// The vectors of a function. Clones are the same ones: one is the function's, one stays with who has the socket.
+/// The vectors of a function. Clones share them: the function has one, the owner of the socket another.
 #[derive(Clone, Debug)]
 pub struct Vectors {
     vectors: Arc<Mutex<Vec<Vector>>>,
@@ -64,14 +64,14 @@ impl Vectors {
         self.vectors.lock().iter_mut().for_each(|vector| *vector = Vector::default());
     }
 
-    /// The function has been reset: nothing is masked, and nothing has happened. Who has listened still does.
+    /// The function has been reset: nothing is masked, and no interrupt is pending. Listeners stay.
     pub fn reset(&self) {
         for vector in self.vectors.lock().iter_mut() {
             (vector.masked, vector.pending) = (false, false);
         }
     }
 
-    /// What `VFIO_USER_DEVICE_SET_IRQS` asks for; `flags` are those of Linux' `struct vfio_irq_set`
+    /// The request of `VFIO_USER_DEVICE_SET_IRQS`; `flags` are those of Linux' `struct vfio_irq_set`
     /// (`include/uapi/linux/vfio.h`).
     ///
     /// # Errors
@@ -137,8 +137,8 @@ fn range(start: u32, count: u32) -> Option<Range<usize>> {
     Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// Whoever raises an interrupt must not wait for who takes it. The peer's own end changes with it; an event descriptor
-/// that it wants to wait on, it waits on by `poll`.
+/// The raiser of an interrupt must not wait for its receiver. The peer's own end changes with it. A peer waits on an
+/// event descriptor by `poll`.
 fn must_not_block(event: &File) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(event, FcntlArg::F_GETFL)?);
     if !flags.contains(OFlag::O_NONBLOCK) {

@@ -40,8 +40,8 @@ impl Memory {
     }
 }
 
-/// A command in slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]; gives the first 16 bytes of its
-/// output once the device has given the slot back, or `None`.
+/// A command in slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]; returns the first 16 bytes of
+/// its output after the device has given the slot back, or `None`.
 fn command(client: &mut Client, memory: &mut Memory, input: [u8; 12], wait: Duration) -> Option<[u8; 16]> {
     let mut slot = [0; 64];
     slot[0] = 7;
@@ -113,7 +113,7 @@ fn commands_are_carried_out_in_memory_that_is_shared_and_only_there() {
     assert_eq!(command(&mut client, &mut memory, QUERY, Duration::from_millis(100)), None);
     share(&mut client, &memory);
     assert_eq!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0));
-    // What the last guest had, the next one does not.
+    // The next guest does not get the last one's memory.
     drop(client);
     let mut client = Client::new(server.socket(0)).expect("another connection");
     start(&mut client);
@@ -216,7 +216,7 @@ fn memory_past_the_end_of_its_file_is_refused() {
 #[test]
 fn a_peer_that_breaks_the_protocol_ends_the_server_with_an_error() {
     let versions = [
-        // A header that is shorter than what it begins; capabilities that are no text; capabilities without an end.
+        // A message whose length is less than its header; capabilities that are no text; capabilities without an end.
         message(1, 0, &[0, 0, 0, 0]),
         message(1, 24, &[0, 0, 0, 0, 0xff, 0, 0xff, 0]),
         message(1, 22, &[0, 0, 0, 0, b'{', b'}']),

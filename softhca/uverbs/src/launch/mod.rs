@@ -1,4 +1,4 @@
-//! What the launcher tells this process, and what it is told. Knows of no device.
+//! The exchange between the launcher and this process. Knows no device.
 
 pub(crate) mod report;
 mod settings;

@@ -1,4 +1,4 @@
-//! What strict mode found wrong, kept for whoever started the program. The device logs it, too.
+//! The mistakes found by strict mode, kept for the launcher. The device also logs them.
 
 use super::settings::settings;
 use std::fs::OpenOptions;

@@ -1,4 +1,4 @@
-//! The structures of `/dev/infiniband/rdma_cm` (rdma-core, `kernel-headers/rdma/rdma_user_cm.h`, and what it takes from
+//! The structures of `/dev/infiniband/rdma_cm` (rdma-core, `kernel-headers/rdma/rdma_user_cm.h`, and its parts from
 //! `ib_user_sa.h` and `ib_user_verbs.h`), ABI version 4.
 
 use crate::abi::{GlobalRoute, abi};
@@ -47,7 +47,7 @@ pub(super) mod port_space {
     pub(crate) const IB: u16 = 0x013f;
 }
 
-/// What is asked by `QUERY`.
+/// The questions of `QUERY`.
 pub(super) mod query {
     pub(crate) const ADDR: u32 = 0;
     pub(crate) const PATH: u32 = 1;
@@ -375,7 +375,7 @@ abi! {
     }
 }
 
-/// Bytes of an event's response before kernels knew of ECE: what a program must have room for.
+/// Bytes of an event's response before kernels knew of ECE: the least room of a program.
 pub(super) const EVENT_RESP_MIN: usize = std::mem::offset_of!(EventResp, reserved);
 
 const _: () = {

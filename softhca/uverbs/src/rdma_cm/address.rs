@@ -27,7 +27,7 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl Address {
-    /// What lies in `bytes`; `None` for a family that is not known.
+    /// The address in `bytes`; `None` for an unknown family.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let port = u16::from_be_bytes(field(bytes, 2));
         match u16::from_ne_bytes(field(bytes, 0)) {

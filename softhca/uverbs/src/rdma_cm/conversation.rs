@@ -1,4 +1,4 @@
-//! A conversation of two communication managers: how far it is, and what its QP must know (IBTA vol. 1, 12.9).
+//! A conversation of two communication managers: its progress, and the parameters of its QP (IBTA vol. 1, 12.9).
 
 use super::mad::Message;
 use super::peer::Peer;
@@ -31,7 +31,7 @@ pub(super) enum Phase {
     Over,
 }
 
-/// What is sent again until it is answered.
+/// The message that is sent again until it is answered.
 #[derive(Debug)]
 pub(super) struct Resend {
     pub(super) message: Message,
@@ -53,7 +53,7 @@ pub(super) struct Conversation {
     /// When something is due: `resend`, or the end of the wait.
     pub(super) deadline: Option<Instant>,
     pub(super) resend: Option<Resend>,
-    /// What answers the peer's message, should it come again.
+    /// The answer to the peer's message, if it comes again.
     pub(super) answer: Option<Message>,
     pub(super) service_id: u64,
     pub(super) local_qpn: u32,

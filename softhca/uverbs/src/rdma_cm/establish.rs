@@ -1,4 +1,4 @@
-//! What the program does to get a connection, and to end it (`rdma_bind_addr` to `rdma_disconnect` of the kernel's
+//! The program's calls to get a connection, and to end it (`rdma_bind_addr` to `rdma_disconnect` of the kernel's
 //! `cma.c`).
 
 use super::abi::{ConnParam, event};
@@ -18,7 +18,7 @@ use softhca_settings::{self as settings, gid_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Instant;
 
-/// What each side may take to answer: `CMA_CM_RESPONSE_TIMEOUT`, 4.3 s.
+/// The time limit for each side's answer: `CMA_CM_RESPONSE_TIMEOUT`, 4.3 s.
 const RESPONSE_TIMEOUT: u8 = 20;
 /// How often a message is sent again: `CMA_MAX_CM_RETRIES`.
 const MAX_RETRIES: u8 = 15;
@@ -88,7 +88,7 @@ fn lease(id: &mut Id, wanted: SocketAddr) -> Result<(), Errno> {
     Ok(())
 }
 
-/// `rdma_resolve_addr`. What cannot be resolved is an event.
+/// `rdma_resolve_addr`. An address that cannot be resolved is an event.
 pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination: Address) -> Result<(), Errno> {
     let Address::Ip(mut wanted) = destination else { return Err(Errno::ENODEV) };
     if id.state == State::Idle {
@@ -225,7 +225,7 @@ impl Manager {
                 thread::put_message(Message::rej(Kind::Req, talk.transaction, [0, local_id], reason, &[]), peer);
             }
         }
-        // Whoever is not there can neither answer nor die.
+        // An absent peer can neither answer nor die.
         talk.life = talk.life.or(agent.is_none().then_some(0));
         talk.expect_answer(phase, request, Instant::now());
         self.begin(number, talk);

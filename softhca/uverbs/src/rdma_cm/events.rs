@@ -14,7 +14,7 @@ pub(super) struct Event {
     pub(super) response: EventResp,
 }
 
-/// An open file. What it holds changes under the manager's lock only.
+/// An open file. Its content changes only under the manager's lock.
 pub(crate) struct EventFile {
     fd: RawFd,
     /// The process that opened it.
@@ -63,7 +63,7 @@ impl EventFile {
         self.count();
     }
 
-    /// Takes the oldest event that `take` succeeds on, if there is one. To be called by whoever has read a count.
+    /// Takes the oldest event for which `take` succeeds, if there is one. The caller must have read a count.
     pub(super) fn pop(&self, take: impl FnOnce(&Event) -> Result<(), Errno>) -> Option<Result<Event, Errno>> {
         let mut events = lock(&self.events);
         match take(events.front()?) {

@@ -61,7 +61,7 @@ impl Local {
     }
 }
 
-/// What the program can set.
+/// The settings of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
     pub(super) traffic_class: u8,
@@ -73,7 +73,7 @@ pub(super) struct Options {
 /// An id.
 pub(super) struct Id {
     pub(super) number: u32,
-    /// What the program calls it; 0 before it has accepted the connection.
+    /// The program's name for it; 0 before it has accepted the connection.
     pub(super) uid: u64,
     pub(super) file: Arc<EventFile>,
     pub(super) events_reported: u32,
@@ -144,7 +144,7 @@ impl Id {
         Some(self.local.as_ref()?.path_to(&gid_of(self.destination?.ip()), self.options.traffic_class))
     }
 
-    /// What a QP or an address handle needs of that way.
+    /// The data of that way for a QP or an address handle.
     pub(super) fn ah_attr(&self) -> abi::AhAttr {
         let (Some(path), Some(local)) = (self.path(), &self.local) else { return abi::AhAttr::new_zeroed() };
         let mut attr = abi::AhAttr { port_num: local.port, ..FromZeros::new_zeroed() };

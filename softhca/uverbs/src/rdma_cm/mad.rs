@@ -35,7 +35,7 @@ pub(super) mod sidr {
 /// Declares the kinds of messages with their attribute ids.
 macro_rules! kinds {
     ($($(#[$meta:meta])* $kind:ident = $id:literal,)*) => {
-        /// What a message is.
+        /// The kinds of messages.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Kind { $($(#[$meta])* $kind = $id,)* }
 

@@ -105,7 +105,7 @@ impl Manager {
         conversations.chain(self.life_check).min()
     }
 
-    /// Does what is due at the time `now`.
+    /// Does the work that is due at the time `now`.
     pub(super) fn tick(&mut self, now: Instant) {
         for id in self.ids.values_mut() {
             if id.conversation.as_ref().and_then(|talk| talk.deadline).is_some_and(|deadline| deadline <= now) {
@@ -117,7 +117,7 @@ impl Manager {
         }
     }
 
-    /// Does what the kernel of a peer whose process has died would have done: it says goodbye.
+    /// Ends the conversations of a peer whose process has died, as that peer's kernel would.
     fn look_after_peers(&mut self, now: Instant) {
         let mut lives = HashMap::new();
         let mut gone = Vec::new();
@@ -137,7 +137,7 @@ impl Manager {
     }
 }
 
-/// What ends a conversation, for an id that goes (`cm_destroy_id` of the kernel).
+/// The message that ends a conversation, for an id that is destroyed (`cm_destroy_id` of the kernel).
 fn farewell(talk: &Conversation) -> Option<Message> {
     let ids = [talk.local_id, talk.remote_id];
     let reject = |of, reason| Some(Message::rej(of, talk.transaction, ids, reason, &[]));

@@ -1,4 +1,4 @@
-//! Who is at the other end of a conversation.
+//! The other end of a conversation.
 
 use crate::launch::settings;
 use softhca::wire::shm;

@@ -1,5 +1,5 @@
-//! Ports of the communication manager, which all processes of a fabric share as they would share a kernel: a file for
-//! each port that is bound, in the fabric's directory, locked as long as its owner lives.
+//! Ports of the communication manager. All processes of a fabric share them as they would share a kernel. Each bound
+//! port has a file in the fabric's directory, which its owner locks during its life.
 
 use crate::abi::abi;
 use crate::process::Errno;
@@ -26,13 +26,13 @@ const IPV6: u32 = 1 << 2;
 const LISTENING: u32 = 1 << 3;
 
 abi! {
-    /// What the file of a port holds.
+    /// The content of the file of a port.
     struct Record {
         magic: u32,
         flags: u32,
         /// Zeros: any.
         address: [u8; 16],
-        /// Who takes requests that arrive at each device: the number of its QP 1; 0 if nobody.
+        /// The receiver of requests that arrive at each device: the number of its QP 1; 0 if there is none.
         agents: [u32; MAX_DEVICES as usize],
     }
 }
@@ -73,7 +73,7 @@ impl Record {
     }
 }
 
-/// What somebody who binds a port wants.
+/// The request to bind a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub(super) space: u16,
@@ -174,7 +174,7 @@ impl Lease {
     pub(super) fn listen(&mut self, agents: &[u32]) -> Result<(), Errno> {
         let _table = table(&self.directory, libc::LOCK_EX)?;
         for (port, path, other) in entries(&self.directory, self.space)? {
-            // Whoever shares a port by agreement cannot listen on it, too (`cma_bind_listen` of the kernel).
+            // An id that shares a port by agreement cannot also listen on it (`cma_bind_listen` of the kernel).
             let mine = Record { flags: self.record.flags & !REUSE, ..self.record };
             if port == self.port && path != self.path && self.record.has(REUSE) {
                 mine.conflict(&other).map_or(Ok(()), Err)?;
@@ -196,7 +196,7 @@ impl Drop for Lease {
     }
 }
 
-/// Who takes requests to `port` of `ip`, which belongs to device `device`: the number of its QP 1.
+/// The receiver of requests to `port` of `ip`, which belongs to device `device`: the number of its QP 1.
 pub(super) fn listener(directory: &Path, space: u16, ip: IpAddr, port: u16, device: u32) -> Option<u32> {
     let _table = table(directory, libc::LOCK_SH).ok()?;
     let address = gid_of(ip);

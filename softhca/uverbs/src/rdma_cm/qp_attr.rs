@@ -1,4 +1,4 @@
-//! What a QP must be told in each state: `rdma_init_qp_attr` (`ib_cm_init_qp_attr` of the kernel's `cm.c`).
+//! The attributes of a QP in each state: `rdma_init_qp_attr` (`ib_cm_init_qp_attr` of the kernel's `cm.c`).
 
 use super::abi::QpAttr;
 use super::conversation::Phase;

@@ -1,4 +1,4 @@
-//! What the program asks of an id: `QUERY` and `QUERY_ROUTE`.
+//! The program's queries of an id: `QUERY` and `QUERY_ROUTE`.
 
 use super::abi::{PATH_FLAGS, QueryAddrResp, QueryPathResp, QueryRouteResp, UserPathRec, query};
 use super::address::{Address, SOCKADDR_IB_BYTES, service_id, sockaddr_ib};

@@ -1,5 +1,5 @@
-//! What the manager does with messages of others (`cm_work_handler` of the kernel's `cm.c`, and what its `cma.c` tells
-//! the program of them). They can be anything: what does not fit is dropped.
+//! The manager's treatment of messages from peers (`cm_work_handler` of the kernel's `cm.c`, and the events of its
+//! `cma.c`). They can have any content: messages that do not fit are dropped.
 
 use super::abi::{ConnParam, MAX_PRIVATE_DATA, UdParam, event};
 use super::address::{Address, IP_HEADER_BYTES, parse_ip_header, service};
@@ -195,7 +195,7 @@ impl Manager {
         let number = if message.kind == Kind::SidrRep { message.local_id() } else { message.remote_id() };
         let talks = |id: &&mut Id| id.conversation.as_ref().is_some_and(|talk| talk.peer == from);
         let id = match (number, message.kind) {
-            // Whoever takes a request back does not know our number yet.
+            // A peer that takes a request back does not know our number yet.
             (0, Kind::Rej) => self.ids.values_mut().filter(talks).find(|id| {
                 id.conversation
                     .as_ref()

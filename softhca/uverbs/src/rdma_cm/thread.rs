@@ -1,5 +1,5 @@
-//! The thread that does what a kernel does in the background: takes messages that have arrived, and sends again what
-//! got no answer.
+//! The thread for a kernel's work in the background: it takes messages that have arrived, and sends unanswered ones
+//! again.
 
 use super::mad::Message;
 use super::manager;
@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-/// What wakes the thread: a message, or that something may be due earlier than before.
+/// The reasons to wake the thread: a message, or work that may be due earlier than before.
 type Input = Option<(Message, Peer)>;
 
 static INBOX: OnceLock<Sender<Input>> = OnceLock::new();
@@ -41,7 +41,7 @@ fn put(input: Input) {
     }
 }
 
-/// Hands over a datagram that has arrived at a device. What is no message of ours is dropped.
+/// Hands over a datagram that has arrived at a device. Datagrams that are no messages of ours are dropped.
 fn arrived(mad: &Mad) {
     let Some(grh) = &mad.route.grh else { return };
     if let Some(message) = Message::parse(&mad.bytes) {
@@ -54,7 +54,7 @@ pub(super) fn put_message(message: Message, from: Peer) {
     put(Some((message, from)));
 }
 
-/// Has the thread ask anew what is due.
+/// Makes the thread ask again for due work.
 pub(super) fn look() {
     put(None);
 }

@@ -9,7 +9,7 @@ const DOORBELL_BYTES: usize = 8;
 /// Bytes of a WQE's building block, of which a copy is a multiple.
 const WQEBB_BYTES: usize = 64;
 
-/// What was stored to a half of a BlueFlame register, or to a doorbell elsewhere in the page.
+/// The stores to a half of a BlueFlame register, or to a doorbell elsewhere in the page.
 pub(super) struct Burst {
     /// Offset of the half, or of the 256 bytes that the doorbell is in.
     base: usize,
@@ -52,7 +52,7 @@ impl Burst {
         self.stored[..len].iter().all(|&stored| stored)
     }
 
-    /// What was stored, by runs: offset in the page, and bytes.
+    /// The stored bytes, by runs: offset in the page, and bytes.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let mut at = 0;
         self.stored.chunk_by(|one, next| one == next).filter_map(move |run| {

@@ -1,4 +1,4 @@
-//! Instructions that strict mode has left out, on their way from the handler that met them to whoever can report them.
+//! Instructions that strict mode has left out, on their way from the handler to a reporter.
 
 use iced_x86::{Instruction, Mnemonic};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ pub(super) fn add(instruction: &Instruction, uar: u32, offset: usize) {
     }
 }
 
-/// What has been left out since the last call, in words.
+/// The instructions left out since the last call, in words.
 pub(crate) fn take() -> Vec<String> {
     let mut found = Vec::new();
     // One that is being added is taken by a later call.

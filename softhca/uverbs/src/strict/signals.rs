@@ -1,4 +1,4 @@
-//! The handlers of strict mode, and those of the program, which get what is not ours.
+//! The handlers of strict mode, and those of the program, which get all other signals.
 
 use super::refused;
 use super::stack;
@@ -19,8 +19,8 @@ const TRAP_FLAG: i64 = 0x100;
 /// The signals that are ours.
 const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGTRAP];
 
-/// The program's actions for them, as often as they are remembered for those who are reading them: handlers do so
-/// without a lock. They have what was there when they began, unless the actions change seven times until they are done.
+/// The program's actions for them, in several copies for readers: handlers read without a lock. A reader has the
+/// actions of its beginning, unless they change seven times before it is done.
 struct Actions {
     remembered: [UnsafeCell<[libc::sigaction; SIGNALS.len()]>; 8],
     /// How often they have changed.
@@ -30,7 +30,7 @@ struct Actions {
     changing: AtomicU32,
 }
 
-// SAFETY: written by who is changing them only, where nobody reads; see above.
+// SAFETY: only the thread that changes them writes, in a copy without readers; see above.
 unsafe impl Sync for Actions {}
 
 static PROGRAMS: Actions = Actions {
@@ -72,7 +72,7 @@ impl Actions {
         let mut actions = self.latest();
         let made = change(&mut actions);
         let next = self.changes.load(Ordering::Relaxed).wrapping_add(1);
-        // SAFETY: nobody else writes, and who reads does so elsewhere.
+        // SAFETY: no other thread writes, and readers use other copies.
         unsafe { self.remembered[next % self.remembered.len()].get().write_volatile(actions) };
         self.changes.store(next, Ordering::Release);
         self.changing.store(0, Ordering::Release);
@@ -85,8 +85,8 @@ impl Actions {
 /// Bits of those that no thread of this process blocks. None where nobody has loaded the object before the program.
 static NEVER_BLOCKED: AtomicU64 = AtomicU64::new(0);
 
-/// Run when the object is loaded, before the program and its threads block signals: what the process was started with
-/// is put right, too.
+/// Runs when the object is loaded, before the program and its threads block signals. It also corrects the signals that
+/// the process was started with.
 #[used]
 #[cfg_attr(not(test), unsafe(link_section = ".init_array"))]
 static AT_START: extern "C" fn() = at_start;
@@ -98,8 +98,7 @@ extern "C" fn at_start() {
         // SAFETY: not null, so a string that ends with a zero byte.
         !value.is_null() && unsafe { CStr::from_ptr(value) } != off
     };
-    // Whatever the mode, the device reaches memory that the program may have taken away, also on threads of the
-    // program's.
+    // In any mode, the device reaches memory that the program may have unmapped, also on threads of the program.
     let faults = bit(libc::SIGSEGV) | bit(libc::SIGBUS);
     let stores = set(c"SOFTHCA_STRICT", c"0") || set(c"SOFTHCA_VFIO", c"0");
     NEVER_BLOCKED.store(if stores { faults | bit(libc::SIGTRAP) } else { faults }, Ordering::Relaxed);
@@ -116,8 +115,8 @@ fn place(signal: c_int) -> Option<usize> {
     SIGNALS.iter().position(|&ours| ours == signal)
 }
 
-/// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on:
-/// what is stored to it rings `trapped`.
+/// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on.
+/// Stores to it ring `trapped`.
 pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     take_over()?;
     watched::add(trapped, program, bytes, index).inspect_err(|_| {
@@ -152,7 +151,7 @@ pub(crate) fn take_over() -> Result<(), Errno> {
                 return Err(Errno::last());
             }
         }
-        // What the program changes from here on waits until this is done.
+        // Changes by the program wait from here on until this is done.
         REMEMBERED.store(true, Ordering::Release);
         Ok(())
     })?;
@@ -168,8 +167,8 @@ fn install(signal: c_int) -> Result<(), Errno> {
     let handler: extern "C-unwind" fn(c_int, *mut siginfo_t, *mut c_void) = handle;
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // A handler of the program that rings a doorbell would raise what is blocked here: the kernel ends it for that.
-    // SAFETY: changes a local of ours.
+    // A handler of the program that rings a doorbell would raise a signal that is blocked here, and the kernel would
+    // end the program. SAFETY: changes a local of ours.
     unsafe { libc::sigfillset(&mut action.sa_mask) };
     // SAFETY: a valid action.
     match unsafe { real::sigaction(signal, &action, std::ptr::null_mut()) } {
@@ -197,7 +196,7 @@ pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction,
     true
 }
 
-/// A signal that has come, and what is left to do about it on the stack that it came on.
+/// A signal that has come, and the work that remains on the stack that it came on.
 struct Visit<'a> {
     signal: c_int,
     about: &'a siginfo_t,
@@ -235,7 +234,7 @@ extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// Does what is ours to do about a signal; what is not, is the program's.
+/// Handles a signal if it is ours; the program gets others.
 extern "C" fn receive(visit: &mut Visit<'_>) {
     let Visit { signal, about, interrupted, next } = visit;
     let ours = STEPPING.with(|stepping| {
@@ -257,7 +256,7 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
         *at = after as i64;
         return true;
     }
-    // A redirected store did not get anywhere: what it reads is not there, or is in a watched page itself.
+    // A redirected store failed: its source is not mapped, or is in a watched page itself.
     let redirected = stepping.restore(&mut context.uc_mcontext.gregs).is_some();
     // Signals that a process has sent have a code of 0 or less, and no address.
     let page = if info.si_code > 0 {
@@ -289,7 +288,7 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
         }
     }
     if stepping.is_stepped {
-        // The program's own fault, in the middle of a doorbell: what was stored was stored.
+        // The program's own fault, in the middle of a doorbell: the stores so far count.
         finish(stepping, context);
     }
     false
@@ -313,8 +312,8 @@ fn trap(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_
         return false;
     }
     if info.si_code != libc::TRAP_TRACE {
-        // A breakpoint of the program's own, or a signal that a process has sent: what was to be executed next still
-        // is, after the program's handler.
+        // A breakpoint of the program's own, or a signal that a process has sent: the next instruction is the same as
+        // before, after the program's handler.
         stepping.restore(&mut context.uc_mcontext.gregs);
         finish(stepping, context);
         return false;
@@ -345,7 +344,7 @@ const fn bit(signal: c_int) -> u64 {
 /// All signals but ours.
 const ALL_BUT_OURS: u64 = !(bit(SIGNALS[0]) | bit(SIGNALS[1]) | bit(SIGNALS[2]));
 
-/// Has the thread block the signals of `mask` after the handler; gives what it was to block.
+/// Makes the thread block the signals of `mask` after the handler. Returns the signals that it would have blocked.
 ///
 /// The kernel's mask has 64 bits. libc declares more, and where those would be the kernel has put the signal's
 /// information.
@@ -365,7 +364,7 @@ pub(crate) fn without_ours(mut set: libc::sigset_t) -> libc::sigset_t {
     set
 }
 
-/// Does what the program wants done about a signal that is not ours. If that is a handler, it is called afterwards.
+/// Performs the program's action for a signal that is not ours. A handler is called afterwards.
 fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<(Handler, libc::sigset_t)> {
     let place = place(signal)?;
     let action = PROGRAMS.latest()[place];
@@ -373,11 +372,11 @@ fn chain(signal: c_int, info: &siginfo_t, context: &libc::ucontext_t) -> Option<
     let is_sent = info.si_code <= 0;
     let handler = match action.sa_sigaction {
         libc::SIG_IGN if is_sent => return None,
-        // What the CPU raises cannot be ignored: the kernel does the same.
+        // A signal raised by the CPU cannot be ignored: the kernel behaves in the same way.
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: installs the default action, which ends the process when the instruction is tried again.
             unsafe { real::signal(signal, libc::SIG_DFL) };
-            // A trap is not repeated, nor is what a process has sent.
+            // A trap does not repeat itself, and a sent signal does not either.
             if signal == libc::SIGTRAP || is_sent {
                 // SAFETY: raises the signal that was just taken from us.
                 unsafe { libc::raise(signal) };

@@ -1,6 +1,6 @@
-//! Stacks that our handlers work on. A signal is delivered on a stack of the program's: one of a few kilobytes, of
-//! which the kernel uses most, is enough for the program's own handlers, and for this. What ours need depends on the
-//! compiler.
+//! Stacks that our handlers work on. A signal is delivered on a stack of the program's. A few kilobytes, of which the
+//! kernel uses most, are enough for the program's own handlers, and for this. The size that our handlers need depends
+//! on the compiler.
 //!
 //! A thread has one only while it is in a handler, in which all signals are blocked. So there are as many as threads
 //! are likely to be there at once; if more are, the last ones wait for the first.
@@ -49,7 +49,7 @@ pub(super) fn make() -> Result<(), Errno> {
 /// blocked, so that a thread has one such stack at most.
 pub(super) fn on_our_own<T>(work: extern "C" fn(&mut T), argument: &mut T) {
     /// Longer than a handler waits for the device. Threads that a process had when it was forked are not in the child,
-    /// and never give back what they took.
+    /// and never return the stacks that they took.
     const PATIENCE: Duration = Duration::from_secs(30);
     let places = PLACES.load(Ordering::Acquire);
     if places.is_null() {

@@ -16,7 +16,7 @@ pub(super) struct Redirected {
     /// Where in the page it was to go.
     offset: usize,
     store: Store,
-    /// What was added to the register.
+    /// The number added to the register.
     moved_by: usize,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Redirected {
 #[repr(align(64))]
 struct Elsewhere(UnsafeCell<[u8; 2 * LINE_BYTES]>);
 
-/// What a thread is in the middle of.
+/// The unfinished work of a thread.
 pub(super) struct Stepping {
     redirected: Option<Redirected>,
     /// A doorbell that is perhaps not complete, and its page.
@@ -54,7 +54,7 @@ thread_local! {
     };
 }
 
-/// What is to happen to the thread after the handler.
+/// The state of the thread after the handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// One instruction.
@@ -77,12 +77,12 @@ impl Stepping {
     pub(super) fn restore(&mut self, registers: &mut Registers) -> Option<Redirected> {
         let redirected = self.redirected.take()?;
         let base = &mut registers[redirected.store.base];
-        // By as much as it was changed: the instruction may have moved it on.
+        // By the same number as before: the instruction may have moved the register on.
         *base = base.wrapping_sub(redirected.moved_by as i64);
         Some(redirected)
     }
 
-    /// The instruction after a fault or a step has been executed: takes what was stored.
+    /// The instruction after a fault or a step has been executed: takes the stored bytes.
     pub(super) fn collect(&mut self, registers: &mut Registers) {
         let Some(Redirected { page, offset, store, .. }) = self.restore(registers) else { return };
         let at = offset % LINE_BYTES;
@@ -90,7 +90,7 @@ impl Stepping {
         let bytes = unsafe { self.elsewhere.0.get().read_volatile() };
         let stored = &bytes[at..at + store.len];
         self.trailing = 0;
-        // The second piece is what a store that is not aligned has in the next half.
+        // The second piece is the part of an unaligned store in the next half.
         let (first, second) = stored.split_at(store.len.min(HALF_BYTES - offset % HALF_BYTES));
         for (offset, bytes) in [(offset, first), (offset + first.len(), second)] {
             if !bytes.is_empty() {

@@ -6,7 +6,7 @@ use libc::greg_t;
 
 /// Most bytes of an instruction.
 const MAX_INSTRUCTION: usize = 15;
-/// Bytes of a page of code: what comes after the end of one may not be mapped.
+/// Bytes of a page of code: the page after it may be unmapped.
 const CODE_PAGE: usize = 4096;
 
 /// The registers of the interrupted thread, as the kernel numbers them (`REG_R8` …).
@@ -45,14 +45,14 @@ pub(super) struct Store {
     pub(super) address: usize,
     /// How many bytes: 1 to 64.
     pub(super) len: usize,
-    /// Index in [`Registers`] of the register that its address is relative to, and that nothing else of the instruction
-    /// depends on: what is added to it is added to the address.
+    /// Index in [`Registers`] of the register that its address is relative to. Nothing else of the instruction depends
+    /// on it, so a number added to the register is added to the address.
     pub(super) base: usize,
 }
 
 impl Store {
-    /// What `instruction` is about to store; `None` if it is nothing that drivers store to registers by: it reads
-    /// the memory, stores only some bytes of a vector, or has an address that is not relative to a register of its own.
+    /// The store that `instruction` is about to make; `None` if drivers do not store to registers by it: it reads the
+    /// memory, stores only some bytes of a vector, or has an address that is not relative to a register of its own.
     pub(super) fn of(instruction: &Instruction, registers: &Registers) -> Option<Self> {
         let is_move = is_move(instruction.mnemonic());
         if !is_move || instruction.op_mask() != Register::None || instruction.has_lock_prefix() {
@@ -85,7 +85,7 @@ impl Store {
     }
 }
 
-/// Whether an instruction that ends what the CPU combines is next: a fence, a locked one, a system call.
+/// Whether the next instruction ends the CPU's write combining: a fence, a locked instruction, a system call.
 pub(super) fn flushes_stores(instruction: &Instruction) -> bool {
     match instruction.mnemonic() {
         Mnemonic::Sfence | Mnemonic::Mfence | Mnemonic::Syscall | Mnemonic::Cpuid => true,
@@ -94,7 +94,7 @@ pub(super) fn flushes_stores(instruction: &Instruction) -> bool {
     }
 }
 
-/// Instructions that only store, and all bytes of what they store, when their first operand is memory.
+/// Instructions that only store if their first operand is memory, and store all bytes of their operand.
 fn is_move(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -140,7 +140,7 @@ fn number(register: Register) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// What `code` stores when RAX is 0x10000, RCX is 0x20, and RDI is 0x30000.
+    /// The store of `code` if RAX is 0x10000, RCX is 0x20, and RDI is 0x30000.
     fn store(code: &[u8]) -> Option<(usize, usize, usize)> {
         let mut registers: Registers = [0; 23];
         registers[libc::REG_RAX as usize] = 0x1_0000;

@@ -68,8 +68,8 @@ impl Trapped {
         self.done.fetch_add(1, Ordering::Release);
     }
 
-    /// Hands the device a doorbell that was trapped, and waits until it has looked at it: as long as the thread stands
-    /// still in its handler, ring and doorbell record are as they were at the store. May be called in a signal handler.
+    /// Gives the device a trapped doorbell, and waits until the device has looked at it. Ring and doorbell record are
+    /// as they were at the store while the thread waits in its handler. May be called in a signal handler.
     pub(crate) fn ring(&self, page: u32, offset: usize, stored: &[u8]) {
         /// Longer than a device that works takes, however busy the machine is; then the thread goes on.
         const PATIENCE: Duration = Duration::from_secs(20);

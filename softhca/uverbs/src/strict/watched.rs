@@ -1,7 +1,7 @@
 //! The watched mappings: a static table, since handlers read it.
 //!
-//! An entry is published by its length, and never changed: when a part of a mapping goes, what stays of it is watched
-//! anew before the entry is freed, so that no store to it is missed.
+//! An entry is published by its length, and never changed: when a part of a mapping goes, the rest gets its own entry
+//! before the old entry is freed, so no store to it is missed.
 
 use super::store::Store;
 use super::trapped::Trapped;
@@ -40,7 +40,7 @@ fn used() -> &'static [Mapping] {
     &MAPPINGS[..USED.load(Ordering::Acquire)]
 }
 
-/// What an entry says.
+/// The content of an entry.
 #[derive(Clone, Copy)]
 struct Watched {
     program: usize,
@@ -50,7 +50,7 @@ struct Watched {
 }
 
 impl Mapping {
-    /// What it says, if it is valid.
+    /// Its content, if it is valid.
     fn read(&self) -> Option<Watched> {
         let bytes = self.bytes.load(Ordering::Acquire);
         let (program, index) = (self.program.load(Ordering::Relaxed), self.index.load(Ordering::Relaxed));
@@ -68,8 +68,7 @@ impl Mapping {
     }
 }
 
-/// Watches the mapping of `bytes` bytes at `program`: pages from `index` on, and what is stored to them rings
-/// `trapped`.
+/// Watches the mapping of `bytes` bytes at `program`: pages from `index` on. Stores to them ring `trapped`.
 pub(super) fn add(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
     let free = MAPPINGS
         .iter()
@@ -83,7 +82,7 @@ pub(super) fn add(trapped: &'static Trapped, program: usize, bytes: usize, index
     Ok(())
 }
 
-/// Stops watching what is about to be unmapped: whole pages, as the kernel unmaps them.
+/// Stops watching a range that is about to be unmapped: whole pages, as the kernel unmaps them.
 pub(crate) fn unwatch(at: usize, len: usize) {
     let Some(end) = at.checked_add(len).and_then(|end| end.checked_next_multiple_of(UAR_PAGE_BYTES)) else { return };
     for entry in used() {
@@ -109,7 +108,8 @@ pub(crate) fn is_watched(program: usize) -> bool {
     find(program).is_some()
 }
 
-/// Stops watching all mappings of UAR page `index`, which is freed: what was unmapped without our help is found so.
+/// Stops watching all mappings of UAR page `index`, which is freed. This finds mappings that were unmapped without our
+/// help.
 pub(crate) fn forget(trapped: &Trapped, index: u32) {
     for entry in used() {
         let same = |found: Watched| std::ptr::eq(found.trapped, trapped) && found.index == index;

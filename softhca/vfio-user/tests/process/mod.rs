@@ -72,7 +72,7 @@ impl Process {
         self.child.kill().expect("a signal");
     }
 
-    /// Waits for its end; gives the exit code, none after a signal, and what it said on standard error.
+    /// Waits for its end. Returns the exit code, none after a signal, and its output on standard error.
     pub(crate) fn wait(&mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         if let Some(mut error) = self.child.stderr.take() {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 const FORWARDED: [libc::c_int; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
 
-/// Whether this process was started with SIGPIPE ignored. Rust's runtime ignores it always, and has children start with
-/// the default: what was there before must be looked at before `main`.
+/// Whether this process was started with SIGPIPE ignored. Rust's runtime always ignores it, and starts children with
+/// the default. So the earlier setting must be read before `main`.
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 #[used]
@@ -47,7 +47,7 @@ extern "C" fn forward(signal: libc::c_int) {
 pub(crate) fn run(command: &[OsString], env: Vec<(&'static str, OsString)>) -> io::Result<u8> {
     let Some((program, arguments)) = command.split_first() else { return Ok(0) };
     let handler: extern "C" fn(libc::c_int) = forward;
-    // What is ignored stays so, here and in the program (nohup(1)): a handler would make it the default there.
+    // An ignored signal stays ignored, here and in the program (nohup(1)): a handler would make it the default there.
     for signal in FORWARDED.into_iter().filter(|&signal| !is_ignored(signal)) {
         // SAFETY: the handler only loads an atomic and calls kill.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };

@@ -10,8 +10,8 @@ const NAME: &str = "libsofthca_uverbs.so";
 /// The object that was built together with this program; empty if none was.
 static EMBEDDED: &[u8] = softhca_embed::shared_object!("softhca_uverbs");
 
-/// The value of `LD_PRELOAD` for `file`, or for the object that was built together with this program, before whatever
-/// is to be preloaded already. `scratch` is there as long as the program runs.
+/// The value of `LD_PRELOAD` for `file`, or for the object that was built together with this program, before other
+/// objects to preload. `scratch` is there as long as the program runs.
 pub(crate) fn variable(file: Option<&Path>, scratch: &Path) -> Result<OsString, String> {
     let object = match file {
         Some(file) => file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?,

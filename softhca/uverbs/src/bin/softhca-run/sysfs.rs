@@ -30,8 +30,8 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
 }
 
-/// Writes the tree of a PCI function that programs drive by VFIO: what the kernel's driver for it (vfio-pci) leaves to
-/// see.
+/// Writes the tree of a PCI function that programs drive by VFIO: the files that remain with the kernel's driver for it
+/// (vfio-pci).
 fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
     let name = pci_function(device);
     let at = format!("pci{PCI_DOMAIN}:00/{name}");
@@ -75,7 +75,7 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what the kernel tells of a PCI function, whatever drives it.
+/// Writes the kernel's files about a PCI function, with any driver.
 fn write_pci(settings: &Settings, pci: &Path) -> io::Result<()> {
     let (vendor, id) = (settings::PCI_VENDOR_ID, settings.generation.device_id());
     put(pci, "modalias", &format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd00000007bc02sc07i00"))?;
