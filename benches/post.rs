@@ -8,7 +8,9 @@ use blueflame::arch::Packed;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
 use blueflame::types::{DcKey, Lkey, WrId};
-use blueflame::wqe::{self, CompactAv, DcAddress, Request, SupportedOn, TemplatePayload, UdAddress};
+use blueflame::wqe::address::CompactAv;
+use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Qpn, Sge, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};

@@ -16,10 +16,10 @@ use blueflame::db::{Register, ThreadRegister};
 use blueflame::queue::SendQueue;
 use blueflame::transport::{self, Dci, Transport};
 use blueflame::types::{DcKey, Psn};
-use blueflame::verbs::{
-    AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain, adopt_qp, ffi,
-};
-use blueflame::wqe::{self, CompactAv, DcAddress, FullAv, GlobalRoute};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::{AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain, ffi};
+use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute};
+use blueflame::wqe::{self, DcAddress};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
 
 use rdma_sys as sys;
@@ -160,7 +160,7 @@ struct OneForAll<V> {
 impl<V> OneForAll<V> {
     fn new(setting: &Setting, vector: impl Fn(usize) -> V) -> Self
     where
-        V: wqe::AddressVector,
+        V: wqe::address::AddressVector,
     {
         let pd = &setting.pd;
         let path = setting.device.path(1, None).expect("a path");
@@ -172,7 +172,7 @@ impl<V> OneForAll<V> {
     }
 }
 
-impl<V: wqe::AddressVector> Way for OneForAll<V> {
+impl<V: wqe::address::AddressVector> Way for OneForAll<V> {
     #[inline(always)]
     fn post(&mut self, peer: usize, data: &[u8; 8]) {
         let to = self.targets[peer];

@@ -7,9 +7,11 @@
 use std::{env, error::Error, mem::MaybeUninit, ptr::NonNull, time::Instant};
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
-use blueflame::cq::{CompletionQueue, CqParts};
+use blueflame::cq::CompletionQueue;
+use blueflame::cq::setup::CqParts;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::queue::SendQueue;
+use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::types::{CqCi, Cqn, Qpn, Rkey, SqPi, WrId};
 use blueflame::{Remote, transport, wqe};
 use softhca::embedded::{Buffer, ConnectOptions, CqOptions, EmbeddedDevice, QpOptions};

@@ -170,7 +170,7 @@ impl Side {
         wqebbs: Wqebbs,
         mut fire: impl FnMut(&mut Sq, u8, bool) -> Result<(), PostError>,
     ) -> Result<Latencies, Failure> {
-        let mut moderation = Moderation::new(SIGNAL_EVERY, self.sq.window(), wqebbs)?;
+        let mut moderation = Moderation::new(SIGNAL_EVERY, self.sq.depth(), wqebbs)?;
         let mut write = |side: &mut Self, mark| {
             // The last one leaves nothing behind that no completion will account for.
             let signaled = moderation.next(wqebbs) || mark == END;

@@ -28,7 +28,7 @@ use crate::types::Qpn;
 /// ```
 ///
 /// Completions of received raw packets carry flow tags, so they are not found by number. Their queue pair is the only
-/// receiver of its completion queue ([`Receiver`](crate::cq::Receiver)).
+/// receiver of its completion queue ([`Receiver`](crate::cq::setup::Receiver)).
 ///
 /// # Why by number, and not by the user index
 ///

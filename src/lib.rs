@@ -187,6 +187,9 @@
 #[cfg(all(test, not(feature = "std")))]
 extern crate std;
 
+#[macro_use]
+mod layout;
+
 pub mod arch;
 #[cfg(feature = "std")]
 mod by_qpn;

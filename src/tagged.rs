@@ -93,7 +93,7 @@ impl TagKind {
 pub struct TagHeader {
     /// The kind of message.
     pub kind: TagKind,
-    /// A number from the sender: completions carry it ([`TagMatch::header`](crate::cq::TagMatch::header)).
+    /// A number from the sender: completions carry it ([`TagMatch::header`](crate::cq::cqe::TagMatch::header)).
     pub app_ctx: u32,
     /// The tag by which the receiver finds the message's buffer.
     pub tag: u64,

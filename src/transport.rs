@@ -11,6 +11,37 @@ pub trait Transport: Sealed + 'static {
     /// Whether each WQE carries a signature over its bytes: [`Signed`].
     #[doc(hidden)]
     const SIGNS: bool = false;
+    /// The form of the receives of its queue pairs: [`PlainRecv`], or [`SignedRecv`] for a [`Signed`] service.
+    type RecvForm: RecvForm;
+}
+
+/// The form of the WQEs of a [receive queue](crate::queue::RecvQueue).
+pub trait RecvForm: Sealed + core::fmt::Debug + 'static {
+    /// 16-byte units before the scatter list of a WQE.
+    #[doc(hidden)]
+    const SIGNATURE_UNITS: usize;
+}
+
+/// Receives without signatures: of every service but [`Signed`] ones.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainRecv;
+
+/// Receives that begin with a signature: of [`Signed`] services. The first 16 bytes of each WQE are the signature's, so
+/// the WQE holds one scatter entry less.
+///
+/// A signature covers the entries given, the number of the queue pair, and the WQE's index, like libmlx5's (rdma-core
+/// `providers/mlx5/qp.c`, `set_sig_seg`). Receive checks by NICs are undocumented, and the sources disagree. libmlx5
+/// gives all receives posted by one `ibv_post_recv` the index of the first. Linux
+/// (`drivers/infiniband/hw/mlx5/wr.c`) has code for fewer bytes and no numbers, but never makes such queue pairs for
+/// itself. Here each receive signs its own index, like libmlx5's single posts.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedRecv;
+
+impl RecvForm for PlainRecv {
+    const SIGNATURE_UNITS: usize = 0;
+}
+impl RecvForm for SignedRecv {
+    const SIGNATURE_UNITS: usize = 1;
 }
 
 /// A service whose queue pairs are connected to one peer each: [`Rc`], [`Uc`] and [`XrcInitiator`]. The other services
@@ -52,10 +83,12 @@ impl Receives for Ud {}
 impl<M: InlineMode> Receives for RawPacket<M> {}
 
 /// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
+#[doc(alias = "IBV_QPT_RC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Rc;
 
 /// Unreliable connection: SEND and WRITE only, lost messages are not repeated (IBTA vol. 1, 9.8.2).
+#[doc(alias = "IBV_QPT_UC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
@@ -87,6 +120,7 @@ pub struct Uc;
 ///     let _ = sq.post(&wqe::send().inline(b"to whom?"));
 /// }
 /// ```
+#[doc(alias = "IBV_QPT_XRC_SEND")]
 #[derive(Clone, Copy, Debug)]
 pub struct XrcInitiator;
 
@@ -118,7 +152,8 @@ pub struct XrcInitiator;
 /// }
 /// ```
 ///
-/// Each received datagram follows a header of 40 bytes, and the buffer needs room for it: [`Grh`](crate::cq::Grh).
+/// Each received datagram follows a header of 40 bytes, and the buffer needs room for it: [`Grh`](crate::cq::cqe::Grh).
+#[doc(alias = "IBV_QPT_UD")]
 #[derive(Clone, Copy, Debug)]
 pub struct Ud;
 
@@ -154,6 +189,7 @@ pub struct Ud;
 ///     let _ = sq.post(&wqe::send().inline(b"to whom?"));
 /// }
 /// ```
+#[doc(alias = "MLX5DV_DCTYPE_DCI")]
 #[derive(Clone, Copy, Debug)]
 pub struct Dci;
 
@@ -183,6 +219,7 @@ pub struct Dci;
 ///     let _ = sq.post(&wqe::send().to(target.on(DciStream(1))).inline(b"which?"));
 /// }
 /// ```
+#[doc(alias = "mlx5dv_dci_streams")]
 #[derive(Clone, Copy, Debug)]
 pub struct DciStreams;
 
@@ -221,8 +258,7 @@ impl Streams for DciStreams {}
 ///
 /// `blueflame-devx` creates such queue pairs. `verbs` creates them where libmlx5 does: in processes with the
 /// environment variable `MLX5_QP_SIGNATURE`. Receives of a queue pair's own receive queue are also signed
-/// ([`RecvQueue::signed_batch`](crate::queue::RecvQueue::signed_batch)). Receives of shared queues are not: no public
-/// driver computes their signatures. Frames are not [signed](Signable): Linux has no flag for that.
+/// ([`SignedRecv`]). Receives of shared queues are not: no public driver computes their signatures. Frames are not [signed](Signable): Linux has no flag for that.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<T>(PhantomData<T>);
 
@@ -250,7 +286,7 @@ impl<T: Signable + Receives> Receives for Signed<T> {}
 impl<T: Signable + Initiator> Initiator for Signed<T> {}
 impl<T: Signable + Streams> Streams for Signed<T> {}
 
-/// Ethernet [frames](crate::wqe::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement for the
+/// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement for the
 /// inline headers of each frame. The default, [`InlineL2`], is right for every device.
 ///
 /// Its queues send frames only:
@@ -271,12 +307,14 @@ impl<T: Signable + Streams> Streams for Signed<T> {}
 ///     let _ = sq.post(&wqe::write(remote).inline(b"no"));
 /// }
 /// ```
+#[doc(alias = "IBV_QPT_RAW_PACKET")]
 #[derive(Clone, Copy, Debug)]
 pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
 
 /// The fewest bytes of a frame's inline headers: two MAC addresses, a VLAN tag and the type. The number is the same
 /// for frames without a tag (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
 /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ESEG_MIN_INLINE_SIZE`).
+#[doc(alias = "MLX5_ETH_L2_INLINE_HEADER_SIZE")]
 pub const MIN_INLINE_HEADERS: usize = 18;
 
 /// The headers that a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
@@ -290,6 +328,7 @@ pub const MIN_INLINE_HEADERS: usize = 18;
 /// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks
 /// [`LEAST`](Self::LEAST) only. A frame with VLAN tags, options or IPv6 needs more. If it has too few inline bytes,
 /// its completion says "local QP operation error".
+#[doc(alias("min_wqe_inline_mode", "mlx5_inline_modes"))]
 pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
     /// Bytes of inline headers that this crate requires of every frame: enough for the shortest packet of the kind.
     const LEAST: usize;
@@ -355,15 +394,32 @@ impl Sealed for DciStreams {}
 impl Sealed for XrcInitiator {}
 impl<M: InlineMode> Sealed for RawPacket<M> {}
 impl<T> Sealed for Signed<T> {}
-impl Transport for Rc {}
-impl Transport for Uc {}
-impl Transport for Ud {}
-impl Transport for Dci {}
-impl Transport for DciStreams {}
-impl Transport for XrcInitiator {}
-impl<M: InlineMode> Transport for RawPacket<M> {}
+impl Sealed for PlainRecv {}
+impl Sealed for SignedRecv {}
+impl Transport for Rc {
+    type RecvForm = PlainRecv;
+}
+impl Transport for Uc {
+    type RecvForm = PlainRecv;
+}
+impl Transport for Ud {
+    type RecvForm = PlainRecv;
+}
+impl Transport for Dci {
+    type RecvForm = PlainRecv;
+}
+impl Transport for DciStreams {
+    type RecvForm = PlainRecv;
+}
+impl Transport for XrcInitiator {
+    type RecvForm = PlainRecv;
+}
+impl<M: InlineMode> Transport for RawPacket<M> {
+    type RecvForm = PlainRecv;
+}
 impl<T: Signable> Transport for Signed<T> {
     const SIGNS: bool = true;
+    type RecvForm = SignedRecv;
 }
 
 /// The crate relies on the guarantees of these traits, so other crates cannot implement them.

@@ -107,6 +107,7 @@ impl SqPi {
 pub struct Wqebbs(pub u16);
 
 /// Bytes in one WQEBB (rdma-core `MLX5_SEND_WQE_BB`).
+#[doc(alias = "MLX5_SEND_WQE_BB")]
 pub const WQEBB_BYTES: usize = 64;
 
 /// Bytes in one DS, the unit of WQE sizes (PRM "DS").

@@ -17,10 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use blueflame::types::{Psn, Qpn, Rkey, WrId};
-use blueflame::verbs::{
-    Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, GidEntry, OwnedCq, Path, Pool, Port, PortEvent, PortState,
-    ProtectionDomain, QpEvent, QpState, QueuePair, SrqEvent,
-};
+use blueflame::verbs::device::{AsyncEvent, AsyncEvents, GidEntry, Port, PortEvent, PortState, QpEvent, SrqEvent};
+use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState, QueuePair};
 use blueflame::{transport, wqe};
 
 /// For tests that take the link of `mlx5_1` down.
@@ -106,7 +104,7 @@ fn an_overrun_completion_queue_tells_its_tag() {
     let buffer = memory(&pd);
     for tag in 0..4 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { b.rq.as_mut().expect("a receive queue").post(WrId(tag), &[buffer.sge()]) }.expect("room");
+        unsafe { b.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
         send(&mut a, tag);
     }
     let (mut overrun, mut fatal) = (None, None);
@@ -134,7 +132,7 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
     let buffer = memory(&pd);
     for tag in 0..4 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { srq.post(WrId(tag), &[buffer.sge()]) }.expect("room");
+        unsafe { srq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
     }
     let error = srq.handle().arm_limit(1 << 20).expect_err("more than it holds");
     assert!(matches!(error, Error::OutOfRange { value: 0x10_0000, min: 0, .. }), "{error}");

@@ -14,7 +14,9 @@ use std::ptr::NonNull;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueflame::cq::{CompletionQueue, Conservative, CqParts, PollMode, Prefetch, Standard};
+use blueflame::cq::CompletionQueue;
+use blueflame::cq::mode::{Conservative, PollMode, Prefetch, Standard};
+use blueflame::cq::setup::CqParts;
 use blueflame::types::{CqCi, Cqn};
 use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};

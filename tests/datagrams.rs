@@ -17,12 +17,14 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use blueflame::cq::{CqeError, Grh, GrhKind, Side, WcStatus, real_time_nanoseconds};
+use blueflame::cq::cqe::{Grh, GrhKind, real_time_nanoseconds};
+use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
+use blueflame::verbs::device::{Gid, GidEntry, GidType, LinkLayer};
 use blueflame::verbs::{
-    Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, Gid, GidEntry, GidType, LinkLayer, OwnedCq, Path,
-    Pool, ProtectionDomain, QpState, QueuePair,
+    Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState,
+    QueuePair,
 };
 use blueflame::wqe::{self, Sge, UdAddress, WorkRequest};
 
@@ -71,7 +73,7 @@ impl End {
         let sge = self.buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
         let rq = self.pair.rq.as_mut().expect("a receive queue");
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
-        unsafe { rq.post(WrId(slot as u64), &[sge]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(slot as u64), &[sge]) }.expect("room");
     }
 
     fn endpoint(&self) -> Endpoint {
@@ -253,7 +255,7 @@ fn timestamps_are_the_time() {
     let mut pool = Pool::new(&pd, SLOT, Access::LOCAL_WRITE).expect("a pool");
     let buffer = pool.take(SLOT).expect("all of it");
     // SAFETY: the buffer lives as long as the queue.
-    unsafe { pair.rq.as_mut().expect("receives").post(WrId(0), &[buffer.sge_of(0..SLOT)]) }.expect("room");
+    unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(0), &[buffer.sge_of(0..SLOT)]) }.expect("room");
     pair.activate(&path, QKEY).expect("ready to send");
     let route = path.route(&pair.qp.endpoint(&path)).expect("a route");
     let to = pd.address(&route).expect("an address handle").queue_pair(pair.qp.qpn(), QKEY);
@@ -305,7 +307,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let (addr, lkey) = unsafe { ((*region).addr as u64, Lkey((*region).lkey)) };
     let sge = Sge { addr, length: PAGE as u32, lkey };
     // SAFETY: nobody has the memory.
-    unsafe { pair.rq.as_mut().expect("receives").post(WrId(9), &[sge]) }.expect("room");
+    unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(9), &[sge]) }.expect("room");
     pair.activate(&path, QKEY).expect("ready to send");
     let address = pd.address(&path.route(&pair.qp.endpoint(&path)).expect("a route")).expect("an address handle");
     a.send(&wqe::send().to(address.queue_pair(pair.qp.qpn(), QKEY)).inline(b"into nothing").signaled(WrId(2)));
@@ -393,7 +395,7 @@ fn receives_may_be_shared() {
     for slot in 0..4 {
         let sge = buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
-        unsafe { srq.post(WrId(slot as u64), &[sge]) }.expect("room");
+        unsafe { srq.post_unchecked(WrId(slot as u64), &[sge]) }.expect("room");
     }
     for n in 0..4_u8 {
         let there = &pairs[usize::from(n % 2)].qp;

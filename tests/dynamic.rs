@@ -24,11 +24,14 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
 use blueflame::transport::{Dci, DciStreams, Rc, Transport};
 use blueflame::types::{DcKey, DciStream, Qpn, WrId};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::{
-    Access, Buffer, Dct, Device, Drained, Endpoint, Error, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain,
-    QpState, QueuePair, adopt_qp,
+    Access, Buffer, Dct, Device, Drained, Endpoint, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
+    QueuePair,
 };
-use blueflame::wqe::{self, DcAddress, DcStream, WorkRequest};
+use blueflame::wqe::address::DcStream;
+use blueflame::wqe::{self, DcAddress, WorkRequest};
 use blueflame::{PostError, Remote};
 
 const KEY: DcKey = DcKey(0xfeed_beef_0123_4567);
@@ -124,7 +127,7 @@ impl Far {
     fn post_receive(&mut self, slot: usize) {
         let sge = self.slots.sge_of(slot * SLOT..(slot + 1) * SLOT);
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
-        unsafe { self.srq.post(WrId(slot as u64), &[sge]) }.expect("room");
+        unsafe { self.srq.post_unchecked(WrId(slot as u64), &[sge]) }.expect("room");
     }
 
     fn address(&self, pd: &ProtectionDomain, path: &Path) -> DcAddress {
@@ -353,7 +356,7 @@ fn one_initiator_serves_many_targets() {
         (0..TARGETS).map(|n| pd.target(&cq, srq.handle()).build(&path, DcKey(n as u64)).expect("a target")).collect();
     for slot in 0..3 * TARGETS {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
-        unsafe { srq.post(WrId(slot as u64), &[slots.sge_of(slot * 16..slot * 16 + 16)]) }.expect("room");
+        unsafe { srq.post_unchecked(WrId(slot as u64), &[slots.sge_of(slot * 16..slot * 16 + 16)]) }.expect("room");
     }
     let (mut seen, mut sent) = (BTreeMap::<u32, Vec<u8>>::new(), 0);
     let begin = Instant::now();

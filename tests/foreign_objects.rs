@@ -17,11 +17,14 @@ use std::time::Duration;
 
 use blueflame::transport::{Dci, DciStreams, Rc, Uc, Ud, XrcInitiator};
 use blueflame::types::DcKey;
+use blueflame::verbs::device::AsyncEvents;
+use blueflame::verbs::memory::{Change, DeviceMemory, MemoryWindow, WindowType};
+use blueflame::verbs::receive::OwnedTagMatching;
 use blueflame::verbs::{
-    Access, AsyncEvents, Change, CompletionChannel, Device, DeviceMemory, Error, MemoryWindow, OwnedCq, OwnedSrq,
-    OwnedTagMatching, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain, VerbsTransport, WindowType, XrcDomain,
+    Access, CompletionChannel, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QueuePair, ThreadDomain,
+    VerbsTransport, XrcDomain,
 };
-use blueflame::wqe::WindowRights;
+use blueflame::wqe::keys::WindowRights;
 
 /// One object of each kind, all of one open device.
 struct Kit {

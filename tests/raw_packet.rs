@@ -21,13 +21,15 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{CqeCopy, CqeError, ReceiverError, Side, WcStatus, Whose};
+use blueflame::cq::setup::{ReceiverError, Whose};
+use blueflame::cq::{CqeCopy, CqeError, Side, WcStatus};
 use blueflame::queue::RetireError;
 use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineTcpUdp};
 use blueflame::types::{DcKey, WrId};
+use blueflame::verbs::adopt::adopt_qp_shared;
+use blueflame::verbs::device::Port;
 use blueflame::verbs::{
-    Access, Buffer, Device, Drained, Error, OwnedCq, Pool, Port, ProtectionDomain, QpState, QueuePair, adopt_qp_shared,
-    ffi,
+    Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair, ffi,
 };
 use blueflame::wqe::{self, SupportedOn};
 use rdma_sys as sys;
@@ -99,7 +101,7 @@ fn receives_posted_early_are_kept() {
     let rq = pair.rq.as_mut().expect("a receive queue");
     for tag in 0..3 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { rq.post(WrId(tag), &[buffer.sge()]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
     }
     pair.activate(&port).expect("ready to send");
     // On its way libmlx5 tells the device that there are none. No rule brings frames here, so only an error completes them.
@@ -208,7 +210,7 @@ fn receives_retire_whatever_tag_the_rule_gives() {
         let _rule = Rule::new(&pair, STATION, tag);
         let rq = pair.rq.as_mut().expect("a receive queue");
         // SAFETY: the buffer lives as long as the queue, and is read after the completion.
-        unsafe { rq.post(WrId(n as u64), &[buffer.sge()]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()]) }.expect("room");
         let sent = frame(STATION, n as u8);
         send(&mut sender, &mut sends, &sent);
         let mut said = None;
@@ -366,7 +368,7 @@ impl Lab {
     fn post(&mut self, tag: u64) {
         let rq = self.receiver.rq.as_mut().expect("a receive queue");
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { rq.post(WrId(tag), &[self.buffer.sge()]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(tag), &[self.buffer.sge()]) }.expect("room");
     }
 
     /// Sends a frame, and waits until the completion of its receive lies in the queue. That of the send is there, too, if `sent`.
@@ -496,7 +498,7 @@ fn packets_have_the_headers_that_the_device_needs() {
     /// Posts the packet with its first `N` bytes inline, and tells what comes of it. In RTS again after an error.
     fn post<M: InlineMode, const N: usize>() -> Result<(), WcStatus>
     where
-        wqe::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,
+        wqe::operations::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,
     {
         let device = device();
         let pd = device.protection_domain().expect("a PD");

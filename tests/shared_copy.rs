@@ -110,7 +110,7 @@ fn shared_memory_is_copied_no_other_way() {
     for path in [
         "src/verbs/memory/buffer.rs",
         "src/verbs/memory/pieces.rs",
-        "src/queue/pooled.rs",
+        "src/queue/owning/pooled.rs",
         "softhca/src/memory/process.rs",
         "softhca/src/wire/shm/memory.rs",
         "softhca/src/embedded/memory.rs",

@@ -15,10 +15,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::types::Psn;
-use blueflame::verbs::{
-    Access, AsyncEvent, AsyncEvents, Buffer, Device, LinkLayer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain,
-    QpEvent, QueuePair, SrqEvent,
-};
+use blueflame::verbs::device::{AsyncEvent, AsyncEvents, LinkLayer, QpEvent, SrqEvent};
+use blueflame::verbs::{Access, Buffer, Device, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QueuePair};
 use blueflame::{ByQpn, WrId, transport, wqe};
 
 const QUEUE_PAIRS: u64 = 64;
@@ -66,7 +64,7 @@ impl Server {
         let sge = [self.buffer.sge()];
         let receives = connection.pair.rq.as_mut().expect("its own receives");
         // SAFETY: the buffer is as old as the server, and nobody looks into it.
-        unsafe { receives.post(WrId(tag), &sge) }.expect("room");
+        unsafe { receives.post_unchecked(WrId(tag), &sge) }.expect("room");
         connection.pair.sq.post(&wqe::send().inline(&tag.to_ne_bytes()).signaled(WrId(tag))).expect("room");
     }
 
@@ -195,7 +193,7 @@ impl Shop {
         for place in self.free.drain(..) {
             let sge = self.server.buffer.sge_of(place * 8..place * 8 + 8);
             // SAFETY: the buffer is as old as the server, and is read when the receive has completed.
-            unsafe { self.srq.post(WrId(place as u64), &[sge]) }.expect("room");
+            unsafe { self.srq.post_unchecked(WrId(place as u64), &[sge]) }.expect("room");
         }
         self.srq.handle().arm_limit(LOW).expect("armed");
         (self.low, self.refills) = (false, self.refills + 1);

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::verbs::{Access, Device, Endpoint, Mtu, Pool, QueuePair};
+use blueflame::verbs::device::Mtu;
+use blueflame::verbs::{Access, Device, Endpoint, Pool, QueuePair};
 use blueflame::{WrId, transport, wqe};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

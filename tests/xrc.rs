@@ -22,10 +22,11 @@ use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport;
 use blueflame::transport::XrcInitiator;
 use blueflame::types::{Psn, Qpn, Srqn, WrId};
+use blueflame::verbs::device::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
 use blueflame::verbs::handshake::HandshakeError;
 use blueflame::verbs::{
-    Access, AsyncEvent, AsyncEvents, Buffer, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpEvent,
-    QpState, QueuePair, SrqEvent, XrcDomain, XrcTarget,
+    Access, Buffer, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState, QueuePair, XrcDomain,
+    XrcTarget,
 };
 use blueflame::wqe::{self, WorkRequest};
 
@@ -59,7 +60,7 @@ impl Worker {
     fn post(&mut self, slot: usize) {
         let sge = self.buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
-        unsafe { self.srq.post(WrId(slot as u64), &[sge]) }.expect("room");
+        unsafe { self.srq.post_unchecked(WrId(slot as u64), &[sge]) }.expect("room");
     }
 
     fn srqn(&self) -> Srqn {

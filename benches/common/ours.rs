@@ -4,7 +4,8 @@ use std::ptr::NonNull;
 
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{ExclusiveRegister, Register, SharedRegister};
-use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::queue::SendQueue;
+use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Transport;
 use blueflame::types::{Qpn, Rkey, SqPi, WrId};
 use blueflame::{Remote, transport};

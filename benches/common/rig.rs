@@ -3,11 +3,12 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-use blueflame::cq::CqParts;
+use blueflame::cq::setup::CqParts;
 use blueflame::db::{Register, RegisterParts, ThreadRegister};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Psn, Qkey};
-use blueflame::verbs::{Device, OwnedCq, Path, QueuePair, adopt_qp, ffi};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::{Device, OwnedCq, Path, QueuePair, ffi};
 use rdma_sys as sys;
 
 /// Bytes of a WQEBB, and of a CQE.

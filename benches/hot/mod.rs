@@ -36,16 +36,16 @@ macro_rules! hot {
 use core::ptr::NonNull;
 
 use blueflame::cq::compressed::Checksum;
-use blueflame::cq::{CompletionQueue, Compressed, NoOverrun, OncePerCall, Side};
+use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
+use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
-use blueflame::queue::{
-    FreeList, Home, PooledBuffer, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SlotPool, Staged,
-    Template,
-};
+use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
+use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
-use blueflame::wqe::{
-    self, CompactAv, DcAddress, DcStream, Fence, GatherLen, InlineLen, To, UdAddress, Window, WindowRights,
-};
+use blueflame::wqe::address::{CompactAv, DcStream, To};
+use blueflame::wqe::keys::{Window, WindowRights};
+use blueflame::wqe::template::{GatherLen, InlineLen};
+use blueflame::wqe::{self, DcAddress, Fence, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
@@ -55,23 +55,23 @@ pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
 /// A prepared RDMA WRITE of 8 bytes, inline.
-pub(crate) type WriteShot = Template<wqe::Write, InlineLen<8>>;
+pub(crate) type WriteShot = Template<wqe::operations::Write, InlineLen<8>>;
 /// A prepared RDMA WRITE from registered memory.
-pub(crate) type EntryShot = Template<wqe::Write, GatherLen<1>>;
+pub(crate) type EntryShot = Template<wqe::operations::Write, GatherLen<1>>;
 /// A prepared SEND of 8 bytes, inline.
-pub(crate) type SendShot = Template<wqe::Send, InlineLen<8>>;
+pub(crate) type SendShot = Template<wqe::operations::Send, InlineLen<8>>;
 /// Where a datagram goes within the subnet.
 pub(crate) type NearAddress = UdAddress<CompactAv>;
 /// A prepared datagram of 8 bytes, inline, to such an address.
-pub(crate) type NearShot = Template<To<wqe::Send, NearAddress>, InlineLen<8>>;
+pub(crate) type NearShot = Template<To<wqe::operations::Send, NearAddress>, InlineLen<8>>;
 /// A prepared datagram of 8 bytes, inline, to any address.
-pub(crate) type FarShot = Template<To<wqe::Send, UdAddress>, InlineLen<8>>;
+pub(crate) type FarShot = Template<To<wqe::operations::Send, UdAddress>, InlineLen<8>>;
 /// A target within the subnet.
 pub(crate) type NearTarget = DcAddress<CompactAv>;
 /// A prepared RDMA WRITE of 8 bytes, inline, to such a target.
-pub(crate) type NearTargetShot = Template<To<wqe::Write, NearTarget>, InlineLen<8>>;
+pub(crate) type NearTargetShot = Template<To<wqe::operations::Write, NearTarget>, InlineLen<8>>;
 /// A prepared RDMA WRITE of 8 bytes, inline, by XRC.
-pub(crate) type XrcShot = Template<To<wqe::Write, Srqn>, InlineLen<8>>;
+pub(crate) type XrcShot = Template<To<wqe::operations::Write, Srqn>, InlineLen<8>>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
@@ -162,7 +162,7 @@ hot! {
     }
 
     /// Copies memory.
-    fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &wqe::Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
+    fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &wqe::operations::Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&wqe::memcpy(*opaque, from, to, from.lkey).signaled(id)) }
     }
@@ -339,7 +339,7 @@ hot! {
     /// A receive buffer.
     fn post_receive(rq: &mut RecvQueue, into: &[Sge], id: WrId) -> Result<(), RecvError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { rq.post(id, into) }
+        unsafe { rq.post_unchecked(id, into) }
     }
 
     /// The tag of a completed receive.

@@ -2,14 +2,17 @@
 use std::hint::black_box;
 
 use blueflame::cq::compressed::Checksum;
-use blueflame::cq::{CompletionQueue, Compressed, CqId, PollMode};
+use blueflame::cq::mode::{Compressed, PollMode};
+use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{DoorbellFence, OneFence, Register};
-use blueflame::queue::{PooledBuffer, RecvQueue, SendQueue, SlotPool, Template};
+use blueflame::queue::owning::{PooledBuffer, SlotPool};
+use blueflame::queue::{RecvQueue, SendQueue, Template};
 use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
-use blueflame::wqe::{
-    self, CompactAv, DcAddress, DcStream, GlobalRoute, Request, SupportedOn, TemplatePayload, UdAddress, Window,
-};
+use blueflame::wqe::address::{CompactAv, DcStream, GlobalRoute};
+use blueflame::wqe::keys::Window;
+use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, transport};
 use serde::{Deserialize, Serialize};
 
@@ -235,7 +238,8 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 
 /// Bytes of a burst, and of what is posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
-static OPAQUE: wqe::Opaque = wqe::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
+static OPAQUE: wqe::operations::Opaque =
+    wqe::operations::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
 
 /// A queue with a request in each place.
 fn posted(cq: CqId) -> SendQueue<transport::Rc> {
@@ -396,7 +400,7 @@ fn templates() -> Vec<Case> {
         let shot = sq.template(request.signaled(WrId(0))).expect("within the limits");
         (sq, shot)
     }
-    fn write() -> Request<wqe::Write> {
+    fn write() -> Request<wqe::operations::Write> {
         wqe::write(message(0).to)
     }
     fn two_fences() -> (SendQueue<transport::Rc>, hot::WriteShot) {

@@ -3,9 +3,14 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
 
 use blueflame::cq::compressed::Checksum;
-use blueflame::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, Standard};
+use blueflame::cq::mode::{Compressed, PollMode, Standard};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
-use blueflame::queue::{FreeList, RecvQueue, RqParts, SendQueue, Slot, SlotPool, SqParts, WqeRecord};
+use blueflame::queue::owning::{FreeList, Slot, SlotPool};
+use blueflame::queue::recv::RqParts;
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi};
 

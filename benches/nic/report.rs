@@ -81,7 +81,7 @@ impl Report {
     /// Puts the findings together, with the verdict that follows from them.
     pub(crate) fn new(
         device: &str,
-        attr: &blueflame::verbs::DeviceAttr,
+        attr: &blueflame::verbs::device::DeviceAttr,
         half_bytes: usize,
         mapping: &Mapping,
         clock_overhead_ns: f64,

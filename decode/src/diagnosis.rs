@@ -1,5 +1,6 @@
 //! Diagnoses of failures, and advice. The texts are those of [`blueflame::cq`] and [`blueflame_devx::cmd`].
-use blueflame::cq::{CqeOpcode, KnownSyndrome, Syndrome, WcStatus, vendor_advice};
+use blueflame::cq::error::{KnownSyndrome, vendor_advice};
+use blueflame::cq::{CqeOpcode, Syndrome, WcStatus};
 use blueflame_devx::cmd::{Opcode, Status};
 
 use crate::layout::cqe as layout;

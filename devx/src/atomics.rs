@@ -1,6 +1,6 @@
 //! Which atomics the device has, and in which byte order it returns 8 bytes.
 
-use blueflame::wqe::AtomicWord;
+use blueflame::wqe::atomics::AtomicWord;
 
 use crate::ask::has;
 use crate::caps::CapMode;

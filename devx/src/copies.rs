@@ -1,6 +1,6 @@
 //! Memory copies by the device.
 
-use blueflame::wqe::MAX_MEMCPY_BYTES;
+use blueflame::wqe::limits::MAX_MEMCPY_BYTES;
 
 use crate::ask::has;
 use crate::cmd::CmdHcaCap;
@@ -9,7 +9,7 @@ use crate::error::Error;
 
 impl Context {
     /// The longest [copy](blueflame::wqe::memcpy) that the device makes, in bytes:
-    /// [`Opaque::max_bytes`](blueflame::wqe::Opaque::max_bytes) of queue pairs that
+    /// [`Opaque::max_bytes`](blueflame::wqe::operations::Opaque::max_bytes) of queue pairs that
     /// [copy](crate::object::QpBuilder::memcpy).
     ///
     /// # Errors

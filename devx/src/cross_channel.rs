@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use blueflame::wqe::DeviceClock;
+use blueflame::wqe::cross_channel::DeviceClock;
 
 use crate::ask::has;
 use crate::cmd::{AccessRegisterIn, AccessRegisterOut, RegisterAccess, RegisterId, RegisterMtutc, TimeStampMode};
@@ -24,7 +24,7 @@ impl Context {
         has("cmd_hca_cap.cd", self.general()?.cd())
     }
 
-    /// Whether queues can wait for the clock ([`wait_until`](blueflame::wqe::ClockReading::wait_until)).
+    /// Whether queues can wait for the clock ([`wait_until`](blueflame::wqe::cross_channel::ClockReading::wait_until)).
     ///
     /// # Errors
     /// [`Error::Capability`] if not, or [`Error::Command`].

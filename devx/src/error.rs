@@ -1,6 +1,6 @@
 //! Errors of objects and commands.
 
-use blueflame::cq::ReceiverError;
+use blueflame::cq::setup::ReceiverError;
 use blueflame::types::Cqn;
 use blueflame::verbs::{self, CallError};
 
@@ -91,7 +91,7 @@ pub enum Error {
     /// Unpolled completions of an earlier receiver lie in the completion queue of a new receiver of frames. They would
     /// pass for the new receiver's, because completions of frames carry no queue number. Poll the queue until it is
     /// empty, or call [`forget`](blueflame::CompletionQueue::forget) with
-    /// [`Whose::Receives`](blueflame::cq::Whose::Receives) on it. Nothing was sent.
+    /// [`Whose::Receives`](blueflame::cq::setup::Whose::Receives) on it. Nothing was sent.
     #[error(
         "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames have no \
          numbers: poll it until it is empty, or let it forget receives",

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueflame::cq::Receiver;
+use blueflame::cq::setup::Receiver;
 
 use crate::context::{Context, Object, Under};
 use crate::error::Error;

@@ -20,8 +20,10 @@ use core::ptr::NonNull;
 use std::ffi::CString;
 use std::os::fd::{BorrowedFd, RawFd};
 
-use blueflame::verbs::{CallError, DeviceAttr, LinkLayer, Mtu, Path, Port, PortState, take_context};
-use blueflame::wqe::DataUnits;
+use blueflame::verbs::adopt::take_context;
+use blueflame::verbs::device::{DeviceAttr, LinkLayer, Mtu, Port, PortState};
+use blueflame::verbs::{CallError, Path};
+use blueflame::wqe::formats::DataUnits;
 use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_device};
 
 use crate::caps;

@@ -12,7 +12,7 @@ use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
 
 use blueflame::cq::{Notify, Side};
-use blueflame::verbs::{adopt_channel, adopt_context, adopt_cq, adopt_pd, adopt_qp, adopt_srq};
+use blueflame::verbs::adopt::{adopt_channel, adopt_context, adopt_cq, adopt_pd, adopt_qp, adopt_srq};
 use blueflame::{WrId, transport, wqe};
 use clap::Parser;
 use common::Failure;
@@ -125,7 +125,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     let mut pool = blueflame::verbs::Pool::new(&pd, 4096, blueflame::verbs::Access::LOCAL_WRITE)?;
     let mailbox = pool.take(64)?;
     // SAFETY: the buffer is read when the receive has completed, and lives longer than the queue.
-    unsafe { srq.post(WrId(7), &[mailbox.sge()])? };
+    unsafe { srq.post_unchecked(WrId(7), &[mailbox.sge()])? };
     cq.arm(Notify::Any);
     // More than 32 bytes: plain queue pairs let the device put less into the completion in place of the buffer.
     let message = b"through a shared receive queue of rdma-sys, 48 B";

@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use blueflame::verbs::{Device, Mtu, OpenOptions, Path};
+use blueflame::verbs::device::Mtu;
+use blueflame::verbs::{Device, OpenOptions, Path};
 use clap::Args;
 
 use crate::Failure;

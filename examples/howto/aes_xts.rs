@@ -2,7 +2,9 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
-use blueflame::wqe::{self, BlockSize, EncryptedSide, Encryption, Fence, KeyRights, SignatureOrder, WorkRequest};
+use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence, WorkRequest};
 use blueflame::{PostError, WrId};
 use blueflame_devx::Context;
 use blueflame_devx::object::{Dek, EncryptingKey, Pd, XtsKey};

@@ -10,7 +10,8 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{CqeCopy, PollMode};
+use blueflame::cq::CqeCopy;
+use blueflame::cq::mode::PollMode;
 use blueflame::transport::Rc;
 use blueflame::verbs::{self, Access, Buffer, Device, OpenOptions, OwnedCq, Path, Pool, ProtectionDomain, QueuePair};
 use blueflame::{CompletionQueue, WrId};

@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
 
     let rq = caller.rq.as_mut().ok_or("no receive queue")?;
     // SAFETY: a message of no bytes needs no memory.
-    unsafe { rq.post(WrId(2), &[])? };
+    unsafe { rq.post_unchecked(WrId(2), &[])? };
     caller.sq.post(&wqe::send().signaled(WrId(3)))?;
     howto::completion(&mut sends, |cqe| Ok(caller.sq.retire(cqe)?))?;
     howto::completion(&mut started, |cqe| Ok(slave.sq.retire(cqe)?))?;

@@ -4,8 +4,10 @@
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-use blueflame::verbs::{Access, Device, Error, Pool, Prefetch, ProtectionDomain, WindowType};
-use blueflame::wqe::{self, KeyRights, WindowRights};
+use blueflame::verbs::memory::{Prefetch, WindowType};
+use blueflame::verbs::{Access, Device, Error, Pool, ProtectionDomain};
+use blueflame::wqe::keys::{KeyRights, WindowRights};
+use blueflame::wqe::{self};
 use blueflame::{Remote, WrId};
 use howto::{End, Failure};
 

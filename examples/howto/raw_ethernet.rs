@@ -7,7 +7,8 @@ use std::io;
 use std::ptr::NonNull;
 
 use blueflame::transport::RawPacket;
-use blueflame::verbs::{Device, Gid, Qp, QueuePair, ffi};
+use blueflame::verbs::device::Gid;
+use blueflame::verbs::{Device, Qp, QueuePair, ffi};
 use blueflame::{WrId, wqe};
 use howto::Failure;
 use rdma_sys as sys;
@@ -96,7 +97,7 @@ fn main() -> Result<(), Failure> {
     let QueuePair { mut sq, rq, .. } = pair;
     let mut rq = rq.ok_or("no receive queue")?;
     // SAFETY: the buffer is registered longer than the queue lives, and read after the completion.
-    unsafe { rq.post(WrId(1), &[buffer.sge()])? };
+    unsafe { rq.post_unchecked(WrId(1), &[buffer.sge()])? };
 
     // ANCHOR: send
     // Destination, source, EtherType, data: as many bytes as Ethernet wants at least.

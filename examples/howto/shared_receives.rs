@@ -14,7 +14,7 @@ const MESSAGES: usize = 20;
 fn post(srq: &mut OwnedSrq, memory: &Buffer, n: usize) -> Result<(), RecvError> {
     let place = memory.sge_of(n * BYTES..(n + 1) * BYTES);
     // SAFETY: `main` keeps the memory longer than the queue, and reads a buffer after its completion only.
-    unsafe { srq.post(WrId(n as u64), &[place]) }
+    unsafe { srq.post_unchecked(WrId(n as u64), &[place]) }
 }
 
 fn main() -> Result<(), Failure> {

@@ -2,8 +2,11 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
-use blueflame::wqe::{self, BlockSignature, BlockSize, Escape, Fence, Guard, KeyRights, Seed, Signature, SignedBlocks};
-use blueflame::wqe::{T10Dif, WorkRequest};
+use blueflame::wqe::WorkRequest;
+use blueflame::wqe::formats::T10Dif;
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed, Signature, SignedBlocks};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence};
 use blueflame::{PostError, WrId};
 use blueflame_devx::Context;
 use blueflame_devx::object::{Pd, SignatureKey};

@@ -1,10 +1,11 @@
 //! Tag matching: the device compares messages with a list of tagged buffers, and puts each into the buffer with its
 //! tag.
 
-use blueflame::queue::TagEvent;
+use blueflame::queue::tags::TagEvent;
 use blueflame::tagged::TagHeader;
 use blueflame::transport::Rc;
-use blueflame::verbs::{Device, OwnedCq, OwnedTagMatching};
+use blueflame::verbs::receive::OwnedTagMatching;
+use blueflame::verbs::{Device, OwnedCq};
 use blueflame::{WrId, wqe};
 use howto::{End, Failure};
 
@@ -45,7 +46,7 @@ fn main() -> Result<(), Failure> {
     let mut batch = list.receives();
     for n in 0..UNEXPECTED {
         // SAFETY: the memory is registered longer than the queues live, and read after the completion.
-        unsafe { batch.push(WrId(n as u64), &[memory.sge_of(n * BYTES..(n + 1) * BYTES)])? };
+        unsafe { batch.push_unchecked(WrId(n as u64), &[memory.sge_of(n * BYTES..(n + 1) * BYTES)])? };
     }
     batch.ring_doorbell();
 

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use blueflame::WrId;
 use blueflame::verbs::Device;
-use blueflame::wqe::{self, DeviceClock};
+use blueflame::wqe::cross_channel::DeviceClock;
+use blueflame::wqe::{self};
 use blueflame_devx::Context;
 use howto::{End, Failure};
 
@@ -33,7 +34,7 @@ fn main() -> Result<(), Failure> {
     let (mut near, mut far) = howto::connected(&pd)?;
     let rq = far.pair.rq.as_mut().ok_or("no receive queue")?;
     // SAFETY: the buffer is registered longer than the queue lives, and read after the completion.
-    unsafe { rq.post(WrId(1), &[far.buffer.sge()])? };
+    unsafe { rq.post_unchecked(WrId(1), &[far.buffer.sge()])? };
 
     // ANCHOR: clock
     context.wait_on_time()?;

@@ -27,7 +27,7 @@ impl Worker {
         // ANCHOR_END: worker
         let buffer = howto::buffer(pd, 64)?;
         // SAFETY: the worker keeps the buffer as long as the queue, and reads it after the completion.
-        unsafe { srq.post(WrId(0), &[buffer.sge()])? };
+        unsafe { srq.post_unchecked(WrId(0), &[buffer.sge()])? };
         Ok(Self { srq, cq, buffer })
     }
 

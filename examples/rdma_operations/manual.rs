@@ -8,7 +8,8 @@
 use std::io::{Read, Write};
 
 use blueflame::types::{Psn, Qpn, Rkey};
-use blueflame::verbs::{Endpoint, Gid, Path, Qp};
+use blueflame::verbs::device::Gid;
+use blueflame::verbs::{Endpoint, Path, Qp};
 use blueflame::{Remote, SendQueue, transport, verbs};
 use common::Failure;
 

@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use blueflame::verbs::{Access, POOL_ALIGN, Pool};
+use blueflame::verbs::memory::POOL_ALIGN;
+use blueflame::verbs::{Access, Pool};
 use blueflame::{WrId, transport};
 use common::{Failure, prepared};
 
@@ -27,7 +28,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
         for (n, buffer) in buffers.iter().enumerate() {
             // SAFETY: here and below, the buffer is read when its receive has completed, and lives as long as the queue.
-            unsafe { rq.post(WrId(n as u64), &[buffer.sge()])? };
+            unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
         }
         let peer = pair.sq.connect_over(&mut stream, &path, &[])?;
         let first = u64::from_be_bytes(peer.data[..].try_into()?);
@@ -40,7 +41,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
                 let mut number = [0; BYTES];
                 buffer.read(0, &mut number);
                 // SAFETY: as above.
-                unsafe { rq.post(tag, &[buffer.sge()])? };
+                unsafe { rq.post_unchecked(tag, &[buffer.sge()])? };
                 let number = u64::from_be_bytes(number);
                 if number != next {
                     return Err(Failure::Data(format!("number {number} in place of {next}")));

@@ -79,7 +79,7 @@ impl Service {
         let mut bytes = [0; Command::BYTES];
         buffer.read(0, &mut bytes);
         // SAFETY: as when it was first posted; the command has been copied.
-        unsafe { self.srq.post(tag, &[buffer.sge()])? };
+        unsafe { self.srq.post_unchecked(tag, &[buffer.sge()])? };
         Ok((cqe.check().is_ok() && cqe.byte_len() as usize == Command::BYTES).then_some(bytes))
     }
 

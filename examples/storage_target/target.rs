@@ -6,7 +6,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::verbs::{Access, AsyncEvents, Drained, OwnedCq, POOL_ALIGN, Pool};
+use blueflame::verbs::device::AsyncEvents;
+use blueflame::verbs::memory::POOL_ALIGN;
+use blueflame::verbs::{Access, Drained, OwnedCq, Pool};
 use blueflame::{ByQpn, WrId};
 use common::Failure;
 
@@ -51,7 +53,7 @@ impl Target {
         let mut srq = pd.shared_recv_queue(pairs * depth, 1)?;
         for (n, buffer) in receives.iter().enumerate() {
             // SAFETY: the buffer is read when its receive has completed, and lives as long as the queue.
-            unsafe { srq.post(WrId(n as u64), &[buffer.sge()])? };
+            unsafe { srq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
         }
         let cq = device.completion_queue(pairs * (SENDS * depth + 1) + srq.capacity()).build()?;
         let (spare, spares) = channel();

@@ -15,7 +15,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use blueflame::verbs::{Device, LinkLayer};
+use blueflame::verbs::Device;
+use blueflame::verbs::device::LinkLayer;
 use serde_json::Value;
 
 /// Runs a program with `args`, separated by spaces; it must succeed. What it prints.

@@ -24,7 +24,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use blueflame::Remote;
-use blueflame::verbs::{Access, Buffer, CompletionChannel, OwnedCq, POOL_ALIGN, Pool, handshake};
+use blueflame::verbs::memory::POOL_ALIGN;
+use blueflame::verbs::{Access, Buffer, CompletionChannel, OwnedCq, Pool, handshake};
 use clap::Parser;
 use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup};
 use serde::Serialize;

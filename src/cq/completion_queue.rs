@@ -4,14 +4,14 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::compressed::{Layout, MiniFormat, RingAt, Unpack, Unpacked};
-use super::error::CqError;
+use super::cqe::view::{Cqe, CqeCopy, CqeView};
+use super::error::completion::CqError;
 use super::handled::Handled;
 use super::id::CqId;
 use super::initial;
 use super::mode::{Compressed, PollMode, Publish, Publishing, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
-use super::view::{Cqe, CqeCopy, CqeView};
 use crate::arch;
 use crate::types::{CqCi, Cqn};
 
@@ -49,7 +49,7 @@ pub enum Notify {
 /// that the places before it are free. The lent completion is counted twice, as a CQE and as the request posted in its
 /// place. The free place makes up for that.
 ///
-/// [`OncePerCall`](super::OncePerCall) needs more room and saves stores.
+/// [`OncePerCall`](crate::cq::mode::OncePerCall) needs more room and saves stores.
 ///
 /// # Waiting for events
 ///
@@ -69,6 +69,7 @@ pub enum Notify {
 ///     cq.poll_with(1, |cqe| kept = Some(cqe));
 /// }
 /// ```
+#[doc(alias = "CQ")]
 #[derive(Debug)]
 pub struct CompletionQueue<M: PollMode = Standard> {
     /// The next CQE to come.
@@ -142,7 +143,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///
     /// ```
     /// use blueflame::CompletionQueue;
-    /// use blueflame::cq::Compressed;
+    /// use blueflame::cq::mode::Compressed;
     /// use blueflame::cq::compressed::{Basic, Checksum};
     ///
     /// fn of_frames(cq: CompletionQueue) -> CompletionQueue<Compressed<Checksum>> {
@@ -190,7 +191,7 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// ```compile_fail,E0277
     /// use blueflame::CompletionQueue;
-    /// use blueflame::cq::NoOverrun;
+    /// use blueflame::cq::mode::NoOverrun;
     ///
     /// fn careless(cq: CompletionQueue) -> CompletionQueue<NoOverrun> {
     ///     cq.with_mode()
@@ -202,12 +203,12 @@ impl<M: PollMode> CompletionQueue<M> {
         unsafe { self.with_mode_unchecked() }
     }
 
-    /// Like [`with_mode`](Self::with_mode), but accepts [`NoOverrun`](super::NoOverrun) and modes built on it as well.
+    /// Like [`with_mode`](Self::with_mode), but accepts [`NoOverrun`](crate::cq::mode::NoOverrun) and modes built on it as well.
     ///
     /// # Safety
     ///
     /// In a mode that does not tell the device the consumer index, the queue cannot overrun, as described at
-    /// [`NoOverrun`](super::NoOverrun).
+    /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     #[must_use]
     pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> CompletionQueue<N> {
         let Self { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
@@ -233,6 +234,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// ```
     ///
     /// If `f` panics, the completion that it was given counts as consumed. The next call tells the device.
+    #[doc(alias("ibv_poll_cq", "ibv_start_poll", "ibv_next_poll"))]
     #[inline(always)]
     pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
         if const { M::Packing::PACKED } {
@@ -315,6 +317,7 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// A message of up to 64 bytes in the first half of a 128-byte CQE is not copied: for such queues use
     /// [`poll_with`](Self::poll_with).
+    #[doc(alias = "ibv_poll_cq")]
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
         if const { M::Packing::PACKED } {
@@ -357,7 +360,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
-    /// [`NoOverrun`](super::NoOverrun).
+    /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     ///
     /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it: the CQE's values were loaded and
     /// used, and the device writes a freed slot only a ring's length later.
@@ -373,6 +376,7 @@ impl<M: PollMode> CompletionQueue<M> {
 
     /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol at
     /// [`CompletionQueue`].
+    #[doc(alias = "ibv_req_notify_cq")]
     pub fn arm(&mut self, notify: Notify) {
         let request = (self.arm_sn & 3) << 28 | notify as u32 | self.next.ci();
         self.store_record(RECORD_ARM, request);
@@ -387,6 +391,7 @@ impl<M: PollMode> CompletionQueue<M> {
 
     /// Counts an event that the completion channel delivered for this queue, so that the device can tell the next
     /// [`arm`](Self::arm) from the one that the event answered (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_event`).
+    #[doc(alias = "ibv_ack_cq_events")]
     pub fn event_received(&mut self) {
         self.arm_sn = self.arm_sn.wrapping_add(1);
     }
@@ -404,7 +409,7 @@ impl<M: PollMode> CompletionQueue<M> {
         self.ring.addr()
     }
 
-    /// The queue's identity: [given](crate::queue::SqParts::cq) to the queues that complete here.
+    /// The queue's identity: [given](crate::queue::send::SqParts::cq) to the queues that complete here.
     #[must_use]
     pub const fn id(&self) -> CqId {
         self.id

@@ -1,11 +1,11 @@
 //! Removes the completions of a destroyed or reset queue pair from the ring.
 use super::completion_queue::CompletionQueue;
 use super::compressed::{Packing, RingAt, Unpack};
-use super::layout::CqeFormat;
+use super::cqe::layout::CqeFormat;
+use super::cqe::opcode::Side;
+use super::cqe::view::{Cqe, CqeView};
 use super::mode::{PollMode, Publish};
-use super::opcode::Side;
 use super::source::Source;
-use super::view::{Cqe, CqeView};
 use crate::arch;
 use crate::types::{CqCi, Qpn};
 

@@ -2,7 +2,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::error::CqError;
+use super::error::completion::CqError;
 use crate::types::Qpn;
 
 /// A completion queue's identity: no other [`CompletionQueue`](super::CompletionQueue) of the process has, had or will have it.

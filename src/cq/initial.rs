@@ -1,9 +1,9 @@
 //! Checks that memory is the ring of a completion queue.
-use super::error::CqError;
+use super::cqe::opcode::CqeOpcode;
+use super::cqe::view::CqeView;
+use super::error::completion::CqError;
 use super::id::CqId;
-use super::opcode::CqeOpcode;
 use super::ring::Ring;
-use super::view::CqeView;
 use crate::types::CqCi;
 
 /// Checks that each CQE is marked as never written, or that the device can have written it. The completion of a send

@@ -16,51 +16,41 @@
 //!
 //! The code has three layers for a CQE, in separate files. The field map ([`layout`]) has offsets and sizes, with their
 //! sources. The view ([`CqeView`]) reads the fields. [`CqeOpcode`], [`Syndrome`] and [`CqeError`] give their meaning.
-mod advice;
+
 mod completion_queue;
 pub mod compressed;
-mod error;
+pub mod cqe;
+pub mod error;
 mod forget;
-mod grh;
 mod handled;
 mod id;
 mod initial;
-pub mod layout;
-mod mode;
-mod opcode;
-mod packet;
+pub mod mode;
 mod parts;
 #[cfg(feature = "std")]
 mod receiver;
 mod resize;
 mod ring;
-mod signature;
 mod source;
-mod status;
-mod tag;
-mod timestamp;
-mod vendor;
-mod view;
+
+/// Raw parts, and calls for the code that makes completion queues and queue pairs.
+pub mod setup {
+    pub use super::forget::Whose;
+    pub use super::parts::CqParts;
+    #[cfg(feature = "std")]
+    pub use super::receiver::{Receiver, ReceiverError};
+    pub use super::resize::mark_unwritten;
+}
 
 pub use completion_queue::{CompletionQueue, Notify};
-pub use error::{CqError, CqeError, ErrorCqe, InlineError};
-pub use forget::Whose;
-pub use grh::{Grh, GrhKind};
+pub use cqe::layout;
+pub use cqe::layout::CqeFormat;
+pub use cqe::opcode::{CqeOpcode, Side, WcOpcode};
+pub use cqe::view::{Cqe, CqeCopy, CqeView};
+pub use error::completion::{CqError, CqeError, ErrorCqe};
+pub use error::status::{Syndrome, WcStatus};
 pub use handled::Handled;
 pub use id::CqId;
 pub(crate) use id::Origin;
-pub use layout::CqeFormat;
-pub use mode::{Compressed, Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Publishing, Standard};
-pub use opcode::{CqeOpcode, Side, WcOpcode};
-pub use packet::{L3Header, L4Header, RxHash};
-pub use parts::CqParts;
-#[cfg(feature = "std")]
-pub use receiver::{Receiver, ReceiverError};
-pub use resize::{ResizeError, mark_unwritten};
-pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
+pub use resize::ResizeError;
 pub use source::{InQueue, Private, Source};
-pub use status::{KnownSyndrome, Syndrome, WcStatus};
-pub use tag::{ListOperation, TagCqe, TagMatch, TmCqe};
-pub use timestamp::{ClockInfo, real_time_nanoseconds};
-pub use vendor::vendor_advice;
-pub use view::{Cqe, CqeCopy, CqeView};

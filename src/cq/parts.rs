@@ -6,6 +6,7 @@ use crate::types::{CqCi, Cqn};
 ///
 /// A plain description. [`CompletionQueue::from_parts`](super::CompletionQueue::from_parts) checks it as far as
 /// possible; its "Safety" section lists the conditions that it cannot check.
+#[doc(alias = "mlx5dv_cq")]
 #[derive(Clone, Copy, Debug)]
 pub struct CqParts {
     /// The first CQE (`mlx5dv_cq::buf`), aligned to `cqe_size`. CQEs that the device has not written have opcode 0xf.

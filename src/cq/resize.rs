@@ -3,10 +3,10 @@ use core::fmt;
 use core::ptr::NonNull;
 
 use super::completion_queue::{CompletionQueue, MAX_CQES};
-use super::error::CqError;
-use super::layout::EMPTY;
+use super::cqe::layout::EMPTY;
+use super::cqe::opcode::CqeOpcode;
+use super::error::completion::CqError;
 use super::mode::PollMode;
-use super::opcode::CqeOpcode;
 use super::ring::Ring;
 use crate::arch;
 use crate::types::CqCi;
@@ -102,6 +102,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///   has succeeded.
     /// - The old ring is readable until this returns. After, this queue does not need it, unless the error is [`ResizeError::Ring`]: the
     ///   queue is still over the old ring then. Any error means that the device may still write there.
+    #[doc(alias = "mlx5_cq_resize_copy_cqes")]
     pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, ResizeError> {
         self.check_ring(buf, cqe_cnt).map_err(ResizeError::Ring)?;
         let cqe_bytes = self.ring.cqe_bytes();

@@ -2,7 +2,7 @@
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::layout::CqeFormat;
+use super::cqe::layout::CqeFormat;
 
 /// Only this crate implements [`Source`]: views rely on what implementations promise.
 pub trait Sealed {}

@@ -2,6 +2,7 @@ use core::fmt;
 use core::ptr::NonNull;
 
 /// The location of a BlueFlame register: the data of `mlx5dv_qp::bf` as plain numbers and pointers.
+#[doc(alias("UAR", "mlx5dv_devx_uar"))]
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterParts {
     /// The register's first half, inside a mapped UAR page (`mlx5dv_qp::bf.reg`). 8-byte aligned; with `size` not zero,

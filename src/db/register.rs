@@ -44,6 +44,7 @@ pub trait Stored: Sealed {
 pub struct Doorbell(());
 
 /// A whole WQE was copied.
+#[doc(alias = "BF")]
 #[derive(Debug)]
 #[must_use = "the register's mode must know what was stored"]
 pub struct BlueFlame(());

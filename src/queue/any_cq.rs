@@ -3,7 +3,9 @@
 use core::fmt;
 
 use super::owned::Owned;
-use crate::cq::{CompletionQueue, CqId, Cqe, PollMode, Whose};
+use crate::cq::mode::PollMode;
+use crate::cq::setup::Whose;
+use crate::cq::{CompletionQueue, CqId, Cqe};
 
 /// A completion queue, polled in any mode, with its object's handle `H`. Creating and resetting queue pairs takes one.
 /// A lent completion borrows its queue. So while one is lent, no queue that completes there can be created or reset.

@@ -1,9 +1,10 @@
 //! Queues that work when another queue's request says so.
-use super::recv::RecvQueue;
-use super::send::SendQueue;
+use super::recv::queue::RecvQueue;
+use super::send::queue::SendQueue;
 use crate::db::Managed;
-use crate::transport::Transport;
-use crate::wqe::{RecvEnable, Request, SendEnable, enable_receives, enable_sends};
+use crate::transport::{RecvForm, Transport};
+use crate::wqe::operations::{RecvEnable, SendEnable};
+use crate::wqe::{Request, enable_receives, enable_sends};
 
 impl<T: Transport> SendQueue<T, Managed> {
     /// A request for another queue, which makes the device execute everything posted here so far (SEND_EN). Later posts
@@ -38,7 +39,7 @@ impl<T: Transport> SendQueue<T, Managed> {
     }
 }
 
-impl RecvQueue {
+impl<F: RecvForm> RecvQueue<F> {
     /// A request for a send queue, which makes the device receive into everything posted here so far (RCV_EN). The
     /// queue pair must have been created for this (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of
     /// `blueflame-devx`). Such a queue pair receives into nothing else. For any other queue pair, the request completes

@@ -4,9 +4,10 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::owning::Holds;
+use super::owning::queues::Holds;
+use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Layout, MiniFormat};
-use crate::cq::{CompletionQueue, Compressed, PollMode, Publishing};
+use crate::cq::mode::{Compressed, PollMode, Publishing};
 
 /// A queue of this crate together with the object under it. It derefs to the queue. It keeps the object alive, and
 /// everything that the object needs. `H` is the object's handle; clone it for set-up calls. `verbs` makes such queues.

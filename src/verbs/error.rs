@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::event::event;
-use crate::cq::ReceiverError;
+use crate::cq::setup::ReceiverError;
 use crate::types::Qpn;
 
 /// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
@@ -110,7 +110,7 @@ pub enum Error {
         /// The port, from 1.
         port: u8,
         /// Its state.
-        state: super::PortState,
+        state: crate::verbs::device::PortState,
     },
     /// The queue pair does not go from one state to the other.
     WrongState {
@@ -153,7 +153,7 @@ pub enum Error {
     /// The peer gave neither a GID nor a LID that this port could reach it by.
     PeerWithoutAddress {
         /// The port's link layer.
-        link_layer: super::LinkLayer,
+        link_layer: crate::verbs::device::LinkLayer,
     },
     /// The two sides are set up so that no packet of one reaches the other.
     Mismatch {
@@ -195,7 +195,7 @@ pub enum Error {
     /// The completion queue of a new receiver of frames holds unpolled completions of an earlier receiver. They would
     /// pass for completions of the new receiver, because completions of frames have no number. Poll the queue until it
     /// is empty, or call [`forget`](crate::CompletionQueue::forget) with
-    /// [`Whose::Receives`](crate::cq::Whose::Receives) on it.
+    /// [`Whose::Receives`](crate::cq::setup::Whose::Receives) on it.
     StaleReceives {
         /// The completion queue.
         cqn: crate::types::Cqn,
@@ -351,7 +351,7 @@ impl fmt::Display for Error {
             Self::PortNotActive { port, state } => {
                 write!(f, "port {port} carries no data (its state is {state:?}): is its cable in, its interface up?")
             }
-            Self::WrongState { is, to } => super::state::describe_wrong_state(f, *is, *to),
+            Self::WrongState { is, to } => crate::verbs::qp::state::describe_wrong_state(f, *is, *to),
             Self::ResetElsewhere { qpn } => write!(
                 f,
                 "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old requests \
@@ -371,10 +371,10 @@ impl fmt::Display for Error {
                 "the completion queue of the {which} was not given, so that completions from before the reset would stay in it"
             ),
             Self::PeerWithoutAddress { link_layer } => match link_layer {
-                super::LinkLayer::Ethernet => {
+                crate::verbs::device::LinkLayer::Ethernet => {
                     f.write_str("the peer sent no GID, which Ethernet needs: give the peer a GID index")
                 }
-                super::LinkLayer::InfiniBand => {
+                crate::verbs::device::LinkLayer::InfiniBand => {
                     f.write_str("the peer sent neither a LID nor a GID: is a subnet manager running?")
                 }
             },

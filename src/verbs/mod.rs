@@ -72,88 +72,52 @@
 //! libmlx5 is not linked but loaded at run time, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
-mod address;
-mod adopt;
-mod any_cq;
-mod area;
-mod async_event;
-mod buffer_pool;
-mod channel;
-mod clock;
-mod contexts;
+mod adopted;
+mod connect;
 mod cq;
-mod cq_change;
-mod data_order;
-mod datagram;
-mod dct;
-mod device;
-mod endpoint;
+pub mod device;
+mod domain;
 mod error;
 mod event;
 pub mod ffi;
-mod foreign;
-pub mod handshake;
-mod initiator;
 mod leak;
-mod limits;
-mod link;
-mod memory;
-mod pages;
+pub mod memory;
 mod parts;
-mod path;
-mod pd;
-mod placement;
-mod pool;
-mod port;
 mod qp;
-mod qp_builder;
-mod qp_parts;
-mod raw_packet;
-mod register;
-mod route;
-mod srq;
-mod state;
-mod states;
-mod tag_matching;
-mod tag_receiver;
+pub mod receive;
+mod services;
 mod taken;
-mod teardown;
-mod thread_domain;
 mod wait;
-mod xrc;
-mod xrcd;
+
+/// Objects that other libraries made.
+pub mod adopt {
+    pub use super::adopted::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
+    pub use super::cq::queue::adopt_cq;
+    pub use super::receive::shared::adopt_srq;
+}
 
 pub use crate::queue::{AnyCq, Owned};
-pub use address::{AddressCache, AddressHandle};
-pub use adopt::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
-pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
-pub use buffer_pool::{BufferPool, PoolBuffer, Slabs};
-pub use channel::{CompletionChannel, CqEvent};
-pub use clock::{Clock, ClockError};
-pub use cq::{Cq, CqBuilder, CqMode, OwnedCq, adopt_cq};
-pub use dct::{Dct, DctBuilder};
-pub use device::{Device, DeviceAttr, OpenOptions, device_names};
-pub use endpoint::Endpoint;
+pub use connect::address::{AddressCache, AddressHandle};
+pub use connect::endpoint::Endpoint;
+pub use connect::handshake;
+pub use connect::path::Path;
+pub use connect::route::Route;
+pub use cq::channel::{CompletionChannel, CqEvent};
+pub use cq::queue::{Cq, CqBuilder, CqMode, OwnedCq};
+pub use device::open::{Device, OpenOptions, device_names};
+pub use domain::protection::ProtectionDomain;
+pub use domain::thread::ThreadDomain;
 pub use error::{CallError, Error};
-pub use link::{LinkLayer, PortState};
-pub use memory::{
-    Access, AddressSpace, Buffer, Change, Copier, DeviceMemory, DeviceRegion, DmaBufRegion, HugeBuffer, InPieces,
-    IndirectKey, Memory, MemoryAttr, MemoryWindow, NotReregistered, OnDemandAttr, OnDemandOps, Prefetch, RawMemory,
-    Region, Sges, WindowType,
-};
-pub use pages::Pages;
-pub use path::Path;
-pub use pd::ProtectionDomain;
-pub use pool::{POOL_ALIGN, Pool};
-pub use port::{Gid, GidEntry, GidType, Mtu, Port};
-pub use qp::{Qp, QueuePair, VerbsTransport};
-pub use qp_builder::QpBuilder;
-pub use route::Route;
-pub use srq::{OwnedSrq, Srq, adopt_srq};
-pub use state::QpState;
-pub use tag_matching::{OwnedTagMatching, TagAttr, TagMatchingBuilder};
-pub use tag_receiver::TagReceiver;
-pub use teardown::{Drain, Drained};
-pub use thread_domain::ThreadDomain;
-pub use xrc::XrcTarget;
-pub use xrcd::XrcDomain;
+pub use memory::access::Access;
+pub use memory::buffer::Buffer;
+pub use memory::pieces::HugeBuffer;
+pub use memory::pool::Pool;
+pub use memory::source::Memory;
+pub use qp::builder::QpBuilder;
+pub use qp::pair::{Qp, QueuePair, VerbsTransport};
+pub use qp::state::QpState;
+pub use qp::teardown::{Drain, Drained};
+pub use receive::shared::{OwnedSrq, Srq};
+pub use services::dct::{Dct, DctBuilder};
+pub use services::xrc_domain::XrcDomain;
+pub use services::xrc_target::XrcTarget;

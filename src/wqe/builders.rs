@@ -1,64 +1,70 @@
 //! How a request is built: its operation, then data, room for a template, and options. Knows no queue.
 use core::marker::PhantomData;
 
-use super::be::Be64;
-use super::configure::{ConfigureKey, KeyRights};
-use super::encryption::{Encryption, SignedAndEncrypted};
-use super::ethernet::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
-use super::formatted::{Formats, Formatted, KeyList};
-use super::key_list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
-use super::operation::{Carries, Fetches, Operation, Scatters};
-use super::operations::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
+use super::address::to::{Destination, To};
+use super::formats::encryption::{Encryption, SignedAndEncrypted};
+use super::formats::formatted::{Formats, Formatted, KeyList};
+use super::formats::signature::{BlockSignature, Psvs, SignatureFormat};
+use super::keys::configure::{ConfigureKey, KeyRights};
+use super::keys::list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
+use super::keys::window::{BindWindow, Invalidate, Piece, Window, WindowRights};
+use super::operations::frame::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
+use super::operations::service::{Carries, Fetches, Operation, Scatters};
+use super::operations::table::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, InlineThen, Registered, Sge};
 use super::request::Request;
 use super::seg::AtomicSeg;
-use super::signature::{BlockSignature, Psvs, SignatureFormat};
 use super::template::{GatherLen, InlineLen};
-use super::to::{Destination, To};
-use super::window::{BindWindow, Invalidate, Piece, Window, WindowRights};
+use super::words::be::Be64;
 use crate::transport::MIN_INLINE_HEADERS;
 use crate::types::{Ds, Lkey, Rkey};
 
 /// A request that does nothing.
+#[doc(alias = "MLX5_OPCODE_NOP")]
 #[inline]
 pub const fn nop() -> Request<Nop> {
     Request::new(Nop(()), Empty)
 }
 
 /// A message of zero bytes; add data with [`Request::gather`] or [`Request::inline`].
+#[doc(alias("ibv_wr_send", "IBV_WR_SEND", "MLX5_OPCODE_SEND"))]
 #[inline]
 pub const fn send() -> Request<Send> {
     Request::new(Send(()), Empty)
 }
 
 /// A write of zero bytes to `remote`; add data with [`Request::gather`] or [`Request::inline`].
+#[doc(alias("ibv_wr_rdma_write", "IBV_WR_RDMA_WRITE", "MLX5_OPCODE_RDMA_WRITE"))]
 #[inline]
 pub const fn write(remote: Remote) -> Request<Write> {
     Request::new(Write { remote }, Empty)
 }
 
 /// A read of zero bytes from `remote`; say where the data goes with [`Request::scatter`].
+#[doc(alias("ibv_wr_rdma_read", "IBV_WR_RDMA_READ", "MLX5_OPCODE_RDMA_READ"))]
 #[inline]
 pub const fn read(remote: Remote) -> Request<Read> {
     Request::new(Read { remote }, Empty)
 }
 
 /// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
+#[doc(alias("ibv_wr_atomic_fetch_add", "IBV_WR_ATOMIC_FETCH_AND_ADD"))]
 #[inline]
 pub const fn fetch_add(remote: Remote, add: u64) -> Request<FetchAdd> {
     Request::new(FetchAdd { remote, operands: AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(0) } }, Empty)
 }
 
 /// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
+#[doc(alias("ibv_wr_atomic_cmp_swp", "IBV_WR_ATOMIC_CMP_AND_SWP"))]
 #[inline]
 pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<CompareSwap> {
     let operands = AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
     Request::new(CompareSwap { remote, operands }, Empty)
 }
 
-/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](super::MAX_SGE_BYTES) bytes of a region that was
+/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](crate::wqe::limits::MAX_SGE_BYTES) bytes of a region that was
 /// registered for windows. When this is done, peers can access the piece with `rights` by the window's new key. That
-/// is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`); `verbs::MemoryWindow` keeps
+/// is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`); `verbs::memory::MemoryWindow` keeps
 /// count.
 ///
 /// The next request must not begin before this one is done. Give it at least [`Fence::Small`](super::Fence::Small).
@@ -89,6 +95,7 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
 /// let _ = sq.post(&wqe::bind_window(window, window.rkey(), piece, WindowRights::WRITE)); // it names memory
 /// # }
 /// ```
+#[doc(alias("ibv_bind_mw", "ibv_wr_bind_mw", "IBV_WR_BIND_MW"))]
 #[inline]
 pub const fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Request<BindWindow, Piece> {
     Request::new(BindWindow::new(window, new, piece, rights), Piece(piece))
@@ -97,6 +104,7 @@ pub const fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRi
 /// Invalidates a memory window of type 2: its peer no longer has access by `rkey`, and the window can be bound again.
 /// Post it on the queue pair that has bound the window. Give the next request [`Fence::Small`](super::Fence::Small),
 /// as after [`bind_window`].
+#[doc(alias("ibv_wr_local_inv", "IBV_WR_LOCAL_INV"))]
 #[inline]
 pub const fn local_invalidate(rkey: Rkey) -> Request<Invalidate> {
     Request::new(Invalidate::new(rkey), Empty)
@@ -111,7 +119,7 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 
 /// Configures the indirect memory key `key`, which was made with room for `room` entries. [`Request::list`],
 /// [`Request::interleaved`] or [`Request::list_at`] sets its memory; [`Request::rights`] sets its rights. Anything not
-/// set stays as it is. The key is valid when this is done. `verbs::IndirectKey` has both numbers.
+/// set stays as it is. The key is valid when this is done. `verbs::memory::IndirectKey` has both numbers.
 ///
 /// Addresses by the key count from 0. Requests of this side and of peers name it like the key of any region.
 /// [`local_invalidate`] takes all access by it back. Give the next request [`Fence::Small`](super::Fence::Small), as
@@ -151,6 +159,7 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 /// let _ = wqe::configure_key(Rkey(0x1800), 4).list([piece]).list([piece]);
 /// # }
 /// ```
+#[doc(alias("mlx5dv_wr_mkey_configure", "UMR", "MLX5_OPCODE_UMR"))]
 #[inline]
 pub const fn configure_key(key: Rkey, room: u16) -> Request<ConfigureKey, Unchanged> {
     Request::new(ConfigureKey::new(key), Unchanged { room })
@@ -158,6 +167,7 @@ pub const fn configure_key(key: Rkey, room: u16) -> Request<ConfigureKey, Unchan
 
 impl<P> Request<ConfigureKey, P> {
     /// Sets the rights of the key (`mlx5dv_wr_set_mkey_access_flags`).
+    #[doc(alias = "mlx5dv_wr_set_mkey_access_flags")]
     #[inline]
     pub fn rights(self, rights: KeyRights) -> Self {
         self.with_operation(|key| key.rights(rights))
@@ -220,6 +230,7 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     ///     Ok(())
     /// }
     /// ```
+    #[doc(alias = "mlx5dv_wr_set_mkey_sig_block")]
     #[inline]
     pub fn signature(
         self,
@@ -265,6 +276,7 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     ///     Ok(())
     /// }
     /// ```
+    #[doc(alias = "mlx5dv_wr_set_mkey_crypto")]
     #[inline]
     pub fn encryption(self, encryption: Encryption) -> Request<ConfigureKey, Formatted<P, Encryption>> {
         self.with_formats(encryption)
@@ -291,6 +303,7 @@ impl<P: KeyList> Request<ConfigureKey, Formatted<P, SignatureFormat>> {
 impl Request<ConfigureKey, Unchanged> {
     /// Puts pieces of other keys' memory behind the key, one after the other: an array `[Sge; N]` or a slice `&[Sge]`
     /// (`mlx5dv_wr_set_mkey_layout_list`). A WQE has room for 52.
+    #[doc(alias = "mlx5dv_wr_set_mkey_layout_list")]
     #[inline]
     pub fn list<L: EntryList<Sge>>(self, list: L) -> Request<ConfigureKey, Pieces<L>> {
         let entries = list.entries();
@@ -302,6 +315,7 @@ impl Request<ConfigureKey, Unchanged> {
     /// Puts memory of other keys behind the key in turn, `repeat` times: the bytes of each entry, then the bytes of
     /// each one stride further, and so on (`mlx5dv_wr_set_mkey_layout_interleaved`). A WQE has room for 51 entries.
     /// They take one more entry of the key.
+    #[doc(alias = "mlx5dv_wr_set_mkey_layout_interleaved")]
     #[inline]
     pub fn interleaved<L: EntryList<Strided>>(self, repeat: u32, list: L) -> Request<ConfigureKey, Interleaved<L>> {
         let list = Interleaved { list, repeat, room: self.payload().room };
@@ -311,7 +325,7 @@ impl Request<ConfigureKey, Unchanged> {
 
     /// Puts pieces of other keys' memory behind the key, by a list in memory at `place`. The list has `entries` of 16
     /// bytes ([`Sge::to_list_entry`]), and zeros up to a multiple of 64 bytes. It begins at a multiple of
-    /// [`KEY_LIST_ALIGN`](super::KEY_LIST_ALIGN), and must stay until the request is done. All pieces have `bytes`
+    /// [`KEY_LIST_ALIGN`](crate::wqe::limits::KEY_LIST_ALIGN), and must stay until the request is done. All pieces have `bytes`
     /// together.
     ///
     /// libmlx5 has no such request; it is Linux' (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_wr`).
@@ -336,6 +350,7 @@ impl Request<BindWindow, Piece> {
 
 /// A frame of no bytes. Add its headers with [`Request::inline_headers`], and the rest with [`Request::gather`] or
 /// [`Request::inline`]. If the device needs no inline headers, these can add the whole frame.
+#[doc(alias = "IBV_QPT_RAW_PACKET")]
 #[inline]
 pub const fn frame() -> Request<Frame> {
     Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
@@ -343,12 +358,14 @@ pub const fn frame() -> Request<Frame> {
 
 impl<P> Request<Send, P> {
     /// Adds immediate data, given in the CPU's order; the peer's completion carries it in network order.
+    #[doc(alias("ibv_wr_send_imm", "ibv_wr_rdma_write_imm", "IBV_WR_SEND_WITH_IMM", "IBV_WR_RDMA_WRITE_WITH_IMM"))]
     #[inline]
     pub fn imm(self, imm: u32) -> Request<SendImm, P> {
         self.with_operation(|_| SendImm { imm })
     }
 
     /// Has the peer's device invalidate its key `rkey` when the message arrives. Reliable connections only.
+    #[doc(alias("ibv_wr_send_inv", "IBV_WR_SEND_WITH_INV"))]
     #[inline]
     pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {
         self.with_operation(|_| SendInval { rkey: rkey.0 })
@@ -386,6 +403,7 @@ impl<O: Operation, P> Request<O, P> {
     /// - a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue;
     /// - a shared receive queue of the peer ([`Srqn`](crate::types::Srqn)) on the queue of an
     ///   [`XrcInitiator`](crate::transport::XrcInitiator).
+    #[doc(alias("ibv_wr_set_ud_addr", "mlx5dv_wr_set_dc_addr"))]
     #[inline]
     pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
         self.with_operation(|operation| To { operation, destination })
@@ -403,12 +421,14 @@ impl<P> Request<Write, P> {
 
 impl<O: Carries> Request<O> {
     /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
+    #[doc(alias("ibv_wr_set_sge_list", "ibv_sge"))]
     #[inline]
     pub fn gather<L: EntryList<Sge>>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 
     /// Copies the message's bytes into the WQE: `&[u8; N]` or a slice `&[u8]`.
+    #[doc(alias("ibv_wr_set_inline_data", "IBV_SEND_INLINE"))]
     #[inline]
     pub fn inline<D: InlineBytes>(self, data: D) -> Request<O, Inline<D>> {
         self.with_payload(Inline(data))

@@ -80,7 +80,7 @@ pub enum EncodeError {
     MemcpySize {
         /// Bytes of the copy.
         bytes: u32,
-        /// The most: [`Opaque::max_bytes`](super::Opaque::max_bytes), or [`MAX_MEMCPY_BYTES`].
+        /// The most: [`Opaque::max_bytes`](crate::wqe::operations::Opaque::max_bytes), or [`MAX_MEMCPY_BYTES`].
         limit: u32,
     },
 }

@@ -5,7 +5,7 @@
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 
 /// The most bytes of a copy: 2^31, which is a byte count of 0. A device's limit may be lower
-/// ([`Opaque::max_bytes`](super::Opaque::max_bytes)).
+/// ([`Opaque::max_bytes`](crate::wqe::operations::Opaque::max_bytes)).
 pub const MAX_MEMCPY_BYTES: u32 = 1 << 31;
 
 /// A memory key's list in memory begins at a multiple of so many bytes, as in Linux (`include/linux/mlx5/device.h`,

@@ -27,89 +27,57 @@
 //! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload,
 //! flags and the application's tag. It knows its size, at compile time if its parts do. It encodes itself DS by DS:
 //! into CPU registers if it is sure to fit one WQEBB, otherwise into the ring in place. There is one encoder;
-//! operations (a table in `operations.rs`) and payloads supply only the differences. [`seg`] has the segments'
+//! operations (a table in `operations/table.rs`) and payloads supply only the differences. [`seg`] has the segments'
 //! layouts.
 //!
 //! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), except for two places that the
 //! device does not read. These are the padding behind inline data (up to the next 16 bytes) and the compare word of a
 //! fetch-and-add. They are zero here; libmlx5 leaves the ring's old bytes there. Like libmlx5, this crate does not
 //! change the bytes of the ring past a WQE's end (past `ds * 16`).
-mod address;
-mod address_seg;
-mod atomic_seg;
-mod atomics;
-mod be;
+
+pub mod address;
+pub mod atomics;
 mod builders;
-mod bytes;
-mod clock;
-mod configure;
-mod cross_channel;
-mod ds;
-mod encryption;
+pub mod cross_channel;
 mod error;
-mod ethernet;
 mod flags;
-mod format_seg;
-mod formatted;
-mod key_change;
-mod key_list;
-mod key_seg;
-mod limits;
-mod memcpy;
+pub mod formats;
+pub mod keys;
+pub mod limits;
 mod opcode;
-mod operation;
-mod operations;
+pub mod operations;
 #[doc(hidden)]
 pub mod parts;
 mod payload;
 mod request;
 mod sealed;
 pub mod seg;
-mod signature;
+mod signing;
 mod sink;
-mod tag;
-mod tag_seg;
-mod template;
-mod to;
-mod window;
-mod wqe_signature;
-mod xrc;
+mod tags;
+pub mod template;
+mod words;
 
-pub use address::{AddressVector, CompactAv, DcAddress, DcStream, FullAv, GlobalRoute, StaticRate, UdAddress};
-pub use atomics::{AtomicWord, Masked, masked_compare_swap, masked_fetch_add};
+pub use address::vector::{DcAddress, UdAddress};
+pub use atomics::masked::{masked_compare_swap, masked_fetch_add};
 pub use builders::{
     bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
 };
-pub use clock::{ClockReading, DeviceClock, WaitError};
-pub use configure::{ConfigureKey, KeyRights};
-pub use cross_channel::{dump, wait_for_completion};
-pub use encryption::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
+pub use cross_channel::queues::{dump, wait_for_completion};
 pub use error::EncodeError;
-pub use ethernet::Frame;
 pub use flags::{CompletionMode, Fence};
-pub use key_list::Strided;
-pub use limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
-pub use memcpy::{Opaque, memcpy};
-pub use operation::SupportedOn;
-pub use operations::{
-    CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32,
-    MaskedFetchAdd64, MaskedFetchAdd128, Memcpy, Nop, Read, RecvEnable, Remote, Send, SendEnable, SendImm, SendInval,
-    SetPsv, TagAppend, TagRemove, TagSync, WaitCqe, WaitTime, Write, WriteImm,
-};
-pub use payload::{NoLocalMemory, Sge};
+pub use formats::signature::set_psv;
+pub use limits::Limits;
+pub use operations::copy::memcpy;
+pub use operations::service::SupportedOn;
+pub use operations::table::Remote;
+pub use payload::Sge;
 pub use request::{Request, WorkRequest};
-pub use signature::{
-    BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard, Psvs, Seed, Signature, SignatureBytes,
-    SignedBlocks, T10Dif, set_psv,
-};
-pub use tag::{TagOperation, tag_append, tag_remove, tag_sync};
-pub use template::{GatherLen, InlineLen, TemplatePayload};
-pub use to::{Destination, To};
-pub use window::{BindWindow, Invalidate, Window, WindowRights};
+pub use tags::entry::{tag_append, tag_remove, tag_sync};
 
-pub(crate) use cross_channel::{enable_receives, enable_sends};
-pub(crate) use ds::{DsWords, HeldDs};
+pub(crate) use cross_channel::queues::{enable_receives, enable_sends};
 pub(crate) use request::Control;
 pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};
+pub(crate) use signing::{ByteXor, Signing};
 pub(crate) use sink::{Composed, RingCursor, WQEBB_DS};
-pub(crate) use wqe_signature::{ByteXor, Signing};
+pub(crate) use words::ds::{DsWords, HeldDs};

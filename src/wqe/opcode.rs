@@ -3,6 +3,7 @@ use core::fmt;
 
 /// The operation that a send WQE requests: the low byte of the control segment's first word
 /// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_OPCODE_*`).
+#[doc(alias = "MLX5_OPCODE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Opcode {
@@ -57,6 +58,7 @@ pub enum Opcode {
 }
 
 /// Numbers of `enum ibv_wr_opcode` (rdma-core `libibverbs/verbs.h`), the verbs API's names of send operations.
+#[doc(alias = "ibv_wr_opcode")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 #[expect(missing_docs, reason = "the names are those of `enum ibv_wr_opcode`, which says no more than they do")]

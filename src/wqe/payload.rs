@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_SGE_BYTES};
-use super::operation::Found;
+use super::operations::service::Found;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
@@ -71,6 +71,7 @@ impl Payload for Empty {
 }
 
 /// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
+#[doc(alias = "ibv_sge")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sge {
     /// Address in the address space of the key, usually the virtual address.

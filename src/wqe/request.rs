@@ -1,13 +1,13 @@
 //! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its name.
-use super::ds::DsWords;
 use super::error::EncodeError;
 use super::flags::{CompletionMode, Fence, bits};
 use super::limits::Limits;
-use super::operation::{Operation, SupportedOn};
+use super::operations::service::{Operation, SupportedOn};
 use super::payload::{Empty, NoLocalMemory, Payload};
 use super::sealed::Sealed;
 use super::seg::CtrlSeg;
 use super::sink::Sink;
+use super::words::ds::DsWords;
 use crate::transport::Transport;
 use crate::types::{Ds, WrId};
 
@@ -84,6 +84,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
 /// # use blueflame::wqe;
 /// let _ = wqe::send().inline(b"once").inline(b"twice");
 /// ```
+#[doc(alias = "ibv_send_wr")]
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a request does nothing until it is posted"]
 pub struct Request<O, P = Empty> {
@@ -119,6 +120,7 @@ impl<O, P> Request<O, P> {
 
     /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and its
     /// room in the ring becomes free with the next signalled one.
+    #[doc(alias = "IBV_SEND_SIGNALED")]
     #[inline]
     pub fn signaled(self, wr_id: WrId) -> Self {
         Self { wr_id, ..self.completion(CompletionMode::Always) }
@@ -153,12 +155,14 @@ impl<O, P> Request<O, P> {
     }
 
     /// Marks the message so that it wakes a peer that waits for solicited events only (`IBV_SEND_SOLICITED`).
+    #[doc(alias = "IBV_SEND_SOLICITED")]
     #[inline]
     pub fn solicited(self) -> Self {
         Self { fm_ce_se: self.fm_ce_se | bits::SOLICITED, ..self }
     }
 
     /// Makes the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
+    #[doc(alias = "IBV_SEND_FENCE")]
     #[inline]
     pub fn fence(self, fence: Fence) -> Self {
         Self { fm_ce_se: self.fm_ce_se & !bits::FENCE | fence as u8, ..self }

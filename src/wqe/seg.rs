@@ -1,55 +1,46 @@
 //! The segments of a WQE. Each has its field map (byte offsets, big endian), its layout, which assertions hold to the
 //! map, and the construction of its words. Knows no request.
-use core::mem::{offset_of, size_of};
-
-use static_assertions::const_assert_eq;
-
-pub use super::address_seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
-pub use super::atomic_seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
-use super::be::join;
-pub use super::be::{Be16, Be32, Be64, Be128};
-use super::bytes::take8;
-use super::ds::DsWords;
+pub use super::address::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
+pub use super::atomics::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
 use super::flags::bits;
-pub use super::format_seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
-pub use super::key_seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
+pub use super::formats::seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
+pub use super::keys::seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
 pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
-pub use super::tag_seg::{TmSeg, TmTagSeg, tm};
+pub use super::tags::seg::{TmSeg, TmTagSeg, tm};
+use super::words::be::join;
+pub use super::words::be::{Be16, Be32, Be64, Be128};
+use super::words::bytes::take8;
+use super::words::ds::DsWords;
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
 
-/// Control segment: the first 16 bytes of every send WQE
-/// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`).
-///
-/// ```text
-///   0  opmod (8), producer index (16), opcode (8)
-///   4  queue pair number (24), 0 (2), DS (6)
-///   8  signature (8), stream (16), fm_ce_se (8)
-///  12  immediate data, or key to invalidate
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct CtrlSeg {
-    /// Opcode modifier in bits 31:24, producer index of the WQE's first WQEBB in 23:8, [`Opcode`] in 7:0.
-    pub opmod_idx_opcode: Be32,
-    /// Queue pair number in bits 31:8, size of the WQE in DS in 5:0.
-    pub qpn_ds: Be32,
-    /// XOR checksum of the WQE for queue pairs created with WQE signatures, otherwise 0.
-    pub signature: u8,
-    /// Stream of a DCI queue pair, big endian, otherwise 0.
-    pub dci_stream_channel_id: [u8; 2],
-    /// Fence mode in bits 7:5, completion mode in 3:2, solicited in bit 1.
-    pub fm_ce_se: u8,
-    /// Immediate data, or the key to invalidate, or 0.
-    pub imm: Be32,
+layout! {
+    /// Control segment: the first 16 bytes of every send WQE
+    /// (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`).
+    ///
+    /// ```text
+    ///   0  opmod (8), producer index (16), opcode (8)
+    ///   4  queue pair number (24), 0 (2), DS (6)
+    ///   8  signature (8), stream (16), fm_ce_se (8)
+    ///  12  immediate data, or key to invalidate
+    /// ```
+    #[doc(alias = "mlx5_wqe_ctrl_seg")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct CtrlSeg[DS_BYTES] {
+        /// Opcode modifier in bits 31:24, producer index of the WQE's first WQEBB in 23:8, [`Opcode`] in 7:0.
+        0 => pub opmod_idx_opcode: Be32,
+        /// Queue pair number in bits 31:8, size of the WQE in DS in 5:0.
+        4 => pub qpn_ds: Be32,
+        /// XOR checksum of the WQE for queue pairs created with WQE signatures, otherwise 0.
+        8 => pub signature: u8,
+        /// Stream of a DCI queue pair, big endian, otherwise 0.
+        9 => pub dci_stream_channel_id: [u8; 2],
+        /// Fence mode in bits 7:5, completion mode in 3:2, solicited in bit 1.
+        11 => pub fm_ce_se: u8,
+        /// Immediate data, or the key to invalidate, or 0.
+        12 => pub imm: Be32,
+    }
 }
-
-const_assert_eq!(size_of::<CtrlSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(CtrlSeg, opmod_idx_opcode), 0);
-const_assert_eq!(offset_of!(CtrlSeg, qpn_ds), 4);
-const_assert_eq!(offset_of!(CtrlSeg, signature), 8);
-const_assert_eq!(offset_of!(CtrlSeg, dci_stream_channel_id), 9);
-const_assert_eq!(offset_of!(CtrlSeg, fm_ce_se), 11);
-const_assert_eq!(offset_of!(CtrlSeg, imm), 12);
 
 /// The parts of the first word, each where it belongs and zero elsewhere, so that an `or` puts them together.
 impl CtrlSeg {
@@ -107,28 +98,26 @@ impl CtrlSeg {
     }
 }
 
-/// Remote address segment of RDMA and atomic operations (`struct mlx5_wqe_raddr_seg`).
-///
-/// ```text
-///   0  address (64)
-///   8  rkey
-///  12  0
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct RaddrSeg {
-    /// Address in the peer's memory, in the address space of the key.
-    pub raddr: Be64,
-    /// The peer's key of that memory.
-    pub rkey: Be32,
-    /// Zero.
-    pub reserved: Be32,
+layout! {
+    /// Remote address segment of RDMA and atomic operations (`struct mlx5_wqe_raddr_seg`).
+    ///
+    /// ```text
+    ///   0  address (64)
+    ///   8  rkey
+    ///  12  0
+    /// ```
+    #[doc(alias = "mlx5_wqe_raddr_seg")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct RaddrSeg[DS_BYTES] {
+        /// Address in the peer's memory, in the address space of the key.
+        0 => pub raddr: Be64,
+        /// The peer's key of that memory.
+        8 => pub rkey: Be32,
+        /// Zero.
+        12 => pub reserved: Be32,
+    }
 }
-
-const_assert_eq!(size_of::<RaddrSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(RaddrSeg, raddr), 0);
-const_assert_eq!(offset_of!(RaddrSeg, rkey), 8);
-const_assert_eq!(offset_of!(RaddrSeg, reserved), 12);
 
 impl RaddrSeg {
     #[inline]
@@ -137,30 +126,27 @@ impl RaddrSeg {
     }
 }
 
-/// Queue segment: the queue that WAIT, SEND_EN and RCV_EN refer to (DPDK `drivers/common/mlx5/mlx5_prm.h`,
-/// `struct mlx5_wqe_qseg`; libmlx5 of MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
-///
-/// ```text
-///   0  0 (64)
-///   8  index (32)
-///  12  0 (8), number of the queue (24)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct QueueSeg {
-    /// Zero.
-    pub reserved: Be64,
-    /// For a completion queue, the CQE to wait for, 24 bits. For other queues, the producer index to go up to, 16
-    /// bits.
-    pub max_index: Be32,
-    /// The queue's number, or its queue pair's.
-    pub qpn_cqn: Be32,
+layout! {
+    /// Queue segment: the queue that WAIT, SEND_EN and RCV_EN refer to (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+    /// `struct mlx5_wqe_qseg`; libmlx5 of MLNX_OFED 4.3 `src/wqe.h`, `struct mlx5_wqe_wait_en_seg`).
+    ///
+    /// ```text
+    ///   0  0 (64)
+    ///   8  index (32)
+    ///  12  0 (8), number of the queue (24)
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct QueueSeg[DS_BYTES] {
+        /// Zero.
+        0 => pub reserved: Be64,
+        /// For a completion queue, the CQE to wait for, 24 bits. For other queues, the producer index to go up to, 16
+        /// bits.
+        8 => pub max_index: Be32,
+        /// The queue's number, or its queue pair's.
+        12 => pub qpn_cqn: Be32,
+    }
 }
-
-const_assert_eq!(size_of::<QueueSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(QueueSeg, reserved), 0);
-const_assert_eq!(offset_of!(QueueSeg, max_index), 8);
-const_assert_eq!(offset_of!(QueueSeg, qpn_cqn), 12);
 
 impl QueueSeg {
     #[inline]
@@ -169,130 +155,115 @@ impl QueueSeg {
     }
 }
 
-/// Wait segment, for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_wseg`, its first half).
-///
-/// ```text
-///   0  0 (27), inverted (1), comparison (4)
-///   4  lkey of data to wait for, or 0
-///   8  its address, or 0 (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct WaitSeg {
-    /// How the value is compared (`MLX5_WAIT_COND_*`).
-    pub operation: Be32,
-    /// Zero for the clock.
-    pub lkey: Be32,
-    /// Zero for the clock.
-    pub va: Be64,
+layout! {
+    /// Wait segment, for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_wseg`, its first half).
+    ///
+    /// ```text
+    ///   0  0 (27), inverted (1), comparison (4)
+    ///   4  lkey of data to wait for, or 0
+    ///   8  its address, or 0 (64)
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct WaitSeg[DS_BYTES] {
+        /// How the value is compared (`MLX5_WAIT_COND_*`).
+        0 => pub operation: Be32,
+        /// Zero for the clock.
+        4 => pub lkey: Be32,
+        /// Zero for the clock.
+        8 => pub va: Be64,
+    }
 }
 
-const_assert_eq!(size_of::<WaitSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(WaitSeg, operation), 0);
-const_assert_eq!(offset_of!(WaitSeg, lkey), 4);
-const_assert_eq!(offset_of!(WaitSeg, va), 8);
-
-/// The second half of a wait segment.
-///
-/// ```text
-///   0  value (64)
-///   8  mask (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct WaitValueSeg {
-    /// The value to compare with the clock.
-    pub value: Be64,
-    /// The compared bits of both.
-    pub mask: Be64,
+layout! {
+    /// The second half of a wait segment.
+    ///
+    /// ```text
+    ///   0  value (64)
+    ///   8  mask (64)
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct WaitValueSeg[DS_BYTES] {
+        /// The value to compare with the clock.
+        0 => pub value: Be64,
+        /// The compared bits of both.
+        8 => pub mask: Be64,
+    }
 }
 
-const_assert_eq!(size_of::<WaitValueSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(WaitValueSeg, value), 0);
-const_assert_eq!(offset_of!(WaitValueSeg, mask), 8);
-
-/// Ethernet segment of frames, up to the first bytes of the inline headers. The rest of the headers follows at once,
-/// padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
-///
-/// ```text
-///   0  0
-///   4  checksums (8), 0 (8), bytes of payload in each packet of a large send (16)
-///   8  0
-///  12  bytes of the frame in the segment (16), the first two of them (16)
-///  16  the others
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct EthSeg {
-    /// Zero.
-    pub rsvd0: Be32,
-    /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`).
-    pub cs_flags: u8,
-    /// Zero.
-    pub rsvd1: u8,
-    /// Bytes of payload in each packet of a large send (TSO), otherwise 0.
-    pub mss: Be16,
-    /// Zero.
-    pub rsvd2: Be32,
-    /// Bytes of the frame in the segment.
-    pub inline_hdr_sz: Be16,
-    /// The first of them.
-    pub inline_hdr_start: [u8; 2],
+layout! {
+    /// Ethernet segment of frames, up to the first bytes of the inline headers. The rest of the headers follows at once,
+    /// padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
+    ///
+    /// ```text
+    ///   0  0
+    ///   4  checksums (8), 0 (8), bytes of payload in each packet of a large send (16)
+    ///   8  0
+    ///  12  bytes of the frame in the segment (16), the first two of them (16)
+    ///  16  the others
+    /// ```
+    #[doc(alias = "mlx5_wqe_eth_seg")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct EthSeg[DS_BYTES] {
+        /// Zero.
+        0 => pub rsvd0: Be32,
+        /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`).
+        4 => pub cs_flags: u8,
+        /// Zero.
+        5 => pub rsvd1: u8,
+        /// Bytes of payload in each packet of a large send (TSO), otherwise 0.
+        6 => pub mss: Be16,
+        /// Zero.
+        8 => pub rsvd2: Be32,
+        /// Bytes of the frame in the segment.
+        12 => pub inline_hdr_sz: Be16,
+        /// The first of them.
+        14 => pub inline_hdr_start: [u8; 2],
+    }
 }
 
-const_assert_eq!(size_of::<EthSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(EthSeg, rsvd0), 0);
-const_assert_eq!(offset_of!(EthSeg, cs_flags), 4);
-const_assert_eq!(offset_of!(EthSeg, rsvd1), 5);
-const_assert_eq!(offset_of!(EthSeg, mss), 6);
-const_assert_eq!(offset_of!(EthSeg, rsvd2), 8);
-const_assert_eq!(offset_of!(EthSeg, inline_hdr_sz), 12);
-const_assert_eq!(offset_of!(EthSeg, inline_hdr_start), 14);
-
-/// Data segment: one scatter/gather entry (`struct mlx5_wqe_data_seg`).
-///
-/// ```text
-///   0  0 (1), byte count (31)
-///   4  lkey
-///   8  address (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct DataSeg {
-    /// Bytes, 1 to 2^31 - 1. The device reads 0 as 2^31, and bit 31 as the mark of an inline segment.
-    pub byte_count: Be32,
-    /// The local key of the memory.
-    pub lkey: Be32,
-    /// Address in the address space of the key.
-    pub addr: Be64,
+layout! {
+    /// Data segment: one scatter/gather entry (`struct mlx5_wqe_data_seg`).
+    ///
+    /// ```text
+    ///   0  0 (1), byte count (31)
+    ///   4  lkey
+    ///   8  address (64)
+    /// ```
+    #[doc(alias = "mlx5_wqe_data_seg")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct DataSeg[DS_BYTES] {
+        /// Bytes, 1 to 2^31 - 1. The device reads 0 as 2^31, and bit 31 as the mark of an inline segment.
+        0 => pub byte_count: Be32,
+        /// The local key of the memory.
+        4 => pub lkey: Be32,
+        /// Address in the address space of the key.
+        8 => pub addr: Be64,
+    }
 }
 
-const_assert_eq!(size_of::<DataSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(DataSeg, byte_count), 0);
-const_assert_eq!(offset_of!(DataSeg, lkey), 4);
-const_assert_eq!(offset_of!(DataSeg, addr), 8);
-
-/// The first segment of a receive WQE if its queue pair was made with WQE signatures (`struct mlx5_rwqe_sig`).
-///
-/// ```text
-///   0  0 (32)
-///   4  signature (8), 0 (88)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct SignatureSeg {
-    /// Zero.
-    pub rsvd0: [u8; 4],
-    /// Complement of the XOR of the WQE's bytes, of the queue pair's number and of the WQE's index.
-    pub signature: u8,
-    /// Zero.
-    pub rsvd5: [u8; 11],
+layout! {
+    /// The first segment of a receive WQE if its queue pair was made with WQE signatures (`struct mlx5_rwqe_sig`).
+    ///
+    /// ```text
+    ///   0  0 (32)
+    ///   4  signature (8), 0 (88)
+    /// ```
+    #[doc(alias = "mlx5_rwqe_sig")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct SignatureSeg[DS_BYTES] {
+        /// Zero.
+        0 => pub rsvd0: [u8; 4],
+        /// Complement of the XOR of the WQE's bytes, of the queue pair's number and of the WQE's index.
+        4 => pub signature: u8,
+        /// Zero.
+        5 => pub rsvd5: [u8; 11],
+    }
 }
-
-const_assert_eq!(size_of::<SignatureSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(SignatureSeg, rsvd0), 0);
-const_assert_eq!(offset_of!(SignatureSeg, signature), 4);
-const_assert_eq!(offset_of!(SignatureSeg, rsvd5), 5);
 
 impl SignatureSeg {
     #[inline]
@@ -308,29 +279,26 @@ impl DataSeg {
     }
 }
 
-/// Metadata segment of memory-to-memory operations, behind the control segment (rdma-core `providers/mlx5/wqe.h`,
-/// `struct mlx5_mmo_metadata_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`).
-///
-/// ```text
-///   0  0 (32): a copy has nothing to control
-///   4  key of the opaque memory
-///   8  its address (64)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct MmoSeg {
-    /// Zero.
-    pub mmo_control_31_0: Be32,
-    /// Key of memory that belongs to the device while it works.
-    pub local_key: Be32,
-    /// Address of that memory.
-    pub local_address: Be64,
+layout! {
+    /// Metadata segment of memory-to-memory operations, behind the control segment (rdma-core `providers/mlx5/wqe.h`,
+    /// `struct mlx5_mmo_metadata_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`).
+    ///
+    /// ```text
+    ///   0  0 (32): a copy has nothing to control
+    ///   4  key of the opaque memory
+    ///   8  its address (64)
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct MmoSeg[DS_BYTES] {
+        /// Zero.
+        0 => pub mmo_control_31_0: Be32,
+        /// Key of memory that belongs to the device while it works.
+        4 => pub local_key: Be32,
+        /// Address of that memory.
+        8 => pub local_address: Be64,
+    }
 }
-
-const_assert_eq!(size_of::<MmoSeg>(), DS_BYTES);
-const_assert_eq!(offset_of!(MmoSeg, mmo_control_31_0), 0);
-const_assert_eq!(offset_of!(MmoSeg, local_key), 4);
-const_assert_eq!(offset_of!(MmoSeg, local_address), 8);
 
 impl MmoSeg {
     #[inline]
@@ -339,22 +307,22 @@ impl MmoSeg {
     }
 }
 
-/// Header of an inline segment; the bytes follow at once (rdma-core `providers/mlx5/wqe.h`,
-/// `struct mlx5_wqe_inline_seg`).
-///
-/// ```text
-///   0  1 (1), byte count (31)
-///   4  the bytes
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct InlineSeg {
-    /// Bytes that follow, with [`INLINE_FLAG`].
-    pub byte_count: Be32,
+layout! {
+    /// Header of an inline segment; the bytes follow at once (rdma-core `providers/mlx5/wqe.h`,
+    /// `struct mlx5_wqe_inline_seg`).
+    ///
+    /// ```text
+    ///   0  1 (1), byte count (31)
+    ///   4  the bytes
+    /// ```
+    #[doc(alias = "mlx5_wqe_inl_data_seg")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(C)]
+    pub struct InlineSeg[4] {
+        /// Bytes that follow, with [`INLINE_FLAG`].
+        0 => pub byte_count: Be32,
+    }
 }
-
-const_assert_eq!(size_of::<InlineSeg>(), 4);
-const_assert_eq!(offset_of!(InlineSeg, byte_count), 0);
 
 impl InlineSeg {
     /// The header of `bytes` bytes. They fit a WQE, so the number is far below 2^31.

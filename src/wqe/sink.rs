@@ -1,8 +1,8 @@
 //! The destination of an encoded WQE, DS by DS: CPU registers, in words or wide, or the ring in place. Knows no queue.
 use core::ptr::NonNull;
 
-use super::bytes::take8;
-use super::ds::{DsWords, HeldDs};
+use super::words::bytes::take8;
+use super::words::ds::{DsWords, HeldDs};
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
 /// DS in one WQEBB.
@@ -175,7 +175,7 @@ impl Sink for RingCursor {
 mod tests {
     use super::*;
     use crate::arch::Packed;
-    use crate::wqe::be::join;
+    use crate::wqe::words::be::join;
 
     #[test]
     fn cursor_wraps_at_every_ds() {

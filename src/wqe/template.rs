@@ -1,12 +1,12 @@
 //! The open part of a prepared request, supplied when it is fired. Knows no queue.
-use super::bytes::take8;
-use super::ds::DsWords;
 use super::error::EncodeError;
 use super::limits::{Limits, MAX_SGE_BYTES};
 use super::payload::{Inline, NoLocalMemory, Payload, Sge, inline_ds};
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
+use super::words::bytes::take8;
+use super::words::ds::DsWords;
 use crate::arch::Packed;
 use crate::types::DS_BYTES;
 

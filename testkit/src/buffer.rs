@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::{Bound, RangeBounds};
 use std::ptr::NonNull;
 
-use blueflame::queue::DeviceBuffer;
+use blueflame::queue::owning::DeviceBuffer;
 use blueflame::{Lkey, Remote, Rkey, Sge};
 use softhca::embedded;
 

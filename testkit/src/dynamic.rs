@@ -3,7 +3,8 @@
 use blueflame::cq::CompletionQueue;
 use blueflame::queue::Owned;
 use blueflame::types::{DcKey, Qpn};
-use blueflame::wqe::{CompactAv, DcAddress};
+use blueflame::wqe::DcAddress;
+use blueflame::wqe::address::CompactAv;
 use softhca::embedded::{ConnectOptions, CqOptions, Endpoint};
 
 use crate::buffer::Buffer;

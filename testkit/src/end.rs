@@ -1,11 +1,15 @@
 //! One end of a connection: a queue pair and its completion queue.
 
-use blueflame::cq::{CompletionQueue, CqId, CqParts};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{ExclusiveRegister, Register, RegisterError, RegisterParts};
-use blueflame::queue::{Owned, PostError, RecvQueue, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts};
+use blueflame::queue::recv::{RqParts, SrqParts};
+use blueflame::queue::send::SqParts;
+use blueflame::queue::{Owned, PostError, RecvQueue, SendQueue, SharedRecvQueue};
 use blueflame::transport::Ud;
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
-use blueflame::wqe::{CompactAv, UdAddress};
+use blueflame::wqe::UdAddress;
+use blueflame::wqe::address::CompactAv;
 use softhca::context::Transport;
 use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
 
@@ -27,7 +31,7 @@ pub struct End<T: Service, R: Register = ExclusiveRegister> {
     /// Where requests are posted.
     pub sq: Owned<SendQueue<T, R>, Handle>,
     /// Where receives are posted.
-    pub rq: Receives,
+    pub rq: Receives<T::RecvForm>,
     /// Where both complete.
     pub cq: Owned<CompletionQueue, Handle>,
     device: Device,
@@ -161,7 +165,7 @@ impl<R: Register> End<Ud, R> {
     /// datagram end no peer.
     ///
     /// ```
-    /// use blueflame::cq::Grh;
+    /// use blueflame::cq::cqe::Grh;
     /// use blueflame::{WrId, transport, wqe};
     ///
     /// let mut pair = blueflame_testkit::connected_pair::<transport::Ud>()?;
@@ -254,7 +258,7 @@ pub(crate) fn recv_queue<T: Service>(
     qp: &QpParts,
     cq: CqId,
     ring: &embedded::Ring,
-) -> Result<Owned<RecvQueue, Handle>, Error> {
+) -> Result<Owned<RecvQueue<T::RecvForm>, Handle>, Error> {
     let (place, memory) = shadow(RqParts::shadow_words(ring.wqe_cnt));
     let parts = RqParts {
         buf: ring.buf,
@@ -269,7 +273,7 @@ pub(crate) fn recv_queue<T: Service>(
     };
     // SAFETY: as in `send_queue`.
     unsafe {
-        let queue = if T::SIGNS { RecvQueue::from_signed_parts(parts)? } else { RecvQueue::from_parts(parts)? };
+        let queue = RecvQueue::from_parts(parts)?;
         Ok(Owned::new(queue, Handle::new(device, memory), RecvQueue::ring_addr))
     }
 }

@@ -2,7 +2,8 @@
 
 use blueflame::cq::CqError;
 use blueflame::db::RegisterError;
-use blueflame::queue::{RecvPartsError, SqPartsError};
+use blueflame::queue::recv::RecvPartsError;
+use blueflame::queue::send::SqPartsError;
 use blueflame::types::Qpn;
 use softhca::wire::fault::FaultConfigError;
 use softhca::wire::in_process::AddressTaken;

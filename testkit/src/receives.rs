@@ -2,38 +2,39 @@
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::Owned;
+use blueflame::transport::{PlainRecv, RecvForm};
 use blueflame::{RecvError, RecvQueue, RetireError, Sge, SharedRecvQueue, WrId};
 
 use crate::handle::Handle;
 
 /// The receive queue of an [`End`](crate::End), of the kind that its [`Shape`](crate::Shape) asked for.
 #[derive(Debug)]
-pub enum Receives {
+pub enum Receives<F: RecvForm = PlainRecv> {
     /// None.
     None,
     /// The queue pair's own.
-    Own(Owned<RecvQueue, Handle>),
+    Own(Owned<RecvQueue<F>, Handle>),
     /// A shared receive queue.
     Shared(Owned<SharedRecvQueue, Handle>),
 }
 
-impl Receives {
+impl<F: RecvForm> Receives<F> {
     /// Posts a receive.
     ///
     /// # Errors
-    /// As [`RecvQueue::post`]. Where there is no queue, it is full.
+    /// As [`RecvQueue::post_unchecked`]. Where there is no queue, it is full.
     ///
     /// # Safety
-    /// As [`RecvQueue::post`]: the memory stays registered, and nobody uses it, until the receive has completed. As long as something
+    /// As [`RecvQueue::post_unchecked`]: the memory stays registered, and nobody uses it, until the receive has completed. As long as something
     /// is posted to a shared queue, [`retire`](Self::retire) is given completions of queue pairs that receive from there alone, and
     /// each once.
-    pub unsafe fn post(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+    pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
                 Self::None => Err(RecvError::Full(0)),
-                Self::Own(queue) => queue.post(wr_id, sges),
-                Self::Shared(queue) => queue.post(wr_id, sges),
+                Self::Own(queue) => queue.post_unchecked(wr_id, sges),
+                Self::Shared(queue) => queue.post_unchecked(wr_id, sges),
             }
         }
     }
@@ -46,7 +47,7 @@ impl Receives {
         match self {
             Self::None => Err(nothing(cqe.wqe_counter())),
             Self::Own(queue) => queue.retire(cqe),
-            // SAFETY: the caller of `post` vouched for each posted receive; nothing else can be retired.
+            // SAFETY: the caller of `post_unchecked` vouched for each posted receive; nothing else can be retired.
             Self::Shared(queue) => unsafe { queue.retire(cqe) },
         }
     }

@@ -23,8 +23,9 @@
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
+use blueflame::wqe::address::{CompactAv, Destination, To};
 use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
-use blueflame::wqe::{self, CompactAv, Destination, Request, SupportedOn, To, UdAddress, WorkRequest};
+use blueflame::wqe::{self, Request, SupportedOn, UdAddress, WorkRequest};
 use blueflame::{PostError, SendQueue};
 
 pub use crate::wr::{Data, Extended, Kind, Target, Whom, Wr};
@@ -104,21 +105,21 @@ services! {
 unsafe fn put_reliable<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    wqe::Nop: SupportedOn<T>,
-    wqe::Send: SupportedOn<T>,
-    wqe::SendImm: SupportedOn<T>,
-    wqe::SendInval: SupportedOn<T>,
-    wqe::Write: SupportedOn<T>,
-    wqe::WriteImm: SupportedOn<T>,
-    wqe::Read: SupportedOn<T>,
-    wqe::CompareSwap: SupportedOn<T>,
-    wqe::FetchAdd: SupportedOn<T>,
-    wqe::MaskedCompareSwap32: SupportedOn<T>,
-    wqe::MaskedCompareSwap64: SupportedOn<T>,
-    wqe::MaskedCompareSwap128: SupportedOn<T>,
-    wqe::MaskedFetchAdd32: SupportedOn<T>,
-    wqe::MaskedFetchAdd64: SupportedOn<T>,
-    wqe::MaskedFetchAdd128: SupportedOn<T>,
+    wqe::operations::Nop: SupportedOn<T>,
+    wqe::operations::Send: SupportedOn<T>,
+    wqe::operations::SendImm: SupportedOn<T>,
+    wqe::operations::SendInval: SupportedOn<T>,
+    wqe::operations::Write: SupportedOn<T>,
+    wqe::operations::WriteImm: SupportedOn<T>,
+    wqe::operations::Read: SupportedOn<T>,
+    wqe::operations::CompareSwap: SupportedOn<T>,
+    wqe::operations::FetchAdd: SupportedOn<T>,
+    wqe::operations::MaskedCompareSwap32: SupportedOn<T>,
+    wqe::operations::MaskedCompareSwap64: SupportedOn<T>,
+    wqe::operations::MaskedCompareSwap128: SupportedOn<T>,
+    wqe::operations::MaskedFetchAdd32: SupportedOn<T>,
+    wqe::operations::MaskedFetchAdd64: SupportedOn<T>,
+    wqe::operations::MaskedFetchAdd128: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -159,11 +160,11 @@ where
 unsafe fn put_datagram<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    wqe::Nop: SupportedOn<T>,
-    To<wqe::Send, UdAddress<CompactAv>>: SupportedOn<T>,
-    To<wqe::SendImm, UdAddress<CompactAv>>: SupportedOn<T>,
-    To<wqe::Send, UdAddress>: SupportedOn<T>,
-    To<wqe::SendImm, UdAddress>: SupportedOn<T>,
+    wqe::operations::Nop: SupportedOn<T>,
+    To<wqe::operations::Send, UdAddress<CompactAv>>: SupportedOn<T>,
+    To<wqe::operations::SendImm, UdAddress<CompactAv>>: SupportedOn<T>,
+    To<wqe::operations::Send, UdAddress>: SupportedOn<T>,
+    To<wqe::operations::SendImm, UdAddress>: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -215,20 +216,20 @@ unsafe fn put_to<T, A, D: Poster<T>>(poster: &mut D, to: A, wr: &Wr) -> Result<(
 where
     T: Transport,
     A: Destination,
-    To<wqe::Send, A>: SupportedOn<T>,
-    To<wqe::SendImm, A>: SupportedOn<T>,
-    To<wqe::SendInval, A>: SupportedOn<T>,
-    To<wqe::Write, A>: SupportedOn<T>,
-    To<wqe::WriteImm, A>: SupportedOn<T>,
-    To<wqe::Read, A>: SupportedOn<T>,
-    To<wqe::CompareSwap, A>: SupportedOn<T>,
-    To<wqe::FetchAdd, A>: SupportedOn<T>,
-    To<wqe::MaskedCompareSwap32, A>: SupportedOn<T>,
-    To<wqe::MaskedCompareSwap64, A>: SupportedOn<T>,
-    To<wqe::MaskedCompareSwap128, A>: SupportedOn<T>,
-    To<wqe::MaskedFetchAdd32, A>: SupportedOn<T>,
-    To<wqe::MaskedFetchAdd64, A>: SupportedOn<T>,
-    To<wqe::MaskedFetchAdd128, A>: SupportedOn<T>,
+    To<wqe::operations::Send, A>: SupportedOn<T>,
+    To<wqe::operations::SendImm, A>: SupportedOn<T>,
+    To<wqe::operations::SendInval, A>: SupportedOn<T>,
+    To<wqe::operations::Write, A>: SupportedOn<T>,
+    To<wqe::operations::WriteImm, A>: SupportedOn<T>,
+    To<wqe::operations::Read, A>: SupportedOn<T>,
+    To<wqe::operations::CompareSwap, A>: SupportedOn<T>,
+    To<wqe::operations::FetchAdd, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedCompareSwap32, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedCompareSwap64, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedCompareSwap128, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedFetchAdd32, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedFetchAdd64, A>: SupportedOn<T>,
+    To<wqe::operations::MaskedFetchAdd128, A>: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {
@@ -283,7 +284,10 @@ impl Service for transport::RawPacket<InlineNone> {
     }
 }
 
-fn checksummed<H: InlineHeaders>(frame: Request<wqe::Frame<H>>, checksums: bool) -> Request<wqe::Frame<H>> {
+fn checksummed<H: InlineHeaders>(
+    frame: Request<wqe::operations::Frame<H>>,
+    checksums: bool,
+) -> Request<wqe::operations::Frame<H>> {
     if checksums { frame.l3_checksum().l4_checksum() } else { frame }
 }
 
@@ -294,12 +298,12 @@ fn checksummed<H: InlineHeaders>(frame: Request<wqe::Frame<H>>, checksums: bool)
 unsafe fn put_frame<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    wqe::Nop: SupportedOn<T>,
-    wqe::Frame<[u8; 18]>: SupportedOn<T>,
-    wqe::Frame<[u8; 34]>: SupportedOn<T>,
-    wqe::Frame<[u8; 42]>: SupportedOn<T>,
-    wqe::Frame<[u8; 66]>: SupportedOn<T>,
-    wqe::Frame<[u8; 130]>: SupportedOn<T>,
+    wqe::operations::Nop: SupportedOn<T>,
+    wqe::operations::Frame<[u8; 18]>: SupportedOn<T>,
+    wqe::operations::Frame<[u8; 34]>: SupportedOn<T>,
+    wqe::operations::Frame<[u8; 42]>: SupportedOn<T>,
+    wqe::operations::Frame<[u8; 66]>: SupportedOn<T>,
+    wqe::operations::Frame<[u8; 130]>: SupportedOn<T>,
 {
     macro_rules! by_length {
         ($len:expr, $checksums:expr, $($array:literal)*) => {
@@ -330,11 +334,11 @@ where
 unsafe fn put_common<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
 where
     T: Transport,
-    wqe::Nop: SupportedOn<T>,
-    wqe::Send: SupportedOn<T>,
-    blueflame::wqe::SendImm: SupportedOn<T>,
-    wqe::Write: SupportedOn<T>,
-    blueflame::wqe::WriteImm: SupportedOn<T>,
+    wqe::operations::Nop: SupportedOn<T>,
+    wqe::operations::Send: SupportedOn<T>,
+    blueflame::wqe::operations::SendImm: SupportedOn<T>,
+    wqe::operations::Write: SupportedOn<T>,
+    blueflame::wqe::operations::WriteImm: SupportedOn<T>,
 {
     // SAFETY: the caller's promise, throughout.
     unsafe {

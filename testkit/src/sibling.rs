@@ -48,7 +48,7 @@ pub struct Sibling<T: Service> {
     /// Where its requests are posted. They complete to the end's queue.
     pub sq: Owned<SendQueue<T>, Handle>,
     /// Where its receives are posted; [`Receives::None`] if they are the end's, which are shared.
-    pub rq: Receives,
+    pub rq: Receives<T::RecvForm>,
     device: Device,
     parts: Parts<QpParts>,
 }

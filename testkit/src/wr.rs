@@ -1,7 +1,9 @@
 //! A send request as a value. Knows no queue.
 
 use blueflame::types::Srqn;
-use blueflame::wqe::{CompactAv, CompletionMode, DcAddress, DcStream, Fence, FullAv, Masked, Request, UdAddress};
+use blueflame::wqe::address::{CompactAv, DcStream, FullAv};
+use blueflame::wqe::atomics::Masked;
+use blueflame::wqe::{CompletionMode, DcAddress, Fence, Request, UdAddress};
 use blueflame::{Qpn, Remote, Rkey, Sge, WrId};
 
 /// What to do.

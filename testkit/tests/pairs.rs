@@ -5,8 +5,10 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{CqeError, OncePerCall, Prefetch, WcStatus};
-use blueflame::queue::{DeviceBuffer, OwningSendQueue};
+use blueflame::cq::mode::{OncePerCall, Prefetch};
+use blueflame::cq::{CqeError, WcStatus};
+use blueflame::queue::OwningSendQueue;
+use blueflame::queue::owning::DeviceBuffer;
 use blueflame::{RetireError, Rkey, WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
@@ -20,7 +22,7 @@ fn message<T: Service>(mut pair: Pair<T>, threaded: bool) -> Outcome {
     ours.write(0, b"a message");
     // SAFETY: the buffers are looked at when the requests have completed.
     unsafe {
-        pair.far.rq.post(WrId(7), &[theirs.sge(..)])?;
+        pair.far.rq.post_unchecked(WrId(7), &[theirs.sge(..)])?;
         pair.near.post(&Wr::new(Kind::Send, Data::Sges(vec![ours.sge(..9)]), 1))?;
     }
     let give_up = Instant::now() + Duration::from_secs(60);
@@ -84,7 +86,7 @@ fn a_message_in_its_completion() -> Outcome {
     let mut pair = Pair::<transport::Rc>::builder().far(shape).connect()?;
     let mailbox = pair.far.buffer(64)?;
     // SAFETY: the buffer is looked at when the message has arrived.
-    unsafe { pair.far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+    unsafe { pair.far.rq.post_unchecked(WrId(7), &[mailbox.sge(..)])? };
     pair.near.sq.post(&wqe::send().inline(b"short"))?;
     pair.run_until_idle()?;
     let cqe = pair.far.cq.poll().expect("a message");
@@ -118,7 +120,7 @@ fn a_receiver_that_is_never_ready() -> Outcome {
     let Err(CqeError::Completion(error)) = cqe.check() else { panic!("the receiver was never ready") };
     assert_eq!(error.status(), WcStatus::RnrRetryExcErr);
     // SAFETY: there is no queue that could take it.
-    assert!(unsafe { pair.far.rq.post(WrId(0), &[]) }.is_err());
+    assert!(unsafe { pair.far.rq.post_unchecked(WrId(0), &[]) }.is_err());
     assert!(pair.far.rq.retire(&cqe).is_err());
 
     let mut pair = Pair::<transport::Rc>::builder().shape(shape).connect()?;
@@ -227,7 +229,7 @@ fn siblings_complete_to_one_queue() -> Outcome {
     for (n, client) in clients.iter_mut().enumerate() {
         let rq = if n == 0 { &mut server.rq } else { &mut siblings[n - 1].rq };
         // SAFETY: the buffer is looked at when the messages have arrived.
-        unsafe { rq.post(WrId(n as u64), &[mailbox.slot(n, 64)])? };
+        unsafe { rq.post_unchecked(WrId(n as u64), &[mailbox.slot(n, 64)])? };
         client.sq.post(&wqe::send().inline(&[n as u8; 5]))?;
     }
     run_until_idle(&[&a, &b])?;

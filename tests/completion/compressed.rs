@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use blueflame::cq::compressed::{
     Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
 };
-use blueflame::cq::{CompletionQueue, Compressed, CqeError, CqeView, OncePerCall, Publishing, Side, Source};
+use blueflame::cq::mode::{Compressed, OncePerCall, Publishing};
+use blueflame::cq::{CompletionQueue, CqeError, CqeView, Side, Source};
 use blueflame::types::Qpn;
 use proptest::prelude::*;
 
@@ -49,7 +50,7 @@ fn read<S: Source>(cqe: &CqeView<S>, headers: u8) -> Completion {
 
 /// The number of layer 3 and 4 headers, from what the view makes of it.
 fn headers_of<S: Source>(cqe: &CqeView<S>) -> u8 {
-    use blueflame::cq::{L3Header, L4Header};
+    use blueflame::cq::cqe::{L3Header, L4Header};
     let l3 = match cqe.l3_header() {
         L3Header::None => 0,
         L3Header::Ipv6 => 1,
@@ -215,7 +216,7 @@ impl Packer {
 
     fn queue<F: MiniFormat, L: Layout>(&mut self) -> CompletionQueue<Compressed<F, L>> {
         // SAFETY: the test writes completions of this format.
-        unsafe { self.device.queue::<blueflame::cq::Standard>().compressed() }
+        unsafe { self.device.queue::<blueflame::cq::mode::Standard>().compressed() }
     }
 
     /// Polls at most `max`, and compares.
@@ -253,7 +254,7 @@ fn completion(n: u32) -> Completion {
 fn basic_as_linux_reads_it() {
     let mut device = Device::new(16, 64, 0);
     // SAFETY: the test writes completions of this format.
-    let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Checksum, Basic>() };
+    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Checksum, Basic>() };
     let mut title = [0; 64];
     title[16] = 0x44;
     title[20..22].copy_from_slice(&[0xee, 0xee]);
@@ -306,7 +307,7 @@ fn formats_as_dpdk_reads_them() {
     fn second<F: MiniFormat>() -> (u32, Option<u32>, u16, u8, u32, u16) {
         let mut device = Device::new(4, 64, 0);
         // SAFETY: the test writes completions of this format.
-        let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<F, Basic>() };
+        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<F, Basic>() };
         device.cqe(0).fill(0);
         device.cqe(0)[16] = 0x44;
         device.cqe(0)[29] = 0x14;
@@ -334,7 +335,7 @@ fn formats_as_dpdk_reads_them() {
 fn the_first_byte_has_the_headers() {
     let mut device = Device::new(4, 64, 0);
     // SAFETY: the test writes completions of this format.
-    let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Headers, Basic>() };
+    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Headers, Basic>() };
     device.cqe(0).fill(0);
     device.cqe(0)[47] = 2;
     device.cqe(0)[61..].copy_from_slice(&[0x40, 0, 0x2c]);
@@ -518,7 +519,7 @@ fn what_cannot_be_unpacked_is_an_error_for_each_completion_lost() {
     {
         let mut device = Device::new(8, 64, 0);
         // SAFETY: the test writes completions of this format.
-        let mut cq = unsafe { device.queue::<blueflame::cq::Standard>().compressed::<Hash, Basic>() };
+        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Hash, Basic>() };
         device.complete(op_own, |cqe| put32(cqe, 44, count));
         let mut found = Vec::new();
         cq.poll_with(100, |cqe| found.push((cqe.check(), cqe.byte_len())));

@@ -2,7 +2,9 @@
 
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts, PollMode};
+use blueflame::cq::CompletionQueue;
+use blueflame::cq::mode::PollMode;
+use blueflame::cq::setup::CqParts;
 use blueflame::types::{CqCi, Cqn};
 
 /// One 64-byte line, so that buffers are aligned as a page would be.

@@ -1,10 +1,10 @@
 //! What a completion says.
 
+use blueflame::cq::cqe::{Grh, GrhKind, SignaturePart, SignatureSide};
+use blueflame::cq::error::InlineError;
 use blueflame::cq::layout::OpOwn;
-use blueflame::cq::{
-    CqeCopy, CqeError, CqeFormat, CqeOpcode, Grh, GrhKind, InlineError, Side, SignaturePart, SignatureSide, Standard,
-    Syndrome, WcOpcode, WcStatus,
-};
+use blueflame::cq::mode::Standard;
+use blueflame::cq::{CqeCopy, CqeError, CqeFormat, CqeOpcode, Side, Syndrome, WcOpcode, WcStatus};
 use blueflame::types::{CqCi, Qpn, Rkey};
 use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
 //! Completions of a queue pair that is gone.
 
-use blueflame::cq::{NoOverrun, PollMode, Publish, Side, Standard, Whose};
+use blueflame::cq::Side;
+use blueflame::cq::mode::{NoOverrun, PollMode, Publish, Standard};
+use blueflame::cq::setup::Whose;
 use blueflame::types::Qpn;
 use proptest::prelude::*;
 

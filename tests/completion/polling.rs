@@ -2,10 +2,9 @@
 
 use std::ptr::NonNull;
 
-use blueflame::cq::{
-    CompletionQueue, Conservative, CqError, CqParts, NoOverrun, Notify, OncePerCall, PollMode, Prefetch, Publish, Side,
-    Standard,
-};
+use blueflame::cq::mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, CqError, Notify, Side};
 use blueflame::types::CqCi;
 
 use crate::device::{Device, POISON, nth, put32};

@@ -1,6 +1,8 @@
 //! A queue moves to another ring: what waits is carried over, the device goes on there, and one that does not do its part is told.
 
-use blueflame::cq::{CompletionQueue, CqError, OncePerCall, PollMode, Prefetch, ResizeError, Standard, mark_unwritten};
+use blueflame::cq::mode::{OncePerCall, PollMode, Prefetch, Standard};
+use blueflame::cq::setup::mark_unwritten;
+use blueflame::cq::{CompletionQueue, CqError, ResizeError};
 
 use crate::device::{Device, nth};
 

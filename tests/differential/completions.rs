@@ -2,7 +2,8 @@
 
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts, Cqe, CqeError, CqeOpcode, Side, WcOpcode};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, Cqe, CqeError, CqeOpcode, Side, WcOpcode};
 use blueflame::types::{CqCi, Cqn};
 use rdma_sys as sys;
 

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
-use blueflame::wqe::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
 use rdma_sys as sys;
 
 use crate::verbs::Fabric;

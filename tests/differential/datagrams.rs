@@ -1,10 +1,12 @@
 //! Datagrams as libmlx5 posts them, to addresses that it has made of address handles; and the addresses themselves.
 
-use blueflame::cq::{Grh, GrhKind};
+use blueflame::cq::cqe::{Grh, GrhKind};
 use blueflame::transport;
 use blueflame::types::{Qkey, Qpn};
-use blueflame::verbs::{AddressHandle, Error, GidType, LinkLayer, QueuePair, Route, XrcTarget};
-use blueflame::wqe::{AddressVector as _, CompactAv, GlobalRoute, StaticRate, UdAddress};
+use blueflame::verbs::device::{GidType, LinkLayer};
+use blueflame::verbs::{AddressHandle, Error, QueuePair, Route, XrcTarget};
+use blueflame::wqe::UdAddress;
+use blueflame::wqe::address::{AddressVector as _, CompactAv, GlobalRoute, StaticRate};
 use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;

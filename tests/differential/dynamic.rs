@@ -7,8 +7,10 @@ use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport;
 use blueflame::types::{DcKey, DciStream, Qpn, Srqn, WrId};
-use blueflame::verbs::{AddressHandle, Dct, Error, LinkLayer, OwnedCq, OwnedSrq, QueuePair, XrcTarget, ffi};
-use blueflame::wqe::{AddressVector, DcAddress};
+use blueflame::verbs::device::LinkLayer;
+use blueflame::verbs::{AddressHandle, Dct, Error, OwnedCq, OwnedSrq, QueuePair, XrcTarget, ffi};
+use blueflame::wqe::DcAddress;
+use blueflame::wqe::address::AddressVector;
 use blueflame_testkit::request::{Data, Kind, Target, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;
@@ -123,7 +125,7 @@ impl Receiver for Targets {
         post::receive(&list, |first| unsafe { sys::ibv_post_srq_recv(srq, first, &raw mut bad) });
         for (id, sges) in &list {
             // SAFETY: the fabric's memory, as above.
-            unsafe { self.srq.post(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+            unsafe { self.srq.post_unchecked(WrId(*id), sges) }.map_err(|error| error.to_string())?;
         }
         Ok(())
     }

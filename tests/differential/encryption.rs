@@ -2,10 +2,11 @@
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
-use blueflame::verbs::{Access, Error, IndirectKey, Pool};
-use blueflame::wqe::{
-    self, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, Remote, Sge, SignatureOrder,
-};
+use blueflame::verbs::memory::IndirectKey;
+use blueflame::verbs::{Access, Error, Pool};
+use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence, Remote, Sge};
 use proptest::prelude::*;
 use rdma_sys as sys;
 

@@ -6,9 +6,12 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use blueflame::cq::{ClockInfo, Cqe, CqeOpcode};
+use blueflame::cq::cqe::ClockInfo;
+use blueflame::cq::{Cqe, CqeOpcode};
 use blueflame::transport::{self, InlineNone};
-use blueflame::verbs::{Clock, ClockError, Device, adopt_qp};
+use blueflame::verbs::Device;
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::device::{Clock, ClockError};
 use blueflame_testkit::request::{Data, Wr};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -3,10 +3,11 @@
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, Psv, Rkey, WrId};
 use blueflame::verbs::{Access, Error, Pool};
-use blueflame::wqe::{
-    self, BlockSignature, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, Psvs, Remote, Sge,
-    SignatureBytes, SignatureOrder, SignedBlocks,
+use blueflame::wqe::formats::{
+    BlockSignature, BlockSize, DataUnits, EncryptedSide, Encryption, Psvs, SignatureBytes, SignatureOrder, SignedBlocks,
 };
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence, Remote, Sge};
 use proptest::prelude::*;
 use rdma_sys as sys;
 

@@ -75,7 +75,7 @@ impl Places {
 
 impl<T: Link> Twins<T>
 where
-    wqe::Nop: SupportedOn<T>,
+    wqe::operations::Nop: SupportedOn<T>,
 {
     /// Our queue, on which nothing has been posted, goes as far as libmlx5's has.
     pub(crate) fn catch_up(&mut self) {

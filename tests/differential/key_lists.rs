@@ -3,8 +3,12 @@
 use std::ptr::NonNull;
 
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, IndirectKey, Pool};
-use blueflame::wqe::{self, ConfigureKey, Fence, KeyRights, MAX_SGE_BYTES, Remote, Request, Strided};
+use blueflame::verbs::memory::IndirectKey;
+use blueflame::verbs::{Access, Buffer, Pool};
+use blueflame::wqe::keys::{KeyRights, Strided};
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::operations::ConfigureKey;
+use blueflame::wqe::{self, Fence, Remote, Request};
 use blueflame::{Sge, transport::Rc};
 use proptest::prelude::*;
 use rdma_sys as sys;

@@ -6,7 +6,8 @@ use blueflame::Sge;
 use blueflame::queue::PostError;
 use blueflame::transport::{Dci, DciStreams, Rc};
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{self, EncodeError, Fence, Opaque};
+use blueflame::wqe::operations::Opaque;
+use blueflame::wqe::{self, EncodeError, Fence};
 use blueflame_decode::{Input, Options, Part, decode};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -104,7 +105,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, case: &Case, places: &[(Sge, u64)]) -> i32 {
 
 fn ours<T: Link>(twins: &mut Twins<T>, opaque: Opaque, case: &Case, places: &[(Sge, u64)])
 where
-    wqe::Memcpy: wqe::SupportedOn<T>,
+    wqe::operations::Memcpy: wqe::SupportedOn<T>,
 {
     let mut batch = twins.ours.sq.batch();
     for (n, (copy, (from, to))) in case.copies.iter().zip(places).enumerate() {
@@ -165,7 +166,7 @@ fn decoded<T: Link>(twins: &Twins<T>, places: &[(Sge, u64)], opaque: Opaque) -> 
 
 fn check<T: Link>(fabric: &mut Fabric, twins: &mut Twins<T>, case: &Case) -> Result<(), String>
 where
-    wqe::Memcpy: wqe::SupportedOn<T>,
+    wqe::operations::Memcpy: wqe::SupportedOn<T>,
 {
     twins.clear_rings();
     let places = case.places(fabric);
@@ -201,7 +202,7 @@ fn geometry() -> Geometry {
 
 fn all<T: Link>(test: &str, geometry: &Geometry)
 where
-    wqe::Memcpy: wqe::SupportedOn<T>,
+    wqe::operations::Memcpy: wqe::SupportedOn<T>,
 {
     let Some(mut fabric) = fabric(test) else { return };
     fabric.buffer.write(COPIES as usize, &vec![0; MOST * ROOM as usize]);

@@ -3,7 +3,8 @@
 
 use blueflame::queue::SendQueue;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Owned, OwnedCq, Qp, QueuePair, adopt_qp};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::{Owned, OwnedCq, Qp, QueuePair};
 use blueflame::{Remote, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Wr};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use blueflame::cq::Grh;
+use blueflame::cq::cqe::Grh;
 use blueflame::types::Rkey;
 use blueflame::verbs::{Error, QueuePair, XrcTarget};
 use blueflame::wqe::Fence;

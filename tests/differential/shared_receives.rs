@@ -2,7 +2,8 @@
 
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, adopt_qp, ffi};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, ffi};
 use blueflame::{Sge, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -134,7 +135,7 @@ fn post_ours(srq: &mut Owned<SharedRecvQueue, Srq>, list: &[Receive]) {
     let mut batch = srq.batch();
     for (id, sges) in list {
         // SAFETY: the fabric's memory, which outlives the queue.
-        unsafe { batch.push(WrId(*id), sges) }.expect("room");
+        unsafe { batch.push_unchecked(WrId(*id), sges) }.expect("room");
     }
     batch.ring_doorbell();
 }

@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 
 use blueflame::Lkey;
 use blueflame::verbs::ffi;
-use blueflame::wqe::{BlockSize, Crc, CrcKind, Escape, Guard, Seed, Sge, Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::Sge;
+use blueflame::wqe::formats::{BlockSize, Crc, CrcKind, Escape, Guard, Seed, Signature, SignedBlocks, T10Dif};
 
 use crate::verbs::Fabric;
 

@@ -2,12 +2,17 @@
 
 use std::ptr::{NonNull, null};
 
-use blueflame::cq::{CqeOpcode, SignatureError, SignaturePart};
+use blueflame::cq::CqeOpcode;
+use blueflame::cq::cqe::{SignatureError, SignaturePart};
 use blueflame::transport::Rc;
 use blueflame::types::{Psv, Rkey, WrId};
 use blueflame::verbs::{Access, Pool};
-use blueflame::wqe::{self, BlockSignature, BlockSize, Crc, CrcKind, Escape, Fence, Guard, KeyRights, Psvs, Remote};
-use blueflame::wqe::{Seed, SetPsv, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::Sge;
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Psvs};
+use blueflame::wqe::formats::{Seed, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::operations::SetPsv;
+use blueflame::wqe::{self, Fence, Remote};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
@@ -360,7 +365,7 @@ fn check_errors(
         (kind, Some(ours)) => {
             let part = [SignaturePart::Guard, SignaturePart::RefTag, SignaturePart::AppTag]
                 .get((kind as usize).wrapping_sub(1));
-            let in_memory = ours.side == blueflame::cq::SignatureSide::Memory;
+            let in_memory = ours.side == blueflame::cq::cqe::SignatureSide::Memory;
             let blocks = signature.and_then(|all| if in_memory { all.memory() } else { all.wire() });
             let values = blocks.and_then(|blocks| ours.values(blocks.signature.guard_bits()));
             told == 1

@@ -8,9 +8,11 @@ use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
-use blueflame::cq::{CqId, ListOperation, TagCqe};
+use blueflame::cq::CqId;
+use blueflame::cq::cqe::{ListOperation, TagCqe};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::queue::SendQueue;
+use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Rc;
 use blueflame::types::{Qpn, SqPi, TagIndex, WrId};
 use blueflame::verbs::ffi;
@@ -88,7 +90,7 @@ struct Op {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    let bytes = prop_oneof![4 => 1..=4096_u32, 1 => Just(0), 1 => Just(wqe::MAX_SGE_BYTES)];
+    let bytes = prop_oneof![4 => 1..=4096_u32, 1 => Just(0), 1 => Just(wqe::limits::MAX_SGE_BYTES)];
     let what = prop_oneof![
         4 => (any::<u64>(), any::<u64>(), bytes).prop_map(|(tag, mask, bytes)| What::Append { tag, mask, bytes }),
         4 => any::<usize>().prop_map(|nth| What::Remove { nth }),
@@ -476,7 +478,7 @@ impl Both {
 /// Posts a request with the flags of an operation.
 fn put<O, P>(sq: &mut SendQueue<Rc>, mut request: wqe::Request<O, P>, op: Op)
 where
-    O: wqe::TagOperation + wqe::SupportedOn<Rc>,
+    O: wqe::operations::TagOperation + wqe::SupportedOn<Rc>,
     P: wqe::parts::Payload,
 {
     if op.reported {

@@ -7,7 +7,8 @@ use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, RetireError, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
-use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, adopt_qp, ffi};
+use blueflame::verbs::adopt::adopt_qp;
+use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, ffi};
 use blueflame::{Remote, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
@@ -94,7 +95,7 @@ pub(crate) struct Theirs {
 pub(crate) struct Ours<T: VerbsTransport> {
     pub(crate) sq: Owned<SendQueue<T>, Qp>,
     /// An initiator has none.
-    pub(crate) rq: Option<Owned<RecvQueue, Qp>>,
+    pub(crate) rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
     pub(crate) raw: RawQp,
     pub(crate) send_cq: OwnedCq,
     pub(crate) recv_cq: OwnedCq,
@@ -166,7 +167,7 @@ impl<T: Link> Twins<T> {
         T::ready(&mut pair, fabric, target(1)).expect("RTS");
         let QueuePair { mut sq, rq, .. } = pair;
         let ring = sq.capacity();
-        sq.set_window(ring).expect("the whole ring");
+        sq.set_depth(ring).expect("the whole ring");
         let ours = Ours { sq, rq, raw, send_cq, recv_cq };
 
         for (a, b) in [(theirs.raw.parts.sq, ours.raw.parts.sq), (theirs.raw.parts.rq, ours.raw.parts.rq)] {
@@ -269,21 +270,12 @@ impl<T: Link> Twins<T> {
             // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
             post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });
         }
-        if T::SIGNS {
-            let mut batch = rq.signed_batch().ok_or("no signatures")?;
-            for (id, sges) in list {
-                // SAFETY: the fabric's memory, as above.
-                unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
-            }
-            batch.ring_doorbell();
-        } else {
-            let mut batch = rq.batch();
-            for (id, sges) in list {
-                // SAFETY: as above.
-                unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
-            }
-            batch.ring_doorbell();
+        let mut batch = rq.batch();
+        for (id, sges) in list {
+            // SAFETY: the fabric's memory, as above.
+            unsafe { batch.push_unchecked(WrId(*id), sges) }.map_err(|error| error.to_string())?;
         }
+        batch.ring_doorbell();
         let mut rings = [&self.theirs.raw, &self.ours.raw].map(|raw| ring(&raw.parts.rq));
         if T::SIGNS {
             let stride = self.theirs.raw.parts.rq.stride as usize;

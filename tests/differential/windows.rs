@@ -5,8 +5,10 @@
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, MemoryWindow, WindowType};
-use blueflame::wqe::{self, Fence, Remote, Window, WindowRights};
+use blueflame::verbs::Access;
+use blueflame::verbs::memory::{MemoryWindow, WindowType};
+use blueflame::wqe::keys::{Window, WindowRights};
+use blueflame::wqe::{self, Fence, Remote};
 use blueflame::{Lkey, Rkey, Sge, transport};
 use memmap2::MmapMut;
 use proptest::prelude::*;

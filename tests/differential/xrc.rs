@@ -79,7 +79,7 @@ impl Receiver for Far {
         let mut batch = self.our_srq.batch();
         for (id, sges) in &list {
             // SAFETY: the fabric's memory, which outlives the queue.
-            unsafe { batch.push(WrId(*id), sges) }.map_err(|error| error.to_string())?;
+            unsafe { batch.push_unchecked(WrId(*id), sges) }.map_err(|error| error.to_string())?;
         }
         batch.ring_doorbell();
         Ok(())

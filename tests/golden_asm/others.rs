@@ -1,7 +1,8 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
 use blueflame::cq::compressed::{Enhanced, Hash};
-use blueflame::cq::{CompletionQueue, Compressed, Conservative, Notify};
+use blueflame::cq::{CompletionQueue, Notify};
+use blueflame::cq::mode::{Compressed, Conservative};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
 use blueflame::memory_polling::PolledMemory;
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};

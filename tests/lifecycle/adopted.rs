@@ -4,7 +4,8 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::cq::{CqeError, Side};
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, QueuePair, adopt_cq, adopt_qp};
+use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
+use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, QueuePair};
 use blueflame::{transport, wqe};
 use rdma_sys as sys;
 
@@ -82,7 +83,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
     for len in [0_usize, 1, 31, 32, 33, 48] {
         a.buffer.fill(0xa5);
         // SAFETY: looked at when the receive has completed.
-        unsafe { pair.rq.as_mut().expect("a receive queue").post(WrId(9), &[a.buffer.sge()]) }.expect("room");
+        unsafe { pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(9), &[a.buffer.sge()]) }.expect("room");
         let message: Vec<u8> = (1..=len as u8).collect();
         a.pair.sq.post(&wqe::send().inline(&message[..]).signaled(WrId(1))).expect("room");
         wait_for("the send", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
@@ -168,7 +169,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
     let pd = device.protection_domain().expect("a PD");
     let plain = Plain::new(&device, &pd);
     let (mut pair, cq) = adopt(&plain);
-    assert_eq!(pair.sq.window().0, 0, "it is in RESET");
+    assert_eq!(pair.sq.depth().0, 0, "it is in RESET");
     // As librdmacm does it: by the raw queue pair.
     let path = device.path(1, None).expect("a path");
     let other = Plain::new(&device, &pd);
@@ -195,11 +196,11 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
         | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
     // SAFETY: the queue pair is alive.
     assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask.0.cast_signed()) }, 0);
-    assert_eq!(pair.sq.window().0, 0, "nobody has told the queue");
+    assert_eq!(pair.sq.depth().0, 0, "nobody has told the queue");
     assert_eq!(pair.sq.refresh(), Ok(QpState::ReadyToSend));
-    assert_eq!(u32::from(pair.sq.window().0), plain.max_send_wr());
+    assert_eq!(u32::from(pair.sq.depth().0), plain.max_send_wr());
     // One that is ready already is open from the start.
     drop((pair, cq));
     let (pair, _cq) = adopt(&plain);
-    assert_eq!(u32::from(pair.sq.window().0), plain.max_send_wr());
+    assert_eq!(u32::from(pair.sq.depth().0), plain.max_send_wr());
 }

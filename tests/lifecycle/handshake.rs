@@ -6,8 +6,9 @@ use std::thread;
 
 use blueflame::encoding::DecodeError;
 use blueflame::types::WrId;
+use blueflame::verbs::device::{LinkLayer, Mtu};
 use blueflame::verbs::handshake::{HandshakeError, MAX_DATA, Peer};
-use blueflame::verbs::{Device, Error, LinkLayer, Mtu, Path, QpState};
+use blueflame::verbs::{Device, Error, Path, QpState};
 use blueflame::{Remote, transport, wqe};
 
 use crate::end::{End, connected, device, wait_for};

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, AsRawFd};
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
-use blueflame::cq::{NoOverrun, OncePerCall, PollMode, Prefetch};
+use blueflame::cq::mode::{NoOverrun, OncePerCall, PollMode, Prefetch};
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::{WrId, transport, wqe};
 

@@ -22,7 +22,7 @@ fn queues_take_what_was_asked_for_and_no_more() {
     assert_eq!(a.nop(99, true), Err(full));
     let sge = [a.buffer.sge()];
     // SAFETY: refused.
-    let refused = unsafe { a.pair.rq.as_mut().expect("a receive queue").post(WrId(99), &sge) };
+    let refused = unsafe { a.pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(99), &sge) };
     assert_eq!(refused, Err(RecvError::Full(DEPTH)));
     // And again, when all is retired.
     let freed = wait_for("completion", || a.cq.poll().map(|last| a.pair.sq.retire(&last).expect("outstanding").freed));
@@ -34,7 +34,7 @@ fn queues_take_what_was_asked_for_and_no_more() {
 }
 
 #[test]
-fn a_window_holds_one_request_of_the_size_asked_for() {
+fn a_queue_holds_one_request_of_the_size_asked_for() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
@@ -46,7 +46,7 @@ fn a_window_holds_one_request_of_the_size_asked_for() {
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
     pair.qp.to_init(&path).expect("INIT");
     pair.sq.connect(&path, &itself, &itself).expect("connect");
-    assert_eq!(pair.sq.window(), Wqebbs(4));
+    assert_eq!(pair.sq.depth(), Wqebbs(4));
     pair.sq.post(&wqe::send().inline(&[1; 200]).signaled(WrId(1))).expect("fits");
     let full = PostError::Full { needed: Wqebbs(4), free: Wqebbs(0) };
     assert_eq!(pair.sq.post(&wqe::send().inline(&[1; 200])), Err(full));

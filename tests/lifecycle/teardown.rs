@@ -33,7 +33,7 @@ fn a_drain_ends_where_unsignalled_requests_had_succeeded() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
-    // A window full of requests of which none will ever complete by itself; the last one is known to have been executed.
+    // A queue full of requests of which none will ever complete by itself; the last one is known to have been executed.
     let target = b.buffer.remote();
     for n in 0..u64::from(DEPTH) {
         let number = (n + 1).to_le_bytes();
@@ -51,7 +51,7 @@ fn a_drain_ends_where_unsignalled_requests_had_succeeded() {
     // The last acknowledgement may not have come: then some are flushed.
     assert!(sends.len() <= DEPTH as usize && receives.is_empty(), "{sends:?} {receives:?}");
     assert!(marker >= 1, "the marker completed");
-    assert_eq!(a.pair.sq.free(), a.pair.sq.window());
+    assert_eq!(a.pair.sq.free(), a.pair.sq.depth());
     assert_eq!(drain(&mut a), (vec![], vec![], 0), "and at once, when nothing is outstanding");
 }
 
@@ -70,7 +70,7 @@ fn life(
         b.post_receive(n);
     }
     let mut left = messages;
-    // Until some are acknowledged, and a window is in flight: every eighth request is signalled.
+    // Until some are acknowledged, and a whole depth is in flight: every eighth request is signalled.
     while left > 0 {
         let number = sent.to_le_bytes();
         let request = wqe::send().imm(*sent as u32).inline(&number);
@@ -268,7 +268,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     b.sq.connect(&path, &at_b, &at_a).expect("connect");
     for tag in 0..4 {
         // SAFETY: nobody looks at the buffer.
-        unsafe { srq.post(WrId(tag), &[a.buffer.sge()]) }.expect("room");
+        unsafe { srq.post_unchecked(WrId(tag), &[a.buffer.sge()]) }.expect("room");
     }
     for n in 0..3_u8 {
         a.pair.sq.post(&wqe::send().inline(&[n; 8]).signaled(WrId(n.into()))).expect("room");

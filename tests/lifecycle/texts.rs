@@ -2,7 +2,8 @@
 
 use blueflame::transport;
 use blueflame::types::Psn;
-use blueflame::verbs::{Access, Error, Gid, LinkLayer, Path, Pool, PortState};
+use blueflame::verbs::device::{Gid, LinkLayer, PortState};
+use blueflame::verbs::{Access, Error, Path, Pool};
 
 use crate::end::{End, device};
 

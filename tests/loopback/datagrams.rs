@@ -1,10 +1,12 @@
 //! Datagrams in any order and form: each arrives once, with what the sender said, behind 40 bytes.
 
-use blueflame::cq::{Grh, GrhKind, Side};
+use blueflame::cq::Side;
+use blueflame::cq::cqe::{Grh, GrhKind};
 use blueflame::queue::BlueFlamePolicy;
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, Qpn};
-use blueflame::wqe::{GlobalRoute, UdAddress};
+use blueflame::wqe::UdAddress;
+use blueflame::wqe::address::GlobalRoute;
 use blueflame::{WrId, wqe};
 use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use blueflame_testkit::{Buffer, Pair, QKEY, RegisterOptions, Shape, connected_pair};
@@ -54,7 +56,7 @@ impl Exchange {
         self.mailbox.write(0, &[0xee; SLOT]);
         // SAFETY: the buffers are looked at when the requests have completed.
         unsafe {
-            far.rq.post(WrId(id), &[self.mailbox.sge(..)]).expect("room");
+            far.rq.post_unchecked(WrId(id), &[self.mailbox.sge(..)]).expect("room");
             near.post(&Wr::new(Kind::Datagram(whom, imm), data, id)).expect("room");
         }
         self.pair.run_until_idle().expect("an end");
@@ -112,7 +114,7 @@ fn what_does_not_fit_is_lost_in_silence() {
     let mut pair = connected_pair::<Ud>().expect("two ends");
     let mailbox = pair.far.buffer(Grh::BYTES + 8).expect("memory");
     // SAFETY: the buffer is looked at when the datagram has arrived.
-    unsafe { pair.far.rq.post(WrId(7), &[mailbox.sge(..)]) }.expect("room");
+    unsafe { pair.far.rq.post_unchecked(WrId(7), &[mailbox.sge(..)]) }.expect("room");
     let there = pair.far.address();
     let wrong_key = UdAddress::new(there.vector(), there.qpn(), Qkey(QKEY.0 + 1));
     let nobody = UdAddress::new(there.vector(), Qpn::truncate(0xff_0000), QKEY);
@@ -143,7 +145,7 @@ fn shots_and_batches() {
     let mailbox = pair.far.buffer(8 * 64).expect("memory");
     for slot in 0..8 {
         // SAFETY: the buffer is looked at when the datagrams have arrived.
-        unsafe { pair.far.rq.post(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
+        unsafe { pair.far.rq.post_unchecked(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
     }
     let (compact, full) = (pair.far.address(), pair.far.address().to_full());
     let sq = &mut pair.near.sq;

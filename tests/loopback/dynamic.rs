@@ -3,7 +3,8 @@
 use blueflame::cq::CompletionQueue;
 use blueflame::transport::Dci;
 use blueflame::types::Qpn;
-use blueflame::wqe::{DcAddress, GlobalRoute};
+use blueflame::wqe::DcAddress;
+use blueflame::wqe::address::GlobalRoute;
 use blueflame_testkit::request::Target;
 use blueflame_testkit::{ConnectOptions, DcTarget, Device, DeviceOptions, End, Faults, Network, Receives, Shape};
 use proptest::prelude::*;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use blueflame::cq::{Cqe, CqeError, KnownSyndrome, Side, Syndrome, WcStatus};
+use blueflame::cq::error::KnownSyndrome;
+use blueflame::cq::{Cqe, CqeError, Side, Syndrome, WcStatus};
 use blueflame::{Lkey, Remote, Rkey, Sge, WrId, transport};
 use blueflame_testkit::request::{Data, Kind, Wr};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Shape, connect, run_until_idle};
@@ -84,7 +85,7 @@ impl Lab {
     fn receive(&mut self, sges: &[Sge]) -> u64 {
         let id = 500 + self.receives.len() as u64;
         // SAFETY: as in `post`.
-        unsafe { self.far.rq.post(WrId(id), sges) }.expect("room");
+        unsafe { self.far.rq.post_unchecked(WrId(id), sges) }.expect("room");
         self.receives.push(id);
         id
     }

@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use blueflame::queue::owning::{DeviceBuffer, Refused};
 use blueflame::queue::{
-    DeviceBuffer, Owned, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, Refused, RetireError,
-    SendQueue,
+    Owned, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, RetireError, SendQueue,
 };
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};

@@ -2,7 +2,7 @@
 use std::cell::Cell;
 
 use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
-use blueflame::queue::{Probe, ProbeError};
+use blueflame::queue::send::{Probe, ProbeError};
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::{transport, wqe};
 use blueflame_testkit::{ConnectOptions, Device, End, RegisterOptions, Shape};

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use claims::{CLAIMS, IN_TURN, Proof};
 use features::FEATURES;
-use table::{columns, rows};
+use table::{BARE_FRAMES, TRANSPORTS, columns, destinations, rows};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -48,10 +48,40 @@ fn what_compiles_is_what_is_proved() {
     }
 }
 
+/// A request names the destination that its transport needs, and no other; a request without one names none.
+#[test]
+fn each_transport_takes_its_own_destinations() {
+    let taken = |forms: &[(&'static str, [bool; 7])]| -> Vec<(&'static str, Vec<&str>)> {
+        let names = |taken: &[bool; 7]| {
+            TRANSPORTS.iter().zip(taken).filter(|(_, taken)| **taken).map(|(name, _)| *name).collect()
+        };
+        forms
+            .iter()
+            .map(|(form, taken)| (*form, names(taken)))
+            .filter(|(_, names): &(_, Vec<_>)| !names.is_empty())
+            .collect()
+    };
+    let [send, memcpy] = destinations();
+    assert_eq!(
+        taken(&send),
+        [
+            ("Plain", vec!["RC", "UC"]),
+            ("ToSrq", vec!["XRC"]),
+            ("ToFull", vec!["UD"]),
+            ("ToCompact", vec!["UD"]),
+            ("ToTarget", vec!["DCI"]),
+            ("ToNearTarget", vec!["DCI"]),
+            ("ByStream", vec!["DCI with streams"]),
+        ]
+    );
+    assert_eq!(taken(&memcpy), [("Plain", vec!["RC", "DCI", "DCI with streams"])]);
+    assert_eq!(BARE_FRAMES, [false, true]);
+}
+
 /// The crate's own table of operations has no row that is not here.
 #[test]
 fn no_operation_is_left_out() {
-    let source = std::fs::read_to_string(root().join("src/wqe/operations.rs")).expect("the crate's table");
+    let source = std::fs::read_to_string(root().join("src/wqe/operations/table.rs")).expect("the crate's table");
     let (_, table) = source.split_once("\noperations! {").expect("it is called so");
     let (table, _) = table.split_once("\n}").expect("its end");
     let names: Vec<_> = table

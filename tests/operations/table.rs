@@ -4,8 +4,9 @@ use core::marker::PhantomData;
 
 use blueflame::transport::{self, Transport};
 use blueflame::types::Srqn;
+use blueflame::wqe::address::{CompactAv, DcStream, FullAv, To};
 use blueflame::wqe::parts::Operation;
-use blueflame::wqe::{self, CompactAv, DcAddress, DcStream, FullAv, SupportedOn, To, UdAddress};
+use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
 
 /// A segment of a WQE, between the control segment and the data.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ macro_rules! table {
             vec![$(Column {
                 name: $column,
                 address: $address,
-                address_ds: <$form<wqe::Nop> as Operation>::DS,
+                address_ds: <$form<wqe::operations::Nop> as Operation>::DS,
             }),*]
         }
 
@@ -125,34 +126,67 @@ table! {
         "raw packets": Plain transport::RawPacket, &[];
     }
     rows: {
-        Nop wqe::Nop, "-", &[], "none";
-        Send wqe::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
-        SendImm wqe::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
-        SendInval wqe::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
-        Write wqe::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
-        WriteImm wqe::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
-        Read wqe::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
-        CompareSwap wqe::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        FetchAdd wqe::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        MaskedCompareSwap32 wqe::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-        MaskedCompareSwap64 wqe::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
-        MaskedFetchAdd32 wqe::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-        MaskedFetchAdd64 wqe::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        MaskedCompareSwap128 wqe::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, scattered";
-        MaskedFetchAdd128 wqe::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
-        BindWindow wqe::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
-        Invalidate wqe::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
-        ConfigureKey wqe::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
-        SetPsv wqe::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
-        Memcpy wqe::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
-        WaitCqe wqe::WaitCqe, "-", &[QUEUE], "none";
-        WaitTime wqe::WaitTime, "-", &[WAIT], "none";
-        SendEnable wqe::SendEnable, "-", &[QUEUE], "none";
-        RecvEnable wqe::RecvEnable, "-", &[QUEUE], "none";
-        Dump wqe::Dump, "-", &[], "gathered";
-        TagAppend wqe::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
-        TagRemove wqe::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
-        TagSync wqe::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
-        Frame wqe::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+        Nop wqe::operations::Nop, "-", &[], "none";
+        Send wqe::operations::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
+        SendImm wqe::operations::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
+        SendInval wqe::operations::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
+        Write wqe::operations::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
+        WriteImm wqe::operations::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
+        Read wqe::operations::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
+        CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        FetchAdd wqe::operations::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        MaskedCompareSwap32 wqe::operations::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+        MaskedCompareSwap64 wqe::operations::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
+        MaskedFetchAdd32 wqe::operations::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+        MaskedFetchAdd64 wqe::operations::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, scattered";
+        MaskedFetchAdd128 wqe::operations::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
+        BindWindow wqe::operations::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
+        Invalidate wqe::operations::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
+        ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
+        SetPsv wqe::operations::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
+        Memcpy wqe::operations::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
+        WaitCqe wqe::operations::WaitCqe, "-", &[QUEUE], "none";
+        WaitTime wqe::operations::WaitTime, "-", &[WAIT], "none";
+        SendEnable wqe::operations::SendEnable, "-", &[QUEUE], "none";
+        RecvEnable wqe::operations::RecvEnable, "-", &[QUEUE], "none";
+        Dump wqe::operations::Dump, "-", &[], "gathered";
+        TagAppend wqe::operations::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
+        TagRemove wqe::operations::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
+        TagSync wqe::operations::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
+        Frame wqe::operations::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }
+
+/// The address of a request that has one.
+type Twice<O> = To<To<O, UdAddress<FullAv>>, UdAddress<FullAv>>;
+
+/// Transports, in the order of [`destinations`].
+pub(crate) const TRANSPORTS: [&str; 7] = ["RC", "UC", "XRC", "UD", "DCI", "DCI with streams", "raw packets"];
+
+/// Which transports take the operation with each form of destination.
+macro_rules! destinations {
+    ($op:ty) => {
+        destinations!(@forms $op, [Plain ToSrq ToFull ToCompact ToTarget ToNearTarget ByStream Twice],
+            [transport::Rc, transport::Uc, transport::XrcInitiator, transport::Ud, transport::Dci,
+             transport::DciStreams, transport::RawPacket])
+    };
+    (@forms $op:ty, [$($form:ident)*], $transports:tt) => {
+        vec![$((stringify!($form), destinations!(@taken $form<$op>, $transports))),*]
+    };
+    (@taken $request:ty, [$($transport:ty),*]) => {
+        [$(<Probe<$request, $transport>>::SUPPORTED),*]
+    };
+}
+
+/// For an operation with a destination, and for one that has none: each form of destination, and which of [`TRANSPORTS`]
+/// take it so.
+pub(crate) fn destinations() -> [Vec<(&'static str, [bool; 7])>; 2] {
+    [destinations!(wqe::operations::Send), destinations!(wqe::operations::Memcpy)]
+}
+
+/// Whether frames without inline headers are taken, where the device needs headers, and where it needs none.
+pub(crate) const BARE_FRAMES: [bool; 2] = [
+    <Probe<wqe::operations::Frame, transport::RawPacket>>::SUPPORTED,
+    <Probe<wqe::operations::Frame, transport::RawPacket<transport::InlineNone>>>::SUPPORTED,
+];

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use arbitrary::Arbitrary;
 use blueflame::cq::{CqeView, Source};
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
+use blueflame::queue::owning::Refused;
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
 use blueflame::transport::Rc;
-use blueflame::verbs::{Buffer, PoolBuffer};
+use blueflame::verbs::Buffer;
+use blueflame::verbs::memory::PoolBuffer;
 use blueflame::wqe;
 use blueflame_fuzz_targets::ownership::parts::{Part, Queue, exchange_held, mend, swap_held};
 use blueflame_fuzz_targets::ownership::{Label, Owners, Use, WORDS};

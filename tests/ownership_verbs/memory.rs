@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use blueflame::verbs::{Access, Buffer, BufferPool, Pool, PoolBuffer, ProtectionDomain};
+use blueflame::verbs::memory::{BufferPool, PoolBuffer};
+use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
 use blueflame_fuzz_targets::ownership::{BYTES, WORDS};
 
 /// Registered memory of an open device.

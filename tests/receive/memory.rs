@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use blueflame::Sge;
-use blueflame::queue::RqParts;
+use blueflame::queue::recv::RqParts;
 use blueflame::types::Lkey;
 use proptest::prelude::*;
 

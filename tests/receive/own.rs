@@ -2,7 +2,9 @@
 
 use blueflame::Sge;
 use blueflame::cq::CqId;
-use blueflame::queue::{RecvError, RecvPartsError, RecvQueue, RetireError, RqParts};
+use blueflame::queue::recv::{RecvPartsError, RqParts};
+use blueflame::queue::{RecvError, RecvQueue, RetireError};
+use blueflame::transport::{PlainRecv, SignedRecv};
 use blueflame::types::{Qpn, WrId};
 use proptest::prelude::*;
 
@@ -31,7 +33,7 @@ fn golden_bytes_of_a_receive_wqe() {
     assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (4, 4, 0));
     let list = [sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7), sge(0x10, 0x7fff_ffff, 0x20)];
     // SAFETY: there is no device.
-    unsafe { rq.post(WrId(1), &list) }.unwrap();
+    unsafe { rq.post_unchecked(WrId(1), &list) }.unwrap();
     #[rustfmt::skip]
     let golden = [
         0x11, 0x22, 0x33, 0x44, 0xaa, 0xbb, 0xcc, 0xdd, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
@@ -61,17 +63,10 @@ fn golden_bytes_of_a_signed_receive_wqe() {
         shadow: memory.shadow(),
     };
     // SAFETY: as in `recv_queue`.
-    let mut rq = unsafe { RecvQueue::from_signed_parts(parts) }.unwrap();
+    let mut rq = unsafe { RecvQueue::<SignedRecv>::from_parts(parts) }.unwrap();
     assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (3, 4, 0));
-    // SAFETY: there is no device, here and below.
-    assert_eq!(unsafe { rq.post(WrId(1), &[]) }, Err(RecvError::Full(0)), "not without a signature");
-    let post = |rq: &mut RecvQueue, id: u64, list: &[Sge]| {
-        let mut batch = rq.signed_batch().unwrap();
-        // SAFETY: as above.
-        unsafe { batch.push(WrId(id), list)? };
-        batch.ring_doorbell();
-        Ok(())
-    };
+    // SAFETY: there is no device.
+    let post = |rq: &mut RecvQueue<SignedRecv>, id: u64, list: &[Sge]| unsafe { rq.post_unchecked(WrId(id), list) };
     post(&mut rq, 7, &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7)]).unwrap();
     assert_eq!(post(&mut rq, 8, &[sge(1, 1, 1); 4]), Err(RecvError::TooManySges { given: 4, max: 3 }));
     let number = QPN.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte);
@@ -94,7 +89,6 @@ fn golden_bytes_of_a_signed_receive_wqe() {
     // SAFETY: as above.
     assert_eq!(unsafe { rq.retire_index(0x0201) }, Ok(WrId(7)));
     assert_eq!(post(&mut rq, 9, &[]), Ok(()));
-    assert!(recv_queue(&mut recv_memory(4, 64), 0).signed_batch().is_none());
 }
 
 #[test]
@@ -103,7 +97,7 @@ fn bad_requests_leave_no_trace() {
     let mut rq = recv_queue(&mut memory, 0);
     let one = sge(1, 1, 1);
     // SAFETY: there is no device, here and below.
-    let post = |rq: &mut RecvQueue, list: &[Sge]| unsafe { rq.post(WrId(9), list) };
+    let post = |rq: &mut RecvQueue, list: &[Sge]| unsafe { rq.post_unchecked(WrId(9), list) };
     assert_eq!(post(&mut rq, &[one; 3]), Err(RecvError::TooManySges { given: 3, max: 2 }));
     assert_eq!(post(&mut rq, &[one, sge(0, 1 << 31, 0)]), Err(RecvError::SgeTooLong(1 << 31)));
     assert_eq!(memory.ring, [POISON; 4]);
@@ -124,7 +118,8 @@ fn a_batch_is_told_once_or_not_at_all() {
     let mut memory = recv_memory(8, 16);
     let mut rq = recv_queue(&mut memory, 0xfffe);
     // SAFETY: there is no device, here and below.
-    let push = |batch: &mut blueflame::queue::RecvBatch<'_>, id| unsafe { batch.push(WrId(id), &[sge(id, 1, 1)]) };
+    let push =
+        |batch: &mut blueflame::queue::RecvBatch<'_>, id| unsafe { batch.push_unchecked(WrId(id), &[sge(id, 1, 1)]) };
     let mut dropped = rq.batch();
     push(&mut dropped, 1).unwrap();
     drop(dropped);
@@ -156,7 +151,7 @@ fn a_receive_done_early_keeps_its_place_until_the_older_ones_are_done() {
     let mut memory = recv_memory(4, 16);
     let mut rq = recv_queue(&mut memory, 0xfffe);
     // SAFETY: there is no device, here and below.
-    let post = |rq: &mut RecvQueue, id| unsafe { rq.post(WrId(id), &[sge(id, 1, 1)]) };
+    let post = |rq: &mut RecvQueue, id| unsafe { rq.post_unchecked(WrId(id), &[sge(id, 1, 1)]) };
     // SAFETY: there is no device.
     let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
     for id in [u64::MAX, 0, 12, 13] {
@@ -188,9 +183,9 @@ fn a_receive_done_early_keeps_its_place_until_the_older_ones_are_done() {
 fn a_window_counts_outstanding_receives_where_the_ring_is_larger() {
     let mut memory = recv_memory(4, 16);
     let mut rq = recv_queue(&mut memory, 0);
-    rq.set_window(2);
+    rq.set_depth(2);
     // SAFETY: there is no device, here and below.
-    let post = |rq: &mut RecvQueue| unsafe { rq.post(WrId(1), &[]) };
+    let post = |rq: &mut RecvQueue| unsafe { rq.post_unchecked(WrId(1), &[]) };
     // SAFETY: there is no device.
     let retire = |rq: &mut RecvQueue, index| unsafe { rq.retire_index(index) };
     for (held, done) in [(0, 1), (1, 2)] {
@@ -226,7 +221,10 @@ fn parts_that_cannot_be_are_refused() {
         shadow: memory.shadow(),
     };
     // SAFETY: refused before anything is touched.
-    let build = |parts| unsafe { RecvQueue::from_parts(parts) }.err();
+    let build = |parts| unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.err();
+    // SAFETY: as above.
+    let signed = unsafe { RecvQueue::<SignedRecv>::from_parts(RqParts { stride: 16, ..parts }) };
+    assert_eq!(signed.err(), Some(RecvPartsError::Stride(16)), "no room for an entry");
     for wqe_cnt in [0, 3, 65536] {
         assert_eq!(build(RqParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
     }
@@ -246,7 +244,7 @@ proptest! {
     ) {
         let mut memory = recv_memory(1 << log, 64);
         let mut rq = recv_queue(&mut memory, head);
-        rq.set_window(window);
+        rq.set_depth(window);
         // The requests from the oldest outstanding one on, whose index is `oldest`; no tag if it is done.
         let mut model = std::collections::VecDeque::new();
         let (mut oldest, mut counter) = (head, head);
@@ -263,7 +261,7 @@ proptest! {
                         let outstanding = (model.iter().flatten().count() + added.len()) as u32;
                         let window = window.min(1 << log);
                         // SAFETY: there is no device.
-                        let pushed = unsafe { batch.push(WrId(id), &list) };
+                        let pushed = unsafe { batch.push_unchecked(WrId(id), &list) };
                         if held == 1 << log || outstanding >= window {
                             prop_assert_eq!(pushed, Err(RecvError::Full(held)));
                         } else {

@@ -1,6 +1,7 @@
 //! Shared receive queues.
 
-use blueflame::queue::{RecvError, RecvPartsError, RetireError, SharedRecvQueue, SrqParts, SrqRecord};
+use blueflame::queue::recv::{RecvPartsError, SrqParts, SrqRecord};
+use blueflame::queue::{RecvError, RetireError, SharedRecvQueue};
 use blueflame::types::{Srqn, WrId};
 use proptest::prelude::*;
 
@@ -55,7 +56,7 @@ fn golden_bytes_of_a_shared_receive_wqe() {
     let mut srq = srq(&mut memory);
     assert_eq!((srq.max_sge(), srq.capacity(), srq.srqn().get()), (3, 3, 5));
     // SAFETY: there is no device.
-    unsafe { srq.post(WrId(1), &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd)]) }.unwrap();
+    unsafe { srq.post_unchecked(WrId(1), &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd)]) }.unwrap();
     #[rustfmt::skip]
     let golden = [
         0xa5, 0xa5, 0x00, 0x01, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5,
@@ -67,7 +68,7 @@ fn golden_bytes_of_a_shared_receive_wqe() {
     assert_eq!((memory.counter(), memory.record[1]), (1, 0xa5a5_a5a5));
     let full = [sge(1, 1, 1); 3];
     // SAFETY: there is no device.
-    unsafe { srq.post(WrId(2), &full) }.unwrap();
+    unsafe { srq.post_unchecked(WrId(2), &full) }.unwrap();
     assert_eq!(memory.wqe(1)[16..], expected(&full, 3), "a full list has no terminator");
     // WQE 1 completes first: it is linked behind the tail, WQE 3.
     assert_eq!(retire_index(&mut srq, 1), Ok(WrId(2)));
@@ -87,7 +88,7 @@ fn hostile_completions_are_error_values() {
         );
     }
     // SAFETY: there is no device, here and below.
-    let post = |srq: &mut SharedRecvQueue, id| unsafe { srq.post(WrId(id), &[sge(id, 1, 1)]) };
+    let post = |srq: &mut SharedRecvQueue, id| unsafe { srq.post_unchecked(WrId(id), &[sge(id, 1, 1)]) };
     for id in 0..3 {
         post(&mut srq, id).unwrap();
     }
@@ -110,15 +111,15 @@ fn a_dropped_batch_leaves_the_shared_queue_as_it_was() {
         let mut batch = srq.batch();
         for id in 0..3 {
             // SAFETY: there is no device.
-            unsafe { batch.push(WrId(id), &[]) }.unwrap();
+            unsafe { batch.push_unchecked(WrId(id), &[]) }.unwrap();
         }
         // SAFETY: there is no device.
-        assert_eq!(unsafe { batch.push(WrId(3), &[]) }, Err(RecvError::Full(3)));
+        assert_eq!(unsafe { batch.push_unchecked(WrId(3), &[]) }, Err(RecvError::Full(3)));
     }
     assert_eq!((srq.posted(), memory.counter()), (0, 0xa5a5_a5a5));
     assert_eq!(retire_index(&mut srq, 0), Err(RetireError::NotPosted { wqe_counter: 0 }));
     // SAFETY: there is no device.
-    unsafe { srq.post(WrId(7), &[]) }.unwrap();
+    unsafe { srq.post_unchecked(WrId(7), &[]) }.unwrap();
     assert_eq!(retire_index(&mut srq, 0), Ok(WrId(7)));
 }
 
@@ -166,7 +167,7 @@ proptest! {
                         id += 1;
                         let list = entries(id, lengths);
                         // SAFETY: there is no device.
-                        match unsafe { batch.push(WrId(id), &list) } {
+                        match unsafe { batch.push_unchecked(WrId(id), &list) } {
                             Ok(()) => added.push((id, list)),
                             Err(error) => {
                                 prop_assert_eq!(error, RecvError::Full(wqe_cnt - 1));

@@ -5,7 +5,9 @@
 
 use blueflame::transport::{Dci, DciStreams, Rc, XrcInitiator};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, Srqn, WrId};
-use blueflame::wqe::{self, CompactAv, DcAddress, FullAv, GlobalRoute, Masked, Remote};
+use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute};
+use blueflame::wqe::atomics::Masked;
+use blueflame::wqe::{self, DcAddress, Remote};
 
 use crate::golden::{check, fire_as_post};
 

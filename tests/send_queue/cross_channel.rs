@@ -8,10 +8,12 @@ use std::num::NonZeroU32;
 
 use blueflame::cq::CqId;
 use blueflame::db::Managed;
-use blueflame::queue::{RecvQueue, RqParts, SendQueue};
+use blueflame::queue::recv::RqParts;
+use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket, Rc};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
-use blueflame::wqe::{self, CompletionMode, DeviceClock, Request, Sge};
+use blueflame::wqe::cross_channel::DeviceClock;
+use blueflame::wqe::{self, CompletionMode, Request, Sge};
 
 use crate::golden::{check, fire_as_post};
 use crate::rig::{OLD, QPN, Rig, Setup};
@@ -31,11 +33,11 @@ const TICKS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0
 /// Unsignalled, both kinds of WAIT have `MLX5_COMP_ONLY_FIRST_ERR` (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
 const QUIET: u8 = 1 << 2;
 
-fn until_time() -> Request<wqe::WaitTime> {
+fn until_time() -> Request<wqe::operations::WaitTime> {
     DeviceClock::REAL_TIME.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
 }
 
-fn until_tick() -> Request<wqe::WaitTime> {
+fn until_tick() -> Request<wqe::operations::WaitTime> {
     let clock = DeviceClock::free_running(NonZeroU32::new(1_000_000).expect("not 0"));
     clock.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
 }
@@ -70,7 +72,7 @@ fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
         };
         let mut rq = RecvQueue::from_parts(parts).expect("a queue");
         for n in 0..3 {
-            rq.post(WrId(n), &[ENTRY]).expect("room");
+            rq.post_unchecked(WrId(n), &[ENTRY]).expect("room");
         }
         rq
     }

@@ -8,8 +8,9 @@
 
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
+use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute, StaticRate};
 use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
-use blueflame::wqe::{self, AddressVector, CompactAv, Fence, FullAv, GlobalRoute, Sge, StaticRate, UdAddress};
+use blueflame::wqe::{self, Fence, Sge, UdAddress};
 use proptest::prelude::*;
 
 use crate::golden::{by_ucx, check, fire_as_post};

@@ -7,7 +7,8 @@
 
 use blueflame::transport::{Dci, DciStreams};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, WrId};
-use blueflame::wqe::{self, AddressVector, CompactAv, DcAddress, FullAv, GlobalRoute, Remote, Sge};
+use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute};
+use blueflame::wqe::{self, DcAddress, Remote, Sge};
 
 use crate::golden::{by_ucx, check, fire_as_post};
 

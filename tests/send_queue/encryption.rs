@@ -4,10 +4,10 @@
 use blueflame::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
-use blueflame::wqe::{
-    self, BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncodeError, EncryptedSide, Encryption,
-};
-use blueflame::wqe::{KeyRights, Seed, Signature, SignatureOrder, SignedBlocks};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncryptedSide, Encryption};
+use blueflame::wqe::formats::{Seed, Signature, SignatureOrder, SignedBlocks};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, EncodeError};
 
 use crate::formatted::{DATA, KEY, PSVS, ZERO, before};
 use crate::golden::check;

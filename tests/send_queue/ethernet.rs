@@ -179,7 +179,11 @@ impl Case {
         by_length!(18 19 33 34 35 42 50 51 66 114 978)
     }
 
-    fn carry<H: InlineHeaders>(&self, mut frame: Request<wqe::Frame<H>>, rig: &Rig) -> Result<(), PostError> {
+    fn carry<H: InlineHeaders>(
+        &self,
+        mut frame: Request<wqe::operations::Frame<H>>,
+        rig: &Rig,
+    ) -> Result<(), PostError> {
         if self.l3 {
             frame = frame.l3_checksum();
         }

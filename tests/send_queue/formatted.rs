@@ -1,7 +1,8 @@
 //! What requests that configure formatted memory keys have in common.
 
 use blueflame::types::{Lkey, Psv, Rkey};
-use blueflame::wqe::{Psvs, Sge};
+use blueflame::wqe::Sge;
+use blueflame::wqe::formats::Psvs;
 
 /// Configured with room for 4 entries, to permit remote READs, of [`DATA`].
 pub(crate) const KEY: Rkey = Rkey(0x1234_5678);

@@ -6,8 +6,10 @@ use blueflame::transport;
 use blueflame::transport::{Rc, Transport, Ud};
 use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
 use blueflame::wqe::SupportedOn;
+use blueflame::wqe::address::CompactAv;
 use blueflame::wqe::parts::Payload;
-use blueflame::wqe::{self, CompactAv, EncodeError, Fence, Remote, Request, Sge, TemplatePayload, UdAddress};
+use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, UdAddress};
 
 use crate::rig::{OLD, Rig, Setup};
 

@@ -3,7 +3,9 @@
 
 use blueflame::transport::Rc;
 use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{self, KeyRights, MAX_SGE_BYTES, Sge, Strided};
+use blueflame::wqe::keys::{KeyRights, Strided};
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::{self, Sge};
 
 use crate::golden::check;
 

@@ -6,6 +6,7 @@
 mod atomics;
 mod cross_channel;
 mod datagrams;
+mod depth;
 mod dynamic;
 mod encryption;
 mod ethernet;
@@ -21,6 +22,5 @@ mod rig;
 mod signatures;
 mod tag_matching;
 mod tags;
-mod window;
 mod wqe_signatures;
 mod xrc;

@@ -4,7 +4,9 @@
 
 use blueflame::transport::{Dci, DciStreams, Rc};
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{self, Fence, MAX_MEMCPY_BYTES, Opaque};
+use blueflame::wqe::limits::MAX_MEMCPY_BYTES;
+use blueflame::wqe::operations::Opaque;
+use blueflame::wqe::{self, Fence};
 use blueflame::{Sge, queue::PostError, wqe::EncodeError};
 
 use crate::golden::check;

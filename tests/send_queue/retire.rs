@@ -1,6 +1,7 @@
 //! Completions that the queue must not believe, and parts that it must not take.
 use blueflame::db::ExclusiveRegister;
-use blueflame::queue::{PostError, RetireError, Retired, SendQueue, SqPartsError};
+use blueflame::queue::send::SqPartsError;
+use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};

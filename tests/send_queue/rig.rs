@@ -4,7 +4,8 @@ use core::ptr::NonNull;
 
 use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{SendQueue, SqParts, WqeRecord};
+use blueflame::queue::SendQueue;
+use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Transport;
 use blueflame::types::{Qpn, SqPi};
 

@@ -1,12 +1,14 @@
 //! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write any.)
 
+use blueflame::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{
-    self, BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, EncodeError, Escape, Fence, Guard,
-};
-use blueflame::wqe::{MAX_SGE_BYTES, Seed, Sge, Signature, SignatureBytes, SignedBlocks, T10Dif};
-use blueflame::{PostError, wqe::KeyRights};
+use blueflame::wqe::Sge;
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard};
+use blueflame::wqe::formats::{Seed, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::{self, EncodeError, Fence};
 
 use crate::formatted::{DATA, KEY, PSVS, ZERO, before};
 use crate::golden::check;

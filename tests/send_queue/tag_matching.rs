@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts};
-use blueflame::queue::{
-    PostError, SendQueue, SharedRecvQueue, SrqParts, SrqRecord, TagCompletionError, TagError, TagEvent, TagMatching,
-    TagRecord,
-};
+use blueflame::cq::CompletionQueue;
+use blueflame::cq::setup::CqParts;
+use blueflame::queue::recv::{SrqParts, SrqRecord};
+use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagRecord};
+use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::tagged::{TagHeader, TagKind};
 use blueflame::transport::Rc;
 use blueflame::types::{CqCi, Cqn, Lkey, Srqn, TagIndex, Wqebbs, WrId};
@@ -363,7 +363,7 @@ impl Pair {
     fn receive(&mut self, id: u64) {
         let mut batch = self.list.receives();
         // SAFETY: no device writes.
-        unsafe { batch.push(WrId(id), &[BUFFER]) }.expect("room");
+        unsafe { batch.push_unchecked(WrId(id), &[BUFFER]) }.expect("room");
         batch.ring_doorbell();
         // WQEs go around in the order of the list: at first by their numbers, then as they come back.
         let at = self.order.pop_front().expect("free");
@@ -408,7 +408,7 @@ proptest! {
             pair.poll();
         }
         assert_eq!(usize::from(pair.list.len()), pair.device.list.len());
-        assert_eq!(pair.list.commands().free(), pair.list.commands().window());
+        assert_eq!(pair.list.commands().free(), pair.list.commands().depth());
     }
 
     /// Whatever the bytes, no entry is given back that was not taken, and none twice.
@@ -451,7 +451,7 @@ fn unexpected_messages_must_be_told() {
         assert!(!list.must_sync());
         let mut batch = list.receives();
         // SAFETY: no device writes.
-        unsafe { batch.push(WrId(n), &[BUFFER]) }.expect("room");
+        unsafe { batch.push_unchecked(WrId(n), &[BUFFER]) }.expect("room");
         batch.ring_doorbell();
         let at = order.pop_front().expect("free");
         let told = completions.tell(&mut list, cqe(SEND, 3, 0, at));

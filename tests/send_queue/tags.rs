@@ -22,7 +22,7 @@ const fn segment(opcode: u8, flags: u8, index: [u8; 2], count: [u8; 2]) -> [u8; 
     [opcode, flags, index[0], index[1], 0, 0, count[0], count[1], 0, 0, 0, 0, 0, 0, 0, 0]
 }
 
-fn append(buffer: Sge) -> wqe::Request<wqe::TagAppend, wqe::parts::TagBuffer> {
+fn append(buffer: Sge) -> wqe::Request<wqe::operations::TagAppend, wqe::parts::TagBuffer> {
     wqe::tag_append(0x0102_0304_0506_0708, 0x8182_8384_8586_8788, TagIndex(0xabcd), buffer)
 }
 
@@ -54,7 +54,7 @@ fn templates_have_the_segment() {
 fn what_is_too_long_is_refused() {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let (before, mut sq) = (rig.ring(), rig.queue::<Rc>());
-    let limit = wqe::MAX_SGE_BYTES;
+    let limit = wqe::limits::MAX_SGE_BYTES;
     for length in [limit + 1, u32::MAX] {
         // SAFETY: it is refused.
         let refused = unsafe { sq.post_unchecked(&append(Sge { length, ..BUFFER })) };

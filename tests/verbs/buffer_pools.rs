@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use blueflame::cq::Side;
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
 use blueflame::transport::Rc;
-use blueflame::verbs::{Access, BufferPool, Error, PoolBuffer};
+use blueflame::verbs::memory::{BufferPool, PoolBuffer};
+use blueflame::verbs::{Access, Error};
 use blueflame::wqe;
 
 use crate::end::{connected, device};

@@ -3,10 +3,12 @@
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{NoOverrun, Notify, OncePerCall};
+use blueflame::cq::Notify;
+use blueflame::cq::mode::{NoOverrun, OncePerCall};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::{Error, adopt_cq};
+use blueflame::verbs::Error;
+use blueflame::verbs::adopt::adopt_cq;
 use blueflame::wqe;
 
 use crate::end::{End, connect, connected, device};

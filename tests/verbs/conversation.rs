@@ -4,7 +4,8 @@
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{self, Masked, WorkRequest};
+use blueflame::wqe::atomics::Masked;
+use blueflame::wqe::{self, WorkRequest};
 
 use crate::end::End;
 

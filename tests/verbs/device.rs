@@ -5,7 +5,9 @@ use std::ptr::NonNull;
 use blueflame::cq::Side;
 use blueflame::transport;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Access, Buffer, Device, Error, LinkLayer, Mtu, POOL_ALIGN, Pool, RawMemory, device_names};
+use blueflame::verbs::device::{LinkLayer, Mtu};
+use blueflame::verbs::memory::{POOL_ALIGN, RawMemory};
+use blueflame::verbs::{Access, Buffer, Device, Error, Pool, device_names};
 use blueflame::wqe;
 
 use crate::end::{device, end};

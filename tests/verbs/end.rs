@@ -21,7 +21,7 @@ pub(crate) fn device() -> Device {
 pub(crate) struct End<T: Transport, R: Register = blueflame::db::ExclusiveRegister> {
     pub(crate) qp: Qp,
     pub(crate) sq: Owned<SendQueue<T, R>, Qp>,
-    pub(crate) rq: Option<Owned<RecvQueue, Qp>>,
+    pub(crate) rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
     pub(crate) cq: OwnedCq,
     pub(crate) buffer: Buffer,
 }
@@ -42,7 +42,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     pub(crate) fn post_receive(&mut self, tag: u64) {
         let sge = [self.buffer.sge()];
         // SAFETY: as above.
-        unsafe { self.rq.as_mut().expect("a receive queue").post(WrId(tag), &sge) }.expect("post a receive");
+        unsafe { self.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &sge) }.expect("post a receive");
     }
 
     /// The next completion, which must be good: its queue, its tag, its bytes.

@@ -4,8 +4,11 @@ use blueflame::cq::WcStatus;
 use blueflame::queue::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, Device, Error, IndirectKey, ProtectionDomain};
-use blueflame::wqe::{self, EncodeError, Fence, KEY_LIST_ALIGN, KeyRights, Remote, Sge, Strided};
+use blueflame::verbs::memory::IndirectKey;
+use blueflame::verbs::{Access, Buffer, Device, Error, ProtectionDomain};
+use blueflame::wqe::keys::{KeyRights, Strided};
+use blueflame::wqe::limits::KEY_LIST_ALIGN;
+use blueflame::wqe::{self, EncodeError, Fence, Remote, Sge};
 use memmap2::MmapMut;
 
 use crate::end::{End, connected, device};
@@ -224,7 +227,10 @@ fn what_cannot_be_is_told_before() {
     let long = Sge { length: 1 << 31, ..piece };
     // SAFETY: as above.
     let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list([piece, long])) };
-    assert_eq!(error, Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 1 << 31, limit: wqe::MAX_SGE_BYTES })));
+    assert_eq!(
+        error,
+        Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 1 << 31, limit: wqe::limits::MAX_SGE_BYTES }))
+    );
     let large = line.pd.indirect_key(100).expect("a key");
     // SAFETY: as above.
     let error = unsafe { line.far.sq.post_unchecked(&large.configure().list([piece; 53])) };

@@ -4,8 +4,10 @@ use blueflame::cq::{Side, WcStatus};
 use blueflame::queue::PostError;
 use blueflame::transport::{Dci, Rc};
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, Copier, Device, Error, ProtectionDomain, VerbsTransport};
-use blueflame::wqe::{self, EncodeError, Fence, Opaque, Sge, SupportedOn};
+use blueflame::verbs::memory::Copier;
+use blueflame::verbs::{Access, Buffer, Device, Error, ProtectionDomain, VerbsTransport};
+use blueflame::wqe::operations::Opaque;
+use blueflame::wqe::{self, EncodeError, Fence, Sge, SupportedOn};
 use memmap2::MmapMut;
 
 use crate::end::{End, connect, device};
@@ -27,7 +29,7 @@ fn byte(n: usize) -> u8 {
 /// A queue pair that copies. `None` on a device that does not, which says so.
 fn pair<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> Option<End<T>>
 where
-    wqe::Memcpy: SupportedOn<T>,
+    wqe::operations::Memcpy: SupportedOn<T>,
 {
     let cq = device.completion_queue(64).build().expect("a completion queue");
     let built = pd.queue_pair::<T>(&cq, &cq).sends(16).memcpy(true).build();
@@ -41,7 +43,7 @@ where
 
 impl<T: VerbsTransport> Line<T>
 where
-    wqe::Memcpy: SupportedOn<T>,
+    wqe::operations::Memcpy: SupportedOn<T>,
 {
     fn new(ready: impl Fn(&Device, &ProtectionDomain, End<T>) -> End<T>) -> Option<Self> {
         let device = device();

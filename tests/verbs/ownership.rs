@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Error, QpState, QueuePair, adopt_cq, adopt_qp};
+use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
+use blueflame::verbs::{Error, QpState, QueuePair};
 use blueflame::wqe;
 use rdma_sys as sys;
 

@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use blueflame::cq::WcStatus;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::{
-    Access, Buffer, CallError, Change, Device, Error, HugeBuffer, InPieces, Memory, OnDemandOps, Prefetch,
-    ProtectionDomain, RawMemory, adopt_pd,
-};
+use blueflame::verbs::adopt::adopt_pd;
+use blueflame::verbs::memory::{Change, InPieces, OnDemandOps, Prefetch, RawMemory};
+use blueflame::verbs::{Access, Buffer, CallError, Device, Error, HugeBuffer, Memory, ProtectionDomain};
 use blueflame::{Remote, Sge, wqe};
 use memmap2::MmapMut;
 use rdma_sys as sys;

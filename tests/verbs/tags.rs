@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::queue::{TagError, TagEvent};
+use blueflame::queue::tags::{TagError, TagEvent};
 use blueflame::tagged::{RendezvousHeader, TagHeader, TagKind};
 use blueflame::transport::Rc;
 use blueflame::types::{Psn, TagIndex, WrId};
-use blueflame::verbs::{
-    Access, Buffer, Device, Error, LinkLayer, OwnedCq, OwnedTagMatching, Pool, ProtectionDomain, QueuePair, TagAttr,
-};
+use blueflame::verbs::device::LinkLayer;
+use blueflame::verbs::receive::{OwnedTagMatching, TagAttr};
+use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, Remote, WorkRequest};
 
 use crate::end::device;
@@ -73,7 +73,7 @@ impl Line {
         let sge = self.memory.sge_of(at..at + ROOM);
         let mut batch = self.list.receives();
         // SAFETY: memory of this line's that nobody else uses until the buffer completes.
-        unsafe { batch.push(WrId(n), &[sge]) }.expect("room");
+        unsafe { batch.push_unchecked(WrId(n), &[sge]) }.expect("room");
         batch.ring_doorbell();
     }
 
@@ -331,7 +331,7 @@ fn the_device_fetches_a_rendezvous() {
     for (n, bytes) in [(2, ROOM), (3, 1), (4, 0)] {
         let (entry, _) = line.listed(n, u64::MAX, n);
         // SAFETY: nobody else uses this memory until the receive completes.
-        unsafe { rq.post(WrId(n), &[line.memory.sge_of(40 * ROOM..40 * ROOM + 64)]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(n), &[line.memory.sge_of(40 * ROOM..40 * ROOM + 64)]) }.expect("room");
         let from = 50 * ROOM;
         line.memory.write(from, &(0..bytes).map(|at| byte(n, at)).collect::<Vec<_>>());
         let header = TagHeader::rendezvous(n).app_ctx(11);

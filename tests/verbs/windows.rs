@@ -4,8 +4,10 @@ use blueflame::Remote;
 use blueflame::cq::WcStatus;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, Device, Error, MemoryWindow, ProtectionDomain, WindowType};
-use blueflame::wqe::{self, Fence, WindowRights};
+use blueflame::verbs::memory::{MemoryWindow, WindowType};
+use blueflame::verbs::{Access, Buffer, Device, Error, ProtectionDomain};
+use blueflame::wqe::keys::WindowRights;
+use blueflame::wqe::{self, Fence};
 use memmap2::MmapMut;
 
 use crate::end::{End, connected, device};

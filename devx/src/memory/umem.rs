@@ -3,7 +3,8 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use blueflame::verbs::{CallError, Pages};
+use blueflame::verbs::CallError;
+use blueflame::verbs::memory::Pages;
 use memmap2::{Advice, MmapMut};
 
 use crate::cmd::UmemId;

@@ -3,8 +3,9 @@
 use core::ptr::NonNull;
 
 use blueflame::types::Qpn;
+use blueflame::verbs::device::{GidType, LinkLayer};
 use blueflame::verbs::ffi::{Mlx5dvObj, Mlx5dvPair, mlx5dv_init_obj};
-use blueflame::verbs::{CallError, Device, Endpoint, GidType, LinkLayer, Path};
+use blueflame::verbs::{CallError, Device, Endpoint, Path};
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah};
 
 use crate::cmd::Ads;

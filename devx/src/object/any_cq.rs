@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueflame::cq::{Receiver, Whose};
+use blueflame::cq::setup::{Receiver, Whose};
 use blueflame::queue::AnyCq;
 #[cfg(doc)]
 use blueflame::queue::Owned;

@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
-use blueflame::cq::{CompletionQueue, Compressed, CqId, CqParts, PollMode, ResizeError, Standard, mark_unwritten};
+use blueflame::cq::mode::{Compressed, PollMode, Standard};
+use blueflame::cq::setup::{CqParts, mark_unwritten};
+use blueflame::cq::{CompletionQueue, CqId, ResizeError};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
 
@@ -291,7 +293,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         self
     }
 
-    /// The device does not check whether the queue overruns. For the mode [`NoOverrun`](blueflame::cq::NoOverrun). Off
+    /// The device does not check whether the queue overruns. For the mode [`NoOverrun`](blueflame::cq::mode::NoOverrun). Off
     /// by default.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {

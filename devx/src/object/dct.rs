@@ -1,6 +1,7 @@
 //! Targets of dynamic connections.
 
-use blueflame::verbs::{Access, GidType, LinkLayer, Path};
+use blueflame::verbs::device::{GidType, LinkLayer};
+use blueflame::verbs::{Access, Path};
 
 use super::any_cq::receiver;
 use super::cq::Cq;

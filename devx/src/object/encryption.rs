@@ -3,8 +3,10 @@
 use std::fmt;
 
 use blueflame::types::Dek as DekNumber;
+use blueflame::wqe::Request;
+use blueflame::wqe::formats::DataUnits;
+use blueflame::wqe::operations::ConfigureKey;
 use blueflame::wqe::parts::Unchanged;
-use blueflame::wqe::{ConfigureKey, DataUnits, Request};
 use blueflame::{Remote, Rkey, Sge};
 
 use super::formatted_key::FormattedKey;
@@ -18,7 +20,7 @@ use crate::mailbox::Structure;
 
 impl Context {
     /// How many data units the device encrypts with one memory key
-    /// ([`Encryption::units`](blueflame::wqe::Encryption::units)).
+    /// ([`Encryption::units`](blueflame::wqe::formats::Encryption::units)).
     ///
     /// # Errors
     /// [`Error::Capability`] if the device does not encrypt; [`Error::Command`].
@@ -68,7 +70,7 @@ const READY: u8 = 0;
 
 impl Dek {
     /// Makes a key (CREATE_GENERAL_OBJECT). If it has a tag, requests must give the same tag
-    /// ([`Encryption::keytag`](blueflame::wqe::Encryption::keytag)).
+    /// ([`Encryption::keytag`](blueflame::wqe::formats::Encryption::keytag)).
     ///
     /// # Errors
     /// [`Error::Capability`], [`Error::Command`].

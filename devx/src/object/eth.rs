@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
-use blueflame::queue::{AnyCq, Owned, RecvQueue, RqParts, SendQueue, SqParts, WqeRecord};
+use blueflame::queue::recv::RqParts;
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::RawPacket;
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
@@ -133,7 +135,7 @@ impl Pd {
         // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and both go after
         // the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and the completion queue is borrowed.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
-        queue.set_window(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
+        queue.set_depth(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Sq { handle: Arc::new(handle) }, SendQueue::ring_addr) })
     }
@@ -142,7 +144,7 @@ impl Pd {
     /// to receive the packets that a [`Tir`](super::Tir) sends there.
     ///
     /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
-    /// ([`Receiver`](blueflame::cq::Receiver)). Each queue of a [table](super::Rqt) therefore has its own completion
+    /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](super::Rqt) therefore has its own completion
     /// queue.
     ///
     /// # Errors
@@ -198,7 +200,7 @@ impl Pd {
         // earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
-        queue.set_window(receives);
+        queue.set_depth(receives);
         // SAFETY: as for the send queue.
         Ok(unsafe { Owned::new(queue, Rq { handle: Arc::new(handle) }, RecvQueue::ring_addr) })
     }

@@ -2,8 +2,9 @@
 //! requests set the memory behind them.
 
 use blueflame::types::Qpn;
+use blueflame::wqe::operations::ConfigureKey;
 use blueflame::wqe::parts::Unchanged;
-use blueflame::wqe::{self, ConfigureKey, Request};
+use blueflame::wqe::{self, Request};
 use blueflame::{Remote, Rkey, Sge};
 
 use super::pd::Pd;

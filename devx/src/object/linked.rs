@@ -1,6 +1,7 @@
 //! The ring of a shared receive queue: a linked list of WQEs.
 
-use blueflame::queue::{SharedRecvQueue, SrqParts, SrqRecord};
+use blueflame::queue::SharedRecvQueue;
+use blueflame::queue::recv::{SrqParts, SrqRecord};
 use blueflame::types::Srqn;
 
 use super::pd::Pd;

@@ -1,6 +1,7 @@
 //! Lists of tagged buffers: an extended receive queue with a list, and its command queue.
 
-use blueflame::queue::{AnyCq, Owned, SendQueue, TagMatching, TagRecord};
+use blueflame::queue::tags::TagRecord;
+use blueflame::queue::{AnyCq, Owned, SendQueue, TagMatching};
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
 

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use blueflame::cq::Side;
 use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat};
-use blueflame::cq::{CqParts, Side};
+use blueflame::cq::setup::CqParts;
 use blueflame::transport;
 use blueflame::types::WrId;
 use blueflame::wqe;
@@ -146,7 +147,7 @@ fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     for round in 0..20 {
         for id in 0..BURST {
             // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-            unsafe { pair.rq.as_mut().expect("receives").post(WrId(id), &[peer.buffer.sge_of(4096..8192)]) }
+            unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(id), &[peer.buffer.sge_of(4096..8192)]) }
                 .expect("room");
         }
         let mut batch = pair.sq.batch();

@@ -3,7 +3,8 @@
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{self, Opaque};
+use blueflame::wqe::operations::Opaque;
+use blueflame::wqe::{self};
 use blueflame_devx::Error;
 use blueflame_devx::object::Uar;
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant, SystemTime};
 use blueflame::cq::{CqeError, Side, Syndrome};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{self, DeviceClock, WaitError};
+use blueflame::wqe::cross_channel::{DeviceClock, WaitError};
+use blueflame::wqe::{self};
 use blueflame_devx::Error;
 use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
 

@@ -2,7 +2,9 @@
 
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{self, BlockSize, EncryptedSide, Encryption, Fence, KeyRights, Remote, SignatureOrder};
+use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence, Remote};
 use blueflame_devx::Error;
 use blueflame_devx::object::{Dek, EncryptingKey, XtsKey};
 

@@ -67,7 +67,7 @@ impl<T: DevxTransport> End<T> {
         let sge = self.buffer.sge();
         let rq = self.pair.rq.as_mut().expect("made with one");
         // SAFETY: as for `post`.
-        unsafe { rq.post(WrId(wr_id), &[sge]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(wr_id), &[sge]) }.expect("room");
     }
 
     /// Waits for a completion, which must be good: of which side, of which request, of how many bytes.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Once;
 
-use blueflame::verbs::LinkLayer;
+use blueflame::verbs::device::LinkLayer;
 use blueflame_devx::cmd::{AllocXrcdIn, COMMANDS, Opcode, QueryIssiIn};
 
 use crate::ground::ground;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
-use blueflame::verbs::LinkLayer;
+use blueflame::verbs::device::LinkLayer;
 use blueflame::wqe;
 use blueflame_devx::cmd::{
     FlowMeterAsoObj, FlowTableType, FteMatchParam, InlineModeSource, MinInlineMode, PerProtocolNetworkingOffloadCaps,

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use blueflame::cq::ReceiverError;
+use blueflame::cq::setup::ReceiverError;
 use blueflame::transport::{InlineL2, Rc};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::ServiceType;

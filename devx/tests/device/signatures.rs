@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::cq::{SignatureError, SignaturePart, SignatureSide};
+use blueflame::cq::cqe::{SignatureError, SignaturePart, SignatureSide};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::{self, BlockSignature, BlockSize, Escape, Fence, Guard, KeyRights, Remote, Seed, Sge};
-use blueflame::wqe::{Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed};
+use blueflame::wqe::formats::{Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::{self, Fence, Remote, Sge};
 use blueflame_devx::Error;
 use blueflame_devx::object::SignatureKey;
 

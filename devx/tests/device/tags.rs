@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::queue::{TagError, TagEvent};
+use blueflame::queue::tags::{TagError, TagEvent};
 use blueflame::tagged::TagHeader;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Pool};
@@ -61,7 +61,7 @@ fn messages_are_compared_with_a_list() {
     }
     let mut batch = list.receives();
     // SAFETY: the memory lives as long as the list, and is looked at after completions.
-    unsafe { batch.push(WrId(9), &[memory.sge_of(2048..2112)]) }.expect("room");
+    unsafe { batch.push_unchecked(WrId(9), &[memory.sge_of(2048..2112)]) }.expect("room");
     batch.ring_doorbell();
     for n in 0..5_u64 {
         let at = n as usize * 64;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::Whose;
+use blueflame::cq::setup::Whose;
 use blueflame::transport::InlineL2;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Pool};
@@ -64,7 +64,7 @@ impl Lab {
     fn deliver(&mut self, rq: &mut OwnedRq, tag: u32) {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { rq.post(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
+        unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
         let mut rule = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
         rule.set_table_type(FlowTableType::NIC_RX).set_table_id(self.group.table().id()).set_flow_index(0);
         let context = rule.flow_context_mut();

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use blueflame::Sge;
-use blueflame::cq::Grh;
+use blueflame::cq::cqe::Grh;
 use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, WrId};
 use blueflame::verbs::{Endpoint, Path, ProtectionDomain, QueuePair};
-use blueflame::wqe::{CompactAv, UdAddress};
+use blueflame::wqe::UdAddress;
+use blueflame::wqe::address::CompactAv;
 
 use super::event_cq::EventCq;
 use super::peer::Peer;

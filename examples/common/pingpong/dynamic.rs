@@ -7,7 +7,8 @@ use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Dci;
 use blueflame::types::{DcKey, WrId};
 use blueflame::verbs::{Dct, Endpoint, OwnedSrq, Path, ProtectionDomain, QueuePair};
-use blueflame::wqe::{CompactAv, DcAddress};
+use blueflame::wqe::DcAddress;
+use blueflame::wqe::address::CompactAv;
 
 use super::event_cq::EventCq;
 use super::peer::Peer;

@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use blueflame::types::{Psn, Qpn};
-use blueflame::verbs::{Endpoint, Gid, Mtu};
+use blueflame::verbs::Endpoint;
+use blueflame::verbs::device::{Gid, Mtu};
 
 use crate::Failure;
 

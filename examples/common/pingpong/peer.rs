@@ -6,7 +6,8 @@ use blueflame::queue::SendQueue;
 use blueflame::transport::Transport;
 use blueflame::types::{Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain};
-use blueflame::wqe::{self, CompactAv, Destination, SupportedOn, To};
+use blueflame::wqe::address::{CompactAv, Destination, To};
+use blueflame::wqe::{self, SupportedOn};
 
 use crate::Failure;
 
@@ -52,8 +53,8 @@ impl<N: Destination, F: Destination> Peer<N, F> {
     where
         T: Transport,
         R: Register,
-        To<wqe::Send, N>: SupportedOn<T>,
-        To<wqe::Send, F>: SupportedOn<T>,
+        To<wqe::operations::Send, N>: SupportedOn<T>,
+        To<wqe::operations::Send, F>: SupportedOn<T>,
     {
         // ANCHOR: send
         let send = wqe::send().gather([message]).signaled(tag);

@@ -25,8 +25,8 @@ impl Receives<'_> {
         // SAFETY: the caller's.
         unsafe {
             match self {
-                Self::Own(queue) => queue.post(tag, &[buffer]),
-                Self::Shared(queue) => queue.post(tag, &[buffer]),
+                Self::Own(queue) => queue.post_unchecked(tag, &[buffer]),
+                Self::Shared(queue) => queue.post_unchecked(tag, &[buffer]),
             }
         }
     }

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, POOL_ALIGN, Pool, ProtectionDomain};
+use blueflame::verbs::memory::POOL_ALIGN;
+use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
 
 use super::pattern::{compare, fill_pattern, is_c_fill};
 use super::report::Report;

@@ -14,7 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use blueflame::verbs::{Device, LinkLayer};
+use blueflame::verbs::Device;
+use blueflame::verbs::device::LinkLayer;
 use blueflame_devx::Context;
 
 /// A feature of the device that a program needs. Without it, the program fails with an error that has this text.

@@ -4,7 +4,9 @@ use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Lkey, WrId};
-use blueflame::wqe::{self, EncodeError, MAX_MEMCPY_BYTES, Opaque};
+use blueflame::wqe::limits::MAX_MEMCPY_BYTES;
+use blueflame::wqe::operations::Opaque;
+use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{DataSeg, Fence, Memcpy, SendOp};
 
 use super::wqe_build::{Input, Request};

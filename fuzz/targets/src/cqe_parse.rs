@@ -1,9 +1,9 @@
 //! Any bytes as a completion queue: polling ends, every accessor gives a value, and a copy says what the original says.
 
-use blueflame::cq::{
-    CompletionQueue, Conservative, CqParts, CqeError, CqeFormat, CqeView, Grh, GrhKind, NoOverrun, OncePerCall,
-    PollMode, Publish, Source, Standard, TagCqe, TagMatch,
-};
+use blueflame::cq::cqe::{Grh, GrhKind, TagCqe, TagMatch};
+use blueflame::cq::mode::{Conservative, NoOverrun, OncePerCall, PollMode, Publish, Standard};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, CqeError, CqeFormat, CqeView, Source};
 use blueflame::types::{CqCi, Cqn};
 
 use super::memory::Arena;

@@ -1,8 +1,9 @@
 //! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and what the device is to read of them.
 
 use blueflame::types::{DcKey, Qkey, Qpn};
+use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute, StaticRate};
 use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
-use blueflame::wqe::{CompactAv, DcAddress, FullAv, GlobalRoute, StaticRate, UdAddress};
+use blueflame::wqe::{DcAddress, UdAddress};
 use blueflame_testkit::request::{Kind, Target, Whom};
 use softhca::context::PathGrh;
 use softhca::wqe::{AddressVector, DcTarget as FoundTarget, UdAddress as Found};

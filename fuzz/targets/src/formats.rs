@@ -1,9 +1,9 @@
 //! Formats of what is behind memory keys, signatures and encryption, as any bytes ask for them; and what the device is to read.
 
 use blueflame::types::{Dek, Psv};
-use blueflame::wqe::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Seed};
-use blueflame::wqe::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
-use blueflame::wqe::{Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Seed};
+use blueflame::wqe::formats::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::formats::{Signature, SignatureBytes, SignedBlocks, T10Dif};
 use softhca::wqe as device;
 
 use super::wqe_build::Request;

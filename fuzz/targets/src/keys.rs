@@ -5,12 +5,14 @@ use std::ptr::NonNull;
 
 use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Psv, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::{
-    self as wqe, EncodeError, KEY_LIST_ALIGN, KeyRights, MAX_SGE_BYTES, Psvs, Strided, Window, WindowRights,
-};
+use blueflame::wqe::formats::Psvs;
+use blueflame::wqe::keys::{KeyRights, Strided, Window, WindowRights};
+use blueflame::wqe::limits::{KEY_LIST_ALIGN, MAX_SGE_BYTES};
+use blueflame::wqe::{self as wqe, EncodeError};
 use blueflame::{Lkey, Sge};
 use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, SendWqe, Umr, UmrList};

@@ -3,7 +3,8 @@
 use blueflame::cq::compressed::{
     Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
 };
-use blueflame::cq::{CompletionQueue, CqParts, CqeError};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, CqeError};
 use blueflame::types::{CqCi, Cqn, Qpn};
 
 use super::memory::Arena;

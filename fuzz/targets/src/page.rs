@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::num::NonZeroU64;
 
 use blueflame::Sge;
-use blueflame::queue::DeviceBuffer;
+use blueflame::queue::owning::DeviceBuffer;
 use blueflame_testkit::Buffer;
 
 thread_local! {

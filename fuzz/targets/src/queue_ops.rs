@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use blueflame::cq::{CompletionQueue, CqParts, Side};
+use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{
-    PostError, RecvError, RecvQueue, RetireError, Retired, RqParts, SendQueue, SharedRecvQueue, SqParts, SrqParts,
-    SrqRecord, WqeRecord,
-};
+use blueflame::queue::recv::{RqParts, SrqParts, SrqRecord};
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SharedRecvQueue};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, Sge, transport};
@@ -251,7 +251,7 @@ impl Lab {
                 let mut batch = self.rq.batch();
                 for &count in counts {
                     // SAFETY: no device acts on it.
-                    let result = unsafe { batch.push(WrId(self.next_id), &sges(count)) };
+                    let result = unsafe { batch.push_unchecked(WrId(self.next_id), &sges(count)) };
                     let full = self.received.len() + put.len() == capacity;
                     if received(result, full, count, max) {
                         put.push(Some(self.next_id));
@@ -271,7 +271,7 @@ impl Lab {
                 let mut batch = self.srq.batch();
                 for &count in counts {
                     // SAFETY: no device acts on it.
-                    let result = unsafe { batch.push(WrId(self.next_id), &sges(count)) };
+                    let result = unsafe { batch.push_unchecked(WrId(self.next_id), &sges(count)) };
                     if received(result, self.free.len() - put.len() == 1, count, max) {
                         put.push((self.free[put.len()], self.next_id));
                         self.next_id += 1;

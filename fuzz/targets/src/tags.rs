@@ -4,7 +4,9 @@ use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Lkey, TagIndex, WrId};
-use blueflame::wqe::{self, EncodeError, MAX_SGE_BYTES, SupportedOn, TagOperation};
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::operations::TagOperation;
+use blueflame::wqe::{self, EncodeError, SupportedOn};
 use softhca::wqe::{Append, DataSeg, SendOp, TagChange, TagOp};
 
 use super::wqe_build::{Input, Request};

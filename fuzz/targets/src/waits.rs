@@ -8,10 +8,13 @@ use std::ptr::NonNull;
 use blueflame::Sge;
 use blueflame::cq::CqId;
 use blueflame::db::Managed;
-use blueflame::queue::{PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, WrId};
-use blueflame::wqe::{self, DeviceClock, EncodeError, MAX_SGE_BYTES};
+use blueflame::wqe::cross_channel::DeviceClock;
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{Comparison, DataSeg, Enable, Payload, SendOp, WaitTime};
 
 use super::memory::Arena;

@@ -5,10 +5,13 @@ use std::ptr::NonNull;
 
 use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
-use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue, SqParts, WqeRecord};
+use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
-use blueflame::wqe::{EncodeError, Fence, MAX_SGE_BYTES, Masked};
+use blueflame::wqe::atomics::Masked;
+use blueflame::wqe::limits::MAX_SGE_BYTES;
+use blueflame::wqe::{EncodeError, Fence};
 use blueflame::{Remote, Sge};
 use blueflame_testkit::request::{Data, Extended, Kind, Service, Target, Wr};
 use softhca::context::{InlineHeaders, SqContext, Transport};

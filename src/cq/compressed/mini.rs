@@ -2,7 +2,7 @@
 use core::fmt;
 use core::mem::offset_of;
 
-use crate::cq::layout::Cqe64;
+use crate::cq::cqe::layout::Cqe64;
 
 /// Mini-CQEs in one array. In the basic layout, arrays of this length follow a compressed CQE (Linux
 /// `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
@@ -79,6 +79,7 @@ pub trait Sealed {}
 /// The format of receives' mini-CQEs: the fields that they carry besides the number of bytes. The queue is created with
 /// it, and the device does not repeat it (CQC `mini_cqe_res_format` and `mini_cqe_res_format_ext`; DPDK
 /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RESP_FORMAT_*`).
+#[doc(alias = "mlx5_mini_cqe8")]
 pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     /// `mini_cqe_res_format`, 2 bits.
     const FORMAT: u8;

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use super::layout::{Layout, Packing};
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
-use crate::cq::layout::{CqeFormat, OpOwn, Tail};
+use crate::cq::cqe::layout::{CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::InQueue;
 use crate::types::CqCi;

@@ -15,6 +15,7 @@ use rdma_sys::ibv_access_flags as flags;
 /// assert!(!inbox.contains(Access::REMOTE_ATOMIC));
 /// assert_eq!(format!("{inbox}"), "LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ");
 /// ```
+#[doc(alias = "ibv_access_flags")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Access(u32);
 

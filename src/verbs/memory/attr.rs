@@ -15,6 +15,7 @@ pub struct MemoryAttr {
 }
 
 /// On-demand paging: which registrations there are, and which operations may name them (`struct ibv_odp_caps`).
+#[doc(alias = "ibv_odp_caps")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnDemandAttr {
     /// Registrations of a range ([`Access::ON_DEMAND`](super::Access::ON_DEMAND)).

@@ -13,11 +13,11 @@ use super::registration::Registration;
 use super::rights;
 use super::source::Memory;
 use crate::memory_polling::PolledMemory;
-use crate::queue::DeviceBuffer;
+use crate::queue::owning::DeviceBuffer;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
-use crate::verbs::pd::ProtectionDomain;
 use crate::wqe::{Remote, Sge};
 
 /// A registration of memory of this process.
@@ -35,6 +35,7 @@ pub(super) type OfMemory = Registration<Box<dyn Memory>>;
 ///     [buffer.clone(), buffer]
 /// }
 /// ```
+#[doc(alias("ibv_mr", "ibv_reg_mr"))]
 pub struct Buffer {
     pub(super) start: NonNull<u8>,
     pub(super) len: usize,
@@ -82,6 +83,7 @@ impl ProtectionDomain {
     /// # Errors
     /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call, of which
     /// [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
+    #[doc(alias = "ibv_reg_mr")]
     pub fn register(&self, memory: impl Memory, access: Access) -> Result<Buffer, Error> {
         // Boxed before the range is asked for: the range must be that of the value where it stays.
         let mut memory: Box<dyn Memory> = Box::new(memory);

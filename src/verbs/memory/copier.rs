@@ -5,8 +5,9 @@ use super::buffer::Buffer;
 use crate::types::Lkey;
 use crate::verbs::error::Error;
 use crate::verbs::{Pool, ProtectionDomain};
+use crate::wqe::operations::{Memcpy, Opaque};
 use crate::wqe::parts::Copied;
-use crate::wqe::{self, Memcpy, Opaque, Request, Sge};
+use crate::wqe::{self, Request, Sge};
 
 /// The name of copies in the error for a device without them.
 pub(in crate::verbs) const COPIES: &str = "copies of memory (DMA MMO)";

@@ -10,11 +10,11 @@ use rdma_sys as sys;
 use super::access::Access;
 use super::region::Region;
 use super::rights::refuse;
-use crate::verbs::device::{Context, Device};
+use crate::verbs::device::open::{Context, Device};
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::ffi;
-use crate::verbs::pd::ProtectionDomain;
 
 /// Memory of the device (`ibv_alloc_dm`; the PRM's MEMIC). A request that gathers from it costs the device no fetch
 /// over PCIe, as if the data were inline. The same bytes can be sent many times. Peers that poll or add to counters
@@ -22,6 +22,7 @@ use crate::verbs::pd::ProtectionDomain;
 ///
 /// The CPU reaches it over PCIe, by combined stores and by loads, which are slow. It is written and read in words of 4
 /// bytes.
+#[doc(alias("ibv_dm", "ibv_alloc_dm", "MEMIC"))]
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
     allocation: Arc<Allocation>,

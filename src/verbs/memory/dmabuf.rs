@@ -8,11 +8,12 @@ use rdma_sys as sys;
 use super::access::Access;
 use super::region::Region;
 use super::rights::refuse;
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
-use crate::verbs::pd::ProtectionDomain;
 
 /// Registered memory of a dma-buf (`ibv_reg_dmabuf_mr`), typically a GPU's. The kernel keeps the memory until this is dropped; the
 /// descriptor may be closed.
+#[doc(alias = "ibv_reg_dmabuf_mr")]
 pub type DmaBufRegion = Region<()>;
 
 impl ProtectionDomain {

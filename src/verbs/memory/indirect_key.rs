@@ -5,12 +5,13 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::ffi;
-use crate::verbs::pd::{PdHandle, ProtectionDomain};
+use crate::wqe::operations::{ConfigureKey, Invalidate};
 use crate::wqe::parts::{Empty, Unchanged};
-use crate::wqe::{self, ConfigureKey, Invalidate, Remote, Request, Sge};
+use crate::wqe::{self, Remote, Request, Sge};
 
 /// An indirect memory key (`mlx5dv_create_mkey`): requests put memory of other keys behind it. By this key, that memory
 /// is one region, even if it lies in several places. At first, the key gives access to nothing.
@@ -23,7 +24,7 @@ use crate::wqe::{self, ConfigureKey, Invalidate, Remote, Request, Sge};
 /// fn write_halves(
 ///     sq: &mut Owned<SendQueue<transport::Rc>, Qp>, key: &IndirectKey, page: &Buffer, to: Remote,
 /// ) -> Result<(), Box<dyn std::error::Error>> {
-///     let half = wqe::Strided { addr: page.addr() + 256, bytes: 256, stride: 512, lkey: page.lkey() };
+///     let half = wqe::keys::Strided { addr: page.addr() + 256, bytes: 256, stride: 512, lkey: page.lkey() };
 ///     let configure = key.configure().rights(KeyRights::NONE).interleaved(8, [half]);
 ///     let write = wqe::write(to).gather([key.sge(0, 8 * 256)]).fence(Fence::Small).signaled(WrId(1));
 ///     let mut batch = sq.batch();
@@ -36,6 +37,7 @@ use crate::wqe::{self, ConfigureKey, Invalidate, Remote, Request, Sge};
 ///     Ok(())
 /// }
 /// ```
+#[doc(alias("mlx5dv_mkey", "mlx5dv_create_mkey"))]
 pub struct IndirectKey {
     raw: NonNull<ffi::Mlx5dvMkey>,
     key: u32,
@@ -78,7 +80,7 @@ impl ProtectionDomain {
     }
 
     /// The same, for a key that encrypts: a request sets how ([`Request::encryption`]). Before that request, the key
-    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::DeviceAttr::encryption) says whether the
+    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether the
     /// device has such keys.
     ///
     /// # Errors

@@ -21,34 +21,42 @@
 //! reference promises that nothing else does. So [`Buffer`] never forms a reference to its memory by itself: it copies
 //! in and out. Its `unsafe` methods form slices, for a caller that knows that nothing is in flight. A copy that reads
 //! while the device writes gets unspecified bytes, as with every driver.
+//!
+//! [`Access::ON_DEMAND`]: super::Access::ON_DEMAND
+//! [`Buffer`]: super::Buffer
+//! [`HugeBuffer`]: super::HugeBuffer
 
-mod access;
+pub(super) mod access;
 mod attr;
-mod buffer;
+pub(super) mod buffer;
 mod copier;
 mod device_memory;
 mod dmabuf;
 mod indirect_key;
 mod on_demand;
-mod pieces;
+pub(super) mod pages;
+pub(super) mod pieces;
+pub(super) mod pool;
 mod region;
 mod registration;
 mod reregister;
 mod rights;
-mod source;
+mod slabs;
+pub(super) mod source;
 mod window;
 
-pub use access::Access;
 pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
-pub use buffer::Buffer;
 pub(super) use copier::COPIES;
 pub use copier::Copier;
 pub use device_memory::{DeviceMemory, DeviceRegion};
 pub use dmabuf::DmaBufRegion;
 pub use indirect_key::IndirectKey;
 pub use on_demand::{AddressSpace, Prefetch};
-pub use pieces::{HugeBuffer, InPieces, Sges};
+pub use pages::Pages;
+pub use pieces::{InPieces, Sges};
+pub use pool::POOL_ALIGN;
 pub use region::Region;
 pub use reregister::{Change, NotReregistered};
-pub use source::{Memory, RawMemory};
+pub use slabs::{BufferPool, PoolBuffer, Slabs};
+pub use source::RawMemory;
 pub use window::{MemoryWindow, WindowType};

@@ -10,12 +10,13 @@ use super::buffer::Buffer;
 use super::registration::Registration;
 use super::rights::require;
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, zero};
 use crate::verbs::ffi;
-use crate::verbs::pd::{PdHandle, ProtectionDomain};
 use crate::wqe::{Remote, Sge};
 
 /// For which accesses pages are made present ([`Buffer::prefetch`]).
+#[doc(alias = "ibv_advise_mr")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefetch {
     /// The device will read them.
@@ -88,6 +89,7 @@ impl Buffer {
 
 /// A registration of the whole address space of this process, on demand: one key for all memory that there is or will be
 /// (`IBV_ACCESS_ON_DEMAND` of address 0, length `SIZE_MAX`).
+#[doc(alias = "IBV_ACCESS_ON_DEMAND")]
 pub struct AddressSpace(Registration<()>);
 
 impl fmt::Debug for AddressSpace {

@@ -15,8 +15,8 @@ use super::rights;
 use super::source::Memory;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
-use crate::verbs::pd::ProtectionDomain;
 use crate::wqe::{Remote, Sge};
 
 /// How a large region is cut up and registered ([`ProtectionDomain::register_in_pieces`]).

@@ -7,8 +7,8 @@ use rdma_sys as sys;
 use super::access::Access;
 use super::registration::Registration;
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::Error;
-use crate::verbs::pd::ProtectionDomain;
 use crate::wqe::{Remote, Sge};
 
 /// Registered memory, and `M` that it keeps: [`DmaBufRegion`](super::DmaBufRegion), [`DeviceRegion`](super::DeviceRegion).

@@ -8,9 +8,9 @@ use rdma_sys as sys;
 
 use super::access::Access;
 use crate::types::{Lkey, Rkey};
+use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, non_null};
 use crate::verbs::event::event;
-use crate::verbs::pd::{PdHandle, ProtectionDomain};
 
 /// A memory region (`ibv_mr`) with the memory under it: memory of this process, of the device, or nothing that this
 /// crate keeps. First the device loses access, then the memory goes, then the domain.

@@ -9,10 +9,11 @@ use super::access::Access;
 use super::buffer::{Buffer, checked_range};
 use super::rights;
 use super::source::Memory;
+use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{CallError, Error};
-use crate::verbs::pd::ProtectionDomain;
 
 /// The changes to a registration: one or several, made together ([`Buffer::reregister`]).
+#[doc(alias = "ibv_rereg_mr")]
 #[derive(Default)]
 #[must_use = "nothing changes yet"]
 pub struct Change<'a> {
@@ -109,6 +110,7 @@ impl Buffer {
     /// These return the buffer as it was: [`Error::InPieces`] if there are other pieces, [`Error::ForeignDevice`],
     /// [`Error::OutOfRange`] for no changes or memory of no bytes, [`Error::Unsupported`]. A failed call returns no
     /// buffer.
+    #[doc(alias = "ibv_rereg_mr")]
     pub fn reregister(mut self, mut change: Change<'_>) -> Result<Self, NotReregistered> {
         let range = match self.check(&mut change) {
             Ok(range) => range,

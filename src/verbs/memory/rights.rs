@@ -1,7 +1,7 @@
 //! Refuses rights that are missing, too many, or not the device's to give.
 
 use super::access::Access;
-use crate::verbs::device::Context;
+use crate::verbs::device::open::Context;
 use crate::verbs::error::Error;
 
 /// `needs` must be among the rights.

@@ -11,13 +11,16 @@ use super::access::Access;
 use super::buffer::Buffer;
 use super::rights::require;
 use crate::types::{Qpn, Rkey};
+use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, in_range, non_null};
 use crate::verbs::event::event;
-use crate::verbs::pd::{PdHandle, ProtectionDomain};
+use crate::wqe::keys::{Window, WindowRights};
+use crate::wqe::operations::{BindWindow, Invalidate};
 use crate::wqe::parts::{Empty, Piece};
-use crate::wqe::{self, BindWindow, Invalidate, Request, Window, WindowRights};
+use crate::wqe::{self, Request};
 
 /// The type of a window ([`Window`] lists the differences).
+#[doc(alias = "ibv_mw_type")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowType {
     /// Type 1: for the whole protection domain; rebound at any time.
@@ -45,6 +48,7 @@ const OBJECT: &str = "memory window";
 ///     Ok(())
 /// }
 /// ```
+#[doc(alias("ibv_mw", "ibv_alloc_mw"))]
 pub struct MemoryWindow {
     raw: NonNull<sys::ibv_mw>,
     kind: WindowType,
@@ -150,7 +154,7 @@ impl MemoryWindow {
         if self.pd.raw() != buffer.registration.pd().raw() {
             return Err(Error::ForeignDomain { object: OBJECT, part: "buffer" });
         }
-        let most = u64::from(wqe::MAX_SGE_BYTES);
+        let most = u64::from(wqe::limits::MAX_SGE_BYTES);
         in_range("bytes of a memory window", range.len() as u64, 1..=most)?;
         let piece = buffer.sge_of(range);
         let (window, new) = (self.window(qpn), next(self.rkey));

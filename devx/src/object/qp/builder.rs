@@ -8,7 +8,8 @@ use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::types::Wqebbs;
-use blueflame::wqe::{Memcpy, SupportedOn};
+use blueflame::wqe::SupportedOn;
+use blueflame::wqe::operations::Memcpy;
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
@@ -227,16 +228,14 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         // completion queues.
         let mut sq =
             unsafe { SendQueue::<T, R>::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
-        sq.set_window(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;
+        sq.set_depth(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;
         let rq = match rq {
             None => None,
             Some(parts) => {
                 // SAFETY: as for the send queue.
-                let rq = unsafe {
-                    if T::SIGNS { RecvQueue::from_signed_parts(parts) } else { RecvQueue::from_parts(parts) }
-                };
+                let rq = unsafe { RecvQueue::from_parts(parts) };
                 let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
-                rq.set_window(qp.handle.receives);
+                rq.set_depth(qp.handle.receives);
                 // SAFETY: the handle keeps the queue pair; this is the only queue over its receive ring.
                 Some(unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) })
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueflame::queue::WqeRecord;
+use blueflame::queue::send::WqeRecord;
 use blueflame::types::{Qpn, Wqebbs};
 
 use super::super::cq::Cq;
@@ -23,7 +23,7 @@ pub(super) struct Handle {
     pub(super) qpn: Qpn,
     pub(super) service: ServiceType,
     /// The most WQEBBs that may be outstanding on the send queue once it is ready to send.
-    pub(super) window: Wqebbs,
+    pub(super) depth: Wqebbs,
     /// Whether the device copies memory for it.
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 #[cfg(doc)]
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::{Cqe, Whose};
+use blueflame::cq::Cqe;
+use blueflame::cq::setup::Whose;
 use blueflame::db::{ExclusiveRegister, Register};
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, Wqebbs};
+use blueflame::verbs::device::Gid;
 use blueflame::verbs::handshake::{self, HandshakeError, Peer};
-use blueflame::verbs::{Endpoint, Gid, Path};
+use blueflame::verbs::{Endpoint, Path};
 
 use super::super::any_cq::whole;
 use super::super::cq::Cq;
@@ -31,7 +33,7 @@ pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
     /// The send queue.
     pub sq: Owned<SendQueue<T, R>, Qp>,
     /// The receive queue, if there is one.
-    pub rq: Option<Owned<RecvQueue, Qp>>,
+    pub rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
 }
 
 impl Qp {
@@ -58,11 +60,11 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
         self.whole()?;
         self.qp.rtr_to_rts(path, psn)?;
-        if self.sq.window() == Wqebbs(0) {
-            let window = self.qp.handle.window;
+        if self.sq.depth() == Wqebbs(0) {
+            let depth = self.qp.handle.depth;
             let bad =
-                |error: blueflame::queue::WindowError| Error::Parts { object: "send queue", why: error.to_string() };
-            self.sq.set_window(window).map_err(bad)?;
+                |error: blueflame::queue::DepthError| Error::Parts { object: "send queue", why: error.to_string() };
+            self.sq.set_depth(depth).map_err(bad)?;
         }
         Ok(())
     }

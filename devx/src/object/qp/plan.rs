@@ -3,7 +3,9 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use blueflame::queue::{AnyCq, RqParts, SqParts};
+use blueflame::queue::AnyCq;
+use blueflame::queue::recv::RqParts;
+use blueflame::queue::send::SqParts;
 use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
 use super::super::any_cq::{make_fresh, receiver, whole};
@@ -65,7 +67,7 @@ const ADDRESS_DS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     /// Outstanding at most.
-    window: Wqebbs,
+    depth: Wqebbs,
     /// WQEBBs of the largest request.
     largest: Wqebbs,
     /// WQEBBs of the send ring.
@@ -141,13 +143,13 @@ impl<'a> Plan<'a> {
         let ds = 1 + self.operand_ds() + payload.max(self.send_sge as usize);
         in_range("DS of a request", ds as u64, 0..=Ds::MAX.into())?;
         let largest = Ds(ds as u8).wqebbs();
-        let window = Wqebbs(self.sends as u16).max(largest);
+        let depth = Wqebbs(self.sends as u16).max(largest);
         let stride = DS_BYTES as u32 * (self.recv_sge + u32::from(self.signed)).next_power_of_two();
         // The send ring begins behind the receive ring, at a WQEBB.
         let least = (WQEBB_BYTES as u32 / stride).max(1);
         let wqes =
             if self.receives == 0 || self.shared.is_some() { 0 } else { self.receives.next_power_of_two().max(least) };
-        let shape = Shape { window, largest, wqebbs: u32::from(window.0).next_power_of_two(), wqes, stride };
+        let shape = Shape { depth, largest, wqebbs: u32::from(depth.0).next_power_of_two(), wqes, stride };
         self.check(&shape)?;
         Ok(shape)
     }
@@ -267,7 +269,7 @@ impl<'a> Plan<'a> {
             object,
             qpn,
             service: self.service,
-            window: shape.window,
+            depth: shape.depth,
             memcpy: self.memcpy,
             receives: self.receives,
             has_receives: self.has_receives(shape),

@@ -1,7 +1,9 @@
 //! Queue pairs of services that have no queue type here: their raw parts, for queues of the caller's.
 
 use blueflame::db::RegisterParts;
-use blueflame::queue::{AnyCq, RqParts, SqParts};
+use blueflame::queue::AnyCq;
+use blueflame::queue::recv::RqParts;
+use blueflame::queue::send::SqParts;
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;

@@ -1,7 +1,8 @@
 //! State changes of the services that are not connected: UD, and initiators of dynamic connections.
 
 use blueflame::types::Psn;
-use blueflame::verbs::{LinkLayer, Path};
+use blueflame::verbs::Path;
+use blueflame::verbs::device::LinkLayer;
 
 use super::handle::Qp;
 use super::states::{LOG_ACK_REQ_FREQ, log_of, optional};

@@ -9,7 +9,8 @@ pub mod parts;
 use std::collections::BTreeMap;
 
 use blueflame::cq::{CqeView, Source};
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, Refused, SendQueue};
+use blueflame::queue::owning::Refused;
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
 use blueflame::{CompletionQueue, Qpn, transport, wqe};
 use blueflame_testkit::{
     Buffer, ConnectOptions, Device, DeviceOptions, End, Handle, Network, Receives, Shape, run_until_idle,

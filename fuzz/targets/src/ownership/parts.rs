@@ -2,7 +2,8 @@
 
 use std::mem::swap;
 
-use blueflame::queue::{DeviceBuffer, Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
+use blueflame::queue::owning::DeviceBuffer;
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
 use blueflame::{CompletionQueue, transport};
 
 use super::owners::Label;
@@ -78,7 +79,7 @@ impl<H, B: DeviceBuffer> Queue for OwningSendQueue<Owned<SendQueue<transport::Rc
     }
 
     fn is_outstanding(&self) -> bool {
-        self.queue().free() != self.queue().window()
+        self.queue().free() != self.queue().depth()
     }
 
     fn swap(a: &mut Self::Holder, b: &mut Self::Holder) {

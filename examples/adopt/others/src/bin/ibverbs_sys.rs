@@ -8,7 +8,7 @@ use std::error::Error;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::transport;
-use blueflame::verbs::{adopt_context, adopt_cq, adopt_pd, adopt_qp};
+use blueflame::verbs::adopt::{adopt_context, adopt_cq, adopt_pd, adopt_qp};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: each is made of those before it, and all stay to the program's end.

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use blueflame::transport;
-use blueflame::verbs::{adopt_context, adopt_cq, adopt_pd, adopt_qp};
+use blueflame::verbs::adopt::{adopt_context, adopt_cq, adopt_pd, adopt_qp};
 use sideway::ibverbs::completion::{CompletionQueue, GenericCompletionQueue};
 use sideway::ibverbs::device::DeviceList;
 use sideway::ibverbs::queue_pair::{QueuePair, QueuePairType};

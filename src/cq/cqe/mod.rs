@@ -1,0 +1,15 @@
+//! One completion (CQE): its layout, and views of its fields by kind.
+pub(super) mod grh;
+pub mod layout;
+pub(super) mod opcode;
+pub(super) mod packet;
+pub(super) mod signature;
+pub(super) mod tag;
+pub(super) mod timestamp;
+pub(super) mod view;
+
+pub use grh::{Grh, GrhKind};
+pub use packet::{L3Header, L4Header, RxHash};
+pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
+pub use tag::{ListOperation, TagCqe, TagMatch, TmCqe};
+pub use timestamp::{ClockInfo, real_time_nanoseconds};

@@ -1,0 +1,131 @@
+//! Fields of the completion of an Ethernet frame, for queues of raw packets and those of DevX.
+use core::mem::offset_of;
+
+use crate::cq::cqe::layout::Cqe64;
+use crate::cq::cqe::view::CqeView;
+use crate::cq::source::Source;
+
+/// The layer 3 header of a packet (Linux `include/linux/mlx5/device.h`, `CQE_L3_HDR_TYPE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum L3Header {
+    /// None that the device knows.
+    None,
+    /// IPv6.
+    Ipv6,
+    /// IPv4.
+    Ipv4,
+    /// The fourth value of the field, which has no meaning.
+    Unknown,
+}
+
+/// The layer 4 header of a packet (Linux `include/linux/mlx5/device.h`, `CQE_L4_HDR_TYPE_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum L4Header {
+    /// None that the device knows, or the packet is a fragment.
+    None,
+    /// TCP, without an acknowledgement.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// TCP that acknowledges and has no data.
+    TcpAckNoData,
+    /// TCP that acknowledges, and has data.
+    TcpAckAndData,
+    /// Any other value, of 3 bits.
+    Unknown(u8),
+}
+
+/// The hash by which a packet's receive queue was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RxHash {
+    /// The hash.
+    pub value: u32,
+    /// The fields that the hash covers. Bits 3:2: 1 IPv4, 2 IPv6; bits 7:6: 1 TCP, 2 UDP, 3 the SPI of IPsec (Linux
+    /// `include/linux/mlx5/device.h`, `CQE_RSS_HTYPE_IP` and `_L4`). Not 0.
+    pub kind: u8,
+}
+
+const L3_OK: u8 = 1 << 1;
+const L4_OK: u8 = 1 << 2;
+const VLAN_STRIPPED: u8 = 1 << 0;
+
+impl<S: Source> CqeView<S> {
+    /// The tag that a flow's rule gives its packets, 24 bits, in place of a queue pair's number (`ibv_wc_read_flow_tag`).
+    #[doc(alias = "ibv_wc_read_flow_tag")]
+    #[inline]
+    pub fn flow_tag(&self) -> u32 {
+        self.qpn().get()
+    }
+
+    /// The VLAN tag that the device has taken out of the frame, if it has: priority, CFI and number (`ibv_wc_read_cvlan`).
+    #[doc(alias = "ibv_wc_read_cvlan")]
+    #[inline]
+    pub fn vlan(&self) -> Option<u16> {
+        let stripped = self.headers() & VLAN_STRIPPED != 0;
+        stripped.then(|| self.source.be16(offset_of!(Cqe64, vlan_info)))
+    }
+
+    /// The hash that chose the packet's queue, if there was one.
+    #[inline]
+    pub fn rx_hash(&self) -> Option<RxHash> {
+        let kind = self.source.u8(offset_of!(Cqe64, rx_hash_type));
+        (kind != 0).then(|| RxHash { value: self.source.be32(offset_of!(Cqe64, rx_hash_result)), kind })
+    }
+
+    /// The sum of the 16-bit words of the packet from its IP header on, not complemented. The checksum of any protocol
+    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`).
+    #[inline]
+    pub fn packet_sum(&self) -> u16 {
+        self.source.be16(offset_of!(Cqe64, check_sum))
+    }
+
+    /// Whether the device has looked at the checksum of layer 3 and found it right.
+    #[inline]
+    pub fn l3_ok(&self) -> bool {
+        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L3_OK != 0
+    }
+
+    /// Whether the device has looked at the checksum of layer 4 and found it right.
+    #[inline]
+    pub fn l4_ok(&self) -> bool {
+        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L4_OK != 0
+    }
+
+    /// Whether the device found the IPv4 and layer 4 checksums right (`IBV_WC_IP_CSUM_OK`; rdma-core `providers/mlx5/cq.c`,
+    /// `get_csum_ok`).
+    #[doc(alias = "IBV_WC_IP_CSUM_OK")]
+    #[inline]
+    pub fn checksum_ok(&self) -> bool {
+        const BOTH: u8 = L3_OK | L4_OK;
+        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & BOTH == BOTH && self.l3_header() == L3Header::Ipv4
+    }
+
+    /// The packet's layer 3 header.
+    #[inline]
+    pub fn l3_header(&self) -> L3Header {
+        match (self.headers() >> 2) & 3 {
+            0 => L3Header::None,
+            1 => L3Header::Ipv6,
+            2 => L3Header::Ipv4,
+            _ => L3Header::Unknown,
+        }
+    }
+
+    /// The packet's layer 4 header.
+    #[inline]
+    pub fn l4_header(&self) -> L4Header {
+        match (self.headers() >> 4) & 7 {
+            0 => L4Header::None,
+            1 => L4Header::Tcp,
+            2 => L4Header::Udp,
+            3 => L4Header::TcpAckNoData,
+            4 => L4Header::TcpAckAndData,
+            other => L4Header::Unknown(other),
+        }
+    }
+
+    #[inline(always)]
+    fn headers(&self) -> u8 {
+        self.source.u8(offset_of!(Cqe64, l4_hdr_type_etc))
+    }
+}

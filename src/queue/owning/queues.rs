@@ -1,0 +1,337 @@
+//! Queues that own the buffers of their requests, from posting to completion: posting is safe.
+//!
+//! The tag of a request is its buffer, as an index or a pointer, so the queues keep nothing else.
+use core::fmt;
+use core::marker::PhantomData;
+use core::num::NonZeroU64;
+
+use crate::cq::{CqeView, Source};
+use crate::db::Register;
+use crate::queue::recv::queue::RecvQueue;
+use crate::queue::recv::scatter::RecvError;
+use crate::queue::recv::shared::SharedRecvQueue;
+use crate::queue::retire::RetireError;
+use crate::queue::send::error::PostError;
+use crate::queue::send::queue::SendQueue;
+use crate::transport::{RecvForm, Transport};
+use crate::types::WrId;
+use crate::wqe::operations::NoLocalMemory;
+use crate::wqe::{self, EncodeError, Request, Sge, SupportedOn, WorkRequest};
+
+/// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an application's
+/// pool.
+///
+/// # Safety
+///
+/// From [`into_tag`](Self::into_tag) to [`from_tag`](Self::from_tag), and for good if that is never called, the memory
+/// named by [`sge`](Self::sge) stays valid and registered. During that time, only the device reads or writes it.
+pub unsafe trait DeviceBuffer: Sized {
+    /// The memory.
+    fn sge(&self) -> Sge;
+
+    /// Turns the buffer into a tag.
+    fn into_tag(self) -> NonZeroU64;
+
+    /// Turns the tag into the buffer again.
+    ///
+    /// # Safety
+    ///
+    /// `tag` comes from [`into_tag`](Self::into_tag) of this type, and is used here once.
+    unsafe fn from_tag(tag: NonZeroU64) -> Self;
+}
+
+/// A queue, or a value that keeps a queue together with the objects that it needs: [`Owned`](crate::queue::Owned).
+///
+/// # Safety
+///
+/// [`queue`](Self::queue) and [`queue_mut`](Self::queue_mut) always give the same queue, and no safe code reaches it otherwise.
+pub unsafe trait Holds {
+    /// The kind of queue.
+    type Queue;
+
+    /// The queue.
+    fn queue(&self) -> &Self::Queue;
+
+    /// The queue.
+    fn queue_mut(&mut self) -> &mut Self::Queue;
+}
+
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
+unsafe impl<T: Transport, R: Register> Holds for SendQueue<T, R> {
+    type Queue = Self;
+
+    #[inline(always)]
+    fn queue(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
+unsafe impl<F: RecvForm> Holds for RecvQueue<F> {
+    type Queue = Self;
+
+    #[inline(always)]
+    fn queue(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
+unsafe impl Holds for SharedRecvQueue {
+    type Queue = Self;
+
+    #[inline(always)]
+    fn queue(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+/// A request that was not posted, and its buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Refused<E, B> {
+    /// Why.
+    pub error: E,
+    /// The buffer.
+    pub buffer: B,
+}
+
+impl<E: fmt::Debug, B> fmt::Debug for Refused<E, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<E: fmt::Display, B> fmt::Display for Refused<E, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
+
+/// A send queue that owns buffers of type `B` while its requests use them.
+///
+/// It signals every request; to [retire](Self::retire) the completion gives the buffer back. To get all buffers back,
+/// take the queue pair to the error state: all outstanding requests complete. If a buffer's completion never comes (you
+/// drop the queue, or [`forget`](crate::CompletionQueue::forget) its completions), the buffer is leaked: the device may
+/// still use it.
+///
+/// ```
+/// use blueflame::cq::CompletionQueue;
+/// use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
+/// use blueflame::{Remote, transport, wqe};
+///
+/// fn write_back<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote, free: &mut Vec<B>) {
+///     if let Err(refused) = sq.gather(wqe::write(to), page, 4096) {
+///         free.push(refused.buffer);
+///     }
+/// }
+///
+/// fn complete<B: DeviceBuffer>(cq: &mut CompletionQueue, sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, free: &mut Vec<B>) {
+///     cq.poll_with(16, |cqe| {
+///         if let Ok(Some(page)) = sq.retire(&cqe) {
+///             free.push(page);
+///         }
+///     });
+/// }
+/// ```
+///
+/// A buffer that was posted is gone:
+///
+/// ```compile_fail,E0382
+/// # use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
+/// # use blueflame::{Remote, transport, wqe};
+/// fn twice<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote) {
+///     let _ = sq.gather(wqe::write(to), page, 64);
+///     let _ = sq.gather(wqe::write(to), page, 64);
+/// }
+/// ```
+pub struct OwningSendQueue<H, B> {
+    holder: H,
+    buffers: PhantomData<B>,
+}
+
+impl<H, B> fmt::Debug for OwningSendQueue<H, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwningSendQueue").finish_non_exhaustive()
+    }
+}
+
+impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R>>> OwningSendQueue<H, B> {
+    /// # Errors
+    /// The queue, if something is outstanding on it: its tags are not buffers.
+    pub fn new(holder: H) -> Result<Self, H> {
+        let queue = holder.queue();
+        if queue.free() != queue.depth() {
+            return Err(holder);
+        }
+        Ok(Self { holder, buffers: PhantomData })
+    }
+
+    /// The queue, to look at. Only [`retire`](Self::retire) takes its requests back.
+    #[inline]
+    pub fn queue(&self) -> &SendQueue<T, R> {
+        self.holder.queue()
+    }
+
+    /// Gives the queue back. Buffers of requests that are outstanding are leaked.
+    pub fn into_inner(self) -> H {
+        self.holder
+    }
+
+    /// Posts a request that names no memory of this side, as [`SendQueue::post`]; its tag is not kept.
+    ///
+    /// # Errors
+    /// See [`PostError`].
+    #[inline(always)]
+    pub fn post<O, P: NoLocalMemory>(&mut self, request: Request<O, P>) -> Result<(), PostError>
+    where
+        Request<O, P>: WorkRequest<T>,
+    {
+        self.holder.queue_mut().post(&request.signaled(NO_BUFFER))
+    }
+
+    /// Posts a message or a WRITE of the buffer's first `bytes` bytes.
+    ///
+    /// # Errors
+    /// See [`PostError`]; [`EncodeError::SgeTooLong`] names the bytes the buffer has.
+    #[inline(always)]
+    pub fn gather<O: SupportedOn<T> + wqe::parts::Carries>(
+        &mut self,
+        request: Request<O>,
+        buffer: B,
+        bytes: u32,
+    ) -> Result<(), Refused<PostError, B>> {
+        self.with_buffer(buffer, bytes, |sge, tag| request.gather([sge]).signaled(tag))
+    }
+
+    /// Posts a READ into the buffer's first `bytes` bytes.
+    ///
+    /// # Errors
+    /// As for [`gather`](Self::gather).
+    #[inline(always)]
+    pub fn read(
+        &mut self,
+        request: Request<wqe::operations::Read>,
+        buffer: B,
+        bytes: u32,
+    ) -> Result<(), Refused<PostError, B>>
+    where
+        wqe::operations::Read: SupportedOn<T>,
+    {
+        self.with_buffer(buffer, bytes, |sge, tag| request.scatter([sge]).signaled(tag))
+    }
+
+    /// Posts the request that `request` makes of a buffer's memory and tag.
+    #[inline(always)]
+    fn with_buffer<W: WorkRequest<T>>(
+        &mut self,
+        buffer: B,
+        bytes: u32,
+        request: impl FnOnce(Sge, WrId) -> W,
+    ) -> Result<(), Refused<PostError, B>> {
+        let sge = buffer.sge();
+        if bytes > sge.length {
+            let error = PostError::Encode(EncodeError::SgeTooLong { bytes, limit: sge.length });
+            return Err(Refused { error, buffer });
+        }
+        let tag = buffer.into_tag();
+        // SAFETY: the memory is the device's until the tag is turned into the buffer again: below, if nothing was posted, or in
+        // `retire`, when the request has completed.
+        let posted =
+            unsafe { self.holder.queue_mut().post_unchecked(&request(Sge { length: bytes, ..sge }, WrId(tag.get()))) };
+        // SAFETY: of `into_tag` above, and used once, as nothing was posted.
+        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
+    }
+
+    /// Like [`SendQueue::retire`], but returns the request's buffer, if it has one, for successful and failed requests.
+    ///
+    /// # Errors
+    /// See [`RetireError`].
+    #[inline]
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<B>, RetireError> {
+        let tag = self.holder.queue_mut().retire(cqe)?.wr_id.0;
+        // SAFETY: every request of this queue has the tag of a buffer of type `B`, or none: nothing was outstanding in `new`, and
+        // only this value posts. The request is not outstanding any more, so its tag is used once, and the device is done with
+        // the memory (see `SendQueue::retire`).
+        Ok(NonZeroU64::new(tag).map(|tag| unsafe { B::from_tag(tag) }))
+    }
+}
+
+/// The tag of requests without a buffer.
+const NO_BUFFER: WrId = WrId(0);
+
+/// A receive queue that owns the buffers posted to it. See [`OwningSendQueue`].
+pub struct OwningRecvQueue<H, B> {
+    holder: H,
+    buffers: PhantomData<B>,
+}
+
+impl<H, B> fmt::Debug for OwningRecvQueue<H, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwningRecvQueue").finish_non_exhaustive()
+    }
+}
+
+impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQueue<H, B> {
+    /// # Errors
+    /// The queue, if something is posted to it: its tags are not buffers.
+    pub fn new(holder: H) -> Result<Self, H> {
+        if holder.queue().posted() != 0 {
+            return Err(holder);
+        }
+        Ok(Self { holder, buffers: PhantomData })
+    }
+
+    /// The queue, to look at.
+    #[inline]
+    pub fn queue(&self) -> &RecvQueue<F> {
+        self.holder.queue()
+    }
+
+    /// Gives the queue back. Buffers that are posted are leaked.
+    pub fn into_inner(self) -> H {
+        self.holder
+    }
+
+    /// Posts the whole buffer.
+    ///
+    /// # Errors
+    /// See [`RecvError`].
+    #[inline]
+    pub fn post(&mut self, buffer: B) -> Result<(), Refused<RecvError, B>> {
+        let sge = buffer.sge();
+        let tag = buffer.into_tag();
+        // SAFETY: as in `OwningSendQueue::with_buffer`.
+        let posted = unsafe { self.holder.queue_mut().post_unchecked(WrId(tag.get()), &[sge]) };
+        // SAFETY: as there.
+        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
+    }
+
+    /// Like [`RecvQueue::retire`], but returns the buffer. It has a message in it if the completion
+    /// [says](CqeView::check) so.
+    ///
+    /// # Errors
+    /// See [`RetireError`].
+    #[inline]
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
+        let tag = self.holder.queue_mut().retire(cqe)?.0;
+        // SAFETY: as in `OwningSendQueue::retire`; the tag is not zero, for every request was posted with one.
+        Ok(unsafe { B::from_tag(NonZeroU64::new_unchecked(tag)) })
+    }
+}

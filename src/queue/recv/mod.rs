@@ -1,0 +1,8 @@
+//! Receive queues of queue pairs, and shared ones.
+pub(super) mod queue;
+pub(super) mod scatter;
+pub(super) mod shared;
+
+pub use queue::RqParts;
+pub use scatter::RecvPartsError;
+pub use shared::{SrqParts, SrqRecord};

@@ -1,0 +1,430 @@
+//! The receive queue of a queue pair: you post buffers in order, and the device consumes them in order, unless the queue pair was
+//! made otherwise.
+//!
+//! ```text
+//!        tail                              head
+//!         |                                 |
+//!         v                                 v
+//!   free [5] [6: done] [7] [8: done] ... [12] free
+//! ```
+//!
+//! The device writes into a completion which WQE it consumed. As a rule that is the oldest one, at the tail. On a queue
+//! pair with out-of-order data placement (rdma-core's `MLX5DV_QP_CREATE_OOO_DP`) it can be any that is posted. Such a
+//! WQE is marked done by one bit in private memory. It is written again when all WQEs before it are done.
+//!
+//! It has a doorbell record and no register: the device reads the record when it needs a buffer.
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use crate::arch;
+use crate::cq::{CqId, CqeView, Origin, Side, Source};
+use crate::db::DoorbellRecord;
+use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::queue::retire::{self, RetireError};
+use crate::transport::{PlainRecv, RecvForm};
+use crate::types::{Qpn, WrId};
+use crate::wqe::Sge;
+
+/// The most WQEs of a receive queue: half of the values of its 16-bit counter.
+const MAX_WQES: u32 = 1 << 15;
+
+/// A receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_qp::rq`, `mlx5dv_rwq`), DevX or the software device give
+/// them.
+///
+/// [`RecvQueue::from_parts`] checks them as far as possible; its "Safety" section lists the conditions that you vouch
+/// for.
+#[doc(alias = "mlx5dv_rwq")]
+#[derive(Clone, Copy, Debug)]
+pub struct RqParts {
+    /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned.
+    pub buf: NonNull<u8>,
+    /// How many WQEs the ring holds (`mlx5dv_qp::rq.wqe_cnt`): a power of two, 1 to 32768.
+    pub wqe_cnt: u32,
+    /// Bytes from one WQE to the next (`mlx5dv_qp::rq.stride`): a power of two, 16 to 4096. A WQE holds `stride / 16`
+    /// scatter entries.
+    pub stride: u32,
+    /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned; the receive queue's is word 0.
+    pub dbrec: NonNull<u32>,
+    /// The queue's number, 24 bits: the queue pair's, or, for a raw packet queue pair, its receive queue's
+    /// (`mlx5dv_qp::rqn`).
+    pub qpn: Qpn,
+    /// The completion queue that receives complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
+    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    pub cq: CqId,
+    /// Whether completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`). The
+    /// tag is 0, or the tag set by the rule that delivered the frame. Then every receive that completes to `cq` is this
+    /// queue's.
+    pub flow_tags: bool,
+    /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
+    pub head: u16,
+    /// Private memory of at least [`shadow_words`](Self::shadow_words) words; its contents do not matter.
+    pub shadow: NonNull<MaybeUninit<u64>>,
+}
+
+impl RqParts {
+    /// Words of private memory for a ring of `wqe_cnt` WQEs: a tag for each WQE, and a bit for each that says whether
+    /// it completed before an older one.
+    #[must_use]
+    pub const fn shadow_words(wqe_cnt: u32) -> u32 {
+        wqe_cnt + wqe_cnt.div_ceil(u64::BITS)
+    }
+}
+
+/// The receive queue of one queue pair. `F` is the form of its WQEs, with or without a signature:
+/// [`Transport::RecvForm`](crate::transport::Transport::RecvForm) of the queue pair's service.
+#[doc(alias = "RQ")]
+#[derive(Debug)]
+pub struct RecvQueue<F: RecvForm = PlainRecv> {
+    pub(in crate::queue) buf: NonNull<u8>,
+    record: DoorbellRecord,
+    /// The tags, then the bits of WQEs that are done.
+    pub(in crate::queue) shadow: NonNull<MaybeUninit<u64>>,
+    /// Number of WQEs, less one.
+    pub(in crate::queue) mask: u32,
+    /// How many may be outstanding at a time: at most the ring's.
+    depth: u32,
+    /// How far the head may be from the tail: `depth` and `early`, but at most the ring's.
+    pub(in crate::queue) room: u32,
+    /// log2 of the stride in bytes.
+    pub(in crate::queue) shift: u32,
+    /// Requests posted ever, and those before the oldest outstanding one; both count on modulo 2^32.
+    pub(in crate::queue) head: u32,
+    pub(in crate::queue) tail: u32,
+    /// Requests behind the tail that are done. Theirs are the only bits set.
+    early: u32,
+    /// Whose completions are this queue's, and the bits of it that count.
+    origin: Origin,
+    origin_bits: u64,
+    form: PhantomData<F>,
+}
+
+// SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
+// `&mut self`.
+unsafe impl<F: RecvForm> Send for RecvQueue<F> {}
+
+impl<F: RecvForm> RecvQueue<F> {
+    /// A queue over raw parts, with nothing posted.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvPartsError`] names the invalid part.
+    ///
+    /// # Safety
+    ///
+    /// For as long as the queue lives:
+    /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
+    ///   to nobody;
+    /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device, touches;
+    /// - no reference to any of them lives;
+    /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
+    /// - it completes to the completion queue with the identity `cq`, and of that no completion of an earlier queue pair with the same
+    ///   number is left, as for [`SendQueue::from_parts`](crate::queue::SendQueue::from_parts);
+    /// - with `flow_tags`, no other receive completes to that completion queue, and none of an earlier queue is left there;
+    /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `F` is
+    ///   [`SignedRecv`](crate::transport::SignedRecv), and without if it is `PlainRecv`.
+    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
+        let RqParts { buf, wqe_cnt, stride, dbrec, qpn, cq, flow_tags, head, shadow } = parts;
+        if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
+            return Err(RecvPartsError::WqeCount(wqe_cnt));
+        }
+        scatter::check_parts(buf, dbrec, stride, (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32)?;
+        let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
+        // SAFETY: the caller promises the word, and that nothing else posts.
+        let record = unsafe { DoorbellRecord::receive(dbrec) };
+        let origin = Origin::new(cq, qpn);
+        let origin_bits = if flow_tags { Origin::ANY_NUMBER } else { Origin::NUMBERED };
+        // SAFETY: the caller promises the memory.
+        unsafe { unmark_all(shadow, wqe_cnt) };
+        let (depth, room) = (wqe_cnt, wqe_cnt);
+        Ok(Self {
+            buf,
+            record,
+            shadow,
+            mask,
+            depth,
+            room,
+            shift,
+            head,
+            tail: head,
+            early: 0,
+            origin,
+            origin_bits,
+            form: PhantomData,
+        })
+    }
+
+    /// Posts one receive request and tells the device.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// The device may write to the memory of `sges` from now until the request completes, or the queue pair is reset or
+    /// destroyed. During that time the memory stays registered, and nothing else reads, writes, frees or reuses it.
+    #[doc(alias("ibv_post_recv", "ibv_post_wq_recv"))]
+    #[inline]
+    pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let mut batch = self.batch();
+        // SAFETY: the caller makes the same promise.
+        unsafe { batch.push_unchecked(wr_id, sges)? };
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Starts a batch of requests that are published together. Dropped without
+    /// [`ring_doorbell`](RecvBatch::ring_doorbell), the batch leaves nothing posted.
+    #[inline]
+    pub fn batch(&mut self) -> RecvBatch<'_, F> {
+        RecvBatch { head: self.head, queue: self }
+    }
+
+    /// Takes back the request that completed, successfully or not, and returns its tag.
+    ///
+    /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data
+    /// placement. Then it may be any, and its place in the ring becomes free when all older ones have completed as
+    /// well.
+    ///
+    /// # Errors
+    ///
+    /// See [`RetireError`]; the queue is unchanged then. The completion is of a send, of another queue pair, or of
+    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
+    /// writes.
+    #[inline]
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once more, its
+        // index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
+        retire::check_side(cqe, Side::Responder)?;
+        retire::check_origin(cqe, self.origin, self.origin_bits)?;
+        // SAFETY: of a completion of this queue, as argued.
+        unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Takes back the request whose index, counted from the first ever posted and modulo 2^16, is `wqe_counter`.
+    ///
+    /// # Errors
+    ///
+    /// [`RetireError::NotOutstanding`], [`RetireError::CompletedTwice`]; the queue is as before then.
+    ///
+    /// # Safety
+    ///
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
+    /// device may still be reading the WQE that a later request overwrites.
+    #[inline]
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+        // One comparison for both: the oldest, and none behind it is done.
+        let unusual = (self.tail as u16 ^ wqe_counter) as u32 | self.early;
+        if self.tail == self.head || unusual != 0 {
+            return self.retire_any(wqe_counter);
+        }
+        // SAFETY: outstanding.
+        let wr_id = unsafe { self.tag(self.tail) };
+        self.tail = self.tail.wrapping_add(1);
+        Ok(wr_id)
+    }
+
+    /// Like [`retire_index`](Self::retire_index), for a request that may not be the oldest.
+    #[cold]
+    fn retire_any(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+        let older = wqe_counter.wrapping_sub(self.tail as u16).into();
+        if older >= self.head.wrapping_sub(self.tail) {
+            return Err(RetireError::not_outstanding(wqe_counter, self.tail as u16, self.head as u16));
+        }
+        let index = self.tail.wrapping_add(older);
+        if !self.mark(index, true) {
+            return Err(RetireError::CompletedTwice { wqe_counter });
+        }
+        self.early += 1;
+        // If the oldest is done, free its place, and the places behind it up to one that is not done.
+        while self.early != 0 && self.mark(self.tail, false) {
+            self.early -= 1;
+            self.tail = self.tail.wrapping_add(1);
+        }
+        self.set_room();
+        // SAFETY: between the tail and the head when this began.
+        Ok(unsafe { self.tag(index) })
+    }
+
+    /// The tag of the request at an index.
+    ///
+    /// # Safety
+    ///
+    /// It was posted, and no other to the same place since.
+    #[inline(always)]
+    unsafe fn tag(&self, index: u32) -> WrId {
+        // SAFETY: the masked index is within the tags; this one was written when the request was posted.
+        WrId(unsafe { self.shadow.add((index & self.mask) as usize).read().assume_init() })
+    }
+
+    /// Marks the WQE at an index as done, or as not done; `false` if it was so already.
+    fn mark(&mut self, index: u32, done: bool) -> bool {
+        let place = index & self.mask;
+        let bit = 1 << (place % u64::BITS);
+        // SAFETY: behind the tags there is a bit for each WQE; `unmark_all` has written them all.
+        let word = unsafe { self.shadow.add((self.capacity() + place / u64::BITS) as usize).cast::<u64>().as_mut() };
+        let changes = (*word & bit != 0) != done;
+        if changes {
+            *word ^= bit;
+        }
+        changes
+    }
+
+    fn set_room(&mut self) {
+        self.room = (self.depth + self.early).min(self.capacity());
+    }
+
+    /// Starts over at index 0, with nothing posted and a doorbell record of zero. The tags of posted requests are
+    /// forgotten.
+    ///
+    /// # Safety
+    /// As for [`SendQueue::reset`](crate::queue::SendQueue::reset).
+    pub unsafe fn reset(&mut self) {
+        (self.head, self.tail, self.early) = (0, 0, 0);
+        self.set_room();
+        // SAFETY: `from_parts` was promised the memory.
+        unsafe { unmark_all(self.shadow, self.capacity()) };
+        // SAFETY: nothing is posted, and the device takes nothing in this state.
+        unsafe { self.record.store(0) };
+    }
+
+    /// Bounds how many requests may be outstanding at a time: posting beyond fails with [`RecvError::Full`]. A queue
+    /// made of parts begins with its whole ring, and no bound exceeds that. Requests already posted stay posted.
+    ///
+    /// For out-of-order data placement, libmlx5 makes a ring of twice the bound: it has room while WQEs that are done
+    /// wait for an older one.
+    pub fn set_depth(&mut self, requests: u32) {
+        self.depth = requests.min(self.capacity());
+        self.set_room();
+    }
+
+    /// Whether a completion's origin is this queue's.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn takes<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        cqe.is_of(self.origin, self.origin_bits)
+    }
+
+    /// Stores the count of posted requests to the record again, after something else has stored there.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn ring_again(&mut self) {
+        // SAFETY: what `RecvBatch::ring_doorbell` has stored before, or the count the queue began with.
+        unsafe { self.publish() };
+    }
+
+    /// Hands everything before the head to the device: first the WQEs become visible, then the doorbell record.
+    ///
+    /// # Safety
+    ///
+    /// All WQEs before the head are written, and name memory that stays valid until they complete.
+    #[inline(always)]
+    pub(in crate::queue) unsafe fn publish(&mut self) {
+        arch::to_device();
+        // SAFETY: the caller's.
+        unsafe { self.record.store(self.head as u16) };
+    }
+
+    /// The number of the queue pair.
+    pub(in crate::queue) const fn qpn(&self) -> Qpn {
+        self.origin.qpn()
+    }
+
+    /// The producer index, as the record has it.
+    pub(in crate::queue) const fn head(&self) -> u16 {
+        self.head as u16
+    }
+
+    /// The ring's address, which tells queues apart.
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
+        self.buf.addr().get()
+    }
+
+    /// Requests posted and not completed.
+    #[must_use]
+    pub fn posted(&self) -> u32 {
+        self.head.wrapping_sub(self.tail) - self.early
+    }
+
+    /// Requests the ring holds.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.mask + 1
+    }
+
+    /// Scatter entries one request holds.
+    #[inline]
+    #[must_use]
+    pub fn max_sge(&self) -> usize {
+        (1 << self.shift) / SCATTER_BYTES - F::SIGNATURE_UNITS
+    }
+}
+
+/// Marks no WQE as done.
+///
+/// # Safety
+///
+/// `shadow` is that of a queue of `wqe_cnt` WQEs, and nobody else uses it.
+unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
+    for word in wqe_cnt..RqParts::shadow_words(wqe_cnt) {
+        // SAFETY: within the shadow.
+        unsafe { shadow.add(word as usize).write(MaybeUninit::new(0)) };
+    }
+}
+
+/// Receive requests in the ring that are not yet published to the device.
+#[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
+#[derive(Debug)]
+pub struct RecvBatch<'a, F: RecvForm = PlainRecv> {
+    queue: &'a mut RecvQueue<F>,
+    /// The queue's head once the doorbell is rung.
+    head: u32,
+}
+
+impl<F: RecvForm> RecvBatch<'_, F> {
+    /// Adds one request.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then, and the batch stays as it was.
+    ///
+    /// # Safety
+    ///
+    /// As [`RecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
+    #[inline]
+    pub unsafe fn push_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
+        let Self { queue, head } = self;
+        if head.wrapping_sub(queue.tail) >= queue.room {
+            return Err(RecvError::Full(queue.room));
+        }
+        let max = queue.max_sge();
+        scatter::check(sges, max)?;
+        let index = (*head & queue.mask) as usize;
+        // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each of `max`
+        // entries, and for its signature. The index is within the tags.
+        unsafe {
+            let wqe = queue.buf.add(index << queue.shift);
+            if F::SIGNATURE_UNITS == 0 {
+                scatter::write(wqe, sges, max);
+            } else {
+                let numbers = u64::from(queue.qpn().get()) << 32 | u64::from(*head as u16);
+                scatter::write_signed(wqe, sges, max, numbers);
+            }
+            queue.shadow.add(index).write(MaybeUninit::new(wr_id.0));
+        }
+        *head = head.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Tells the device of all requests in the batch, by one store to the doorbell record.
+    #[inline]
+    pub fn ring_doorbell(self) {
+        let Self { queue, head } = self;
+        if head == queue.head {
+            return;
+        }
+        queue.head = head;
+        // SAFETY: all WQEs before `head` are written, and `push`'s callers vouch for the memory they name.
+        unsafe { queue.publish() };
+    }
+}

@@ -1,0 +1,122 @@
+//! Errors of send queues: invalid parts, and requests that were not posted.
+use core::fmt;
+
+use crate::types::Wqebbs;
+use crate::wqe::EncodeError;
+
+/// Invalid parts of a send queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SqPartsError {
+    /// The ring's size is not a power of two from 1 to 32768 WQEBBs.
+    RingSize {
+        /// WQEBBs, as given.
+        wqebbs: u32,
+    },
+    /// An address is not aligned.
+    Alignment {
+        /// Which part.
+        part: &'static str,
+        /// The address given.
+        address: usize,
+        /// The alignment required, in bytes.
+        alignment: usize,
+    },
+}
+
+impl fmt::Display for SqPartsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::RingSize { wqebbs } => {
+                write!(f, "send ring of {wqebbs} WQEBBs, must be a power of two from 1 to 32768")
+            }
+            Self::Alignment { part, address, alignment } => {
+                write!(f, "{part} at {address:#x}, must be aligned to {alignment} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SqPartsError {}
+
+/// Why a request was not posted. Nothing has been written, and the queue is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PostError {
+    /// The request does not fit a WQE of this queue: too many inline bytes or entries, or an invalid one.
+    Encode(EncodeError),
+    /// The ring has no room until you retire completions.
+    Full {
+        /// WQEBBs the request takes.
+        needed: Wqebbs,
+        /// WQEBBs free now.
+        free: Wqebbs,
+    },
+    /// The request takes more than the whole ring.
+    LargerThanRing {
+        /// WQEBBs the request takes.
+        needed: Wqebbs,
+        /// WQEBBs of the ring.
+        ring: u32,
+    },
+    /// The request takes more than may be outstanding at a time ([`SendQueue::set_depth`](crate::queue::SendQueue::set_depth)).
+    LargerThanDepth {
+        /// WQEBBs the request takes.
+        needed: Wqebbs,
+        /// WQEBBs that may be outstanding.
+        depth: Wqebbs,
+    },
+    /// The queue pair is not ready to send (state RTS).
+    NotReadyToSend,
+}
+
+impl PostError {
+    /// Why a request of `needed` WQEBBs is refused when `free` of the `depth` are left. By value, so that nothing must be in
+    /// memory for it.
+    #[cold]
+    pub(in crate::queue) fn refused(needed: Wqebbs, free: Wqebbs, depth: Wqebbs, ring: Wqebbs) -> Self {
+        if depth == Wqebbs(0) {
+            Self::NotReadyToSend
+        } else if needed > ring {
+            Self::LargerThanRing { needed, ring: u32::from(ring.0) }
+        } else if needed > depth {
+            Self::LargerThanDepth { needed, depth }
+        } else {
+            Self::Full { needed, free }
+        }
+    }
+}
+
+impl From<EncodeError> for PostError {
+    #[inline]
+    fn from(error: EncodeError) -> Self {
+        Self::Encode(error)
+    }
+}
+
+impl fmt::Display for PostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Encode(ref error) => error.fmt(f),
+            Self::Full { needed, free } => {
+                write!(f, "send queue full: the request takes {} WQEBBs, but {} are free", needed.0, free.0)
+            }
+            Self::LargerThanRing { needed, ring } => {
+                write!(f, "the request takes {} WQEBBs, but the whole ring has {ring}", needed.0)
+            }
+            Self::LargerThanDepth { needed, depth } => {
+                write!(f, "the request takes {} WQEBBs, but the queue's limit for one request is {}", needed.0, depth.0)
+            }
+            Self::NotReadyToSend => f.write_str("the queue pair is not ready to send: connect it first (state RTS)"),
+        }
+    }
+}
+
+impl core::error::Error for PostError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Encode(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The raw parts of a send queue. Knows nothing of where they come from.
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use crate::arch::Packed;
+use crate::cq::CqId;
+use crate::types::{Qpn, SqPi, WrId};
+
+layout! {
+    /// The queue's record of one WQE until it completes, in private memory that the device cannot reach.
+    ///
+    /// The ring says the same, but a device (or a bug in one) can write to the ring.
+    ///
+    /// It is two words without padding, so that one instruction stores it. Its size is a power of two, so that one masked index
+    /// gives the places of a WQE and of its record.
+    #[derive(Clone, Copy, Debug)]
+    #[repr(C, align(16))]
+    pub struct WqeRecord[16] {
+        /// The application's tag, handed back with the completion.
+        0 => pub(crate) wr_id: WrId,
+        /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
+        8 => pub(crate) wqebbs: u64,
+    }
+}
+
+impl WqeRecord {
+    /// Stores the record.
+    ///
+    /// # Safety
+    /// `place` must be a record valid for writes.
+    #[inline(always)]
+    pub(crate) unsafe fn store(self, place: NonNull<Self>) {
+        // One store of 16 bytes: the cost of a post is in its stores, more than in its instructions.
+        // SAFETY: the caller's; the record's alignment is its size.
+        unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
+    }
+}
+
+/// A send queue's raw parts, as `mlx5dv_init_obj`, DevX or the software device give them.
+///
+/// [`SendQueue::from_parts`](crate::queue::SendQueue) checks them as far as possible; its "Safety" section lists the
+/// conditions that you vouch for.
+#[doc(alias = "mlx5dv_qp")]
+#[derive(Clone, Copy, Debug)]
+pub struct SqParts {
+    /// The ring's first WQEBB (`mlx5dv_qp::sq.buf`), 64-byte aligned.
+    pub ring: NonNull<u8>,
+    /// The ring's size in WQEBBs (`mlx5dv_qp::sq.wqe_cnt`): a power of two, 1 to 32768.
+    pub wqebbs: u32,
+    /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned. Word 0 belongs to the receive queue,
+    /// word 1 is the send queue's (rdma-core `providers/mlx5/wqe.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`).
+    pub dbrec: NonNull<u32>,
+    /// The queue pair's number, 24 bits.
+    pub qpn: Qpn,
+    /// The completion queue that requests complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
+    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    pub cq: CqId,
+    /// The most bytes one request may carry inline (`ibv_qp_cap::max_inline_data` as granted).
+    pub max_inline: u32,
+    /// The most scatter/gather entries of one request (`ibv_qp_cap::max_send_sge` as granted).
+    pub max_sge: u32,
+    /// Whether every request completes with a CQE even if it does not ask for one (`ibv_qp_init_attr::sq_sig_all`).
+    pub signal_all: bool,
+    /// The producer index the device expects next: 0 for a queue pair that has not sent since RESET.
+    pub pi: SqPi,
+    /// Private memory of at least `wqebbs` records; its contents do not matter. See [`WqeRecord`].
+    pub shadow: NonNull<MaybeUninit<WqeRecord>>,
+}

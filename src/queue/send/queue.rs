@@ -1,0 +1,286 @@
+//! The send queue: its parts, its indices, and the requests that completed. Posting is in `post.rs`. Knows no operation.
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::arch;
+use crate::arch::copy::BlockCopy;
+use crate::cq::{CqeView, Origin, Side, Source};
+use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
+use crate::queue::retire::{self, RetireError};
+use crate::queue::send::blueflame::{BlueFlameLimits, BlueFlamePolicy};
+use crate::queue::send::error::SqPartsError;
+use crate::queue::send::parts::{SqParts, WqeRecord};
+use crate::queue::send::slot::{Index, Slot};
+use crate::transport::Transport;
+use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::{Control, CtrlSeg, Limits};
+
+/// The result of [`SendQueue::retire`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retired {
+    /// The tag of the completed request.
+    pub wr_id: WrId,
+    /// WQEBBs that are free again: those of the request, and of the unsignalled ones before it.
+    pub freed: Wqebbs,
+}
+
+/// The send queue of a queue pair of transport `T`, ringing a register of type `R`.
+///
+/// It moves between threads and is used by one at a time:
+///
+/// ```
+/// fn send<T: Send>() {}
+/// send::<blueflame::queue::SendQueue<blueflame::transport::Rc>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sync<T: Sync>() {}
+/// sync::<blueflame::queue::SendQueue<blueflame::transport::Rc>>();
+/// ```
+///
+/// An operation that the transport does not have does not compile:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{Remote, Sge, queue::SendQueue, transport, wqe};
+/// fn read(sq: &mut SendQueue<transport::Uc>, remote: Remote, local: Sge) {
+///     // SAFETY: (never called: it does not compile)
+///     let _ = unsafe { sq.post_unchecked(&wqe::read(remote).scatter([local])) };
+/// }
+/// ```
+#[doc(alias = "SQ")]
+#[derive(Debug)]
+pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
+    pub(in crate::queue) ring: NonNull<u64>,
+    shadow: NonNull<WqeRecord>,
+    pub(in crate::queue) db: DoorbellRecord,
+    pub(in crate::queue) register: R,
+    /// The number where the control segment's first word has it.
+    control_qpn: u64,
+    /// Whose completions are this queue's.
+    origin: Origin,
+    pub(in crate::queue) limits: Limits,
+    pub(in crate::queue) blueflame: BlueFlameLimits,
+    /// Index of the next WQEBB. See [`Index`].
+    pub(in crate::queue) pi: Index,
+    /// The index that `pi` may come to: one depth past the oldest WQEBB outstanding.
+    pub(in crate::queue) end: Index,
+    /// How many WQEBBs may be outstanding: at most the ring's.
+    pub(in crate::queue) depth: u32,
+    /// Selects a [`Slot`] of the ring.
+    mask: u32,
+    signal_all: bool,
+    transport: PhantomData<T>,
+}
+
+// SAFETY: the pointers are to memory with no tie to a thread, and `from_parts`' caller vouches that nothing else
+// touches it; a register that must not move is not `Send` itself.
+unsafe impl<T: Transport, R: Register + Send> Send for SendQueue<T, R> {}
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Makes a queue of its parts.
+    ///
+    /// # Errors
+    /// Parts that no send queue has.
+    ///
+    /// # Safety
+    /// As long as the queue is used:
+    /// - `ring` is the send ring of queue pair `qpn`, valid for reads and writes of `wqebbs * 64` bytes;
+    /// - `dbrec` is its doorbell record, two words valid for writes;
+    /// - `shadow` is valid for reads and writes of `wqebbs` records and not reachable by the device;
+    /// - `register` belongs to the UAR that the queue pair was created with;
+    /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
+    /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next;
+    /// - its requests complete to the completion queue with the identity `cq`, if that is one;
+    /// - no completion of an earlier queue pair with the same number is left of that completion queue, neither in it
+    ///   ([`holds`](crate::CompletionQueue::holds), [`forget`](crate::CompletionQueue::forget)) nor lent by it;
+    /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is [`Signed`](crate::transport::Signed), and
+    ///   without otherwise.
+    pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
+        let SqParts { ring, wqebbs, dbrec, qpn, cq, max_inline, max_sge, signal_all, pi, shadow } = parts;
+        if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
+            return Err(SqPartsError::RingSize { wqebbs });
+        }
+        for (part, address, alignment) in [
+            ("send ring", ring.addr().get(), WQEBB_BYTES),
+            ("doorbell record", dbrec.addr().get(), align_of::<u32>()),
+            ("shadow", shadow.addr().get(), align_of::<WqeRecord>()),
+        ] {
+            if !address.is_multiple_of(alignment) {
+                return Err(SqPartsError::Alignment { part, address, alignment });
+            }
+        }
+        let shadow = shadow.cast::<WqeRecord>();
+        for slot in 0..wqebbs as usize {
+            // SAFETY: the caller vouches for `wqebbs` records.
+            unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+        }
+        let limits = Limits { max_inline, max_sge };
+        Ok(Self {
+            ring: ring.cast(),
+            shadow,
+            // SAFETY: the caller vouches for the record.
+            db: unsafe { DoorbellRecord::send(dbrec) },
+            control_qpn: CtrlSeg::qpn(qpn),
+            origin: Origin::new(cq, qpn),
+            limits,
+            blueflame: BlueFlameLimits::new(BlueFlamePolicy::default(), register.size(), limits),
+            register,
+            pi: Index::new(pi),
+            // At most 2^15, checked.
+            end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
+            depth: wqebbs,
+            mask: Slot::mask(wqebbs),
+            signal_all,
+            transport: PhantomData,
+        })
+    }
+
+    /// Chooses when a whole WQE is copied to BlueFlame.
+    pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
+        self.blueflame = BlueFlameLimits::new(policy, self.register.size(), self.limits);
+    }
+
+    /// The ring's address, which tells queues apart.
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
+        self.ring.addr().get()
+    }
+
+    /// The queue pair's number.
+    #[must_use]
+    pub const fn qpn(&self) -> Qpn {
+        self.origin.qpn()
+    }
+
+    /// The limits of one request.
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The index of the next WQEBB.
+    #[inline]
+    #[must_use]
+    pub const fn pi(&self) -> SqPi {
+        self.pi.get()
+    }
+
+    /// Fetches the cache lines that the next request goes to, in the ring and in the shadow.
+    ///
+    /// For threads that post to many queues in turn. Call it after posting to each: the lines are in the cache when the queue's
+    /// turn comes again, and posting does not wait for them. With one queue it is two wasted instructions. It gains most in a
+    /// `verbs::ThreadDomain`, where no other lines miss (`docs/performance/measurements.md`, "Thread domains").
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        let slot = self.slot(self.pi);
+        arch::prefetch_write(self.wqebb(slot).as_ptr());
+        arch::prefetch_write(self.record(slot).as_ptr());
+    }
+
+    /// WQEBBs of the ring, 1 to 32768. [`depth`](Self::depth) says how many of them may be outstanding.
+    #[inline]
+    #[must_use]
+    pub const fn capacity(&self) -> Wqebbs {
+        Wqebbs(Slot::wqebbs(self.mask) as u16)
+    }
+
+    /// WQEBBs that can be posted now.
+    #[inline]
+    #[must_use]
+    pub const fn free(&self) -> Wqebbs {
+        self.free_from(self.pi)
+    }
+
+    /// Takes back the request that completed, successfully or not, and all before it.
+    ///
+    /// # Errors
+    /// See [`RetireError`]; the queue is unchanged then. The completion is of a receive, of another queue pair, or of
+    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
+    /// writes.
+    #[inline]
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
+        // Why safe code cannot free a WQEBB that the device still owns:
+        // - The side and the origin say that the device wrote the CQE for this queue (`check_origin`).
+        // - The first time, everything up to the index is done.
+        // - The second time, the index is at most a WQE (16 WQEBBs) before the oldest outstanding, which `retire_index`
+        //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around, others
+        //   must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows: the next one
+        //   is lent when this view is gone.
+        retire::check_side(cqe, Side::Requester)?;
+        retire::check_origin(cqe, self.origin, Origin::NUMBERED)?;
+        // SAFETY: of a completion of this queue, as argued.
+        unsafe { self.retire_index(cqe.wqe_counter()) }
+    }
+
+    /// Whether a completion's origin is this queue's.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn takes<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        cqe.is_of(self.origin, Origin::NUMBERED)
+    }
+
+    /// Takes back the request at `wqe_counter`, the index of its first WQEBB, and all before it.
+    ///
+    /// # Errors
+    /// [`RetireError::NotOutstanding`], [`RetireError::InsideWqe`]; the queue is as before then.
+    ///
+    /// # Safety
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
+    /// device may still be reading a WQE that the next request overwrites.
+    #[inline]
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+        let completed = Index::new(SqPi(wqe_counter));
+        let oldest = self.oldest();
+        let before = completed.since(oldest);
+        if before >= self.pi.since(oldest) {
+            return Err(RetireError::not_outstanding(wqe_counter, oldest.get().0, self.pi().0));
+        }
+        // SAFETY: the slot is one of the shadow.
+        let record = unsafe { self.record(self.slot(completed)).read() };
+        if record.wqebbs == 0 {
+            return Err(RetireError::inside_wqe(wqe_counter));
+        }
+        // Outstanding slots were recorded when their WQE was put, so the WQE ends at or before `pi`.
+        let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
+        self.end = self.end.add(freed);
+        Ok(Retired { wr_id: record.wr_id, freed })
+    }
+
+    /// WQEBBs from `pi` on that can be written.
+    #[inline(always)]
+    pub(in crate::queue) const fn free_from(&self, pi: Index) -> Wqebbs {
+        self.end.since(pi)
+    }
+
+    /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
+    #[inline(always)]
+    pub(in crate::queue) const fn slot(&self, pi: Index) -> Slot {
+        Slot::new(pi, self.mask)
+    }
+
+    /// The first word of a WQEBB of the ring.
+    #[inline(always)]
+    pub(in crate::queue) fn wqebb(&self, slot: Slot) -> NonNull<u64> {
+        // SAFETY: a slot is inside of the ring that `from_parts`' caller vouches for.
+        unsafe { self.ring.byte_add(slot.ring_offset()) }
+    }
+
+    /// The record of the WQE that starts at a slot.
+    #[inline(always)]
+    pub(in crate::queue) fn record(&self, slot: Slot) -> NonNull<WqeRecord> {
+        // SAFETY: there are as many records as slots.
+        unsafe { self.shadow.byte_add(slot.shadow_offset()) }
+    }
+
+    #[inline(always)]
+    pub(in crate::queue) const fn control(&self, pi: Index) -> Control {
+        Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
+    }
+}
+
+impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F, C>> {
+    /// Sends the device the doorbells that may still be in the CPU's write-combining buffers. In the [modes](FlushMode)
+    /// that leave out flushes, call it before the queue goes idle or moves to another thread, on the CPU that rang.
+    #[inline]
+    pub fn flush(&mut self) {
+        self.register.flush();
+    }
+}

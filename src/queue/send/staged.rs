@@ -1,0 +1,85 @@
+//! Staged requests: in the ring before the moment when their doorbell is rung. Knows no operation.
+use crate::arch::Packed;
+use crate::db::Register;
+use crate::queue::send::error::PostError;
+use crate::queue::send::in_ring::WqeInRing;
+use crate::queue::send::queue::SendQueue;
+use crate::queue::send::slot::Index;
+use crate::transport::Transport;
+use crate::types::{DS_BYTES, Wqebbs};
+use crate::wqe::operations::NoLocalMemory;
+use crate::wqe::{WQEBB_DS, WorkRequest};
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell.
+    /// Only [`Staged::ring_doorbell`] is left at the critical moment.
+    ///
+    /// ```
+    /// # use blueflame::{Remote, db::Register, queue::{PostError, SendQueue}, transport, types::WrId, wqe};
+    /// fn order<R: Register>(sq: &mut SendQueue<transport::Rc, R>, to: Remote, go: impl Fn() -> bool) -> Result<(), PostError> {
+    ///     let shot = sq.stage(&wqe::write(to).inline(b"an order").signaled(WrId(1)))?;
+    ///     while !go() {}
+    ///     shot.ring_doorbell();
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    #[inline]
+    pub fn stage<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+        // SAFETY: the request names no memory.
+        unsafe { self.stage_unchecked(request) }
+    }
+
+    /// Stages any request as [`stage`](Self::stage) does.
+    ///
+    /// # Errors
+    /// See [`PostError`]; nothing has been written then.
+    ///
+    /// # Safety
+    /// As for [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
+    #[inline]
+    pub unsafe fn stage_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+        let start = self.pi;
+        self.put_request(start, request, |sq, wqe| {
+            let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+            Staged { sq, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe }
+        })
+    }
+}
+
+/// A request in the ring that only needs its doorbell. Dropping it takes it back.
+#[derive(Debug)]
+#[must_use = "a staged request that is dropped without `ring_doorbell` is not posted"]
+pub struct Staged<'q, T: Transport, R: Register> {
+    sq: &'q mut SendQueue<T, R>,
+    start: Index,
+    /// Index of the next WQEBB.
+    end: Index,
+    /// Whether the doorbell is a BlueFlame copy of one WQEBB: found out before the critical moment.
+    one_wqebb: bool,
+    wqe: WqeInRing,
+}
+
+impl<T: Transport, R: Register> Staged<'_, T, R> {
+    /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
+    #[inline]
+    pub fn ring_doorbell(self) {
+        let Self { sq, start, end, one_wqebb, wqe } = self;
+        // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
+        unsafe { sq.publish(end) };
+        if one_wqebb {
+            let wqebb = sq.wqebb(sq.slot(start));
+            // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
+            // stores would wait until they reach the cache, but the request was staged before.
+            let copied: [Packed; WQEBB_DS] =
+                core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
+            // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
+            sq.register.ring_doorbell(|half| unsafe { half.copy_packed(1, |_| copied) });
+        } else {
+            // SAFETY: published, the only request, and starts at `start`.
+            unsafe { sq.ring_lone(start, wqe) };
+        }
+    }
+}

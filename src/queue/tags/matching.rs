@@ -1,0 +1,398 @@
+//! A list of tagged buffers that the device compares messages with, and the events of these buffers.
+//!
+//! ```text
+//!   append, remove, sync                                     message
+//!         |                                                     |
+//!         v                                                     v
+//!   command queue ──> list: tag, mask, buffer <── does a tag match? ── no ──> buffer of the shared receive queue
+//!         |                        |                                                       |
+//!         v                        v yes                                                   v
+//!   Appended, Removed, Synced   Matched: the data is in the entry's buffer            Unexpected
+//! ```
+//!
+//! Two lists, one order. An unexpected message may belong to a buffer that is appended later. So software compares each
+//! new tag with the messages that it has, before it appends the buffer. The device compares messages with new entries
+//! when it knows that software has seen all unexpected ones: each operation has the count (rdma-core
+//! `Documentation/tag_matching.md`).
+use crate::cq::cqe::{ListOperation, TagCqe, TagMatch};
+use crate::cq::{CqeError, CqeOpcode, CqeView, Side, Source};
+use crate::db::Register;
+use crate::queue::owning::queues::Holds;
+use crate::queue::recv::shared::{SharedRecvQueue, SrqBatch};
+use crate::queue::send::queue::SendQueue;
+use crate::queue::tags::entries::{Entries, TagRecord};
+use crate::queue::tags::error::{TagCompletionError, TagError};
+use crate::tagged::TagHeader;
+use crate::transport::Rc;
+use crate::types::{TagIndex, WrId};
+use crate::wqe::{self, Sge};
+
+/// An event of a list of tags, reported by a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagEvent {
+    /// A buffer is on the list.
+    Appended {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// Its entry.
+        entry: TagIndex,
+        /// Whether messages are compared with it. If not, the device has seen an unexpected message that software had
+        /// not seen when it appended the buffer. The buffer waits for [`sync`](TagMatching::sync), or the next
+        /// operation, after the completion of that message.
+        in_step: bool,
+    },
+    /// A buffer was to be removed.
+    Removed {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// Its entry.
+        entry: TagIndex,
+        /// Whether it is off the list, and yours again. If not, a message had come for it: [`TagEvent::Matched`]
+        /// reports the message, now or earlier.
+        removed: bool,
+    },
+    /// The device has taken the count of unexpected messages.
+    Synced {
+        /// Whether the device has seen no more than this count.
+        in_step: bool,
+    },
+    /// A message has matched, or its data is there.
+    Matched {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// Its entry.
+        entry: TagIndex,
+        /// The message's header, when it has matched. If another event reports the data, that event does not have the
+        /// header.
+        header: Option<TagHeader>,
+        /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put them there
+        /// ([`copy_inline`](CqeView::copy_inline)).
+        bytes: u32,
+        /// Whether the buffer is yours again.
+        complete: bool,
+        /// Whether this is a rendezvous that the device does not fetch. The buffer then has the message's headers, and
+        /// the data is yours to read.
+        incomplete: bool,
+    },
+    /// A message that had matched was given up, because its queue pair has failed. No more events of it follow.
+    Canceled {
+        /// The buffer's tag. The buffer is yours again, with any contents.
+        wr_id: WrId,
+        /// Its entry.
+        entry: TagIndex,
+    },
+    /// A message has matched nothing: it is in this buffer of the shared receive queue, its header in front. Compare
+    /// each tag that you append later with this message: operations posted from now on tell the device that you know of
+    /// the message.
+    Unexpected {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// Bytes, those of the header among them.
+        bytes: u32,
+    },
+    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)): in
+    /// such a buffer as well.
+    NoTag {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// Bytes, those of the header among them.
+        bytes: u32,
+    },
+    /// A buffer of the shared receive queue has come back with an error, of the queue pair that had taken it.
+    Failed {
+        /// The buffer's tag.
+        wr_id: WrId,
+        /// The error.
+        error: CqeError,
+    },
+}
+
+/// A list of tagged buffers, its command queue `C`, and the shared receive queue `S` whose messages are compared with it.
+///
+/// Each operation completes, in the order of posting; every completion of the queue's goes to [`complete`](Self::complete). Nothing is
+/// allocated: `E` is memory for as many records as there are tags and one more, of a `Vec` or an array.
+///
+/// ```
+/// use blueflame::cq::{CompletionQueue, Cqe};
+/// use blueflame::queue::{Holds, SendQueue, SharedRecvQueue, TagError, TagEvent, TagMatching, TagRecord};
+/// use blueflame::{Sge, WrId, transport};
+///
+/// type List<S, C> = TagMatching<S, C, Vec<TagRecord>>;
+///
+/// /// Expects a message with this tag, all bits of it.
+/// fn expect<S, C>(list: &mut List<S, C>, tag: u64, page: Sge) -> Result<(), TagError>
+/// where
+///     S: Holds<Queue = SharedRecvQueue>,
+///     C: Holds<Queue = SendQueue<transport::Rc>>,
+/// {
+///     // SAFETY: the page stays registered, and nobody else's, until a completion gives it back.
+///     unsafe { list.append(tag, u64::MAX, page, WrId(tag)) }.map(drop)
+/// }
+///
+/// fn poll<S, C>(cq: &mut CompletionQueue, list: &mut List<S, C>) -> Option<WrId>
+/// where
+///     S: Holds<Queue = SharedRecvQueue>,
+///     C: Holds<Queue = SendQueue<transport::Rc>>,
+/// {
+///     let mut done = None;
+///     cq.poll_with(1, |cqe| {
+///         // SAFETY: nothing else completes on this queue, and each completion is polled once.
+///         if let Ok(TagEvent::Matched { wr_id, complete: true, .. }) = unsafe { list.complete(&cqe) } {
+///             done = Some(wr_id);
+///         }
+///     });
+///     done
+/// }
+/// ```
+#[doc(alias("ibv_tm_cap", "IBV_SRQT_TM"))]
+#[derive(Debug)]
+pub struct TagMatching<S, C, E> {
+    receives: S,
+    commands: C,
+    entries: Entries<E>,
+    /// Unexpected messages whose completions were seen, modulo 2^16.
+    seen: u16,
+    /// Unexpected messages that the device was told of, modulo 2^16.
+    told: u16,
+}
+
+/// The kind of an operation, in the tag of its request: the command queue has no other requests. The low 16 bits are
+/// its entry, or the count.
+const APPEND: u64 = 1 << 16;
+const REMOVE: u64 = 2 << 16;
+const SYNC: u64 = 3 << 16;
+
+/// The most unexpected messages that the device is not told of: `MLX5_TM_MAX_SYNC_DIFF` (rdma-core `providers/mlx5/cq.c`).
+const MOST_UNTOLD: u16 = 0x3fff;
+
+impl<R, S, C, E> TagMatching<S, C, E>
+where
+    R: Register,
+    S: Holds<Queue = SharedRecvQueue>,
+    C: Holds<Queue = SendQueue<Rc, R>>,
+    E: AsRef<[TagRecord]> + AsMut<[TagRecord]>,
+{
+    /// The list of the shared receive queue `receives`, empty, for as many tags as there are `records`, less one.
+    ///
+    /// `commands` is the send queue of a connection to itself, whose receives come from `receives`; a device whose list has fewer entries
+    /// fails requests.
+    ///
+    /// # Errors
+    /// The three, if something is outstanding on the command queue, or there are not 2 to 32768 records.
+    pub fn new(receives: S, commands: C, mut records: E) -> Result<Self, (S, C, E)> {
+        let is_idle = commands.queue().free() == commands.queue().depth();
+        if !is_idle || !(2..=Entries::<E>::MOST).contains(&records.as_mut().len()) {
+            return Err((receives, commands, records));
+        }
+        Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 })
+    }
+
+    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. It tells the device of
+    /// all unexpected messages that [`complete`](Self::complete) has reported: compare the tag with these first.
+    ///
+    /// # Errors
+    /// [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.
+    ///
+    /// # Safety
+    /// The device may write to the memory of `buffer` until [`TagEvent::Matched`] says that it is complete, or
+    /// [`TagEvent::Removed`] that it is removed. During that time the memory stays registered, and nothing else reads,
+    /// writes, frees or reuses it.
+    #[inline]
+    pub unsafe fn append(&mut self, tag: u64, mask: u64, buffer: Sge, wr_id: WrId) -> Result<TagIndex, TagError> {
+        let Some((entry, next)) = self.entries.next() else {
+            return Err(TagError::ListFull { tags: self.entries.tags() });
+        };
+        let request = wqe::tag_append(tag, mask, next, buffer).reported().unexpected(self.seen);
+        // SAFETY: the caller's.
+        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(operation(APPEND, entry)))? };
+        self.entries.take((entry, next), wr_id, self.seen);
+        self.told = self.seen;
+        Ok(entry)
+    }
+
+    /// Takes a buffer off the list again, unless a message comes first: [`TagEvent::Removed`] says which.
+    ///
+    /// # Errors
+    /// [`TagError::NotListed`], [`TagError::Post`]; nothing is written then.
+    #[inline]
+    pub fn remove(&mut self, entry: TagIndex) -> Result<(), TagError> {
+        if !self.entries.is_removable(entry) {
+            return Err(TagError::NotListed { entry });
+        }
+        let request = wqe::tag_remove(entry).reported().unexpected(self.seen);
+        self.commands.queue_mut().post(&request.wr_id(operation(REMOVE, entry)))?;
+        self.entries.remove(entry);
+        self.told = self.seen;
+        Ok(())
+    }
+
+    /// Tells the device how many unexpected messages [`complete`](Self::complete) has reported, and does nothing else.
+    ///
+    /// # Errors
+    /// [`TagError::Post`]; nothing is written then.
+    #[inline]
+    pub fn sync(&mut self) -> Result<(), TagError> {
+        let request = wqe::tag_sync().reported().unexpected(self.seen);
+        self.commands.queue_mut().post(&request.wr_id(WrId(SYNC | u64::from(self.seen))))?;
+        self.told = self.seen;
+        Ok(())
+    }
+
+    /// True when too many unexpected messages are unreported to the device. Call [`sync`](Self::sync), or post any
+    /// other operation.
+    #[inline]
+    #[must_use]
+    pub fn must_sync(&self) -> bool {
+        self.untold() > MOST_UNTOLD
+    }
+
+    /// Unexpected messages that [`complete`](Self::complete) has reported, but the device has not been told of.
+    #[inline]
+    #[must_use]
+    pub fn untold(&self) -> u16 {
+        self.seen.wrapping_sub(self.told)
+    }
+
+    /// Starts a batch of buffers for messages that match nothing.
+    #[inline]
+    pub fn receives(&mut self) -> SrqBatch<'_> {
+        self.receives.queue_mut().batch()
+    }
+
+    /// Tags on the list, those among them that were posted and not done.
+    #[must_use]
+    pub fn len(&self) -> u16 {
+        self.entries.taken()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tags that the list takes.
+    #[must_use]
+    pub const fn capacity(&self) -> u16 {
+        self.entries.tags()
+    }
+
+    /// The command queue, to look at.
+    #[must_use]
+    pub const fn commands(&self) -> &C {
+        &self.commands
+    }
+
+    /// The shared receive queue, to look at, and to make queue pairs with.
+    #[must_use]
+    pub const fn shared_receives(&self) -> &S {
+        &self.receives
+    }
+
+    /// The event that a completion reports, of the list, of its command queue, or of a message.
+    ///
+    /// # Errors
+    /// [`TagCompletionError`]; the list is unchanged then. The device's writes are not trusted: entries and operations
+    /// must be ones that were posted.
+    ///
+    /// # Safety
+    /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue, and was not given
+    /// before. A foreign one would hand back a buffer that the device may still write.
+    #[inline]
+    pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+        match cqe.tag_matching() {
+            Some(TagCqe::Match(found)) => self.matched(found, cqe.byte_len()),
+            Some(TagCqe::Canceled(entry)) => {
+                let wr_id = self.entries.message(entry, true, true);
+                Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagCompletionError::NotListed { entry })?, entry })
+            }
+            Some(TagCqe::Unexpected) => {
+                // SAFETY: the caller's promise; likewise below.
+                let event = TagEvent::Unexpected { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() };
+                self.seen = self.seen.wrapping_add(1);
+                Ok(event)
+            }
+            // SAFETY: as above.
+            Some(TagCqe::NoTag) => Ok(TagEvent::NoTag { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() }),
+            // SAFETY: as above.
+            Some(TagCqe::List { operation, phase }) => unsafe { self.done(operation, phase) },
+            Some(TagCqe::Unknown(number)) => Err(TagCompletionError::UnknownOperation(number)),
+            // SAFETY: as above.
+            None => unsafe { self.other(cqe) },
+        }
+    }
+
+    fn matched(&mut self, found: TagMatch, bytes: u32) -> Result<TagEvent, TagCompletionError> {
+        let TagMatch { entry, header, complete, incomplete } = found;
+        let wr_id = self.entries.message(entry, header.is_some(), complete);
+        let wr_id = wr_id.ok_or(TagCompletionError::NotListed { entry })?;
+        Ok(TagEvent::Matched { wr_id, entry, header, bytes, complete, incomplete })
+    }
+
+    /// Puts a buffer of the shared receive queue back.
+    ///
+    /// # Safety
+    /// As [`complete`](Self::complete).
+    unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagCompletionError> {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.receives.queue_mut().retire(cqe) }?)
+    }
+
+    /// An operation on the list is done: the oldest one.
+    ///
+    /// # Safety
+    /// A completion of the command queue, as [`complete`](Self::complete) asks for, says so.
+    unsafe fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagCompletionError> {
+        let not_posted = TagCompletionError::NotPosted { operation: name(told) };
+        let (index, WrId(posted)) = self.commands.queue().oldest_request().ok_or(not_posted)?;
+        let entry = TagIndex(posted as u16);
+        let event = match (posted & !0xffff, told) {
+            (APPEND, ListOperation::Append) => {
+                let (wr_id, told) = self.entries.appended(entry).ok_or(not_posted)?;
+                TagEvent::Appended { wr_id, entry, in_step: told == phase }
+            }
+            (REMOVE, ListOperation::Remove { removed }) => {
+                let wr_id = self.entries.removed(entry, removed).ok_or(TagCompletionError::NotListed { entry })?;
+                TagEvent::Removed { wr_id, entry, removed }
+            }
+            (SYNC, ListOperation::Sync) => TagEvent::Synced { in_step: phase == posted as u16 },
+            _ => return Err(not_posted),
+        };
+        // SAFETY: the device says that the oldest request is done, by a completion that the caller vouches for.
+        let retired = unsafe { self.commands.queue_mut().retire_index(index.0) };
+        retired.map_err(|_| not_posted)?;
+        Ok(event)
+    }
+
+    /// # Safety
+    /// As [`complete`](Self::complete).
+    #[cold]
+    unsafe fn other<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+        let opcode = cqe.opcode();
+        match cqe.check() {
+            Err(CqeError::Completion(error)) if error.side == Side::Requester => {
+                let is_ours = error.qpn == self.commands.queue().qpn();
+                Err(if is_ours { TagCompletionError::Command(error) } else { TagCompletionError::NotOfTags { opcode } })
+            }
+            Err(error @ (CqeError::Completion(_) | CqeError::Aborted(_))) if opcode == CqeOpcode::RespErr => {
+                // SAFETY: the caller's promise.
+                Ok(TagEvent::Failed { wr_id: unsafe { self.retire(cqe)? }, error })
+            }
+            _ => Err(TagCompletionError::NotOfTags { opcode }),
+        }
+    }
+}
+
+/// The tag of an operation's request.
+const fn operation(kind: u64, entry: TagIndex) -> WrId {
+    WrId(kind | entry.0 as u64)
+}
+
+/// The operation's name in libmlx5.
+const fn name(operation: ListOperation) -> &'static str {
+    match operation {
+        ListOperation::Append => "MLX5_CQE_APP_OP_TM_APPEND",
+        ListOperation::Remove { .. } => "MLX5_CQE_APP_OP_TM_REMOVE",
+        ListOperation::Sync => "MLX5_CQE_APP_OP_TM_NOOP",
+    }
+}

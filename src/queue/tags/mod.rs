@@ -1,0 +1,8 @@
+//! Lists of tagged buffers: their entries, events and errors.
+pub(super) mod entries;
+pub(super) mod error;
+pub(super) mod matching;
+
+pub use entries::TagRecord;
+pub use error::{TagCompletionError, TagError};
+pub use matching::TagEvent;

@@ -1,0 +1,452 @@
+//! Completion queues.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::MmapMut;
+use rdma_sys as sys;
+
+use crate::arch::copy::BlockCopy;
+use crate::cq::compressed::VerbsFormat;
+use crate::cq::mode::{Compressed, PollMode, Standard};
+use crate::cq::setup::CqParts;
+use crate::cq::{CompletionQueue, CqId};
+use crate::db::FlushMode;
+use crate::types::{CqCi, Cqn};
+use crate::verbs::cq::channel::ChannelHandle;
+use crate::verbs::device::open::{Context, query_mlx5};
+use crate::verbs::domain::thread::{ThreadDomain, ThreadDomainHandle};
+use crate::verbs::error::{in_range, non_null};
+use crate::verbs::event::event;
+use crate::verbs::leak::drop_or_leak;
+use crate::verbs::parts::{self, fits, part};
+use crate::verbs::taken::Taken;
+use crate::verbs::{CompletionChannel, Device, Error, Owned, ffi};
+
+/// Handle of a completion queue (`ibv_cq`), for all uses except polling. Cheap to clone. Make queue pairs with the
+/// [queue itself](crate::verbs::AnyCq).
+#[doc(alias = "ibv_cq")]
+#[derive(Clone, Debug)]
+pub struct Cq {
+    pub(crate) handle: Arc<CqHandle>,
+}
+
+/// A completion queue of this crate over an `ibv_cq`, polled in mode `M`: [`with_mode`](Owned::with_mode) changes it.
+#[doc(alias = "ibv_cq")]
+pub type OwnedCq<M = Standard> = Owned<CompletionQueue<M>, Cq>;
+
+pub(in crate::verbs) const OBJECT: &str = "completion queue";
+
+#[derive(Debug)]
+pub(crate) struct CqHandle {
+    raw: NonNull<sys::ibv_cq>,
+    /// Whether it is ours to destroy.
+    adopted: bool,
+    cqn: Cqn,
+    /// Where it lies, once there is a queue over it. Resizing moves it.
+    lies: Mutex<Option<Lies>>,
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
+    taken: Option<Taken>,
+    _channel: Option<Arc<ChannelHandle>>,
+    _thread_domain: Option<Arc<ThreadDomainHandle>>,
+    context: Option<Arc<Context>>,
+}
+
+/// Where a completion queue lies.
+#[derive(Debug)]
+struct Lies {
+    parts: CqParts,
+    /// The ring, if it is not libmlx5's.
+    ring: Option<MmapMut>,
+    /// Rings of failed moves: the device, or the queue, may still use them.
+    unsure: Vec<MmapMut>,
+}
+
+/// The device has moved to another ring.
+pub(in crate::verbs) struct Moved {
+    /// The first CQE, in `memory`.
+    pub(in crate::verbs) buf: NonNull<u8>,
+    /// CQEs.
+    pub(in crate::verbs) cqe_cnt: u32,
+    pub(in crate::verbs) memory: MmapMut,
+    /// Whether the queue has followed, and agrees with the device.
+    pub(in crate::verbs) result: Result<(), Error>,
+}
+
+// SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks; the parts are addresses.
+unsafe impl Send for CqHandle {}
+// SAFETY: as above.
+unsafe impl Sync for CqHandle {}
+
+impl Drop for CqHandle {
+    fn drop(&mut self) {
+        // Before the call: once the queue is destroyed, another may be made at the same address.
+        drop(self.taken.take());
+        event!(DEBUG, "completion queue destroyed", cqn = self.cqn.get(), adopted = self.adopted);
+        if !self.adopted {
+            // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
+            // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
+            let returned = unsafe { sys::ibv_destroy_cq(self.raw.as_ptr()) };
+            let lies = self.lies.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            let under = (lies, self._channel.take(), self._thread_domain.take(), self.context.take());
+            drop_or_leak(OBJECT, self.cqn.get(), returned, under);
+        }
+    }
+}
+
+impl Cq {
+    /// The completion queue's number.
+    #[must_use]
+    pub fn cqn(&self) -> Cqn {
+        self.handle.cqn
+    }
+
+    /// The identity of the queue over it.
+    pub(in crate::verbs) fn id(&self) -> CqId {
+        Taken::cq(self.as_raw().addr())
+    }
+
+    /// The context; `None` for an adopted queue.
+    pub(in crate::verbs) fn context(&self) -> Option<&Arc<Context>> {
+        self.handle.context.as_ref()
+    }
+
+    /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old ring goes when both device
+    /// and queue have certainly left it; otherwise the handle keeps both rings.
+    pub(in crate::verbs) fn moves(&self, to: impl FnOnce(&CqParts) -> Result<Moved, Error>) -> Result<(), Error> {
+        let mut lies = self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Lies { parts, ring, unsure }) = lies.as_mut() else { return Err(Error::MixedUp { object: OBJECT }) };
+        let Moved { buf, cqe_cnt, memory, result } = to(parts)?;
+        *parts = CqParts { buf, cqe_cnt, ..*parts };
+        let old = ring.replace(memory);
+        if result.is_err() {
+            unsure.extend(old);
+        }
+        result
+    }
+
+    /// The raw completion queue; alive as long as `self`. Do not poll or arm it with libibverbs: that corrupts the
+    /// indices of both libraries.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_cq {
+        self.handle.raw.as_ptr()
+    }
+}
+
+/// Builder of a completion queue.
+#[doc(alias("ibv_create_cq_ex", "mlx5dv_create_cq"))]
+#[derive(Clone, Debug)]
+pub struct CqBuilder<'a, M = Standard> {
+    plan: Plan<'a>,
+    mode: PhantomData<fn() -> M>,
+}
+
+/// The attributes, without the polling mode.
+#[derive(Clone, Debug)]
+struct Plan<'a> {
+    device: &'a Device,
+    cqes: u32,
+    cqe_bytes: u16,
+    channel: Option<&'a CompletionChannel>,
+    tag: usize,
+    comp_vector: u32,
+    ignore_overrun: bool,
+    real_time: bool,
+    thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
+}
+
+impl Device {
+    /// Begins a completion queue with room for at least `cqes` completions. It must have room for all completions that
+    /// can wait unpolled: a queue that overruns is lost, with all its queue pairs.
+    ///
+    /// That is the sum, over the queues that complete there, of
+    /// [`send_completions`](crate::verbs::QpBuilder::send_completions) and
+    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), and of the capacities of shared receive queues. Count
+    /// unsignalled requests as well: they complete when their queue pair goes to the error state.
+    #[must_use]
+    pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
+        let plan = Plan {
+            device: self,
+            cqes,
+            cqe_bytes: 64,
+            channel: None,
+            tag: 0,
+            comp_vector: 0,
+            ignore_overrun: false,
+            real_time: false,
+            thread_domain: None,
+        };
+        CqBuilder { plan, mode: PhantomData }
+    }
+}
+
+/// The attributes by which verbs make a queue for a polling mode.
+pub trait CqMode: PollMode + SealedMode {
+    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
+    #[doc(hidden)]
+    const FORMAT: Option<u8>;
+
+    /// # Safety
+    /// The queue was made with these, and nothing has been polled yet.
+    #[doc(hidden)]
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self>
+    where
+        Self: Sized;
+}
+
+/// Restricts [`CqMode`] to the modes that verbs can make.
+pub trait SealedMode {}
+
+impl SealedMode for Standard {}
+impl CqMode for Standard {
+    const FORMAT: Option<u8> = None;
+
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
+        queue
+    }
+}
+
+impl<F: VerbsFormat> SealedMode for Compressed<F> {}
+impl<F: VerbsFormat> CqMode for Compressed<F> {
+    const FORMAT: Option<u8> = Some(F::MLX5DV);
+
+    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { queue.compressed() }
+    }
+}
+
+impl<'a> CqBuilder<'a> {
+    /// The device packs similar completions into mini-CQEs of format `F` (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`),
+    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::mode::Compressed). Fields that
+    /// differ and are not in `F` are lost, for example timestamps.
+    ///
+    /// ```no_run
+    /// # use blueflame::{cq::{Compressed, compressed::Checksum}, verbs::{Device, Error, OwnedCq}};
+    /// # fn packed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
+    /// device.completion_queue(4096).compressed::<Checksum>().build()
+    /// # }
+    /// ```
+    #[doc(alias = "MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE")]
+    #[must_use]
+    pub fn compressed<F: VerbsFormat>(self) -> CqBuilder<'a, Compressed<F>> {
+        CqBuilder { plan: self.plan, mode: PhantomData }
+    }
+}
+
+impl<'a, M: CqMode> CqBuilder<'a, M> {
+    /// Bytes per CQE, 64 (the default) or 128. 128 lets 64 bytes of data arrive in the CQE in place of 32.
+    #[must_use]
+    pub fn cqe_bytes(mut self, bytes: u16) -> Self {
+        self.plan.cqe_bytes = bytes;
+        self
+    }
+
+    /// Armed, the queue sends its event there.
+    #[must_use]
+    pub fn channel(mut self, channel: &'a CompletionChannel) -> Self {
+        self.plan.channel = Some(channel);
+        self
+    }
+
+    /// The value that its events carry ([`crate::verbs::CqEvent::tag`], [`crate::verbs::device::AsyncEvent::CqError`]), to tell queues apart.
+    /// libibverbs carries such a value in a pointer. Default 0.
+    #[must_use]
+    pub fn tag(mut self, tag: usize) -> Self {
+        self.plan.tag = tag;
+        self
+    }
+
+    /// The completion interrupt of the device that delivers the queue's events. Default 0.
+    #[must_use]
+    pub fn comp_vector(mut self, vector: u32) -> Self {
+        self.plan.comp_vector = vector;
+        self
+    }
+
+    /// The device does not check for overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`), so it does not need the consumer
+    /// index. This is for the mode [`NoOverrun`](crate::cq::mode::NoOverrun), which never tells it. Off by default.
+    ///
+    /// ```no_run
+    /// # use blueflame::{cq::mode::NoOverrun, verbs::{Device, Error, OwnedCq}};
+    /// # fn quiet(device: &Device) -> Result<OwnedCq<NoOverrun>, Error> {
+    /// // One queue pair of 64 sends and no receives will complete here: 65 completions at most.
+    /// let cq = device.completion_queue(65).ignore_overrun(true).build()?;
+    /// // SAFETY: there are never more completions than the queue has places.
+    /// Ok(unsafe { cq.with_mode_unchecked() })
+    /// # }
+    /// ```
+    ///
+    /// If the queue overruns after all, it does not go into error: the device overwrites unpolled completions.
+    #[doc(alias = "IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN")]
+    #[must_use]
+    pub fn ignore_overrun(mut self, on: bool) -> Self {
+        self.plan.ignore_overrun = on;
+        self
+    }
+
+    /// Timestamps are the time, in seconds and nanoseconds ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)), not cycles of a
+    /// clock that runs freely ([`Clock`](crate::verbs::device::Clock)). The queues of a queue pair must agree. Off by default.
+    #[must_use]
+    pub fn real_time(mut self, on: bool) -> Self {
+        self.plan.real_time = on;
+        self
+    }
+
+    /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
+    #[must_use]
+    pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
+        self.plan.thread_domain = Some(domain.handle());
+        self
+    }
+
+    /// Makes the queue.
+    ///
+    /// # Errors
+    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time),
+    /// [`Error::ForeignDevice`], or a failed call.
+    pub fn build(self) -> Result<OwnedCq<M>, Error> {
+        if !matches!(self.plan.cqe_bytes, 64 | 128) {
+            return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });
+        }
+        // The mode gives places back by sessions.
+        let more = M::FORMAT.map_or(Ok(0), |format| self.longest_session(format))?;
+        in_range("CQEs", self.plan.cqes.into(), 1..=u64::from(self.plan.device.attr().max_cqe.saturating_sub(more)))?;
+        let mut attr = sys::ibv_cq_init_attr_ex {
+            cqe: self.plan.cqes + more,
+            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.tag),
+            channel: self.plan.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
+            comp_vector: self.plan.comp_vector,
+            wc_flags: 0,
+            comp_mask: 0,
+            flags: 0,
+            parent_domain: core::ptr::null_mut(),
+        };
+        if self.plan.ignore_overrun {
+            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_FLAGS.0;
+            attr.flags = sys::ibv_create_cq_attr_flags::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.0;
+        }
+        let context = &self.plan.device.context;
+        if let Some(channel) = self.plan.channel {
+            context.check(OBJECT, [channel])?;
+        }
+        if let Some(domain) = self.plan.thread_domain {
+            context.check(OBJECT, [&**domain])?;
+            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
+            attr.parent_domain = domain.raw();
+        }
+        if self.plan.real_time {
+            // SAFETY: the device is open, and libmlx5's.
+            if unsafe { query_mlx5(context.raw()) }?.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
+                return Err(Error::Unsupported { what: "real-time timestamps" });
+            }
+            // libmlx5 asks for the format because of this flag alone, without the flag of timestamps.
+            attr.wc_flags = sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0.into();
+        }
+        let mut mlx5 = ffi::Mlx5dvCqInitAttr {
+            comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+            cqe_size: self.plan.cqe_bytes,
+            ..ffi::Mlx5dvCqInitAttr::default()
+        };
+        if let Some(format) = M::FORMAT {
+            mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
+            mlx5.cqe_comp_res_format = format;
+        }
+        // SAFETY: context, channel and domain are alive, and of one context; the attributes live until the call returns.
+        let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
+        let mut handle = CqHandle {
+            // `struct ibv_cq_ex` begins with `struct ibv_cq`.
+            raw: non_null("mlx5dv_create_cq", raw)?.cast(),
+            adopted: false,
+            cqn: Cqn::truncate(0),
+            lies: Mutex::new(None),
+            taken: None,
+            _channel: self.plan.channel.map(|channel| Arc::clone(&channel.handle)),
+            _thread_domain: self.plan.thread_domain.map(Arc::clone),
+            context: Some(Arc::clone(context)),
+        };
+        // SAFETY: just made, by libmlx5, with the format of `M`; the queue goes before the handle (`Owned`).
+        let queue = unsafe { M::over(queue_over(&mut handle, CqCi::truncate(0))?) };
+        // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
+    }
+
+    /// The most completions that the device packs together, if it supports this CQE size and this format of mini-CQEs.
+    fn longest_session(&self, format: u8) -> Result<u32, Error> {
+        // SAFETY: the device is open, and libmlx5's.
+        let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;
+        let supported = mlx5.cqe_comp_caps.supported_format;
+        let size = self.plan.cqe_bytes == 64 || mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
+        if mlx5.cqe_comp_caps.max_num == 0 || supported & u32::from(format) == 0 || !size {
+            return Err(Error::CqeCompression { format, supported, cqe_bytes: self.plan.cqe_bytes, has_size: size });
+        }
+        Ok(mlx5.cqe_comp_caps.max_num)
+    }
+}
+
+/// Takes over a completion queue that another library made.
+///
+/// # Errors
+/// If the queue is not libmlx5's, or if this crate cannot drive its parts.
+///
+/// # Safety
+/// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
+/// - Nothing polls or arms it in any other way from here on, and nothing resizes it.
+/// - Nothing has polled or armed it before: its consumer index is 0.
+/// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there, under a lock
+///   of this crate.
+/// - The code that takes events of its channel acknowledges them.
+pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
+    let mut handle = CqHandle {
+        raw: cq,
+        adopted: true,
+        cqn: Cqn::truncate(0),
+        lies: Mutex::new(None),
+        taken: None,
+        _channel: None,
+        _thread_domain: None,
+        context: None,
+    };
+    // SAFETY: the caller vouches for the queue and its index.
+    let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
+    // SAFETY: the caller keeps the completion queue; this is the only queue over its ring.
+    Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
+}
+
+/// A queue over the ring of `handle`, whose number it fills in.
+///
+/// # Safety
+/// The completion queue is alive and of libmlx5, stays alive as long as the queue, no other code polls it, and it has
+/// been polled up to `ci`.
+unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue, Error> {
+    // SAFETY: the caller's.
+    let raw = unsafe { parts::of_cq(handle.raw) }?;
+    handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
+    handle.taken = Some(Taken::new(OBJECT, raw.cqn, handle.raw.addr().get())?);
+    let parts = CqParts {
+        buf: part(OBJECT, "ring", raw.buf)?,
+        cqe_cnt: raw.cqe_cnt,
+        cqe_size: raw.cqe_size,
+        dbrec: part(OBJECT, "doorbell record", raw.dbrec)?,
+        cq_uar: part(OBJECT, "UAR page", raw.cq_uar)?,
+        cqn: handle.cqn,
+        ci,
+    };
+    // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
+    let queue = unsafe { CompletionQueue::from_parts(parts) }
+        .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+    if let Some(taken) = &handle.taken {
+        taken.identify(queue.id());
+    }
+    handle.lies = Mutex::new(Some(Lies { parts, ring: None, unsure: Vec::new() }));
+    event!(
+        DEBUG,
+        "completion queue made",
+        cqn = handle.cqn.get(),
+        cqes = raw.cqe_cnt,
+        cqe_bytes = raw.cqe_size,
+        adopted = handle.adopted
+    );
+    Ok(queue)
+}

@@ -1,0 +1,263 @@
+//! Asynchronous events: the events of queues, ports and devices other than completions.
+
+use core::ptr::NonNull;
+use core::time::Duration;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rdma_sys as sys;
+
+use crate::types::{Qpn, Srqn};
+use crate::verbs::device::open::Context;
+use crate::verbs::error::zero;
+use crate::verbs::{Device, Error, Qp, ffi, parts, wait};
+
+/// Something that happened to a queue, a port or the device (IBTA vol. 1, 11.6.3; `ibv_get_async_event(3)`).
+#[doc(alias("ibv_async_event", "ibv_event_type"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AsyncEvent {
+    /// To a queue pair.
+    Qp {
+        /// Its number.
+        qpn: Qpn,
+        /// What.
+        kind: QpEvent,
+    },
+    /// A completion queue is in error, most often after an overrun: it takes no further CQEs, and is lost. The queue
+    /// pairs that complete there are lost as well, each with a [`QpEvent::Fatal`].
+    CqError {
+        /// The tag it was made with ([`crate::verbs::CqBuilder::tag`]).
+        tag: usize,
+    },
+    /// To a shared receive queue.
+    Srq {
+        /// Its number.
+        srqn: Srqn,
+        /// What.
+        kind: SrqEvent,
+    },
+    /// To a port.
+    Port {
+        /// The port, from 1.
+        port: u8,
+        /// What.
+        kind: PortEvent,
+    },
+    /// The device has failed: outstanding requests never complete. Close the device.
+    DeviceFatal,
+    /// Any other value of `ibv_event_type`.
+    Other(u32),
+}
+
+/// Events of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QpEvent {
+    /// An error that no completion can report. The queue pair is in the error state.
+    Fatal,
+    /// The peer sent an invalid request. The queue pair is in the error state.
+    RequestError,
+    /// The peer sent a request that it had no right to. The queue pair is in the error state.
+    AccessError,
+    /// A packet came for a queue pair that is ready to receive but not yet to send: the peer is connected.
+    CommunicationEstablished,
+    /// The send queue has drained, as it was told to.
+    SendQueueDrained,
+    /// A queue pair in the error state takes no further receives from its shared receive queue.
+    LastWqeReached,
+    /// The connection goes by its alternate path now.
+    PathMigrated,
+    /// The queue pair could not move to its alternate path.
+    PathMigrationFailed,
+}
+
+/// Events of a shared receive queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SrqEvent {
+    /// Fewer receives are posted than the limit of [`crate::verbs::Srq::arm_limit`]. The limit is disarmed.
+    LimitReached,
+    /// It is in error, and lost.
+    Error,
+}
+
+/// Events of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortEvent {
+    /// Its link is up.
+    Active,
+    /// Its link is down.
+    Error,
+    /// The subnet manager gave it another LID.
+    LidChanged,
+    /// Its table of partition keys has changed.
+    PkeysChanged,
+    /// Its table of GIDs has changed.
+    GidsChanged,
+    /// Another subnet manager is in charge.
+    SubnetManagerChanged,
+    /// The subnet manager asks clients to renew all subscriptions.
+    ClientsReregister,
+}
+
+/// The asynchronous events of an open device, in order of arrival. Cheap to clone; only one clone gets each event.
+///
+/// Events wait in the kernel until they are taken. Events of a destroyed queue are discarded.
+#[doc(alias = "ibv_get_async_event")]
+#[derive(Clone, Debug)]
+pub struct AsyncEvents {
+    context: Arc<Context>,
+}
+
+impl Device {
+    /// Its asynchronous events.
+    #[must_use]
+    pub fn async_events(&self) -> AsyncEvents {
+        AsyncEvents { context: Arc::clone(&self.context) }
+    }
+}
+
+impl AsyncEvents {
+    /// Sleeps until an event comes, and takes it.
+    ///
+    /// # Errors
+    /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    pub fn wait(&self) -> Result<AsyncEvent, Error> {
+        let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
+        loop {
+            // SAFETY: the context is open; the structure is laid out as the library's, and ours.
+            let returned = unsafe { sys::ibv_get_async_event(self.context.raw(), (&raw mut raw).cast()) };
+            match zero("ibv_get_async_event", returned) {
+                Ok(()) => break,
+                // A signal came before an event did.
+                Err(error) if error.errno == libc::EINTR => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // SAFETY: just taken. The object that it is of cannot be gone, for its destruction waits for the next call.
+        let event = unsafe { decode(&raw) };
+        // Acknowledged at once: the event has numbers only, and destroying a queue waits until its events are acknowledged.
+        // SAFETY: taken above, and acknowledged once.
+        unsafe { sys::ibv_ack_async_event((&raw mut raw).cast()) };
+        Ok(event)
+    }
+
+    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
+    ///
+    /// When several threads take events, another thread may take the waiting event first; then this call waits for the
+    /// next.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<AsyncEvent>, Error> {
+        if wait::readable(self.as_fd(), timeout)? { self.wait().map(Some) } else { Ok(None) }
+    }
+
+    /// Moves `qp`, which receives from a shared queue, to the error state. Waits until `qp` takes no further receives
+    /// from there. Returns whether that happened within `timeout`. Other events go to `other`.
+    ///
+    /// Do this before you drop such a queue pair (IBTA vol. 1, 10.3.1). Afterwards poll its completion queues until
+    /// they are empty, and retire the completions: they include each receive that the queue pair has taken. If you drop
+    /// the queue pair without this, those receives never become free again.
+    ///
+    /// The event comes once. If the queue pair was in the error state before, the event has come already, and other
+    /// code may have taken it.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`] if these are not the events of its device, or a failed call.
+    pub fn leave_shared_queue(
+        &self,
+        qp: &Qp,
+        timeout: Duration,
+        mut other: impl FnMut(AsyncEvent),
+    ) -> Result<bool, Error> {
+        self.context.check("events of a device", [qp])?;
+        let begin = Instant::now();
+        qp.to_error()?;
+        while let Some(event) = self.wait_timeout(timeout.saturating_sub(begin.elapsed()))? {
+            if event == (AsyncEvent::Qp { qpn: qp.qpn(), kind: QpEvent::LastWqeReached }) {
+                return Ok(true);
+            }
+            other(event);
+        }
+        Ok(false)
+    }
+}
+
+impl AsFd for AsyncEvents {
+    /// Readable when there is an event: for `poll`, `epoll` and event loops.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the context is open as long as `self` is borrowed, and closes its descriptor only when it is closed.
+        unsafe { BorrowedFd::borrow_raw((*self.context.raw()).async_fd) }
+    }
+}
+
+impl AsRawFd for AsyncEvents {
+    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the device's; do not close it.
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+/// The types of events, as numbers: a library may know more of them than the enumeration has.
+macro_rules! types {
+    ($($name:ident)*) => { $(const $name: u32 = sys::ibv_event_type::$name as u32;)* };
+}
+
+types! {
+    IBV_EVENT_CQ_ERR IBV_EVENT_QP_FATAL IBV_EVENT_QP_REQ_ERR IBV_EVENT_QP_ACCESS_ERR IBV_EVENT_COMM_EST IBV_EVENT_SQ_DRAINED
+    IBV_EVENT_PATH_MIG IBV_EVENT_PATH_MIG_ERR IBV_EVENT_DEVICE_FATAL IBV_EVENT_PORT_ACTIVE IBV_EVENT_PORT_ERR
+    IBV_EVENT_LID_CHANGE IBV_EVENT_PKEY_CHANGE IBV_EVENT_SM_CHANGE IBV_EVENT_SRQ_ERR IBV_EVENT_SRQ_LIMIT_REACHED
+    IBV_EVENT_QP_LAST_WQE_REACHED IBV_EVENT_CLIENT_REREGISTER IBV_EVENT_GID_CHANGE
+}
+
+/// The number of a shared receive queue, whose structure does not have it. (0 from a libmlx5 that cannot tell; this crate makes no
+/// queue with one.)
+///
+/// # Safety
+/// It is alive, and of libmlx5.
+unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
+    // SAFETY: the caller's.
+    let parts = NonNull::new(srq).and_then(|srq| unsafe { parts::of_srq(srq) }.ok());
+    Srqn::truncate(parts.map_or(0, |parts| parts.srqn))
+}
+
+/// Decodes an event, with numbers in place of pointers.
+///
+/// # Safety
+/// The library gave the event out, and it was not acknowledged.
+unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
+    // SAFETY: by the type of the event, which the caller vouches for, this member is the one that was written; so below. The
+    // queue is alive until the event is acknowledged, and has its number, or its context, written once.
+    let (qp, srq, cq) = unsafe {
+        (
+            |kind| AsyncEvent::Qp { qpn: Qpn::truncate((*raw.element.qp).qp_num), kind },
+            |kind| AsyncEvent::Srq { srqn: srqn_of(raw.element.srq), kind },
+            || AsyncEvent::CqError { tag: (*raw.element.cq).cq_context.expose_provenance() },
+        )
+    };
+    // SAFETY: as above. Ports are few.
+    let port = |kind| AsyncEvent::Port { port: unsafe { raw.element.port_num } as u8, kind };
+    match raw.event_type {
+        IBV_EVENT_CQ_ERR => cq(),
+        IBV_EVENT_QP_FATAL => qp(QpEvent::Fatal),
+        IBV_EVENT_QP_REQ_ERR => qp(QpEvent::RequestError),
+        IBV_EVENT_QP_ACCESS_ERR => qp(QpEvent::AccessError),
+        IBV_EVENT_COMM_EST => qp(QpEvent::CommunicationEstablished),
+        IBV_EVENT_SQ_DRAINED => qp(QpEvent::SendQueueDrained),
+        IBV_EVENT_PATH_MIG => qp(QpEvent::PathMigrated),
+        IBV_EVENT_PATH_MIG_ERR => qp(QpEvent::PathMigrationFailed),
+        IBV_EVENT_QP_LAST_WQE_REACHED => qp(QpEvent::LastWqeReached),
+        IBV_EVENT_SRQ_ERR => srq(SrqEvent::Error),
+        IBV_EVENT_SRQ_LIMIT_REACHED => srq(SrqEvent::LimitReached),
+        IBV_EVENT_PORT_ACTIVE => port(PortEvent::Active),
+        IBV_EVENT_PORT_ERR => port(PortEvent::Error),
+        IBV_EVENT_LID_CHANGE => port(PortEvent::LidChanged),
+        IBV_EVENT_PKEY_CHANGE => port(PortEvent::PkeysChanged),
+        IBV_EVENT_GID_CHANGE => port(PortEvent::GidsChanged),
+        IBV_EVENT_SM_CHANGE => port(PortEvent::SubnetManagerChanged),
+        IBV_EVENT_CLIENT_REREGISTER => port(PortEvent::ClientsReregister),
+        IBV_EVENT_DEVICE_FATAL => AsyncEvent::DeviceFatal,
+        other => AsyncEvent::Other(other),
+    }
+}

@@ -1,0 +1,36 @@
+//! Refuses objects of other devices, and of other opens of the same device.
+//!
+//! Each device numbers its objects, and each open has its own table of handles, from 0 on (Linux
+//! `drivers/infiniband/core/rdma_core.c`, `lookup_get_idr_uobject`). libibverbs sends the handle alone. So the kernel takes a foreign
+//! handle for an object of this open, and the device takes a foreign number for one of its own.
+
+use rdma_sys as sys;
+
+use crate::verbs::Error;
+use crate::verbs::device::open::Context;
+
+/// An object of an open device that a call takes to make or use another one.
+pub(in crate::verbs) trait Part {
+    /// Its name in errors.
+    fn name(&self) -> &'static str;
+
+    /// Its context.
+    fn context(&self) -> *mut sys::ibv_context;
+}
+
+impl Context {
+    /// Refuses to make `object` here, of a part that is not of this context.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`].
+    pub(in crate::verbs) fn check<const N: usize>(
+        &self,
+        object: &'static str,
+        parts: [&dyn Part; N],
+    ) -> Result<(), Error> {
+        match parts.into_iter().find(|part| part.context() != self.raw()) {
+            Some(part) => Err(Error::ForeignDevice { object, part: part.name() }),
+            None => Ok(()),
+        }
+    }
+}

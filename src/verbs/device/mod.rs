@@ -1,0 +1,14 @@
+//! Devices and ports: opening one, its attributes, clock and events.
+pub(super) mod async_event;
+pub(super) mod clock;
+pub(super) mod contexts;
+pub(super) mod foreign;
+pub(super) mod link;
+pub(super) mod open;
+pub(super) mod port;
+
+pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
+pub use clock::{Clock, ClockError};
+pub use link::{LinkLayer, PortState};
+pub use open::DeviceAttr;
+pub use port::{Gid, GidEntry, GidType, Mtu, Port};

@@ -1,0 +1,429 @@
+//! Devices: finding one, opening it, querying its capabilities.
+
+use core::ffi::CStr;
+use core::ptr::NonNull;
+use std::sync::{Arc, OnceLock};
+
+use rdma_sys as sys;
+
+use crate::queue::BlueFlamePolicy;
+use crate::verbs::domain::register::blueflame_policy;
+use crate::verbs::error::{non_null, zero};
+use crate::verbs::event::event;
+use crate::verbs::memory::MemoryAttr;
+use crate::verbs::{CallError, Error, ffi};
+use crate::wqe::formats::DataUnits;
+use crate::wqe::limits::MAX_MEMCPY_BYTES;
+
+/// The array that `ibv_get_device_list` allocates.
+struct DeviceList {
+    array: NonNull<*mut sys::ibv_device>,
+    len: usize,
+}
+
+impl DeviceList {
+    fn get() -> Result<Self, Error> {
+        let mut len = 0;
+        // SAFETY: the call writes the length and returns an array of that length, or null and errno.
+        let array = unsafe { sys::ibv_get_device_list(&raw mut len) };
+        match NonNull::new(array) {
+            Some(array) => Ok(Self { array, len: usize::try_from(len).unwrap_or(0) }),
+            // The kernel has no RDMA support at all: the same as no devices.
+            None if matches!(CallError::last("").errno, libc::ENOSYS | libc::ENOENT) => Err(Error::NoDevices),
+            None => Err(CallError::last("ibv_get_device_list").into()),
+        }
+    }
+
+    fn devices(&self) -> &[*mut sys::ibv_device] {
+        // SAFETY: the library vouches for `len` entries until the list is freed, which borrows forbid while they live.
+        unsafe { core::slice::from_raw_parts(self.array.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for DeviceList {
+    fn drop(&mut self) {
+        // SAFETY: from `ibv_get_device_list`, freed once; a device that is open keeps itself alive.
+        unsafe { sys::ibv_free_device_list(self.array.as_ptr()) };
+    }
+}
+
+/// Name of a device of a list that is alive, or of an open context.
+fn name_of(device: *mut sys::ibv_device) -> String {
+    // SAFETY: the caller's device is alive; its name is a C string inside it.
+    unsafe { CStr::from_ptr(sys::ibv_get_device_name(device)) }.to_string_lossy().into_owned()
+}
+
+/// The names of the RDMA devices of this machine, mlx5 or not, in libibverbs' order.
+///
+/// # Errors
+/// If libibverbs cannot list devices. No devices is not an error here but an empty list.
+#[doc(alias = "ibv_get_device_list")]
+pub fn device_names() -> Result<Vec<String>, Error> {
+    match DeviceList::get() {
+        Ok(list) => Ok(list.devices().iter().map(|&device| name_of(device)).collect()),
+        Err(Error::NoDevices) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// An open device (`ibv_context`). Cheap to clone; closed when the last object made from it is gone.
+#[doc(alias("ibv_context", "ibv_open_device"))]
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub(crate) context: Arc<Context>,
+}
+
+/// The open context that every object made from it keeps alive.
+#[derive(Debug)]
+pub(crate) struct Context {
+    raw: NonNull<sys::ibv_context>,
+    /// Whether it is another library's to close.
+    adopted: bool,
+    name: String,
+    /// Queried once: it does not change, and each query is a command to the firmware.
+    attr: Arc<DeviceAttr>,
+    /// Queried when it is needed, and once.
+    memory: OnceLock<MemoryAttr>,
+    /// As the environment said when the device was opened (or adopted): libmlx5 reads it then.
+    blueflame: BlueFlamePolicy,
+}
+
+// SAFETY: libibverbs locks the state that its calls share; a context may be used from any thread and from several at
+// once.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// For events.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn raw(&self) -> *mut sys::ibv_context {
+        self.raw.as_ptr()
+    }
+
+    pub(crate) fn attr(&self) -> &Arc<DeviceAttr> {
+        &self.attr
+    }
+
+    pub(crate) fn memory_attr(&self) -> Result<&MemoryAttr, Error> {
+        if let Some(attr) = self.memory.get() {
+            return Ok(attr);
+        }
+        // SAFETY: the context is open.
+        let attr = unsafe { MemoryAttr::query(self.raw()) }?;
+        Ok(self.memory.get_or_init(|| attr))
+    }
+
+    pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
+        self.blueflame
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        event!(DEBUG, "device closed", name = self.name, adopted = self.adopted);
+        if !self.adopted {
+            // SAFETY: opened by `ibv_open_device`; everything made from it held this object and is gone.
+            unsafe { sys::ibv_close_device(self.raw.as_ptr()) };
+        }
+    }
+}
+
+/// The device's limits and capabilities: the part of `ibv_device_attr` that setup needs, and mlx5's own attributes.
+#[doc(alias("ibv_device_attr", "ibv_query_device_ex", "mlx5dv_query_device"))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceAttr {
+    /// Firmware version.
+    pub fw_ver: String,
+    /// GUID of the node, host byte order.
+    pub node_guid: u64,
+    /// PCI vendor.
+    pub vendor_id: u32,
+    /// PCI device.
+    pub vendor_part_id: u32,
+    /// Number of ports.
+    pub ports: u8,
+    /// Queue pairs.
+    pub max_qp: u32,
+    /// Requests per queue.
+    pub max_qp_wr: u32,
+    /// Scatter/gather entries per request.
+    pub max_sge: u32,
+    /// CQEs per completion queue.
+    pub max_cqe: u32,
+    /// Requests per shared receive queue.
+    pub max_srq_wr: u32,
+    /// Scatter entries per request of a shared receive queue.
+    pub max_srq_sge: u32,
+    /// READs and atomics a queue pair answers at once.
+    pub max_qp_rd_atom: u8,
+    /// READs and atomics a queue pair asks for at once.
+    pub max_qp_init_rd_atom: u8,
+    /// Bytes in one memory region.
+    pub max_mr_size: u64,
+    /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without such a
+    /// limit (Linux 5.7 and later, `lib_uar_dyn`).
+    pub max_dynamic_bfregs: u32,
+    /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
+    pub max_log_dci_streams: u8,
+    /// Limit for an initiator's failed streams, as log2: with that many, the initiator fails itself. 0: it fails with
+    /// the first.
+    pub max_log_dci_errored: u8,
+    /// Most bytes of a [copy](crate::verbs::memory::Copier) that the device makes; 0: it makes none.
+    pub max_memcpy: u32,
+    /// How much data the device encrypts by one memory key (AES-XTS); `None`: it does not encrypt.
+    pub encryption: Option<DataUnits>,
+    /// The device does atomics. Linux reports this only for a device that returns 8 bytes in the CPU's order
+    /// (`get_atomic_caps`).
+    pub atomics: bool,
+    /// The device has extended reliable connections.
+    pub xrc: bool,
+    /// There are memory windows of type 1.
+    pub memory_windows: bool,
+    /// There are memory windows of type 2B.
+    pub memory_windows_2: bool,
+    /// CQEs are of version 1 (they carry a user index).
+    pub cqe_version_1: bool,
+}
+
+/// A count the C interface keeps in an `int`.
+fn count(value: core::ffi::c_int) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}
+
+/// How a device is opened: [`Device::options`].
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "nothing is opened yet"]
+pub struct OpenOptions {
+    devx: bool,
+}
+
+impl OpenOptions {
+    /// The context may send firmware commands of its own (`MLX5DV_CONTEXT_FLAGS_DEVX`). The crate `blueflame-devx`
+    /// needs this. Off by default. If on, a kernel or device without DevX refuses to open.
+    pub const fn devx(mut self, on: bool) -> Self {
+        self.devx = on;
+        self
+    }
+
+    /// Opens the device of this name.
+    ///
+    /// # Errors
+    /// [`Error::NoDevices`], [`Error::UnknownDevice`] with a list of the devices, [`Error::NotMlx5`],
+    /// [`Error::Library`], or a failed call.
+    pub fn open(self, name: &str) -> Result<Device, Error> {
+        let list = DeviceList::get()?;
+        if list.devices().is_empty() {
+            return Err(Error::NoDevices);
+        }
+        match list.devices().iter().find(|&&device| name_of(device) == name) {
+            Some(&device) => self.open_raw(device),
+            None => Err(Error::UnknownDevice {
+                name: name.to_string(),
+                known: list.devices().iter().map(|&device| name_of(device)).collect(),
+            }),
+        }
+    }
+
+    /// Opens the first mlx5 device.
+    ///
+    /// # Errors
+    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, [`Error::Library`], or a failed
+    /// call.
+    pub fn open_first(self) -> Result<Device, Error> {
+        let list = DeviceList::get()?;
+        let first = *list.devices().first().ok_or(Error::NoDevices)?;
+        for &device in list.devices() {
+            // SAFETY: the devices are of a list that is alive.
+            if unsafe { is_mlx5(device) }? {
+                return self.open_raw(device);
+            }
+        }
+        self.open_raw(first)
+    }
+
+    /// Opens a device of a list that is alive.
+    fn open_raw(self, device: *mut sys::ibv_device) -> Result<Device, Error> {
+        let name = name_of(device);
+        // SAFETY: the device is of a list that is alive.
+        if !unsafe { is_mlx5(device) }? {
+            return Err(Error::NotMlx5 { name });
+        }
+        let raw = if self.devx {
+            let mut attr = ffi::Mlx5dvContextAttr { flags: ffi::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
+            // SAFETY: as above, and libmlx5's; the attributes live until the call returns.
+            non_null("mlx5dv_open_device", unsafe { ffi::mlx5dv_open_device(device, &raw mut attr) })?
+        } else {
+            // SAFETY: as above.
+            non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?
+        };
+        // SAFETY: just opened, and libmlx5's.
+        let attr = unsafe { query(raw.as_ptr()) }.inspect_err(|_| {
+            // SAFETY: as above; nothing was made of it.
+            unsafe { sys::ibv_close_device(raw.as_ptr()) };
+        })?;
+        Ok(Device::over(raw, false, name, attr))
+    }
+}
+
+impl Device {
+    /// Begins to open a device in a particular way.
+    pub fn options() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Opens the device of this name.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open(name: &str) -> Result<Self, Error> {
+        Self::options().open(name)
+    }
+
+    /// Opens the first mlx5 device.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open_first`].
+    pub fn open_first() -> Result<Self, Error> {
+        Self::options().open_first()
+    }
+
+    pub(in crate::verbs) fn over(
+        raw: NonNull<sys::ibv_context>,
+        adopted: bool,
+        name: String,
+        attr: DeviceAttr,
+    ) -> Self {
+        event!(INFO, "device opened", name, firmware = attr.fw_ver, ports = attr.ports, adopted);
+        let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
+        Self { context: Arc::new(Context { raw, adopted, name, attr, memory: OnceLock::new(), blueflame }) }
+    }
+
+    /// # Safety
+    /// As [`adopt_context`](crate::verbs::adopt::adopt_context).
+    pub(in crate::verbs) unsafe fn adopt(raw: NonNull<sys::ibv_context>) -> Result<Self, Error> {
+        // SAFETY: the caller vouches for the context, which has its device written once.
+        let device = unsafe { (*raw.as_ptr()).device };
+        let name = name_of(device);
+        // SAFETY: the device of an open context.
+        if !unsafe { is_mlx5(device) }? {
+            return Err(Error::NotMlx5 { name });
+        }
+        // SAFETY: open, and libmlx5's.
+        let attr = unsafe { query(raw.as_ptr()) }?;
+        Ok(Self::over(raw, true, name, attr))
+    }
+
+    /// The device's name, as `ibv_devices` prints it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.context.name
+    }
+
+    /// The device's capabilities, as it reported them when it was opened.
+    #[must_use]
+    pub fn attr(&self) -> &DeviceAttr {
+        self.context.attr()
+    }
+
+    /// The device's memory capabilities beyond pinning. The first call queries them.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn memory_attr(&self) -> Result<MemoryAttr, Error> {
+        self.context.memory_attr().copied()
+    }
+
+    /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it lives.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_context {
+        self.context.raw()
+    }
+}
+
+/// Whether libmlx5 drives the device.
+///
+/// # Errors
+/// [`Error::Library`].
+///
+/// # Safety
+/// The device is of a list that is alive, or open.
+pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
+    ffi::functions()?;
+    // SAFETY: the caller's.
+    Ok(unsafe { ffi::mlx5dv_is_supported(device) })
+}
+
+/// Queries the mlx5-specific attributes of an open context.
+///
+/// # Safety
+/// The context is open and of an mlx5 device.
+pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
+    let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
+        | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
+        | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
+        | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
+        | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS
+        | ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH
+        | ffi::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD;
+    let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
+    // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
+    zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
+    Ok(mlx5)
+}
+
+/// How much the device encrypts by one key.
+fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
+    if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK != 0 {
+        Some(DataUnits::Many)
+    } else if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK != 0 {
+        Some(DataUnits::One)
+    } else {
+        None
+    }
+}
+
+/// Queries the capabilities of an open context's device.
+///
+/// # Safety
+/// The context is open and of an mlx5 device.
+pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr, Error> {
+    // SAFETY: integers and arrays of integers, for which zero is a value.
+    let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
+    // SAFETY: the caller vouches for the context, the structure is ours.
+    zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
+    // SAFETY: the caller's.
+    let mlx5 = unsafe { query_mlx5(context) }?;
+    let has = |flag: u32| attr.device_cap_flags & flag != 0;
+    let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
+    Ok(DeviceAttr {
+        fw_ver: String::from_utf8_lossy(&fw_ver).into_owned(),
+        node_guid: u64::from_be(attr.node_guid),
+        vendor_id: attr.vendor_id,
+        vendor_part_id: attr.vendor_part_id,
+        ports: attr.phys_port_cnt,
+        max_qp: count(attr.max_qp),
+        max_qp_wr: count(attr.max_qp_wr),
+        max_sge: count(attr.max_sge),
+        max_cqe: count(attr.max_cqe),
+        max_srq_wr: count(attr.max_srq_wr),
+        max_srq_sge: count(attr.max_srq_sge),
+        max_qp_rd_atom: u8::try_from(attr.max_qp_rd_atom).unwrap_or(u8::MAX),
+        max_qp_init_rd_atom: u8::try_from(attr.max_qp_init_rd_atom).unwrap_or(u8::MAX),
+        max_mr_size: attr.max_mr_size,
+        max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
+        max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
+        max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
+        max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),
+        encryption: data_units(&mlx5.crypto_caps),
+        memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
+        memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
+        atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
+        xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
+        cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
+    })
+}

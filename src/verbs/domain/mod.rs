@@ -1,0 +1,6 @@
+//! Protection domains and thread domains: who may use memory, and where rings, records and registers are.
+pub(super) mod area;
+pub(super) mod placement;
+pub(super) mod protection;
+pub(super) mod register;
+pub(super) mod thread;

@@ -1,0 +1,9 @@
+//! Queue pairs: making, states, teardown.
+pub(super) mod builder;
+pub(super) mod data_order;
+pub(super) mod limits;
+pub(super) mod pair;
+pub(super) mod queues;
+pub(super) mod state;
+pub(super) mod teardown;
+pub(super) mod transitions;

@@ -1,0 +1,222 @@
+//! Queue pairs.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use crate::cq::CqId;
+use crate::cq::setup::Receiver;
+use crate::db::{ExclusiveRegister, Register};
+use crate::queue::send::WqeRecord;
+use crate::queue::{RecvQueue, SendQueue};
+use crate::transport::{self, Transport};
+use crate::types::{Qpn, Wqebbs};
+use crate::verbs::device::DeviceAttr;
+use crate::verbs::domain::protection::{ParentDomain, PdHandle};
+use crate::verbs::domain::register::Claim;
+use crate::verbs::domain::thread::ThreadDomainHandle;
+use crate::verbs::event::event;
+use crate::verbs::leak::drop_or_leak;
+use crate::verbs::parts::Shadow;
+use crate::verbs::services::xrc_domain::XrcdHandle;
+use crate::verbs::taken::Taken;
+use crate::verbs::{Cq, Owned, Srq};
+
+pub(in crate::verbs) const OBJECT: &str = "queue pair";
+
+/// A transport, with its attributes in verbs.
+pub trait VerbsTransport: Transport {
+    /// `ibv_qp_type`.
+    const QP_TYPE: sys::ibv_qp_type::Type;
+    /// Whether the service is reliable, and so has READs, atomics, timers and retries.
+    const RELIABLE: bool;
+    /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or the fewest
+    /// inline headers of a frame.
+    const OPERAND_DS: usize = 1;
+    /// Whether it is an initiator of dynamic connections.
+    const INITIATOR: bool = false;
+    /// Defaults of the builder for an initiator: log2 of its streams, and log2 of the number of failed streams with
+    /// which it fails. `None`: no streams.
+    #[doc(hidden)]
+    const STREAMS: Option<[u8; 2]> = None;
+    /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.
+    const RECEIVES: bool = true;
+    /// Whether completions of its receives carry flow tags in place of a number, as completions of frames do.
+    const FLOW_TAGS: bool = false;
+    /// `ibv_qp_type` of a queue pair that it is connected to.
+    const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
+    /// The transport's name in messages.
+    const NAME: &'static str;
+}
+
+impl VerbsTransport for transport::Rc {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RC;
+    const RELIABLE: bool = true;
+    const NAME: &'static str = "RC";
+}
+
+impl VerbsTransport for transport::Uc {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UC;
+    const RELIABLE: bool = false;
+    const NAME: &'static str = "UC";
+}
+
+impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Signed<T> {
+    const QP_TYPE: sys::ibv_qp_type::Type = T::QP_TYPE;
+    const RELIABLE: bool = T::RELIABLE;
+    const OPERAND_DS: usize = T::OPERAND_DS;
+    const INITIATOR: bool = T::INITIATOR;
+    const STREAMS: Option<[u8; 2]> = T::STREAMS;
+    const RECEIVES: bool = T::RECEIVES;
+    const FLOW_TAGS: bool = T::FLOW_TAGS;
+    const PEER_TYPE: sys::ibv_qp_type::Type = T::PEER_TYPE;
+    const NAME: &'static str = T::NAME;
+}
+
+/// Handle of a queue pair (`ibv_qp`): its number, and the states before and after sending ([`Self::to_init`],
+/// [`Self::to_error`]). The send queue goes to RTS by [`SendQueue::connect`](Owned::connect). Cheap to clone.
+#[doc(alias = "ibv_qp")]
+#[derive(Clone, Debug)]
+pub struct Qp {
+    pub(in crate::verbs) handle: Arc<QpHandle>,
+}
+
+#[derive(Debug)]
+pub(in crate::verbs) struct QpHandle {
+    pub(in crate::verbs) raw: NonNull<sys::ibv_qp>,
+    /// Whether it is ours to destroy.
+    pub(in crate::verbs) adopted: bool,
+    pub(in crate::verbs) qpn: Qpn,
+    /// The number that completions of receives carry, if not flow tags.
+    pub(in crate::verbs) recv_qpn: Qpn,
+    /// The queue to which receives complete.
+    pub(in crate::verbs) recv_cq: CqId,
+    /// Counts it as a receiver there; `None` without receives.
+    pub(in crate::verbs) receiver: Option<Receiver>,
+    pub(in crate::verbs) reliable: bool,
+    pub(in crate::verbs) device: Arc<DeviceAttr>,
+    /// The WQEBBs that the send queue may have outstanding once it is ready to send.
+    pub(in crate::verbs) depth: Wqebbs,
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
+    pub(in crate::verbs) taken: Option<Taken>,
+    // From here on: fields that must outlive the queue pair, dropped after `Drop` has destroyed it.
+    pub(in crate::verbs) _sq_shadow: Shadow<WqeRecord>,
+    pub(in crate::verbs) _rq_shadow: Option<Shadow<u64>>,
+    pub(in crate::verbs) _claim: Option<Claim>,
+    pub(in crate::verbs) under: Option<Under>,
+    pub(in crate::verbs) _xrcd: Option<Arc<XrcdHandle>>,
+}
+
+/// The objects that a queue pair is made from.
+#[derive(Debug)]
+pub(in crate::verbs) struct Under {
+    pub(in crate::verbs) domain: Domain,
+    pub(in crate::verbs) _send_cq: Cq,
+    pub(in crate::verbs) _recv_cq: Cq,
+    pub(in crate::verbs) _srq: Option<Srq>,
+    pub(in crate::verbs) pd: Arc<PdHandle>,
+}
+
+/// The domain that a queue pair is made in. It decides which queues have the queue pair's register.
+#[derive(Debug)]
+pub(in crate::verbs) enum Domain {
+    /// A domain of its own, and so a register of its own.
+    Own(ParentDomain),
+    /// A thread's: all the queues there have one register.
+    Thread(Arc<ThreadDomainHandle>),
+    /// The protection domain: libmlx5 chooses the register.
+    Protection,
+}
+
+// SAFETY: libibverbs locks what state changes and queries share; the handle is destroyed once, by its last owner.
+unsafe impl Send for QpHandle {}
+// SAFETY: as above.
+unsafe impl Sync for QpHandle {}
+
+impl Drop for QpHandle {
+    fn drop(&mut self) {
+        // Before the call: once the queue pair is destroyed, another may be made at the same address.
+        drop(self.taken.take());
+        event!(DEBUG, "queue pair destroyed", qpn = self.qpn.get(), adopted = self.adopted);
+        if !self.adopted {
+            // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
+            let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+            let under = (self._claim.take(), self.under.take(), self._xrcd.take(), self.receiver.take());
+            drop_or_leak(OBJECT, self.qpn.get(), returned, under);
+        }
+    }
+}
+
+impl Qp {
+    /// The queue pair's number.
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        self.handle.qpn
+    }
+
+    /// The number of the receive queue, which completions of receives carry: the queue pair's. With raw packets the receive queue is an
+    /// object with a number of its own, and its completions carry [flow tags](crate::cq::CqeView::flow_tag).
+    #[must_use]
+    pub fn recv_qpn(&self) -> Qpn {
+        self.handle.recv_qpn
+    }
+
+    /// The raw queue pair; alive as long as `self`: for queries, and for attributes that this crate does not set.
+    ///
+    /// Not for
+    /// - posting (`ibv_post_send`, `ibv_post_recv`, `ibv_wr_start`): libmlx5 counts for itself, and writes over requests;
+    /// - RESET (`ibv_modify_qp`): the device starts again at index 0, but the queues here go on where they were. After
+    ///   connecting again, the device would execute the old WQEs of the ring once more. Use [`QueuePair::reset`].
+    ///   Connecting detects such a queue pair by its doorbell record and refuses it
+    ///   ([`Error::ResetElsewhere`](crate::verbs::Error::ResetElsewhere));
+    /// - RTS: the send queue stays closed until [`SendQueue::refresh`](Owned::refresh);
+    /// - destroying it.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_qp {
+        self.handle.raw.as_ptr()
+    }
+
+    /// Whether both are handles of one queue pair.
+    pub(in crate::verbs) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.handle.reliable
+    }
+
+    pub(crate) fn device_attr(&self) -> &DeviceAttr {
+        &self.handle.device
+    }
+}
+
+/// A queue pair: its handle, and its queues. The queues are independent from here on: for example, move them to other
+/// threads.
+///
+/// # Completions that outlive it
+///
+/// Unpolled completions stay in the completion queue when the queue pair is dropped, and the device gives its number
+/// out again. Dropping cannot take the completions out: the completion queue is another value, and another thread may
+/// have it. So:
+/// - If you have both, take them out by [`reset`](Self::reset) before dropping, or by
+///   [`CompletionQueue::forget`](crate::CompletionQueue::forget) after.
+/// - A new queue pair on completion queues of this crate never has a number whose completions they hold: the
+///   [builder](crate::verbs::QpBuilder) checks, and takes another number or fails with
+///   [`Error::StaleCompletions`](crate::verbs::Error::StaleCompletions).
+/// - This crate does not check queue pairs that are adopted, or that libibverbs itself makes on such a completion
+///   queue: call `forget` with their number before they post.
+///
+/// A lent completion borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](crate::verbs::AnyCq)).
+/// A queue pair with the same number may be made on another completion queue: its queues refuse the completions of
+/// other completion queues ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
+#[doc(alias = "ibv_qp")]
+#[derive(Debug)]
+pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
+    /// The handle, for all uses except posting.
+    pub qp: Qp,
+    /// The send queue.
+    pub sq: Owned<SendQueue<T, R>, Qp>,
+    /// The receive queue; `None` if receives come from a shared one.
+    pub rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
+}

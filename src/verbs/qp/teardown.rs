@@ -1,0 +1,210 @@
+//! Ends a connection and prepares a new one: error state, all requests accounted for, RESET.
+
+use rdma_sys as sys;
+
+use crate::cq::setup::Whose;
+use crate::cq::{Cqe, CqeView, Side, Source};
+use crate::db::Register;
+use crate::queue::{RetireError, Retired, SendQueue};
+use crate::transport::Transport;
+use crate::types::{SqPi, Wqebbs, WrId};
+use crate::verbs::cq::any::whole;
+use crate::verbs::event::event;
+use crate::verbs::qp::pair::VerbsTransport;
+use crate::verbs::qp::transitions::zeroed_attr;
+use crate::verbs::taken::Taken;
+use crate::verbs::{AnyCq, Cq, Error, QueuePair};
+use crate::wqe;
+
+impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+    /// Moves the queue pair to the error state, and starts to account for all posted requests, sends and receives:
+    ///
+    /// ```
+    /// # use blueflame::{db::Register, transport, verbs::{Drained, Error, OwnedCq, QueuePair}};
+    /// fn close<R: Register>(pair: &mut QueuePair<transport::Rc, R>, cq: &mut OwnedCq) -> Result<(), Error> {
+    ///     let mut drain = pair.drain()?;
+    ///     while !drain.is_done() {
+    ///         cq.poll_with(16, |cqe| match drain.take(&cqe) {
+    ///             Ok(Some(Drained::Send(done))) => println!("{:?}: {:?}", done.wr_id, cqe.check()),
+    ///             Ok(Some(Drained::Receive(wr_id))) => println!("{wr_id:?} is mine again"),
+    ///             Ok(Some(Drained::Shared | Drained::Marker(_))) => {}
+    ///             Ok(None) => {} // of another queue pair that completes here
+    ///             Err(error) => eprintln!("{error}"),
+    ///         });
+    ///     }
+    ///     pair.reset(&mut [cq], |_| ()) // from here on it can be connected again
+    /// }
+    /// ```
+    ///
+    /// The device flushes all incomplete requests, unsignalled ones as well. But unsignalled requests that had
+    /// succeeded before never get a CQE. So the drain posts a marker behind them all, a signalled NOP, which the device
+    /// flushes last: its completion takes back everything before it (Linux does so in `ib_drain_qp`,
+    /// `drivers/infiniband/core/verbs.c`). The marker may use one WQEBB beyond the depth, if the ring has one.
+    ///
+    /// The drain only ends if the ring has a WQEBB for the marker, or if an outstanding request will complete: signal one
+    /// request for each depth of the queue ([`Moderation`](crate::queue::Moderation) does).
+    ///
+    /// # Errors
+    /// [`Error::MixedUp`], also if the receive queue is elsewhere; [`Error::WrongState`] in RESET, or a failed call.
+    pub fn drain(&mut self) -> Result<Drain<'_, T, R>, Error> {
+        self.whole()?;
+        self.qp.to_error()?;
+        let mut drain = Drain { pair: self, marker: None };
+        drain.mark();
+        Ok(drain)
+    }
+
+    /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell
+    /// records are zero, and the tags of outstanding requests are lost. It removes unpolled completions from the
+    /// completion queues, because they would pass for completions of the next connection. `forgotten` sees each of them
+    /// first, for instance to retire it on a shared receive queue, which would otherwise lose the WQE.
+    ///
+    /// `cqs` are this crate's completion queues that the queue pair completes to, in any mode: one or two.
+    ///
+    /// The device gives up requests in flight: the peer may or may not have executed the last ones. To know,
+    /// [`drain`](Self::drain) first. A lent completion borrows its queue, so none is lent during this call.
+    ///
+    /// # Errors
+    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back); or a
+    /// failed call. Nothing has changed then.
+    pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+        self.whole()?;
+        // SAFETY: the queue pair is alive, and these are written once.
+        let (send_cq, recv_cq) = unsafe { ((*self.qp.as_raw()).send_cq, (*self.qp.as_raw()).recv_cq) };
+        for (which, raw) in [("sends", send_cq), ("receives", recv_cq)] {
+            // libmlx5 cleans the completion queues that it polls itself.
+            let given = cqs.iter().any(|cq| cq.any_handle().as_raw() == raw);
+            if !given && Taken::is(raw.addr()) {
+                return Err(Error::CqNotGiven { which });
+            }
+        }
+        let is_ours = |cq: &&mut &mut dyn AnyCq<Cq>| [send_cq, recv_cq].contains(&cq.any_handle().as_raw());
+        for cq in cqs.iter_mut().filter(is_ours) {
+            whole(*cq)?;
+        }
+        self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
+        for cq in cqs.iter_mut().filter(is_ours) {
+            let raw = cq.any_handle().as_raw();
+            let sends = (raw == send_cq).then_some(Whose::Sends(self.qp.qpn()));
+            let receives = self.receives().filter(|_| raw == recv_cq);
+            for whose in sends.into_iter().chain(receives) {
+                cq.forget_any(whose, &mut forgotten);
+            }
+        }
+        event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
+        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come
+        // from its completion queues, which are whole. There they are forgotten, and none is lent, as both are borrowed
+        // here. libmlx5 cleans the completion queues that it polls.
+        unsafe { self.sq.reset() };
+        if let Some(rq) = &mut self.rq {
+            // SAFETY: as above.
+            unsafe { rq.reset() };
+        }
+        Ok(())
+    }
+
+    /// The completions of receives, where they complete.
+    fn receives(&self) -> Option<Whose> {
+        let receiver = self.qp.handle.receiver.as_ref()?;
+        Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
+    }
+
+    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange
+    /// the queue in an [`Owned`](crate::verbs::Owned).
+    fn whole(&self) -> Result<(), Error> {
+        if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
+            return Err(Error::MixedUp { object: "send queue" });
+        }
+        match &self.rq {
+            Some(rq) if rq.is_whole() && rq.handle().is(&self.qp) => Ok(()),
+            None if self.qp.handle._rq_shadow.is_none() => Ok(()),
+            _ => Err(Error::MixedUp { object: "receive queue" }),
+        }
+    }
+}
+
+/// A queue pair in the error state whose requests are being accounted for: made by [`QueuePair::drain`].
+#[derive(Debug)]
+#[must_use = "nothing is accounted for but by `take`"]
+pub struct Drain<'a, T: Transport, R: Register> {
+    pair: &'a mut QueuePair<T, R>,
+    /// The index of the request that was posted last of all, once there was room for it.
+    marker: Option<SqPi>,
+}
+
+/// The kind of a completion that [`Drain::take`] took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
+    Send(Retired),
+    /// A receive: its tag.
+    Receive(WrId),
+    /// A receive of the shared queue: retire it there.
+    Shared,
+    /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of them.
+    Marker(Wqebbs),
+}
+
+impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
+    /// Takes a completion and retires its request; `None` if it is of another queue pair.
+    ///
+    /// # Errors
+    /// [`RetireError`]: it completes nothing that is outstanding; nothing is retired then.
+    pub fn take<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<Drained>, RetireError> {
+        let QueuePair { qp, sq, rq } = &mut *self.pair;
+        let is_ours = match (cqe.side(), &*rq) {
+            (Some(Side::Responder), Some(rq)) => rq.takes(cqe),
+            (Some(Side::Responder), None) => cqe.qpn() == qp.qpn() && cqe.cq() == qp.handle.recv_cq,
+            (Some(Side::Requester) | None, _) => sq.takes(cqe),
+        };
+        if !is_ours {
+            return Ok(None);
+        }
+        let drained = match (cqe.side(), rq) {
+            (Some(Side::Responder), Some(rq)) => Drained::Receive(rq.retire(cqe)?),
+            (Some(Side::Responder), None) => Drained::Shared,
+            // A completion that belongs to no request is an error as well.
+            (Some(Side::Requester) | None, _) => {
+                let done = sq.retire(cqe)?;
+                if self.marker == Some(SqPi(cqe.wqe_counter())) {
+                    Drained::Marker(done.freed)
+                } else {
+                    Drained::Send(done)
+                }
+            }
+        };
+        self.mark();
+        Ok(Some(drained))
+    }
+
+    /// Whether everything posted to the queue pair's own queues is accounted for.
+    ///
+    /// Receives from a shared queue do not count: the event "last WQE reached" tells when the queue pair takes no more
+    /// of them.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.outstanding() == Wqebbs(0) && self.pair.rq.as_ref().is_none_or(|rq| rq.posted() == 0)
+    }
+
+    /// WQEBBs of the send queue that are not accounted for.
+    fn outstanding(&self) -> Wqebbs {
+        Wqebbs(self.pair.sq.depth().0 - self.pair.sq.free().0)
+    }
+
+    /// Posts the marker behind the outstanding requests, as soon as there is room.
+    fn mark(&mut self) {
+        if self.marker.is_some() || self.outstanding() == Wqebbs(0) {
+            return;
+        }
+        let sq: &mut SendQueue<T, R> = &mut self.pair.sq;
+        // One more than the depth, if the ring has it: a queue full of unsignalled requests that have succeeded never moves.
+        let depth = sq.depth();
+        if sq.free() == Wqebbs(0) && sq.set_depth(Wqebbs(depth.0 + 1)).is_err() {
+            return;
+        }
+        let pi = sq.pi();
+        if sq.post(&wqe::nop().signaled(WrId(0))).is_ok() {
+            self.marker = Some(pi);
+        }
+    }
+}

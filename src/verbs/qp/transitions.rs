@@ -1,0 +1,227 @@
+//! The calls that change the state of a queue pair (IBTA vol. 1, 10.3.1).
+
+use rdma_sys as sys;
+
+use crate::db::Register;
+use crate::queue::SendQueue;
+use crate::transport::{Connected, Transport};
+use crate::types::{Psn, Wqebbs};
+use crate::verbs::device::PortState;
+use crate::verbs::device::port::port_state;
+use crate::verbs::error::{has_port, zero};
+use crate::verbs::event::event;
+use crate::verbs::qp::pair::OBJECT;
+use crate::verbs::qp::state::QpState;
+use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp};
+
+type Mask = sys::ibv_qp_attr_mask;
+
+impl Qp {
+    /// RESET to INIT: receives may be posted from here on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], or a failed call.
+    #[doc(alias = "ibv_modify_qp")]
+    pub fn to_init(&self, path: &Path) -> Result<(), Error> {
+        path.check()?;
+        self.check_port(path.port.number)?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        attr.pkey_index = path.pkey_index;
+        attr.port_num = path.port.number;
+        // A queue pair has remote rights only, and only those that its transport and device can do; the kernel refuses more.
+        let mut possible = Access::REMOTE_WRITE.bits() & !Access::LOCAL_WRITE.bits();
+        if self.is_reliable() {
+            possible |= Access::REMOTE_READ.bits();
+            if self.device_attr().atomics {
+                possible |= Access::REMOTE_ATOMIC.bits() & !Access::LOCAL_WRITE.bits();
+            }
+        }
+        attr.qp_access_flags = path.access.bits() & possible;
+        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+        self.modify(&mut attr, mask)
+    }
+
+    /// INIT to RTR: the queue pair answers `remote` from here on.
+    ///
+    /// # Errors
+    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::OutOfRange`], [`Error::WrongState`],
+    /// [`Error::PortNotActive`] if the call failed for this reason, or a failed call.
+    pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
+        path.check()?;
+        self.check_port(path.port.number)?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        attr.ah_attr = path.address(remote)?;
+        attr.path_mtu = path.mtu.min(remote.mtu) as sys::ibv_mtu::Type;
+        attr.dest_qp_num = remote.qpn.get();
+        attr.rq_psn = remote.psn.get();
+        let mut mask =
+            Mask::IBV_QP_STATE | Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
+        if self.is_reliable() {
+            attr.max_dest_rd_atomic = path.max_dest_rd_atomic.min(self.device_attr().max_qp_rd_atom);
+            attr.min_rnr_timer = path.min_rnr_timer;
+            mask = mask | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
+        }
+        self.modify(&mut attr, mask).map_err(|error| match error {
+            Error::WrongState { .. } => error,
+            _ => self.port_down(path.port.number).unwrap_or(error),
+        })
+    }
+
+    /// The attributes of the transition from RTR to RTS.
+    pub(in crate::verbs) fn ready_to_send(&self, path: &Path, psn: Psn) -> Result<(sys::ibv_qp_attr, Mask), Error> {
+        path.check()?;
+        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        attr.sq_psn = psn.get();
+        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
+        if self.is_reliable() {
+            attr.timeout = path.timeout;
+            attr.retry_cnt = path.retry_cnt;
+            attr.rnr_retry = path.rnr_retry;
+            attr.max_rd_atomic = path.max_rd_atomic.min(self.device_attr().max_qp_init_rd_atom);
+            mask = mask
+                | Mask::IBV_QP_TIMEOUT
+                | Mask::IBV_QP_RETRY_CNT
+                | Mask::IBV_QP_RNR_RETRY
+                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+        }
+        Ok((attr, mask))
+    }
+
+    /// To the error state. All posted requests that have not completed then complete as "flushed", unsignalled ones as
+    /// well. Requests posted from here on are flushed likewise. Unsignalled requests that had succeeded before stay
+    /// silent. To wait for the end, use [`QueuePair::drain`](crate::verbs::QueuePair::drain), which accounts for all of them.
+    ///
+    /// # Errors
+    /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.
+    pub fn to_error(&self) -> Result<(), Error> {
+        self.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_ERR), Mask::IBV_QP_STATE)
+    }
+
+    /// The queue pair's state; asks the device.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn state(&self) -> Result<QpState, Error> {
+        let mut attr = zeroed_attr(0);
+        // SAFETY: integers and null pointers.
+        let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
+        let mask = Mask::IBV_QP_STATE.0.cast_signed();
+        // SAFETY: the queue pair is alive, both structures are ours.
+        zero("ibv_query_qp", unsafe { sys::ibv_query_qp(self.as_raw(), &raw mut attr, mask, &raw mut init) })?;
+        Ok(QpState::from_raw(attr.qp_state))
+    }
+
+    /// The error of a port that carries no data.
+    fn port_down(&self, number: u8) -> Option<Error> {
+        // SAFETY: the queue pair is alive, and its context with it.
+        let state = unsafe { port_state((*self.as_raw()).context, number) }.ok()?;
+        (state != PortState::Active).then_some(Error::PortNotActive { port: number, state })
+    }
+
+    /// Refuses a port that the device does not have: libmlx5 uses its number as an index before any check (rdma-core
+    /// `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+    pub(in crate::verbs) fn check_port(&self, number: u8) -> Result<(), Error> {
+        has_port(number, self.device_attr().ports)
+    }
+
+    /// Moves to the state of `attr`.
+    pub(in crate::verbs) fn modify(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+        let to = QpState::from_raw(attr.qp_state);
+        let call = match to {
+            QpState::Reset => "ibv_modify_qp to RESET",
+            QpState::Init => "ibv_modify_qp to INIT",
+            QpState::ReadyToReceive => "ibv_modify_qp to RTR",
+            QpState::ReadyToSend => "ibv_modify_qp to RTS",
+            QpState::Error => "ibv_modify_qp to ERR",
+            _ => "ibv_modify_qp",
+        };
+        // SAFETY: the queue pair is alive, the structure is ours.
+        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) }) else {
+            event!(DEBUG, "queue pair changed state", qpn = self.qpn().get(), state = %to);
+            return Ok(());
+        };
+        // The kernel answers EINVAL for every cause: query the usual cause.
+        let (from, _) = to.reached_from();
+        match self.state() {
+            Ok(is) if error.errno == libc::EINVAL && !from.is_empty() && !from.contains(&is) => {
+                event!(WARN, "queue pair cannot change state", qpn = self.qpn().get(), state = %is, to = %to);
+                Err(Error::WrongState { is, to })
+            }
+            _ => Err(error.into()),
+        }
+    }
+}
+
+impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
+    /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
+    ///
+    /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the
+    /// device must not see a doorbell of a queue pair that is not ready. Therefore this call belongs to the queue, not
+    /// to the handle.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
+        let (mut attr, mask) = self.handle().ready_to_send(path, psn)?;
+        self.open_by(&mut attr, mask)
+    }
+
+    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is the endpoint that the peer was told.
+    ///
+    /// # Errors
+    /// Those of both.
+    #[doc(alias = "ibv_modify_qp")]
+    pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        self.handle().to_rtr(path, remote)?;
+        self.to_rts(path, local.psn)?;
+        event!(INFO, "connected", qpn = self.qpn().get(), peer = %remote, path_mtu = path.mtu.min(remote.mtu).bytes());
+        Ok(())
+    }
+}
+
+impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
+    /// Asks the device for the queue pair's state. If requests may be posted in that state, the queue takes them from
+    /// here on. This is for queue pairs that other code connects, such as `rdma_accept` and `rdma_connect` of
+    /// librdmacm.
+    ///
+    /// # Errors
+    /// [`Error::ResetElsewhere`], or a failed call.
+    pub fn refresh(&mut self) -> Result<QpState, Error> {
+        let state = self.handle().state()?;
+        if state.takes_sends() {
+            self.open()?;
+        }
+        Ok(state)
+    }
+
+    /// Moves the queue pair to a state in which requests may be posted.
+    pub(in crate::verbs) fn open_by(&mut self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+        self.in_step()?;
+        self.handle().modify(attr, mask)?;
+        self.open()
+    }
+
+    /// Opens the queue for as many requests at a time as its builder asked for.
+    fn open(&mut self) -> Result<(), Error> {
+        self.in_step()?;
+        let depth = self.handle().handle.depth;
+        if self.depth() == Wqebbs(0) {
+            self.set_depth(depth).map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    /// Whether device and queue agree on the next index. If code outside this crate has reset the queue pair, libmlx5
+    /// has set the doorbell record to zero.
+    fn in_step(&self) -> Result<(), Error> {
+        if self.is_recorded() { Ok(()) } else { Err(Error::ResetElsewhere { qpn: self.qpn() }) }
+    }
+}
+
+/// Attributes that say only which state to move to.
+pub(in crate::verbs) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
+    // SAFETY: integers and arrays of integers, for which zero is a value.
+    let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
+    attr.qp_state = state;
+    attr
+}

@@ -1,0 +1,56 @@
+//! Queue pairs of datagrams. They have no peer, so their state changes need no address.
+
+use rdma_sys as sys;
+
+use crate::db::Register;
+use crate::transport;
+use crate::types::{Psn, Qkey};
+use crate::verbs::qp::transitions::zeroed_attr;
+use crate::verbs::{Error, Path, QueuePair, VerbsTransport};
+use crate::wqe::address::{AddressVector, FullAv};
+
+impl VerbsTransport for transport::Ud {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UD;
+    const RELIABLE: bool = false;
+    const OPERAND_DS: usize = FullAv::DS;
+    const NAME: &'static str = "UD";
+}
+
+impl<R: Register> QueuePair<transport::Ud, R> {
+    /// RESET to INIT to RTR to RTS: from here on, datagrams may be posted, and the queue pair receives datagrams with
+    /// `qkey` that arrive at the path's port, in its partition.
+    ///
+    /// Receives may be posted before. The device drops datagrams that find no receive. Tell peers [where it
+    /// is](crate::verbs::Qp::endpoint), and the Q_Key.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    pub fn activate(&mut self, path: &Path, qkey: Qkey) -> Result<(), Error> {
+        ready(self, path, qkey)
+    }
+}
+
+impl<R: Register> QueuePair<transport::Signed<transport::Ud>, R> {
+    /// As [of plain datagrams](QueuePair::<transport::Ud, R>::activate).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn activate(&mut self, path: &Path, qkey: Qkey) -> Result<(), Error> {
+        ready(self, path, qkey)
+    }
+}
+
+fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path, qkey: Qkey) -> Result<(), Error> {
+    type Mask = sys::ibv_qp_attr_mask;
+    path.check()?;
+    pair.qp.check_port(path.port.number)?;
+    let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+    (init.pkey_index, init.port_num, init.qkey) = (path.pkey_index, path.port.number, qkey.0);
+    let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY;
+    pair.qp.modify(&mut init, mask)?;
+    let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+    pair.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
+    let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+    rts.sq_psn = Psn::random().get();
+    pair.sq.open_by(&mut rts, Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN)
+}

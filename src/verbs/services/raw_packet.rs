@@ -1,0 +1,51 @@
+//! Raw packet queue pairs. They have no peer, so their state changes need no address.
+
+use rdma_sys as sys;
+
+use crate::db::Register;
+use crate::transport::{self, InlineMode};
+use crate::verbs::device::Port;
+use crate::verbs::qp::transitions::zeroed_attr;
+use crate::verbs::{Error, QueuePair, VerbsTransport};
+
+/// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
+impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
+    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    const RELIABLE: bool = false;
+    const OPERAND_DS: usize = 2;
+    const FLOW_TAGS: bool = true;
+    const NAME: &'static str = "raw packet";
+}
+
+impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
+    /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
+    ///
+    /// Flow rules decide which frames arrive here: make them by [`ffi::create_flow`](crate::verbs::ffi::create_flow).
+    /// `rdma_sys::ibv_create_flow` 0.3 always answers `EOPNOTSUPP` on 64-bit machines, because it takes every context
+    /// for one that lacks this call.
+    ///
+    /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`). Completions carry the tag in place of the number
+    /// ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only receiver of
+    /// its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every receive completion of
+    /// that completion queue.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed
+    /// call.
+    pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
+        type Mask = sys::ibv_qp_attr_mask;
+        self.qp.check_port(port.number)?;
+        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        init.port_num = port.number;
+        self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
+        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
+        // Here libmlx5 has stored its own count of posted receives, which is zero, to the receive queue's record
+        // (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+        if let Some(rq) = &mut self.rq {
+            rq.ring_again();
+        }
+        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        self.sq.open_by(&mut rts, Mask::IBV_QP_STATE)
+    }
+}

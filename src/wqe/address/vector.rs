@@ -1,0 +1,406 @@
+//! Addresses of datagrams and of dynamic connections: an address vector, which says how to reach a port, and the
+//! number of the queue pair or the target there. Knows no request.
+use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
+use crate::wqe::address::to::Destination;
+use crate::wqe::sealed::Sealed;
+use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
+use crate::wqe::sink::Sink;
+use crate::wqe::words::be::{Be16, Be32, Be64};
+
+/// The route to a port: [`CompactAv`] or [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
+/// [`DcAddress::new`] the target.
+pub trait AddressVector: Sealed + Copy {
+    /// DS it takes in a WQE.
+    const DS: usize;
+
+    /// The same address vector in full form.
+    fn to_full(self) -> FullAv;
+
+    /// Its base, with the destination's number and key.
+    #[doc(hidden)]
+    fn base(&self) -> &BaseAvSeg;
+
+    /// Sets the number of the queue pair or DCT, and its key.
+    #[doc(hidden)]
+    fn aim(self, key: u64, number: Qpn) -> Self;
+
+    /// Clears the number and the key.
+    #[doc(hidden)]
+    fn aimless(self) -> Self;
+
+    /// Writes it.
+    #[doc(hidden)]
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28 bytes inline
+/// in one WQEBB.
+///
+/// libmlx5 always posts [`FullAv`]. UCX posts compact vectors where it needs no GRH
+/// (`src/uct/ib/ud/accel/ud_mlx5_common.c`, `uct_ud_mlx5_iface_get_av`), and this crate does the same. The device's
+/// capability is `compact_address_vector`, but verbs do not report it. UCX assumes it unless libmlx5 marks its own
+/// address vectors as full ones (`uct_ib_mlx5_get_compact_av`); rdma-core's libmlx5 never does.
+///
+/// ```
+/// use blueflame::types::{Qkey, Qpn, WrId};
+/// use blueflame::wqe::{self, CompactAv, UdAddress};
+///
+/// let peer = UdAddress::new(CompactAv::new(0x12).service_level(1), Qpn::truncate(0x345), Qkey(0x1111_1111));
+/// let _ = wqe::send().to(peer).inline(b"28 bytes fit in one WQEBB...").signaled(WrId(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CompactAv(BaseAvSeg);
+
+/// Address vector of 48 bytes: for InfiniBand with or without a GRH, and for RoCE.
+///
+/// A vector for RoCE has the MAC address of the next hop, which the kernel resolves.
+/// `verbs::ProtectionDomain::address` gets it from libmlx5. For InfiniBand it can be made here:
+/// [`CompactAv::with_grh`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FullAv(DatagramSeg);
+
+/// The fields of a packet's global route header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GlobalRoute {
+    /// The GID to send to.
+    pub dgid: [u8; 16],
+    /// The place of the GID to send from, in the port's table.
+    pub sgid_index: u8,
+    /// Flow label, 20 bits; the low ones count.
+    pub flow_label: u32,
+    /// Routers that a packet may cross.
+    pub hop_limit: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+}
+
+/// The maximum rate for one address: that of a slower link on the way (IBTA vol. 1, 9.11). The codes of mlx5 are those
+/// of rdma-core `providers/mlx5/verbs.c`, `ib_to_mlx5_rate_table`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum StaticRate {
+    /// The port's rate.
+    Port = 0,
+    /// 2.5 Gbit/s.
+    Gbps2_5 = 7,
+    /// 10 Gbit/s.
+    Gbps10 = 8,
+    /// 30 Gbit/s.
+    Gbps30 = 9,
+    /// 5 Gbit/s.
+    Gbps5 = 10,
+    /// 20 Gbit/s.
+    Gbps20 = 11,
+    /// 40 Gbit/s.
+    Gbps40 = 12,
+    /// 60 Gbit/s.
+    Gbps60 = 13,
+    /// 80 Gbit/s.
+    Gbps80 = 14,
+    /// 120 Gbit/s.
+    Gbps120 = 15,
+}
+
+impl CompactAv {
+    /// To the port with this LID, on service level 0, from the port's first LID, at the port's full rate.
+    #[must_use]
+    pub const fn new(lid: u16) -> Self {
+        Self(BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), stat_rate_sl: 0, fl_mlid: 0, rlid: Be16::new(lid) })
+    }
+
+    /// Sets the service level; the low 4 bits count.
+    #[must_use]
+    pub const fn service_level(self, level: u8) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { stat_rate_sl: base.stat_rate_sl & 0xf0 | level & 0xf, ..base })
+    }
+
+    /// Limits the rate.
+    #[must_use]
+    pub const fn static_rate(self, rate: StaticRate) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { stat_rate_sl: (rate as u8) << 4 | base.stat_rate_sl & 0xf, ..base })
+    }
+
+    /// Sends from the own LID with these path bits; the low 7 bits count.
+    #[must_use]
+    pub const fn path_bits(self, bits: u8) -> Self {
+        let Self(base) = self;
+        Self(BaseAvSeg { fl_mlid: bits & 0x7f, ..base })
+    }
+
+    /// Adds a global route header.
+    #[must_use]
+    pub const fn with_grh(self, route: &GlobalRoute) -> FullAv {
+        let gid_fl = AV_GRH | (route.sgid_index as u32) << 20 | route.flow_label & 0x000f_ffff;
+        let grh = GrhAvSeg {
+            reserved0: Be32::new(0),
+            rmac: [0; 6],
+            tclass: route.traffic_class,
+            hop_limit: route.hop_limit,
+            grh_gid_fl: Be32::new(gid_fl),
+        };
+        FullAv(DatagramSeg { base: self.0, grh, rgid: route.dgid })
+    }
+}
+
+/// The base without a number and a key.
+const fn aimless(base: BaseAvSeg) -> BaseAvSeg {
+    BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), ..base }
+}
+
+impl Sealed for CompactAv {}
+impl AddressVector for CompactAv {
+    const DS: usize = size_of::<BaseAvSeg>() / DS_BYTES;
+
+    #[inline]
+    fn to_full(self) -> FullAv {
+        let grh = GrhAvSeg { reserved0: Be32::new(0), rmac: [0; 6], tclass: 0, hop_limit: 0, grh_gid_fl: Be32::new(0) };
+        FullAv(DatagramSeg { base: self.0, grh, rgid: [0; 16] })
+    }
+
+    #[inline]
+    fn base(&self) -> &BaseAvSeg {
+        &self.0
+    }
+
+    #[inline]
+    fn aim(self, key: u64, number: Qpn) -> Self {
+        Self(BaseAvSeg { key: Be64::new(key), dqp_dct: Be32::new(number.get()), ..self.0 })
+    }
+
+    #[inline]
+    fn aimless(self) -> Self {
+        Self(aimless(self.0))
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        sink.ds(self.0.into());
+    }
+}
+
+impl FullAv {
+    /// From libmlx5's own bytes, those of `struct mlx5_wqe_av`. Key and number are ignored: the queue pair's address
+    /// sets them.
+    #[must_use]
+    pub const fn from_seg(seg: DatagramSeg) -> Self {
+        Self(DatagramSeg { base: aimless(seg.base), ..seg })
+    }
+
+    /// The bytes as [`from_seg`](Self::from_seg) takes them.
+    #[must_use]
+    pub const fn seg(&self) -> &DatagramSeg {
+        &self.0
+    }
+
+    /// The compact form. `None` if the vector has a GRH or a MAC address, which a compact one cannot hold. All vectors
+    /// for RoCE have a MAC address.
+    #[must_use]
+    pub fn to_compact(self) -> Option<CompactAv> {
+        let compact = CompactAv(self.0.base);
+        (self == compact.to_full()).then_some(compact)
+    }
+}
+
+impl Sealed for FullAv {}
+impl AddressVector for FullAv {
+    const DS: usize = size_of::<DatagramSeg>() / DS_BYTES;
+
+    #[inline]
+    fn to_full(self) -> FullAv {
+        self
+    }
+
+    #[inline]
+    fn base(&self) -> &BaseAvSeg {
+        &self.0.base
+    }
+
+    #[inline]
+    fn aim(self, key: u64, number: Qpn) -> Self {
+        let dqp_dct = Be32::new(EXTENDED_AV | number.get());
+        let base = BaseAvSeg { key: Be64::new(key), dqp_dct, ..self.0.base };
+        Self(DatagramSeg { base, ..self.0 })
+    }
+
+    #[inline]
+    fn aimless(self) -> Self {
+        Self::from_seg(self.0)
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        let Self(DatagramSeg { base, grh, rgid }) = *self;
+        sink.ds(base.into());
+        sink.ds(grh.into());
+        sink.ds(rgid.into());
+    }
+}
+
+/// The address of a queue pair for datagrams: the route, its number and its Q_Key. It is the destination of a
+/// [request](crate::wqe::Request::to) for a [`Ud`](crate::transport::Ud) queue.
+///
+/// All its bytes are as in the WQE, so posting to it copies it. It becomes outdated only when the peer moves; keep one
+/// for each peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UdAddress<V = FullAv>(V);
+
+impl<V: AddressVector> UdAddress<V> {
+    /// The queue pair `qpn` at the end of `vector`, which accepts datagrams with `qkey`.
+    #[inline]
+    #[must_use]
+    pub fn new(vector: V, qpn: Qpn, qkey: Qkey) -> Self {
+        Self(vector.aim(u64::from(qkey.0) << 32, qpn))
+    }
+
+    /// The queue pair's number.
+    #[inline]
+    #[must_use]
+    pub fn qpn(&self) -> Qpn {
+        Qpn::truncate(self.0.base().dqp_dct.get())
+    }
+
+    /// The Q_Key.
+    #[inline]
+    #[must_use]
+    pub fn qkey(&self) -> Qkey {
+        Qkey((self.0.base().key.get() >> 32) as u32)
+    }
+
+    /// The same with a full address vector.
+    #[inline]
+    #[must_use]
+    pub fn to_full(self) -> UdAddress<FullAv> {
+        UdAddress::new(self.0.to_full(), self.qpn(), self.qkey())
+    }
+
+    /// The route.
+    #[inline]
+    #[must_use]
+    pub fn vector(&self) -> V {
+        self.0.aimless()
+    }
+}
+
+impl<V> Sealed for UdAddress<V> {}
+impl<V: AddressVector> Destination for UdAddress<V> {
+    const DS: usize = V::DS;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.0.encode(sink);
+    }
+}
+
+/// The address of a target of dynamic connections (DCT): the route, its number and its access key. It is the
+/// destination of a [request](crate::wqe::Request::to) for a [`Dci`](crate::transport::Dci) queue.
+///
+/// As with a [`UdAddress`], all its bytes are as in the WQE (rdma-core `providers/mlx5/qp.c`,
+/// `mlx5_send_wr_set_dc_addr`; UCX `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`).
+///
+/// ```
+/// use blueflame::types::{DcKey, Qpn, WrId};
+/// use blueflame::wqe::{self, CompactAv, DcAddress};
+/// use blueflame::{Remote, Rkey};
+///
+/// let target = DcAddress::new(CompactAv::new(0x12), Qpn::truncate(0x345), DcKey(0x1122_3344_5566_7788));
+/// let remote = Remote { addr: 0x1000, rkey: Rkey(0x11) };
+/// let _ = wqe::write(remote).to(target).inline(b"12 bytes fit").signaled(WrId(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DcAddress<V = FullAv>(V);
+
+impl<V: AddressVector> DcAddress<V> {
+    /// The target `dctn` at the end of `vector`, which serves requests with `key`.
+    #[inline]
+    #[must_use]
+    pub fn new(vector: V, dctn: Qpn, key: DcKey) -> Self {
+        Self(vector.aim(key.0, dctn))
+    }
+
+    /// The target's number (PRM "DCTN"), from the same number space as queue pairs.
+    #[inline]
+    #[must_use]
+    pub fn dctn(&self) -> Qpn {
+        Qpn::truncate(self.0.base().dqp_dct.get())
+    }
+
+    /// The access key.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> DcKey {
+        DcKey(self.0.base().key.get())
+    }
+
+    /// The same with a full address vector.
+    #[inline]
+    #[must_use]
+    pub fn to_full(self) -> DcAddress<FullAv> {
+        DcAddress::new(self.0.to_full(), self.dctn(), self.key())
+    }
+
+    /// The route.
+    #[inline]
+    #[must_use]
+    pub fn vector(&self) -> V {
+        self.0.aimless()
+    }
+
+    /// The target, by a stream of the initiator: for a [`DciStreams`](crate::transport::DciStreams) queue. There,
+    /// requests without `on` belong to stream 0.
+    #[inline]
+    #[must_use]
+    pub const fn on(self, stream: DciStream) -> DcStream<V> {
+        DcStream { address: self, stream }
+    }
+}
+
+impl<V> Sealed for DcAddress<V> {}
+impl<V: AddressVector> Destination for DcAddress<V> {
+    const DS: usize = V::DS;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.0.encode(sink);
+    }
+}
+
+/// A target, and the initiator's stream for its requests: made by [`DcAddress::on`]. The stream is in the control
+/// segment (rdma-core `providers/mlx5/qp.c`, `mlx5_send_wr_set_dc_addr_stream`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DcStream<V = FullAv> {
+    address: DcAddress<V>,
+    stream: DciStream,
+}
+
+impl<V: AddressVector> DcStream<V> {
+    /// The target.
+    #[inline]
+    #[must_use]
+    pub const fn address(&self) -> DcAddress<V> {
+        self.address
+    }
+
+    /// The stream.
+    #[inline]
+    #[must_use]
+    pub const fn stream(&self) -> DciStream {
+        self.stream
+    }
+}
+
+impl<V> Sealed for DcStream<V> {}
+impl<V: AddressVector> Destination for DcStream<V> {
+    const DS: usize = V::DS;
+
+    #[inline]
+    fn stream(&self) -> DciStream {
+        self.stream
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        self.address.encode(sink);
+    }
+}

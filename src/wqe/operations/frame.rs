@@ -1,0 +1,157 @@
+//! Ethernet frames, which raw packet queue pairs send. Knows no request.
+use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket};
+use crate::types::DS_BYTES;
+use crate::wqe::opcode::Opcode;
+use crate::wqe::operations::service::{Carries, Operation, SupportedOn};
+use crate::wqe::sealed::Sealed;
+use crate::wqe::seg::EthSeg;
+use crate::wqe::sink::Sink;
+use crate::wqe::words::be::{Be16, Be32};
+
+/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
+///
+/// With headers by value, a [template](crate::SendQueue::template) of the frame borrows nothing.
+pub trait InlineHeaders: Sealed + Copy {
+    /// Their number.
+    const BYTES: usize;
+
+    /// The bytes.
+    fn bytes(&self) -> &[u8];
+}
+
+impl Sealed for () {}
+impl InlineHeaders for () {
+    const BYTES: usize = 0;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        &[]
+    }
+}
+
+impl<const N: usize> InlineHeaders for [u8; N] {
+    const BYTES: usize = N;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl<const N: usize> InlineHeaders for &[u8; N] {
+    const BYTES: usize = N;
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        *self
+    }
+}
+
+/// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
+/// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)).
+///
+/// Its bytes are the [inline headers](crate::wqe::Request::inline_headers), if any, and then the payload, inline or
+/// gathered. Their places in the WQE are (offsets in bytes; *H* bytes of inline headers):
+///
+/// ```text
+///    0  control segment
+///   16  Ethernet segment: checksums, H
+///   30  frame byte 0, 1, ... H-1, one after the other; zeros up to the next 16 bytes
+///    D  data segments, or one inline segment: its length, and at D+4 frame byte H, H+1, ...
+///                                   H = 0: D = 32     H = 18: D = 48     H = 42: D = 80     H = 66: D = 96
+/// ```
+///
+/// ```
+/// use blueflame::types::{Lkey, WrId};
+/// use blueflame::{Sge, wqe};
+///
+/// let (headers, rest) = ([0; 42], Sge { addr: 0x7000, length: 1024, lkey: Lkey(0x22) });
+/// // Ethernet, IPv4 and UDP headers in the WQE, the checksums by the device, the datagram from registered memory.
+/// let _ = wqe::frame().inline_headers(&headers).l3_checksum().l4_checksum().gather([rest]).signaled(WrId(1));
+/// // All in the WQE. Headers that change from frame to frame can be in either part.
+/// let _ = wqe::frame().inline_headers(&headers).inline(b"an order");
+///
+/// // A frame of any length, all in the WQE.
+/// let frame: &[u8] = &[0; 98];
+/// if let Some((headers, rest)) = frame.split_first_chunk::<18>() {
+///     let _ = wqe::frame().inline_headers(headers).inline(rest);
+/// }
+/// ```
+///
+/// Too few or too many inline headers do not compile:
+///
+/// ```compile_fail,E0080
+/// # use blueflame::wqe;
+/// let _ = wqe::frame().inline_headers(&[0; 17]);
+/// ```
+/// ```compile_fail,E0080
+/// # use blueflame::wqe;
+/// let _ = wqe::frame().inline_headers(&[0; 979]); // a WQE of 64 DS, one too many
+/// ```
+///
+/// The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `copy_eth_inline_headers`,
+/// `mlx5_send_wr_send_eth`). It splits a frame after 18 bytes if the device needs inline headers, and has none
+/// otherwise. More inline headers are laid out as libmlx5 does for large sends (`set_tso_eth_seg`), and as DPDK does
+/// for small frames. DPDK puts small frames into the segment whole (`drivers/net/mlx5/mlx5_tx.h`,
+/// `mlx5_tx_eseg_data`).
+///
+/// You choose where the inline headers end. The WQE is smallest if they are the whole frame: a frame of 98 bytes then
+/// takes two WQEBBs, which hold only 94 bytes of a frame split after 18. A [template](crate::SendQueue::template) has
+/// the inline headers prepared, and each shot brings the rest. So in a template let them end where frames begin to
+/// differ.
+///
+/// Inline headers do not count as inline data of the queue's [limits](crate::wqe::Limits), neither here nor in libmlx5.
+/// Their limit is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame that the port can send.
+///
+/// There are no large sends (TSO, one WQE for many packets).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<H = ()> {
+    pub(in crate::wqe) headers: H,
+    /// `MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`.
+    pub(in crate::wqe) cs_flags: u8,
+}
+
+/// Has the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
+pub(in crate::wqe) const L3_CSUM: u8 = 1 << 6;
+/// Has the device compute TCP's or UDP's checksum (`MLX5_ETH_WQE_L4_CSUM`).
+pub(in crate::wqe) const L4_CSUM: u8 = 1 << 7;
+
+impl<H> Sealed for Frame<H> {}
+impl<H: InlineHeaders> Operation for Frame<H> {
+    const OPCODE: Opcode = Opcode::Send;
+    const DS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
+    const INLINE: bool = true;
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, sink: &mut S) {
+        let (start, rest) = match self.headers.bytes().split_first_chunk::<START>() {
+            Some((start, rest)) => (*start, rest),
+            None => ([0; START], [].as_slice()),
+        };
+        let segment = EthSeg {
+            rsvd0: Be32::new(0),
+            cs_flags: self.cs_flags,
+            rsvd1: 0,
+            mss: Be16::new(0),
+            rsvd2: Be32::new(0),
+            // Fewer than 1008: otherwise `inline_headers` would not have compiled.
+            inline_hdr_sz: Be16::new(H::BYTES as u16),
+            inline_hdr_start: start,
+        };
+        sink.ds(segment.into());
+        sink.bytes(rest);
+    }
+}
+impl<H: InlineHeaders> Carries for Frame<H> {}
+impl<const N: usize> SupportedOn<RawPacket> for Frame<[u8; N]> {}
+impl<const N: usize> SupportedOn<RawPacket> for Frame<&[u8; N]> {}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineNone>> for Frame<H> {}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineIp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineIp::LEAST, "inline headers are at least 34 bytes here");
+}
+impl<H: InlineHeaders> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H> {
+    const FITS: () = assert!(H::BYTES >= InlineTcpUdp::LEAST, "inline headers are at least 42 bytes here");
+}
+
+/// Bytes of inline headers in the first 16 bytes of the Ethernet segment.
+const START: usize = 2;

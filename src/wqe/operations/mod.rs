@@ -1,0 +1,18 @@
+//! The operations of requests, as types: each names its opcode, its segments and its transports. A function of
+//! [`wqe`](crate::wqe) begins a request of each.
+pub(super) mod copy;
+pub(super) mod frame;
+pub(super) mod service;
+pub(super) mod table;
+
+pub use super::keys::configure::ConfigureKey;
+pub use super::keys::window::{BindWindow, Invalidate};
+pub use super::payload::NoLocalMemory;
+pub use super::tags::entry::TagOperation;
+pub use copy::Opaque;
+pub use frame::Frame;
+pub use table::{
+    CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32,
+    MaskedFetchAdd64, MaskedFetchAdd128, Memcpy, Nop, Read, RecvEnable, Send, SendEnable, SendImm, SendInval, SetPsv,
+    TagAppend, TagRemove, TagSync, WaitCqe, WaitTime, Write, WriteImm,
+};

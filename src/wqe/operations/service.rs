@@ -1,0 +1,162 @@
+//! The traits of operations, and of the transports that have them. Knows no operation: they are in the
+//! [table](crate::wqe::operations::table).
+use crate::transport::{Signable, Signed, Transport};
+use crate::types::DciStream;
+use crate::wqe::opcode::Opcode;
+use crate::wqe::sealed::Sealed;
+use crate::wqe::sink::Sink;
+use crate::wqe::words::be::{Be32, Be128};
+
+/// An operation of a send queue and its operands.
+pub trait Operation: Sealed + Copy {
+    /// The device's opcode.
+    const OPCODE: Opcode;
+
+    /// The opcode modifier.
+    const OPMOD: u8 = 0;
+
+    /// DS of its segments, without control segment and payload.
+    const DS: usize;
+
+    /// Whether its segments carry data. If so, a request without a payload leaves the device nothing to fetch.
+    const INLINE: bool = false;
+
+    /// The control segment's last word: immediate data, a key to invalidate, or zero.
+    #[inline]
+    fn imm(&self) -> Be32 {
+        Be32::new(0)
+    }
+
+    /// The stream of a DCI that it is part of, for the control segment; 0 where there are none.
+    #[inline]
+    fn stream(&self) -> DciStream {
+        DciStream(0)
+    }
+
+    /// Writes its segments.
+    fn encode<S: Sink>(&self, sink: &mut S);
+}
+
+/// An operation that takes data from this side to the other, inline or from registered memory.
+pub trait Carries: Operation {}
+
+/// An operation that brings data from the other side to this one.
+pub trait Scatters: Operation {}
+
+/// An operation that returns the value it found.
+pub trait Fetches: Operation {
+    /// The value that the device writes into the memory for the result. It is a [`u64`], 8 bytes in the CPU's order
+    /// under Linux' driver ([`result`](crate::wqe::Request::result)); or a [`Be32`] or [`Be128`], 4 or 16 bytes in network
+    /// order.
+    type Found: Found;
+}
+
+/// The bytes that an atomic operation works on, as the device returns them.
+pub trait Found: Sealed + Copy {
+    /// The number of bytes.
+    const BYTES: u32;
+}
+
+impl Sealed for u64 {}
+impl Found for u64 {
+    // rdma-core `providers/mlx5/qp.c`, `MLX5_ATOMIC_SIZE`.
+    const BYTES: u32 = 8;
+}
+
+impl Sealed for Be32 {}
+impl Found for Be32 {
+    const BYTES: u32 = 4;
+}
+
+impl Sealed for Be128 {}
+impl Found for Be128 {
+    const BYTES: u32 = 16;
+}
+
+/// An operation that names a place in the peer's memory.
+pub trait HasRemote: Operation {
+    /// Offset of its remote address segment in the WQE, in DS.
+    const REMOTE_DS: usize = 1;
+}
+
+/// An operation that the transport `T` supports (IBTA vol. 1, 9.2.1, table "OpCode field", lists the operations of
+/// each service). Unsupported operations do not compile.
+///
+/// SEND with invalidate is for RC alone, although libmlx5 also lets an unreliable connection post it. The key travels
+/// in an extended header (IETH), and only RC has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
+/// reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
+///
+/// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a queue
+/// without a peer of its own, a request names a destination ([`To`](crate::wqe::address::To)): an address (UD), a target
+/// (DCI) or a shared receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory copies.
+///
+/// ```
+/// # use blueflame::{transport, types::Srqn, wqe::{UdAddress, SupportedOn, address::To, operations}};
+/// fn supported<T: transport::Transport, O: SupportedOn<T>>() {}
+/// supported::<transport::Rc, operations::Read>();
+/// supported::<transport::Uc, operations::Write>();
+/// supported::<transport::Ud, To<operations::Send, UdAddress>>();
+/// supported::<transport::XrcInitiator, To<operations::Read, Srqn>>();
+/// supported::<transport::Dci, operations::Memcpy>();
+/// supported::<transport::RawPacket<transport::InlineNone>, operations::Frame>();
+/// ```
+///
+/// An unreliable connection has no responses that could carry data:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{SupportedOn, operations}};
+/// # fn supported<T: transport::Transport, O: SupportedOn<T>>() {}
+/// supported::<transport::Uc, operations::Read>();
+/// ```
+///
+/// A datagram needs a destination:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{SupportedOn, operations}};
+/// # fn supported<T: transport::Transport, O: SupportedOn<T>>() {}
+/// supported::<transport::Ud, operations::Send>();
+/// ```
+///
+/// Frames have inline headers, unless the device needs none. Frames with fewer than the device needs do not compile:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{transport, wqe::{SupportedOn, operations}};
+/// # fn supported<T: transport::Transport, O: SupportedOn<T>>() {}
+/// supported::<transport::RawPacket, operations::Frame>();
+/// ```
+/// ```
+/// # use blueflame::{SendQueue, transport::{self, InlineTcpUdp}, wqe};
+/// fn send(sq: &mut SendQueue<transport::RawPacket<InlineTcpUdp>>, headers: &[u8; 42]) {
+///     let _ = sq.post(&wqe::frame().inline_headers(headers).inline(b"an order"));
+/// }
+/// # let _ = send as fn(_, _);
+/// ```
+/// ```compile_fail,E0080
+/// # use blueflame::{SendQueue, transport::{self, InlineTcpUdp}, wqe};
+/// # fn send(sq: &mut SendQueue<transport::RawPacket<InlineTcpUdp>>, headers: &[u8; 34]) {
+/// let _ = sq.post(&wqe::frame().inline_headers(headers).inline(b"an order"));
+/// # }
+/// # let _ = send as fn(_, _);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the transport `{T}` does not have the operation `{Self}`",
+    label = "READ, atomics and SEND with invalidate need a reliable connection",
+    note = "a UD queue sends `wqe::send().to(address)`, with or without immediate data",
+    note = "an initiator (DCI) takes every operation of a reliable connection, each `.to(dc_address)`; `.to(dc_stream)` if it has streams",
+    note = "requests of an XRC initiator name a shared receive queue: `wqe::send().to(srqn)`",
+    note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
+)]
+pub trait SupportedOn<T: Transport>: Operation {
+    /// Does not compile if the operation is too small for the transport.
+    #[doc(hidden)]
+    const FITS: () = ();
+}
+
+/// An operation that only some transports have. An operation of all transports is not one: [`Signed`] transports have
+/// it anyway.
+pub trait OfSome: Operation {}
+
+/// `Signed<T>` supports all of `T`'s operations.
+impl<T: Signable, O: SupportedOn<T> + OfSome> SupportedOn<Signed<T>> for O {
+    const FITS: () = <O as SupportedOn<T>>::FITS;
+}
