@@ -37,12 +37,13 @@ fn main() -> Result<(), Failure> {
     let completion_queue = || rings.completion_queue(uar.page(), 16).build();
     let (mut sends, mut receives, mut started, steps) =
         (completion_queue()?, completion_queue()?, completion_queue()?, completion_queue()?);
-    // It may name other queues in its requests.
+    // The master's requests may name other queues.
     let builder = pd.queue_pair::<Rc>(&rings, &steps, &steps).sends(8).receives(0);
     let mut master = builder.cross_channel().build_on(master_uar)?;
-    // It has no doorbell: its requests wait until a master enables them.
+    // The slave has no doorbell: its requests wait until a master enables them.
     let builder = pd.queue_pair::<Rc>(&rings, &started, &started).sends(8).receives(0).inline(64);
     let mut slave = builder.build_managed()?;
+    // The caller is a queue pair like any other.
     let builder = pd.queue_pair::<Rc>(&rings, &sends, &receives).sends(8).receives(8).inline(64);
     let mut caller = builder.build_on(uar)?;
     // ANCHOR_END: queues

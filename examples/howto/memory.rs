@@ -7,8 +7,7 @@ use std::os::unix::fs::FileExt;
 use blueflame::verbs::memory::{Prefetch, WindowType};
 use blueflame::verbs::{Access, Device, Error, Pool, ProtectionDomain};
 use blueflame::wqe::keys::{KeyRights, WindowRights};
-use blueflame::wqe::{self};
-use blueflame::{Remote, WrId};
+use blueflame::{Remote, WrId, wqe};
 use howto::{End, Failure};
 
 /// Bytes of a base page.

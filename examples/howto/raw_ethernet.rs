@@ -19,7 +19,7 @@ const EXPERIMENT: u16 = 0x88b5;
 /// A rule that gives frames of [`EXPERIMENT`] for one station to a queue pair, as long as it lives.
 struct Rule {
     flow: NonNull<sys::ibv_flow>,
-    /// The rule's, for its end: a rule keeps its queue pair.
+    /// Keeps the queue pair as long as the rule.
     _qp: Qp,
 }
 

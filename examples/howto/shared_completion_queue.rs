@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
     let mut polled = 0;
     howto::until(|| {
         polled += cq.poll_with(16, |cqe| -> Result<(), Failure> {
-            // Without an owner: of a queue pair that is gone. Its completion may come later than its end.
+            // No owner: the queue pair is gone, but its completion was still waiting.
             let Some(connection) = connections.find(&cqe) else { return Ok(()) };
             match cqe.check()? {
                 Side::Requester => {

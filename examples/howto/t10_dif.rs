@@ -2,11 +2,9 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
-use blueflame::wqe::WorkRequest;
-use blueflame::wqe::formats::T10Dif;
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed, Signature, SignedBlocks};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed, Signature, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
-use blueflame::wqe::{self, Fence};
+use blueflame::wqe::{self, Fence, WorkRequest};
 use blueflame::{PostError, WrId};
 use blueflame_devx::Context;
 use blueflame_devx::object::{Pd, SignatureKey};
