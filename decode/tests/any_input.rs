@@ -90,7 +90,7 @@ proptest! {
     }
 }
 
-/// What would take hours if anything were done for each pair of lines or words takes seconds.
+/// Input on which a step for each pair of lines or words would take hours takes seconds.
 #[test]
 fn long_inputs_take_seconds() {
     let len = if std::env::var_os("LONG").is_some() { 1 << 20 } else { 1 << 16 };

@@ -1,4 +1,4 @@
-//! The same CQE as each program dumps it. The dumps are what the programs have printed; the CQE is that of
+//! The same CQE as each program dumps it. The programs printed these dumps; the CQE is that of
 //! <https://github.com/ofiwg/libfabric/issues/4283>.
 //!
 //! Forms of dumps belong here. Whole messages from public threads belong in `golden.rs`.
@@ -237,7 +237,7 @@ fn a_compressed_block() {
 }
 
 /// The same file of Linux (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight are in the
-/// place behind the title and in each eighth place from it; what is in between is old.
+/// place after the title and in each eighth place from it; the bytes between are old.
 #[test]
 fn a_compressed_block_of_several_arrays() {
     let mut ring = vec![0; 24 * 64];

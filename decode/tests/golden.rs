@@ -1,4 +1,4 @@
-//! What people have pasted into public threads, and what it must be read as. The dumps are of real NICs.
+//! Dumps that users have pasted into public threads, and their meaning. The dumps are of real NICs.
 //!
 //! Text that somebody published belongs here. Dumps written by hand belong in `dumps.rs` and `wqes.rs`.
 
@@ -7,7 +7,7 @@ use blueflame_decode::{Kind, Options, decode};
 /// A record that must be found: its kind, its title, and some of its fields.
 type Expected = (Kind, &'static str, &'static [(&'static str, u64)]);
 
-/// Who printed it and where it was pasted; the text; what is in it.
+/// The printing program and the thread; the text; its content.
 const CASES: &[(&str, &str, &[Expected])] = &[
     (
         "libmlx5; https://github.com/ofiwg/libfabric/issues/4283",
@@ -296,7 +296,7 @@ const LOGGED_FLUSH: Expected = (
     &[("cqn", 0x406), ("syndrome", 5), ("vendor_err_synd", 0xf9)],
 );
 
-/// What UCX says of a WQE beside its numbers.
+/// The words of UCX about a WQE, beside its numbers.
 #[test]
 fn words_of_ucx() {
     for (words, opcode, flags) in

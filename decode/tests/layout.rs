@@ -38,7 +38,7 @@ fn tables_agree_with_the_installed_header() {
             table.insert(format!("sizeof(struct {})", layout.name), layout.bytes as u64);
         }
     }
-    // What completions of tag matching have in the place of the first fields.
+    // Completions of tag matching have these in place of the first fields.
     for field in [&cqe::TM_CQE, &cqe::TMH_CQE].iter().flat_map(|layout| layout.fields) {
         let name = field.name.split(':').next().unwrap_or(field.name);
         if name.starts_with("tm") && name.contains('.') {

@@ -214,7 +214,7 @@ fn a_copy() {
     assert_eq!(names(&record)[1..], ["mlx5_mmo_metadata_seg", "mlx5_wqe_data_seg", "mlx5_wqe_data_seg"]);
 }
 
-/// What is in front of the operation's segments is found by what fits.
+/// The decoder finds the segments before the operation's by trying which fit.
 #[test]
 fn addresses() {
     let raddr = "00007f0000000000 00000300 00000000";
@@ -240,7 +240,7 @@ fn addresses() {
     assert_eq!((names(&told)[1], told.notes.len()), ("mlx5_wqe_av", 0));
 }
 
-/// What cannot be is said.
+/// Impossible values are reported.
 #[test]
 fn what_is_odd() {
     let odd = |parts: &[&str], what: &str| {

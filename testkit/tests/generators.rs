@@ -1,4 +1,4 @@
-//! Generated requests are such that queues take them, and mean what they say.
+//! Queues accept generated requests, and perform them as described.
 //!
 //! Random requests belong here. Pairs of queues belong in `pairs.rs`.
 

@@ -16,7 +16,7 @@ use softhca::embedded::{ConnectOptions, RegisterOptions};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Sends a message by `kind` and looks at what arrives.
+/// Sends a message by `kind` and checks its arrival.
 fn message<T: Service>(mut pair: Pair<T>, threaded: bool) -> Outcome {
     let (mut ours, theirs) = (pair.near.buffer(64)?, pair.far.buffer(64)?);
     ours.write(0, b"a message");
@@ -164,7 +164,7 @@ fn queues_change_places() -> Outcome {
     Ok(())
 }
 
-/// A queue outlives everything but what it needs.
+/// A queue outlives everything except the objects that it needs.
 #[test]
 fn a_queue_keeps_its_device() -> Outcome {
     let Pair { near, far } = connected_pair::<transport::Rc>()?;
