@@ -35,7 +35,7 @@ pub const DC_KEY: DcKey = DcKey(0x1111_1111_2222_2222);
 /// let mut far = DcTarget::new(&there, &Shape::default(), &options)?;
 /// let mailbox = far.buffer(64)?;
 /// // SAFETY: the buffer is looked at when the message has arrived.
-/// unsafe { far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+/// unsafe { far.rq.post_unchecked(WrId(7), &[mailbox.sge(..)])? };
 /// near.sq.post(&wqe::send().to(far.address()).inline(b"hello"))?;
 /// run_until_idle(&[&here, &there])?;
 /// let cqe = far.cq.poll().expect("a message");

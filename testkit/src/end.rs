@@ -171,7 +171,7 @@ impl<R: Register> End<Ud, R> {
     /// let mut pair = blueflame_testkit::connected_pair::<transport::Ud>()?;
     /// let mailbox = pair.far.buffer(Grh::BYTES + 64)?;
     /// // SAFETY: the buffer is looked at when the datagram has arrived.
-    /// unsafe { pair.far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+    /// unsafe { pair.far.rq.post_unchecked(WrId(7), &[mailbox.sge(..)])? };
     /// pair.near.sq.post(&wqe::send().to(pair.far.address()).inline(b"hello"))?;
     /// pair.run_until_idle()?;
     /// let cqe = pair.far.cq.poll().expect("a datagram");

@@ -23,7 +23,7 @@ use crate::shape::Shape;
 /// let mut pair = testkit::connected_pair::<transport::Uc>()?;
 /// let mailbox = pair.far.buffer(64)?;
 /// // SAFETY: the buffer is looked at when the message has arrived.
-/// unsafe { pair.far.rq.post(blueflame::WrId(7), &[mailbox.sge(..)])? };
+/// unsafe { pair.far.rq.post_unchecked(blueflame::WrId(7), &[mailbox.sge(..)])? };
 /// pair.near.sq.post(&blueflame::wqe::send().inline(b"hello"))?;
 /// pair.run_until_idle()?;
 /// let cqe = pair.far.cq.poll().expect("a message");

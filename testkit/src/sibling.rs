@@ -31,7 +31,7 @@ use crate::shape::Shape;
 ///     sibling.connect(&client.endpoint(), &options)?;
 ///     client.connect(&sibling.endpoint(), &options)?;
 ///     // SAFETY: the buffer is looked at when the messages have arrived.
-///     unsafe { server.rq.post(WrId(n), &[mailbox.slot(n as usize, 64)])? };
+///     unsafe { server.rq.post_unchecked(WrId(n), &[mailbox.slot(n as usize, 64)])? };
 ///     siblings.push(sibling);
 ///     clients.push(client);
 /// }

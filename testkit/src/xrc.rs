@@ -31,7 +31,7 @@ use crate::shape::Shape;
 /// target.connect(&near.endpoint(), &options)?;
 /// let mailbox = there.buffer(64)?;
 /// // SAFETY: the buffer is looked at when the message has arrived.
-/// unsafe { far.rq.post(WrId(7), &[mailbox.sge(..)])? };
+/// unsafe { far.rq.post_unchecked(WrId(7), &[mailbox.sge(..)])? };
 /// near.sq.post(&wqe::send().to(far.srqn()).inline(b"hello"))?;
 /// run_until_idle(&[&here, &there])?;
 /// let cqe = far.cq.poll().expect("a message");
