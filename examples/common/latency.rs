@@ -1,5 +1,6 @@
 //! Times, and how they are reported.
 
+#[cfg(feature = "svg")]
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, svg};
+use crate::Failure;
 
 /// The longest time told from longer ones: an hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
@@ -19,6 +20,7 @@ pub struct ReportOptions {
     #[arg(long)]
     pub json: bool,
     /// Draw a histogram of the times
+    #[cfg(feature = "svg")]
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
@@ -75,11 +77,13 @@ impl Latencies {
     ///
     /// # Errors
     /// The file cannot be written.
+    #[cfg_attr(not(feature = "svg"), expect(unused_variables, reason = "nothing draws"))]
     pub fn draw(&self, title: &str, options: &ReportOptions) -> Result<(), Failure> {
-        match &options.svg {
-            Some(file) => svg::draw(&self.0, title, file),
-            None => Ok(()),
+        #[cfg(feature = "svg")]
+        if let Some(file) = &options.svg {
+            crate::svg::draw(&self.0, title, file)?;
         }
+        Ok(())
     }
 }
 
@@ -94,7 +98,7 @@ pub(crate) fn us(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1000.0
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "svg"))]
 mod tests {
     use super::*;
 

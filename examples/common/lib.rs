@@ -9,6 +9,7 @@ mod latency;
 pub mod pingpong;
 mod process;
 mod setup;
+#[cfg(feature = "svg")]
 mod svg;
 
 pub use failure::{Failure, exit};

@@ -3,8 +3,9 @@
 use super::abi::{IrqInfo, IrqSet, irq, irq_flag, irq_set_flag};
 use crate::process::fds::Own;
 use crate::process::{Errno, lock, user};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use softhca::pci::{Interrupts, VECTORS};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 /// An event file of the program's, by a descriptor of ours.
@@ -33,12 +34,11 @@ impl Event {
 
     /// Counts one more. A file that has no room has events that nobody has taken: the function does not wait for that.
     fn raise(&self) {
-        let mut room = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one entry, a local.
-        if unsafe { libc::poll(&mut room, 1, 0) } == 1 && room.revents & libc::POLLOUT != 0 {
-            let one = 1_u64;
-            // SAFETY: eight bytes of a local.
-            unsafe { libc::write(self.file.as_raw_fd(), (&raw const one).cast(), size_of_val(&one)) };
+        let mut room = [PollFd::new(&self.file, PollFlags::OUT)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut room, Some(&at_once)) == Ok(1) && room[0].revents().contains(PollFlags::OUT) {
+            // Another thread may have filled it since.
+            let _ = rustix::io::write(&self.file, &1_u64.to_ne_bytes());
         }
     }
 }
@@ -181,6 +181,7 @@ impl Vectors {
 mod tests {
     use super::*;
     use irq_set_flag::{ACTION_MASK, ACTION_TRIGGER, DATA_BOOL, DATA_EVENTFD, DATA_NONE};
+    use std::os::fd::AsRawFd;
 
     fn event_file() -> OwnedFd {
         // SAFETY: a new descriptor, which nobody else has.

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 use wait_timeout::ChildExt;
 
@@ -117,10 +116,8 @@ fn run(options: &Options) -> Result<()> {
         "round trip p50 (us)",
         "p99 (us)",
     ]);
-    let progress = ProgressBar::new(PAIRS.len() as u64)
-        .with_style(ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg}").context("progress bar")?);
-    for pair in &PAIRS {
-        progress.set_message(format!("{} <- {}", pair.server.name(), pair.client.name()));
+    for (number, pair) in PAIRS.iter().enumerate() {
+        eprintln!("{}/{} {} <- {}", number + 1, PAIRS.len(), pair.server.name(), pair.client.name());
         let outcome = exchange(options, pair)
             .with_context(|| format!("server {}, client {}", pair.server.name(), pair.client.name()))?;
         let number = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
@@ -134,9 +131,7 @@ fn run(options: &Options) -> Result<()> {
             number(outcome.p50.map(|us| format!("{us:.1}"))),
             number(outcome.p99.map(|us| format!("{us:.1}"))),
         ]);
-        progress.inc(1);
     }
-    progress.finish_and_clear();
     println!("{table}");
     println!("Times are those of a software device on this CPU; they say nothing about a NIC.");
     Ok(())
