@@ -1,8 +1,8 @@
 //! How WQEs are copied to BlueFlame, chosen when the program starts: by argument, by `BLUEFLAME_COPY`, or by measuring.
 //!
-//! `cargo run --example copy_routines --no-default-features --features std -- [probe | 8x8 | sse | avx512 | …]` needs no NIC:
-//! the device is a software mlx5 in this process. Everything after the choice is one generic function, compiled for each
-//! routine, with no trace of the others in it.
+//! `cargo run --example copy_routines --no-default-features --features std -- [probe | 8x8 | sse | avx512 | …]` needs
+//! no NIC: the device is a software mlx5 in this process. Everything after the choice is one generic function, compiled
+//! for each routine, with no trace of the others in it.
 
 use std::{env, error::Error, mem::MaybeUninit, ptr::NonNull, time::Instant};
 
@@ -69,8 +69,8 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     routine.dispatch(Trading { register: register()?, hca, window, sq, cq })?
 }
 
-/// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece; this device, which looks at
-/// its registers after a whole slice, finds the last two.
+/// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece; this device, which
+/// looks at its registers after a whole slice, finds the last two.
 fn probe(
     sq: &mut SendQueue<transport::Rc>,
     cq: &mut CompletionQueue,

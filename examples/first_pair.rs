@@ -1,7 +1,8 @@
 //! A first connection: two queue pairs of one device, and a WRITE from one to the other.
 //!
-//! It takes no options and uses port 1 of the first mlx5 device, so it runs on the software device (`./run example first_pair`)
-//! and on a NIC. `docs/tutorial/first-pair.md` explains each step, and the front page shows the program.
+//! It takes no options and uses port 1 of the first mlx5 device, so it runs on the software device
+//! (`./run example first_pair`) and on a NIC. `docs/tutorial/first-pair.md` explains each step, and the front page
+//! shows the program.
 
 // ANCHOR: program
 use blueflame::verbs::{Access, Device, Pool};

@@ -1,17 +1,18 @@
-//! Why memory is registered before the I/O path: what a registration costs, beside a buffer of memory registered at start.
+//! Why memory is registered before the I/O path: what a registration costs, beside a buffer of memory registered at
+//! start.
 //!
 //! ```text
 //! registration                    # a table, 4 KiB to 256 MiB
 //! registration --max-bytes 1048576 --json
 //! ```
 //!
-//! Registers and deregisters memory of each size, on base pages and on huge pages, touched before or not: what nobody has touched,
-//! the kernel has to find and to clear while it registers. Beside it, in the same rounds, takes a buffer of that size from a
-//! [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians; they depend on the machine and
-//! its kernel, so compare the ratios, which are of one round each.
+//! Registers and deregisters memory of each size, on base pages and on huge pages, touched before or not: what nobody
+//! has touched, the kernel has to find and to clear while it registers. Beside it, in the same rounds, takes a buffer
+//! of that size from a [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians;
+//! they depend on the machine and its kernel, so compare the ratios, which are of one round each.
 //!
-//! It moves no data: any device of libibverbs will do. Under `softhca-run` no kernel pins pages, so that a registration costs
-//! little there; in a guest (`./run guest`) and on a NIC it is Linux that registers.
+//! It moves no data: any device of libibverbs will do. Under `softhca-run` no kernel pins pages, so that a registration
+//! costs little there; in a guest (`./run guest`) and on a NIC it is Linux that registers.
 //!
 //! Exit code: 0 when all went well, 1 for a failure of setup, 2 for a wrong call.
 

@@ -1,4 +1,5 @@
-//! One-way latency of RDMA WRITEs, measured as perftest's `ib_write_lat` does: half the time from a WRITE to the answer.
+//! One-way latency of RDMA WRITEs, measured as perftest's `ib_write_lat` does: half the time from a WRITE to the
+//! answer.
 //!
 //! ```text
 //! write_latency                  # the server
@@ -12,9 +13,9 @@
 //!     |  <--- WRITE, last byte = mark ------   |
 //! ```
 //!
-//! Nobody waits for a completion: each side sees the other's message in its own memory. The request is prepared once, as a
-//! template; a shot brings the mark, and one of eight asks for a completion, so that the queue's space comes back. Sizes of a power
-//! of two up to `-I` go inline, others from registered memory.
+//! Nobody waits for a completion: each side sees the other's message in its own memory. The request is prepared once,
+//! as a template; a shot brings the mark, and one of eight asks for a completion, so that the queue's space comes back.
+//! Sizes of a power of two up to `-I` go inline, others from registered memory.
 
 use std::net::TcpStream;
 use std::process::ExitCode;
@@ -152,8 +153,8 @@ impl Side {
         let last = self.outgoing.as_ptr();
         let message = [self.outgoing.sge_of(0..size as usize)];
         self.exchange(size, options, template.wqebbs(), |sq, mark, signaled| {
-            // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so the device
-            // has read it; and should it send it again, then with a mark that the peer does not wait for.
+            // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so
+            // the device has read it; and should it send it again, then with a mark that the peer does not wait for.
             unsafe {
                 last.add(size as usize - 1).write_volatile(mark);
                 sq.fire_unchecked(&template.signaled_if(signaled, WrId(0)), &message)

@@ -1,4 +1,5 @@
-//! The data path of NVIDIA/Mellanox mlx5 NICs (ConnectX-4 and later, BlueField) from user space, in plain loads and stores.
+//! The data path of NVIDIA/Mellanox mlx5 NICs (ConnectX-4 and later, BlueField) from user space, in plain loads and
+//! stores.
 //!
 //! An RDMA NIC moves data between the memories of two machines without their kernels. Your program stores a *request*
 //! in memory and wakes the NIC by one store to the NIC. The NIC moves the data and stores a *completion* in memory,

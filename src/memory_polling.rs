@@ -95,7 +95,8 @@ impl<'m> PolledMemory<'m> {
     /// The `len` bytes at `start`, of which the last is the flag.
     ///
     /// # Safety
-    /// For `'m` they are valid for reads, and written by devices or by atomic stores only: no reference to them is written through.
+    /// For `'m` they are valid for reads, and written by devices or by atomic stores only: no reference to them is
+    /// written through.
     #[must_use]
     pub const unsafe fn from_raw(start: NonNull<u8>, len: NonZeroUsize) -> Self {
         Self { start, payload: len.get() - 1, memory: PhantomData }

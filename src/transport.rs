@@ -258,7 +258,8 @@ impl Streams for DciStreams {}
 ///
 /// `blueflame-devx` creates such queue pairs. `verbs` creates them where libmlx5 does: in processes with the
 /// environment variable `MLX5_QP_SIGNATURE`. Receives of a queue pair's own receive queue are also signed
-/// ([`SignedRecv`]). Receives of shared queues are not: no public driver computes their signatures. Frames are not [signed](Signable): Linux has no flag for that.
+/// ([`SignedRecv`]). Receives of shared queues are not: no public driver computes their signatures. Frames are not
+/// [signed](Signable): Linux has no flag for that.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<T>(PhantomData<T>);
 
@@ -286,8 +287,8 @@ impl<T: Signable + Receives> Receives for Signed<T> {}
 impl<T: Signable + Initiator> Initiator for Signed<T> {}
 impl<T: Signable + Streams> Streams for Signed<T> {}
 
-/// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement for the
-/// inline headers of each frame. The default, [`InlineL2`], is right for every device.
+/// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
+/// for the inline headers of each frame. The default, [`InlineL2`], is right for every device.
 ///
 /// Its queues send frames only:
 ///

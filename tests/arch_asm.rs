@@ -1,8 +1,8 @@
 //! The instructions of every barrier and every copy routine on every architecture, against a committed table.
 //!
-//! The files of `src/arch` are compiled as they are, without a standard library, for each target, and the assembly that comes
-//! out is compared with `arch_asm/expected.txt`: a barrier that went missing, or grew weaker, fails here, on any machine.
-//! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
+//! The files of `src/arch` are compiled as they are, without a standard library, for each target, and the assembly that
+//! comes out is compared with `arch_asm/expected.txt`: a barrier that went missing, or grew weaker, fails here, on any
+//! machine. After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
 //!
 //! A second check is for the compiler: a store before a barrier must not be merged with one after it.
 //!
@@ -127,7 +127,8 @@ fn source_of(arch: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/arch/{arch}.rs"))
 }
 
-/// Everything that the table says of one target; and what it does not say, if the compiler merges stores around a barrier.
+/// Everything that the table says of one target; and what it does not say, if the compiler merges stores around a
+/// barrier.
 fn describe(target: &str, arch: &str, barriers: &Path) -> String {
     let assembly = assembly(target, arch, barriers);
     let mut text = String::new();

@@ -1,9 +1,9 @@
 //! A device that writes a CQE between any two loads of a poll.
 //!
 //! The ring's page is closed, so each access to it traps: the handler plays the device, opens the page, lets the one
-//! instruction go (single step) and closes it again. So the CQE's fields can be written just before the k-th access and its
-//! owner byte just before any later one, for all k: no thread has to win a race. What polling returns may be nothing, or the
-//! new CQE whole; a field that was loaded before the owner byte said so is an old one.
+//! instruction go (single step) and closes it again. So the CQE's fields can be written just before the k-th access and
+//! its owner byte just before any later one, for all k: no thread has to win a race. What polling returns may be
+//! nothing, or the new CQE whole; a field that was loaded before the owner byte said so is an old one.
 //!
 //! The order of the loads of a poll belongs here. The meaning of a CQE belongs in `tests/completion`.
 
@@ -99,8 +99,8 @@ extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut lib
 type Seen = (u16, u32, u32);
 const NEW: Seen = (0x1234, 0x00ab_cdef, 0x0102_0304);
 
-/// Polls once a ring of CQEs of `size` bytes, with a device that acts before these accesses. Says how many accesses there
-/// were.
+/// Polls once a ring of CQEs of `size` bytes, with a device that acts before these accesses. Says how many accesses
+/// there were.
 fn polled<M: PollMode<Packing = ()>>(
     size: u32,
     [fields_at, owner_at]: [usize; 2],

@@ -132,8 +132,8 @@ fn kind(entry: Option<GidEntry>) -> Option<GrhKind> {
     })
 }
 
-/// Datagrams one way and answers the other, over every path: by the address that the peer told, and by that which its datagram
-/// tells.
+/// Datagrams one way and answers the other, over every path: by the address that the peer told, and by that which its
+/// datagram tells.
 #[test]
 fn datagrams_are_answered() {
     let device = device();
@@ -277,8 +277,8 @@ fn timestamps_are_the_time() {
     }
 }
 
-/// Memory that a program unmaps while it is registered. A NIC would write to its pages, which nobody else has any more; the software
-/// device says that it cannot.
+/// Memory that a program unmaps while it is registered. A NIC would write to its pages, which nobody else has any more;
+/// the software device says that it cannot.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_receive_into_memory_that_was_unmapped_fails() {
@@ -293,8 +293,8 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let mut pair = pd.queue_pair::<Ud>(&cq, &cq).sends(1).receives(1).build().expect("a queue pair");
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: new memory, registered, and replaced by nothing while the device may write there. The address stays taken: whatever else was
-    // mapped there, the device would write to.
+    // SAFETY: new memory, registered, and replaced by nothing while the device may write there. The address stays
+    // taken: whatever else was mapped there, the device would write to.
     let region = unsafe {
         let at = libc::mmap(std::ptr::null_mut(), PAGE, prot, flags, -1, 0);
         assert_ne!(at, libc::MAP_FAILED);

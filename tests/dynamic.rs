@@ -245,7 +245,8 @@ fn a_wrong_key_ends_the_initiator_until_it_is_reset() {
     }
 }
 
-/// A stream whose request fails is flushed until it is reset, and others go on; with the last one that may fail, the initiator does.
+/// A stream whose request fails is flushed until it is reset, and others go on; with the last one that may fail, the
+/// initiator does.
 #[test]
 fn streams_fail_alone_and_work_again_when_they_are_reset() {
     let device = device();
@@ -416,9 +417,10 @@ fn what_cannot_be_is_refused() {
     assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
 }
 
-/// What `ib_send_lat` of perftest tells its peer by TCP: its version, sizes, and, with colons between, the numbers of two queue pairs.
-/// One is its initiator. The other is its target, whose number is told once it has one. Nothing tells an access key: all of perftest
-/// have the same. So programs that exchange other things, as `dc_pingpong` does, do not find it.
+/// What `ib_send_lat` of perftest tells its peer by TCP: its version, sizes, and, with colons between, the numbers of
+/// two queue pairs. One is its initiator. The other is its target, whose number is told once it has one. Nothing tells
+/// an access key: all of perftest have the same. So programs that exchange other things, as `dc_pingpong` does, do not
+/// find it.
 struct Perftest {
     stream: TcpStream,
     /// The PSN by which the target is told from the initiator.

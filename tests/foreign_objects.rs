@@ -1,5 +1,5 @@
-//! Each device numbers its objects, and each open has its own handles. So every call refuses objects of other devices, and of the
-//! same device opened again: the kernel would take a foreign handle for an object of its own.
+//! Each device numbers its objects, and each open has its own handles. So every call refuses objects of other devices,
+//! and of the same device opened again: the kernel would take a foreign handle for an object of its own.
 //!
 //! A call that must refuse an object of another open device belongs here. Other refusals of setup belong in
 //! `tests/verbs`.

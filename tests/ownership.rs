@@ -1,5 +1,6 @@
-//! A program without `unsafe` does at random what safe code can do to queues and completions, with traffic under way on two devices of
-//! this process, and a model knows who owns each buffer: `fuzz/targets/src/ownership`. Every run of a case is the same.
+//! A program without `unsafe` does at random what safe code can do to queues and completions, with traffic under way on
+//! two devices of this process, and a model knows who owns each buffer: `fuzz/targets/src/ownership`. Every run of a
+//! case is the same.
 //!
 //! `./run fuzz 3600 ownership` does it for an hour, with libFuzzer and the address sanitizer.
 //!

@@ -86,7 +86,8 @@ impl End {
         Self { pair, cq, _domain: domain, buffer, posted: 0, done: 0 }
     }
 
-    /// Writes the number of the request, if there is room, and takes the completions that there are; false after an error.
+    /// Writes the number of the request, if there is room, and takes the completions that there are; false after an
+    /// error.
     fn step(&mut self) -> bool {
         let number = (self.posted + 1).to_le_bytes();
         let request = wqe::write(self.buffer.remote()).inline(&number).signaled(WrId(self.posted));
@@ -183,7 +184,8 @@ fn the_child_of_a_fork_has_no_ring_of_its_parents() {
     assert!(end.step());
     // SAFETY: it makes pipes, and writes to them.
     assert_eq!(unsafe { in_child(|| mapped(&places)) }, 0);
-    // The parent goes on, in the pages that the device knows: from the first write on they would be others if the child had them.
+    // The parent goes on, in the pages that the device knows: from the first write on they would be others if the child
+    // had them.
     for _ in 0..100 {
         assert!(end.step());
     }

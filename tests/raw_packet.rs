@@ -104,7 +104,8 @@ fn receives_posted_early_are_kept() {
         unsafe { rq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
     }
     pair.activate(&port).expect("ready to send");
-    // On its way libmlx5 tells the device that there are none. No rule brings frames here, so only an error completes them.
+    // On its way libmlx5 tells the device that there are none. No rule brings frames here, so only an error completes
+    // them.
     pair.qp.to_error().expect("ERR");
     for tag in 0..3 {
         let rq = pair.rq.as_mut().expect("a receive queue");
@@ -334,7 +335,8 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     assert_eq!(unsafe { sys::ibv_destroy_qp(raw.as_ptr()) }, 0);
 }
 
-/// A sender, and a receiver on a completion queue where the sender's requests complete, too. Frames come with the sender's number as tag.
+/// A sender, and a receiver on a completion queue where the sender's requests complete, too. Frames come with the
+/// sender's number as tag.
 struct Lab {
     /// Nobody else's: tests run side by side, and rules of another test must not match.
     station: [u8; 6],
@@ -371,7 +373,8 @@ impl Lab {
         unsafe { rq.post_unchecked(WrId(tag), &[self.buffer.sge()]) }.expect("room");
     }
 
-    /// Sends a frame, and waits until the completion of its receive lies in the queue. That of the send is there, too, if `sent`.
+    /// Sends a frame, and waits until the completion of its receive lies in the queue. That of the send is there, too,
+    /// if `sent`.
     fn deliver(&mut self, sent: bool) {
         let frame = frame(self.station, 7);
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");

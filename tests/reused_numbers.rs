@@ -1,4 +1,5 @@
-//! Queue pair numbers that the device gives out again, while completions of the queue pair before lie in a completion queue.
+//! Queue pair numbers that the device gives out again, while completions of the queue pair before lie in a completion
+//! queue.
 //!
 //! Numbers that come back belong here. Other ends of a queue pair belong in `tests/lifecycle`.
 //!

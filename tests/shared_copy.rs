@@ -47,8 +47,8 @@ fn breakpoint(child: Pid, mut step: Option<&mut dyn FnMut(u64)>) -> u64 {
     }
 }
 
-/// Compiles the program with `call` of the source `copy` as its way to copy from `shared` to the slice `out`, and steps it;
-/// whether it used what it had checked.
+/// Compiles the program with `call` of the source `copy` as its way to copy from `shared` to the slice `out`, and steps
+/// it; whether it used what it had checked.
 fn looks_once(name: &str, copy: &str, call: &str) -> bool {
     let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("shared_copy_{name}"));
     std::fs::create_dir_all(&work).unwrap();

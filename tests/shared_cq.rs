@@ -105,7 +105,8 @@ fn each_completion_finds_its_connection() {
     for round in 0..ROUNDS {
         connections.iter_mut().for_each(|(_, it)| server.exchange(it, it.name * ROUNDS + round));
         let indices = server.poll(&mut connections, 2 * QUEUE_PAIRS as usize);
-        // libmlx5 gives each queue pair an index of its own, and the device puts it into all of its completions, sends and receives.
+        // libmlx5 gives each queue pair an index of its own, and the device puts it into all of its completions, sends
+        // and receives.
         let distinct: BTreeSet<_> = indices.values().flatten().collect();
         assert_eq!((indices.len(), distinct.len()), (QUEUE_PAIRS as usize, QUEUE_PAIRS as usize), "{indices:?}");
         assert!(indices.values().all(|of_one| of_one.len() == 1), "{indices:?}");
@@ -258,8 +259,8 @@ impl Shop {
     }
 }
 
-/// One shared queue, one completion queue, each completion found by its number, and more receives posted each time that the queue
-/// tells that it runs low, and not before. A client that leaves takes none along.
+/// One shared queue, one completion queue, each completion found by its number, and more receives posted each time that
+/// the queue tells that it runs low, and not before. A client that leaves takes none along.
 #[test]
 fn receives_of_many_clients_are_refilled_when_they_run_low() {
     let mut shop = Shop::new(12);

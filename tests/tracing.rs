@@ -1,4 +1,5 @@
-//! Events of setup, as a subscriber of `tracing` gets them: numbers, states, connections, errors, and none on the data path.
+//! Events of setup, as a subscriber of `tracing` gets them: numbers, states, connections, errors, and none on the data
+//! path.
 //!
 //! Events of setup belong here. Texts of errors belong in `tests/lifecycle`.
 //!

@@ -23,8 +23,8 @@ const UP_TO_16_BYTES: u8 = 4;
 /// `MLX5_ATOMIC_REQ_MODE_HOST_ENDIANNESS`).
 const HOST_MODE: u8 = 1;
 
-/// Byte order of the 8 bytes that an atomic operation fetches ([`result`](blueflame::wqe::Request::result)). Operands are encoded
-/// alike in both; numbers of 4 and 16 bytes come in network order in both.
+/// Byte order of the 8 bytes that an atomic operation fetches ([`result`](blueflame::wqe::Request::result)). Operands
+/// are encoded alike in both; numbers of 4 and 16 bytes come in network order in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchedOrder {
     /// The CPU's order: Linux' driver has requested it (`handle_hca_cap_atomic`).
@@ -58,7 +58,8 @@ impl Context {
     }
 
     /// Whether queue pairs, targets of dynamic connections among them, have masked atomics on words of type `W`
-    /// ([`masked_compare_swap`](blueflame::wqe::masked_compare_swap), [`masked_fetch_add`](blueflame::wqe::masked_fetch_add)).
+    /// ([`masked_compare_swap`](blueflame::wqe::masked_compare_swap),
+    /// [`masked_fetch_add`](blueflame::wqe::masked_fetch_add)).
     ///
     /// # Errors
     /// [`Error::Capability`], which names the missing capability, or [`Error::Command`].

@@ -106,8 +106,8 @@ impl<T: Capabilities> Deref for Caps<T> {
             assert!(T::BYTES <= CAPABILITY_BYTES, "a set is longer than the answer");
             assert!((QueryHcaCapOut::BYTES - CAPABILITY_BYTES).is_multiple_of(4), "a set begins at a word");
         }
-        // SAFETY: it begins at a word of a structure that is aligned to words, as sets are at most (`Structure`). It ends inside: both are
-        // asserted above, for the caller's own sets, too.
+        // SAFETY: it begins at a word of a structure that is aligned to words, as sets are at most (`Structure`). It
+        // ends inside: both are asserted above, for the caller's own sets, too.
         unsafe { part(self.answer.as_bytes(), QueryHcaCapOut::BYTES - CAPABILITY_BYTES) }
     }
 }

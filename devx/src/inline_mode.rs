@@ -47,7 +47,8 @@ impl Context {
         }
     }
 
-    /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have the headers of `M` inline. The device needs no more than these.
+    /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have the headers of `M` inline. The device needs no
+    /// more than these.
     ///
     /// If the capability is `VPORT_CONTEXT`, drivers write the port's mode to the field. Otherwise they leave it 0
     /// (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).

@@ -1,4 +1,5 @@
-//! Each description of a structure against the tables made of the headers of other drivers: `prm/mlx5_ifc.txt`, `prm/more.txt`.
+//! Each description of a structure against the tables made of the headers of other drivers: `prm/mlx5_ifc.txt`,
+//! `prm/more.txt`.
 //!
 //! Layouts of commands belong here. The bytes of a whole mailbox belong in `golden.rs`.
 
@@ -117,7 +118,8 @@ fn safe_commands_only_ask() {
 
 #[test]
 fn commands_have_the_names_of_their_structures() {
-    // An inbox begins with its opcode and an outbox with its status, in the same places: what finds errors relies on it.
+    // An inbox begins with its opcode and an outbox with its status, in the same places: what finds errors relies on
+    // it.
     for description in STRUCTURES.iter().flat_map(|of| of.iter()) {
         let first = |name: &str, width| {
             description.fields.first().is_some_and(|field| (field.name, field.at, field.width) == (name, 0, width))

@@ -1,5 +1,5 @@
-//! Whole mailboxes, byte by byte, written out by hand after the layouts of Linux' `include/linux/mlx5/mlx5_ifc.h`: what setters
-//! write, where, and that they write nothing else.
+//! Whole mailboxes, byte by byte, written out by hand after the layouts of Linux' `include/linux/mlx5/mlx5_ifc.h`: what
+//! setters write, where, and that they write nothing else.
 //!
 //! The bytes of a whole mailbox belong here. Single fields belong in `descriptions.rs`.
 

@@ -1,4 +1,5 @@
-//! Numbers of send queues that the device gives out again, while completions of the queue before lie in a completion queue.
+//! Numbers of send queues that the device gives out again, while completions of the queue before lie in a completion
+//! queue.
 //!
 //! Numbers of send queues belong here. Numbers of queue pairs belong in `tests/reused_numbers.rs` of the workspace.
 //!

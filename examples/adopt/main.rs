@@ -1,9 +1,10 @@
-//! Objects that another library made, driven by this crate: a context, a protection domain, a completion channel, a completion
-//! queue, a shared receive queue and queue pairs of `rdma-sys`, as a program has them that used libibverbs so far.
+//! Objects that another library made, driven by this crate: a context, a protection domain, a completion channel, a
+//! completion queue, a shared receive queue and queue pairs of `rdma-sys`, as a program has them that used libibverbs
+//! so far.
 //!
-//! `others/` has the same with `sideway` and with `ibverbs-sys`, in a package of its own, for building those takes cmake. Their
-//! types are of other names for the same structures of C, so that each pointer is cast, and that is all: `traffic.rs`, what comes
-//! after adoption, is the same file for all three.
+//! `others/` has the same with `sideway` and with `ibverbs-sys`, in a package of its own, for building those takes
+//! cmake. Their types are of other names for the same structures of C, so that each pointer is cast, and that is all:
+//! `traffic.rs`, what comes after adoption, is the same file for all three.
 
 mod traffic;
 
@@ -46,7 +47,8 @@ impl Foreign {
     /// Objects as any program makes them: plain verbs, no flags.
     fn new(options: &Options) -> Result<Self, Failure> {
         let context = open(options)?;
-        // SAFETY: each is made of those before it; the attributes are integers and pointers, and live until the call returns.
+        // SAFETY: each is made of those before it; the attributes are integers and pointers, and live until the call
+        // returns.
         unsafe {
             let pd = made("ibv_alloc_pd", sys::ibv_alloc_pd(context.as_ptr()))?;
             let channel = made("ibv_create_comp_channel", sys::ibv_create_comp_channel(context.as_ptr()))?;
@@ -106,8 +108,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     // Dropped last of all: it was made first.
     let foreign = Foreign::new(options)?;
     // ANCHOR: adopt
-    // SAFETY: all of it lives longer than what is made here, and nobody else posts, polls, arms or rings: `foreign` is only dropped.
-    // The queue pair is the only one of its context, so its doorbell register is its own.
+    // SAFETY: all of it lives longer than what is made here, and nobody else posts, polls, arms or rings: `foreign` is
+    // only dropped. The queue pair is the only one of its context, so its doorbell register is its own.
     let (device, pd, channel, mut cq, mut srq, mut pair) = unsafe {
         (
             adopt_context(foreign.context)?,

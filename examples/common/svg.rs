@@ -66,7 +66,8 @@ pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(
     area.present().map_err(broken)
 }
 
-/// Round times from `first` to `first * ratio`: 1, 2 and 5 of each power of ten, or the powers alone where those are many.
+/// Round times from `first` to `first * ratio`: 1, 2 and 5 of each power of ten, or the powers alone where those are
+/// many.
 fn ticks(first: f64, ratio: f64) -> impl Iterator<Item = f64> {
     let steps: &[f64] = if ratio > 1e4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let of_decade = |exponent| steps.iter().map(move |step| step * 10_f64.powi(exponent));

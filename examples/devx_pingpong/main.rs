@@ -1,4 +1,5 @@
-//! `rc_pingpong` over queues that DevX has made: every object by a command of the firmware, and then the same data path.
+//! `rc_pingpong` over queues that DevX has made: every object by a command of the firmware, and then the same data
+//! path.
 //!
 //! The peer cannot tell: it may be this program, `rc_pingpong`, whose queues verbs has made, or rdma-core's C tool.
 //!

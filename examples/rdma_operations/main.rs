@@ -14,12 +14,12 @@
 //!     |  <----------------- WRITE -------------------- |   nor here; TCP tells it when to look
 //! ```
 //!
-//! Either side may be `RDMA_RC_example`, the C program of Mellanox' *RDMA Aware Networks Programming User Manual*: its TCP exchange is
-//! in `manual.rs`. With `--handshake` both sides meet by this crate's own protocol instead, which also checks that they fit
-//! together.
+//! Either side may be `RDMA_RC_example`, the C program of Mellanox' *RDMA Aware Networks Programming User Manual*: its
+//! TCP exchange is in `manual.rs`. With `--handshake` both sides meet by this crate's own protocol instead, which also
+//! checks that they fit together.
 //!
-//! Exit code: 0 when all went well, 1 for a failure of setup or transport, 2 for a wrong call, 3 when a message was wrong, 4 when
-//! the peer fell silent.
+//! Exit code: 0 when all went well, 1 for a failure of setup or transport, 2 for a wrong call, 3 when a message was
+//! wrong, 4 when the peer fell silent.
 
 mod manual;
 
@@ -144,7 +144,8 @@ enum Peer {
 }
 
 impl Peer {
-    /// Connects the queue, and tells the peer where `memory` is. Returns the peer's memory, once both sides take requests.
+    /// Connects the queue, and tells the peer where `memory` is. Returns the peer's memory, once both sides take
+    /// requests.
     fn connect(
         &mut self,
         sq: &mut Owned<SendQueue<transport::Rc>, Qp>,
@@ -175,8 +176,8 @@ fn put(buffer: &mut Buffer, text: &str) {
     buffer.write(0, &message);
 }
 
-/// Compares the text that arrived in a message of `bytes` bytes with the expected one, which may be longer than the message. Spaces
-/// at the end do not count: programs differ in them.
+/// Compares the text that arrived in a message of `bytes` bytes with the expected one, which may be longer than the
+/// message. Spaces at the end do not count: programs differ in them.
 fn expect(operation: &str, buffer: &Buffer, text: &str, bytes: usize) -> Result<(), Failure> {
     let mut arrived = vec![0; bytes];
     buffer.read(0, &mut arrived);
@@ -209,7 +210,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Waits for a completion, which must be of `side`, and gives its request back to the queue. Returns the message's bytes.
+    /// Waits for a completion, which must be of `side`, and gives its request back to the queue. Returns the message's
+    /// bytes.
     fn wait_for(&mut self, side: Side) -> Result<usize, Failure> {
         let begin = Instant::now();
         let mut armed = false;

@@ -1,9 +1,11 @@
-//! The TCP exchange of `RDMA_RC_example` (Mellanox, *RDMA Aware Networks Programming User Manual*, "Programming Examples Using IBV
-//! Verbs"): its `struct cm_con_data_t`, packed and big endian, then one byte at each step (`sock_sync_data`).
+//! The TCP exchange of `RDMA_RC_example` (Mellanox, *RDMA Aware Networks Programming User Manual*, "Programming
+//! Examples Using IBV Verbs"): its `struct cm_con_data_t`, packed and big endian, then one byte at each step
+//! (`sock_sync_data`).
 //!
-//! Both sides use PSN 0 and a path MTU of 256 bytes; neither is exchanged. No length is, either: each request of a side has the
-//! same size, which is also the size of its registered memory. It is 21 bytes in the manual, and 16 in copies that lost the
-//! spaces at the end of the first text. So this server SENDs 16 bytes, and this client takes the size from the SEND.
+//! Both sides use PSN 0 and a path MTU of 256 bytes; neither is exchanged. No length is, either: each request of a side
+//! has the same size, which is also the size of its registered memory. It is 21 bytes in the manual, and 16 in copies
+//! that lost the spaces at the end of the first text. So this server SENDs 16 bytes, and this client takes the size
+//! from the SEND.
 
 use std::io::{Read, Write};
 

@@ -133,7 +133,8 @@ impl Client {
         }
     }
 
-    /// Takes back every request that is outstanding, and resets the queue pair. How many failed, the first one included.
+    /// Takes back every request that is outstanding, and resets the queue pair. How many failed, the first one
+    /// included.
     fn drain(&mut self) -> Result<usize, Failure> {
         // ANCHOR: drain
         let mut lost = 1;

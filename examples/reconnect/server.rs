@@ -27,7 +27,8 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         pair.qp.to_init(&path)?;
         let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
         for (n, buffer) in buffers.iter().enumerate() {
-            // SAFETY: here and below, the buffer is read when its receive has completed, and lives as long as the queue.
+            // SAFETY: here and below, the buffer is read when its receive has completed, and lives as long as the
+            // queue.
             unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
         }
         let peer = pair.sq.connect_over(&mut stream, &path, &[])?;

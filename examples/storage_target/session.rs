@@ -33,7 +33,8 @@ pub(crate) enum State {
 }
 
 impl Session {
-    /// Whether the initiator is still there: a killed one says nothing by RDMA, but the kernel closes its TCP connection.
+    /// Whether the initiator is still there: a killed one says nothing by RDMA, but the kernel closes its TCP
+    /// connection.
     pub(crate) fn look(&mut self) -> State {
         if self.state == State::Alive {
             self.state = match self.stream.peek(&mut [0]) {

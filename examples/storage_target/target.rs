@@ -91,7 +91,8 @@ impl Target {
         Ok(self.service.deaths)
     }
 
-    /// Ends a session while the others go on: its queue pair is as new then, and what it had of the shared queue is back.
+    /// Ends a session while the others go on: its queue pair is as new then, and what it had of the shared queue is
+    /// back.
     fn leave(&mut self, session: Session) -> Result<(), Failure> {
         let Self { cq, service, events, spare } = self;
         let begin = Instant::now();

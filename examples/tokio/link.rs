@@ -62,8 +62,8 @@ impl Link {
         {
             let mut waiting = self.waiting.borrow_mut();
             let place = waiting.iter().position(Option::is_none).ok_or("more permits than places")?;
-            // SAFETY: the caller vouches for the request; the buffer is kept until the request has completed, or the queue is
-            // gone, whatever becomes of this future.
+            // SAFETY: the caller vouches for the request; the buffer is kept until the request has completed, or the
+            // queue is gone, whatever becomes of this future.
             unsafe { self.sq.borrow_mut().post_unchecked(&request(WrId(place as u64)))? };
             waiting[place] = Some(Waiting { buffer, done });
         }

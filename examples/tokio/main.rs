@@ -12,8 +12,8 @@
 //!   task ── sleep(1 ms).await              │  (another task: the thread is never blocked)
 //! ```
 //!
-//! A request owns its buffer until it has completed, and gives it back then. So posting is safe here: a task that is cancelled
-//! drops its future and not the memory that the device still uses.
+//! A request owns its buffer until it has completed, and gives it back then. So posting is safe here: a task that is
+//! cancelled drops its future and not the memory that the device still uses.
 
 mod link;
 

@@ -1,5 +1,5 @@
-//! LoongArch, 64 bit. `dbar 0` is the full barrier: it waits for all earlier loads and stores (LoongArch reference manual,
-//! volume 1, 2.2.8.1). Newer cores have lighter hints; rdma-core uses none of them.
+//! LoongArch, 64 bit. `dbar 0` is the full barrier: it waits for all earlier loads and stores (LoongArch reference
+//! manual, volume 1, 2.2.8.1). Newer cores have lighter hints; rdma-core uses none of them.
 use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).

@@ -216,7 +216,8 @@ impl Packed {
 pub unsafe fn mmio_copy64_packed(dst: *mut u64, block: [Packed; 4]) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     for (i, sixteen) in block.into_iter().enumerate() {
-        // SAFETY: `i` is at most 3, so this is within the 64 bytes that the caller vouches for, 16-byte aligned as they are.
+        // SAFETY: `i` is at most 3, so this is within the 64 bytes that the caller vouches for, 16-byte aligned as they
+        // are.
         unsafe { sixteen.mmio_store(dst.add(2 * i)) };
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]

@@ -26,7 +26,8 @@ pub fn from_device() {
 /// `udma_from_device_barrier`).
 #[inline(always)]
 pub fn from_device_conservative() {
-    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not
+    // promised.
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
@@ -37,7 +38,8 @@ pub fn from_device_conservative() {
 /// rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `lock addl $0, (%esp)`.
 #[inline(always)]
 pub fn mmio_wc_start() {
-    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not
+    // promised.
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 
@@ -46,7 +48,8 @@ pub fn mmio_wc_start() {
 /// rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `lock addl $0, (%esp)`.
 #[inline(always)]
 pub fn mmio_flush_writes() {
-    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not promised.
+    // SAFETY: adds zero to the word on top of the stack, which keeps its value; nothing is pushed; flags are not
+    // promised.
     unsafe { asm!("lock add dword ptr [esp], 0", options(nostack)) }
 }
 

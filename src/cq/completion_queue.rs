@@ -103,13 +103,13 @@ impl CompletionQueue {
     /// # Safety
     ///
     /// For as long as the queue lives:
-    /// - `buf` is `cqe_cnt * cqe_size` readable and writable bytes and `dbrec` two writable words, both known to the device as CQ `cqn`'s,
-    ///   or to nobody; `cq_uar` is writable for 0x28 bytes;
+    /// - `buf` is `cqe_cnt * cqe_size` readable and writable bytes and `dbrec` two writable words, both known to the
+    ///   device as CQ `cqn`'s, or to nobody; `cq_uar` is writable for 0x28 bytes;
     /// - nothing else in the process polls or arms this CQ (libibverbs included) or resizes it;
     /// - `ci` is the consumer index the next CQE will be written for;
     /// - no reference to any of that memory lives;
-    /// - on 32-bit CPUs, where the doorbell that arms is two stores, nothing but this crate (which takes a lock) arms queues through
-    ///   the same UAR page from another thread, libmlx5 included.
+    /// - on 32-bit CPUs, where the doorbell that arms is two stores, nothing but this crate (which takes a lock) arms
+    ///   queues through the same UAR page from another thread, libmlx5 included.
     pub unsafe fn from_parts(parts: CqParts) -> Result<Self, CqError> {
         let CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn, ci } = parts;
         if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
@@ -165,8 +165,8 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// ```
     ///
     /// # Safety
-    /// The queue was made so, and nothing has been polled yet. With another format, completions have wrong indices: retiring one gives
-    /// back the memory of requests that the device still executes.
+    /// The queue was made so, and nothing has been polled yet. With another format, completions have wrong indices:
+    /// retiring one gives back the memory of requests that the device still executes.
     #[must_use]
     pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
         let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
@@ -203,7 +203,8 @@ impl<M: PollMode> CompletionQueue<M> {
         unsafe { self.with_mode_unchecked() }
     }
 
-    /// Like [`with_mode`](Self::with_mode), but accepts [`NoOverrun`](crate::cq::mode::NoOverrun) and modes built on it as well.
+    /// Like [`with_mode`](Self::with_mode), but accepts [`NoOverrun`](crate::cq::mode::NoOverrun) and modes built on it
+    /// as well.
     ///
     /// # Safety
     ///
@@ -362,8 +363,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
     /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     ///
-    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it: the CQE's values were loaded and
-    /// used, and the device writes a freed slot only a ring's length later.
+    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it: the CQE's values were
+    /// loaded and used, and the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
         self.store_record(RECORD_CI, if const { M::Packing::PACKED } { self.told() } else { self.next.ci() });
@@ -374,8 +375,8 @@ impl<M: PollMode> CompletionQueue<M> {
         self.next.ci().wrapping_sub(self.packing.kept()) & CqCi::MAX
     }
 
-    /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol at
-    /// [`CompletionQueue`].
+    /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol
+    /// at [`CompletionQueue`].
     #[doc(alias = "ibv_req_notify_cq")]
     pub fn arm(&mut self, notify: Notify) {
         let request = (self.arm_sn & 3) << 28 | notify as u32 | self.next.ci();
@@ -383,8 +384,8 @@ impl<M: PollMode> CompletionQueue<M> {
         // The device reads the record when the doorbell arrives, so the record goes first.
         arch::mmio_wc_start();
         let doorbell = u64::from(request) << 32 | u64::from(self.cqn.get());
-        // SAFETY: `from_parts` was promised the UAR page, and checked the alignment; arming makes the device read the record
-        // and, at most, raise an event.
+        // SAFETY: `from_parts` was promised the UAR page, and checked the alignment; arming makes the device read the
+        // record and, at most, raise an event.
         unsafe { arch::mmio_write64(self.arm_doorbell.as_ptr(), doorbell.to_be()) };
         arch::mmio_flush_writes();
     }
@@ -429,7 +430,8 @@ impl<M: PollMode> CompletionQueue<M> {
 
     #[inline(always)]
     fn store_record(&mut self, word: usize, value: u32) {
-        // SAFETY: the record is two words, promised to `from_parts`; the device may read them at any time, hence volatile.
+        // SAFETY: the record is two words, promised to `from_parts`; the device may read them at any time, hence
+        // volatile.
         unsafe { self.dbrec.add(word).write_volatile(value.to_be()) };
     }
 }

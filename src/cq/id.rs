@@ -5,12 +5,15 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use super::error::completion::CqError;
 use crate::types::Qpn;
 
-/// A completion queue's identity: no other [`CompletionQueue`](super::CompletionQueue) of the process has, had or will have it.
+/// A completion queue's identity: no other [`CompletionQueue`](super::CompletionQueue) of the process has, had or will
+/// have it.
 ///
-/// Each queue gets one when it is made of its parts, and keeps it in other modes and when it is resized. The number (CQN) would not
-/// do: each device counts for itself and gives numbers out again. Nor would the ring's address, which resizing changes.
+/// Each queue gets one when it is made of its parts, and keeps it in other modes and when it is resized. The number
+/// (CQN) would not do: each device counts for itself and gives numbers out again. Nor would the ring's address, which
+/// resizing changes.
 ///
-/// A send or receive queue knows the identity of the queue it completes to. Only completions of that queue retire its requests.
+/// A send or receive queue knows the identity of the queue it completes to. Only completions of that queue retire its
+/// requests.
 // In the upper half of a word, where `Origin` has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CqId(u64);
@@ -44,10 +47,11 @@ impl fmt::Debug for CqId {
     }
 }
 
-/// Whose a completion is: the completion queue that lent it, and the number in the CQE. A queue makes its own once and compares it with
-/// each completion's.
+/// Whose a completion is: the completion queue that lent it, and the number in the CQE. A queue makes its own once and
+/// compares it with each completion's.
 ///
-/// The identity is the upper half. The lower one is the CQE's word in memory order, so no byte is swapped. One comparison covers both.
+/// The identity is the upper half. The lower one is the CQE's word in memory order, so no byte is swapped. One
+/// comparison covers both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin(u64);
 

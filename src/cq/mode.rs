@@ -6,10 +6,11 @@ use super::compressed::{Basic, Layout, MiniFormat, Unpack, Unpacked};
 /// Only this crate implements [`PollMode`]: each mode needs an argument, written beside it.
 pub trait Sealed {}
 
-/// How to poll: the barrier after the owner bit, when to tell the device the consumer index, and how far ahead to prefetch.
+/// How to poll: the barrier after the owner bit, when to tell the device the consumer index, and how far ahead to
+/// prefetch.
 pub trait PollMode: Sealed {
-    /// Whether the owner bit is followed by [`from_device_conservative`](crate::arch::from_device_conservative) rather than
-    /// [`from_device`](crate::arch::from_device).
+    /// Whether the owner bit is followed by [`from_device_conservative`](crate::arch::from_device_conservative) rather
+    /// than [`from_device`](crate::arch::from_device).
     const CONSERVATIVE: bool;
     /// When the consumer index is stored in the doorbell record.
     const PUBLISH: Publish;
@@ -46,9 +47,9 @@ pub enum Publish {
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {}
 
-/// As mode `M`, with one consumer-index store per poll call: `cq.with_mode::<OncePerCall>()`. The queue must have room for as
-/// many more completions as one call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its closures post
-/// nothing.
+/// As mode `M`, with one consumer-index store per poll call: `cq.with_mode::<OncePerCall>()`. The queue must have room
+/// for as many more completions as one call of [`poll_with`](super::CompletionQueue::poll_with) may take, unless its
+/// closures post nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct OncePerCall<M: PollMode = Standard>(PhantomData<M>);
 
@@ -76,8 +77,8 @@ pub enum Conservative {}
 pub enum NoOverrun {}
 
 /// As mode `M`; and at each CQE it takes, it prefetches the one `AHEAD` places further on
-/// ([`prefetch_read`](crate::arch::prefetch_read)): `cq.with_mode::<Prefetch>()`. For bursts of completions that another cache
-/// still holds.
+/// ([`prefetch_read`](crate::arch::prefetch_read)): `cq.with_mode::<Prefetch>()`. For bursts of completions that
+/// another cache still holds.
 ///
 /// Bursts in another core's cache gain up to a half. Deep rings gain nothing, because the CPU prefetches them already
 /// (`docs/performance/measurements.md`, "Polling"). It is not the standard: the device's write takes away a line that
@@ -94,8 +95,9 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     type Packing = M::Packing;
 }
 
-/// As mode `M`, for a queue whose device packs completions: [`CompletionQueue::compressed`](super::CompletionQueue::compressed).
-/// Mini-CQEs are of format `F`, sessions lie in the ring by layout `L`, both as the queue was made.
+/// As mode `M`, for a queue whose device packs completions:
+/// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs are of format `F`, sessions lie in
+/// the ring by layout `L`, both as the queue was made.
 ///
 /// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`,
 /// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device

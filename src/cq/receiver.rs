@@ -22,8 +22,8 @@ fn receivers() -> MutexGuard<'static, BTreeMap<u32, Count>> {
     RECEIVERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An object whose receives complete to a completion queue: a queue pair, a target, a receive queue of frames. It counts from
-/// [`new`](Self::new) until this is dropped.
+/// An object whose receives complete to a completion queue: a queue pair, a target, a receive queue of frames. It
+/// counts from [`new`](Self::new) until this is dropped.
 ///
 /// A completion of a received frame has a flow tag in place of the number: the tag of the frame's rule, 0 without one
 /// (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_read_flow_tag`; Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`,

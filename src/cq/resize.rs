@@ -97,11 +97,12 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// the new ring, with the completions copied so far; the others are missing.
     ///
     /// # Safety
-    /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of a ring, from now
-    ///   on. Its CQEs were [marked as never written](mark_unwritten) before the device was told of it, as this queue's, and the command
-    ///   has succeeded.
-    /// - The old ring is readable until this returns. After, this queue does not need it, unless the error is [`ResizeError::Ring`]: the
-    ///   queue is still over the old ring then. Any error means that the device may still write there.
+    /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of
+    ///   a ring, from now on. Its CQEs were [marked as never written](mark_unwritten) before the device was told of it,
+    ///   as this queue's, and the command has succeeded.
+    /// - The old ring is readable until this returns. After, this queue does not need it, unless the error is
+    ///   [`ResizeError::Ring`]: the queue is still over the old ring then. Any error means that the device may still
+    ///   write there.
     #[doc(alias = "mlx5_cq_resize_copy_cqes")]
     pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, ResizeError> {
         self.check_ring(buf, cqe_cnt).map_err(ResizeError::Ring)?;

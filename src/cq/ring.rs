@@ -54,8 +54,8 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// `buf` is `cqe_cnt * cqe_bytes` readable and writable bytes for as long as the ring is used, aligned to `cqe_bytes`, which is 64 or
-    /// 128; `cqe_cnt` is a power of two up to 2^23.
+    /// `buf` is `cqe_cnt * cqe_bytes` readable and writable bytes for as long as the ring is used, aligned to
+    /// `cqe_bytes`, which is 64 or 128; `cqe_cnt` is a power of two up to 2^23.
     pub(super) unsafe fn new(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: usize, ci: CqCi) -> (Self, Place) {
         // SAFETY: the fields end where the CQE ends, and the first CQE is in the buffer.
         let first = unsafe { buf.add(cqe_bytes - CQE64_BYTES) };
@@ -101,7 +101,8 @@ impl Ring {
         Tail::new(loaded, self.phase_of(ci))
     }
 
-    /// Copies the CQE with index `from` to that with index `to` of `target`, as the device would have written it in the pass of `to`.
+    /// Copies the CQE with index `from` to that with index `to` of `target`, as the device would have written it in the
+    /// pass of `to`.
     ///
     /// # Safety
     ///
@@ -153,8 +154,8 @@ impl Ring {
     /// `place` is in this ring.
     #[inline(always)]
     unsafe fn load_tail(&self, place: Place) -> u32 {
-        // SAFETY: `cqe` is 64 readable bytes, 64-byte aligned, and these are the last four; volatile: the device writes them
-        // whenever it likes.
+        // SAFETY: `cqe` is 64 readable bytes, 64-byte aligned, and these are the last four; volatile: the device writes
+        // them whenever it likes.
         unsafe { place.cqe.add(TAIL_OFFSET).cast::<u32>().read_volatile() }
     }
 
@@ -228,8 +229,8 @@ impl Ring {
     /// `place` is in this ring. The CQE is software's for the lifetime that the caller chooses.
     #[inline(always)]
     pub(super) unsafe fn fields<'a>(&self, place: Place) -> InQueue<'a> {
-        // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the first
-        // half precedes it.
+        // SAFETY: `cqe` is the fields of a CQE in the buffer, 64-byte aligned as the buffer is; with 128-byte CQEs the
+        // first half precedes it.
         unsafe { InQueue::new(place.cqe, self.cqe_bytes != CQE64_BYTES) }
     }
 

@@ -55,7 +55,8 @@ impl<'a> InQueue<'a> {
 
     /// The 64 bytes of the fields, each loaded once.
     ///
-    /// Volatile, so that the copy is made: a plain read could be undone, and fields read from the device's memory again.
+    /// Volatile, so that the copy is made: a plain read could be undone, and fields read from the device's memory
+    /// again.
     #[inline(always)]
     pub(super) fn copy(&self) -> Private<'a> {
         const PARTS: usize = WIDE_BYTES / size_of::<Wide>();
@@ -74,8 +75,8 @@ impl<'a> InQueue<'a> {
     }
 }
 
-/// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked for
-/// (measured: `docs/performance/measurements.md`, "Polling").
+/// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked
+/// for (measured: `docs/performance/measurements.md`, "Polling").
 const WIDE_BYTES: usize = 48;
 
 /// The widest register that every CPU of the architecture has. Its load need not be one access on the bus. A

@@ -1,5 +1,5 @@
-//! Doorbells: the record in memory that holds the producer index, and the register in the device that wakes it. Knows no
-//! queue; a WQE is bytes to it.
+//! Doorbells: the record in memory that holds the producer index, and the register in the device that wakes it. Knows
+//! no queue; a WQE is bytes to it.
 //!
 //! ```text
 //!   ring (memory)         doorbell record (memory)        UAR page (device)
@@ -23,14 +23,14 @@
 //! other queues share a register, so you state it by the register's type:
 //!
 //! - [`ExclusiveRegister`] has one owner and no lock.
-//! - [`ThreadRegister`] has many queues and no lock; the type keeps them on one thread. They use `&ThreadRegister` (or an `Rc`
-//!   with feature `std`).
+//! - [`ThreadRegister`] has many queues and no lock; the type keeps them on one thread. They use `&ThreadRegister` (or
+//!   an `Rc` with feature `std`).
 //! - [`SharedRegister`] has many queues and a lock. They use `&SharedRegister` (or an `Arc` with feature `std`).
 //!
 //! A queue is generic over [`Register`], so the choice costs nothing at run time.
 //!
-//! A register without BlueFlame needs no owner: its doorbell is one store of 8 bytes that names the queue pair. Any number of
-//! queues ring it, each through an [`ExclusiveRegister`] of its own.
+//! A register without BlueFlame needs no owner: its doorbell is one store of 8 bytes that names the queue pair. Any
+//! number of queues ring it, each through an [`ExclusiveRegister`] of its own.
 //!
 //! # How a WQE is copied
 //!

@@ -15,9 +15,10 @@ use crate::cq::mode::{Compressed, PollMode, Publishing};
 /// You may drop queues, buffers, channels and devices in any order. Each holds the objects that it was made from, so
 /// they are destroyed in the order that verbs requires.
 ///
-/// Safe code can move the queue out through `&mut`, for example by `core::mem::swap` of two of them. Its object is then leaked
-/// when this value is dropped, for the queue may still be in use.
-// The queue is at the address of the whole, so that calls are compiled to the same instructions as on a queue by itself.
+/// Safe code can move the queue out through `&mut`, for example by `core::mem::swap` of two of them. Its object is then
+/// leaked when this value is dropped, for the queue may still be in use.
+// The queue is at the address of the whole, so that calls are compiled to the same instructions as on a queue by
+// itself.
 #[repr(C)]
 pub struct Owned<Q, H> {
     queue: ManuallyDrop<Q>,
@@ -104,8 +105,8 @@ impl<M: PollMode<Packing = ()>, H> Owned<CompletionQueue<M>, H> {
 impl<Q, H> Drop for Owned<Q, H> {
     fn drop(&mut self) {
         let whole = self.is_whole();
-        // SAFETY: dropped here only, and not used again. Its ring is still there: it is that of the handle below, or of one that
-        // was leaked, or is in another value together with this queue's own handle, which is then leaked.
+        // SAFETY: dropped here only, and not used again. Its ring is still there: it is that of the handle below, or of
+        // one that was leaked, or is in another value together with this queue's own handle, which is then leaked.
         unsafe { ManuallyDrop::drop(&mut self.queue) };
         if whole {
             // SAFETY: dropped here only, and not used again. No queue lies over its ring any more: there was one.

@@ -138,8 +138,8 @@ impl fmt::Display for RetireError {
 
 impl core::error::Error for RetireError {}
 
-/// Whether a completion is of a request, successful or not, of the side `queue`. Costs nothing where the caller has looked at
-/// [`CqeView::check`] before.
+/// Whether a completion is of a request, successful or not, of the side `queue`. Costs nothing where the caller has
+/// looked at [`CqeView::check`] before.
 #[inline(always)]
 pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(), RetireError> {
     if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }

@@ -1,5 +1,6 @@
-//! Objects that other libraries made: contexts, protection domains, channels and queue pairs. ([`adopt_cq`](crate::verbs::adopt::adopt_cq) and
-//! [`adopt_srq`](crate::verbs::adopt::adopt_srq) are beside their queues.)
+//! Objects that other libraries made: contexts, protection domains, channels and queue pairs.
+//! ([`adopt_cq`](crate::verbs::adopt::adopt_cq) and [`adopt_srq`](crate::verbs::adopt::adopt_srq) are beside their
+//! queues.)
 //!
 //! Crates that bind libibverbs have types of their own for the same structures, so cast:
 //! `adopt_pd(NonNull::new(pd).expect("a PD").cast())`. This crate never destroys an adopted object.
@@ -20,7 +21,8 @@ use crate::verbs::qp::pair::VerbsTransport;
 use crate::verbs::qp::queues::Made;
 use crate::verbs::{CompletionChannel, Device, Error, ProtectionDomain, QueuePair};
 
-/// Uses a device that another library has opened. It works like one that was opened here, but dropping it does not close it.
+/// Uses a device that another library has opened. It works like one that was opened here, but dropping it does not
+/// close it.
 ///
 /// The kernel gives out each asynchronous event ([`Device::async_events`]) once: either this crate or the other library
 /// gets it, whichever asks first.
@@ -46,21 +48,23 @@ pub unsafe fn take_context(context: NonNull<sys::ibv_context>, name: &str, attr:
     Device::over(context, false, name.to_owned(), attr)
 }
 
-/// Uses a protection domain that another library has made: buffers and [pools](crate::verbs::Pool) registered in it work with the queue pairs of
-/// both.
+/// Uses a protection domain that another library has made: buffers and [pools](crate::verbs::Pool) registered in it
+/// work with the queue pairs of both.
 ///
 /// # Errors
 /// [`Error::NotMlx5`], [`Error::Library`], or a failed call.
 ///
 /// # Safety
-/// `pd` is alive, and stays so, as does its context, until the returned domain, its clones, and everything made of them are dropped.
+/// `pd` is alive, and stays so, as does its context, until the returned domain, its clones, and everything made of them
+/// are dropped.
 pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Error> {
     // SAFETY: the caller's.
     unsafe { ProtectionDomain::adopt(pd) }
 }
 
-/// Uses a completion channel that another library has made, for [completion queues of this crate](crate::verbs::CqBuilder::channel), or
-/// to wait for those of the other. [`CompletionChannel::wait`] acknowledges each event that it takes.
+/// Uses a completion channel that another library has made, for [completion queues of this
+/// crate](crate::verbs::CqBuilder::channel), or to wait for those of the other. [`CompletionChannel::wait`]
+/// acknowledges each event that it takes.
 ///
 /// # Safety
 /// `channel` is alive, and stays so until the returned channel, its clones, and every completion queue of this crate
@@ -82,8 +86,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// The queues accept as many requests as libmlx5 would (`max_send_wr`, `max_recv_wr` of `ibv_query_qp`), and sends from
 /// RTS on. If other code connects the queue pair, call [`SendQueue::refresh`](Owned::refresh) then.
 ///
-/// Adopt its completion queues first ([`adopt_cq`](crate::verbs::adopt::adopt_cq)): completions of a completion queue that is adopted
-/// later retire none of its requests.
+/// Adopt its completion queues first ([`adopt_cq`](crate::verbs::adopt::adopt_cq)): completions of a completion queue
+/// that is adopted later retire none of its requests.
 ///
 /// # Errors
 /// If the queue pair is not libmlx5's or not of transport `T`, if this crate cannot drive its parts, or if another
@@ -91,15 +95,16 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// on the same completion queue, receives raw packets.
 ///
 /// # Safety
-/// - `qp` is alive, and stays so until the returned queues and every clone of the handle are dropped. It is not destroyed,
-///   nor moved to RESET.
+/// - `qp` is alive, and stays so until the returned queues and every clone of the handle are dropped. It is not
+///   destroyed, nor moved to RESET.
 /// - Nothing is outstanding on it: every request posted so far has completed and was polled.
 /// - Nothing posts to it in any other way from here on.
 /// - Its completion queues hold no completion of an earlier queue pair with the same number, and none is lent
-///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)). If it receives raw packets, no completion of a receive
-///   ([`Whose::Receives`](crate::cq::setup::Whose::Receives)) is left there, and no queue pair that this crate does not know receives there.
-/// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T` is
-///   [`Signed`](crate::transport::Signed), and without otherwise.
+///   ([`CompletionQueue::holds`](crate::CompletionQueue::holds)). If it receives raw packets, no completion of a
+///   receive ([`Whose::Receives`](crate::cq::setup::Whose::Receives)) is left there, and no queue pair that this crate
+///   does not know receives there.
+/// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T`
+///   is [`Signed`](crate::transport::Signed), and without otherwise.
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,
 ///   `ibv_alloc_parent_domain`). If that is not known, use [`adopt_qp_shared`].
 #[doc(alias = "mlx5dv_init_obj")]

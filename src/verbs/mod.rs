@@ -1,7 +1,7 @@
 //! Setup through libibverbs and libmlx5: devices, memory, queues, connections. Feature `verbs`, on by default.
 //!
-//! Nothing here is on the hot path. Objects are made by the ordinary verbs; then `mlx5dv` hands out their rings, records and
-//! registers, and this crate's queues take them over:
+//! Nothing here is on the hot path. Objects are made by the ordinary verbs; then `mlx5dv` hands out their rings,
+//! records and registers, and this crate's queues take them over:
 //!
 //! ```text
 //!   Device ── ProtectionDomain ── Buffer, Pool            memory the device may reach

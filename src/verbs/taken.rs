@@ -1,4 +1,5 @@
-//! Which objects this crate's queues drive, in this process: two queues over one ring would write over each other's entries.
+//! Which objects this crate's queues drive, in this process: two queues over one ring would write over each other's
+//! entries.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Error;
 use crate::cq::CqId;
 
-/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate, and the identities of completion queues.
+/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate, and the identities of
+/// completion queues.
 static TAKEN: Mutex<BTreeMap<usize, CqId>> = Mutex::new(BTreeMap::new());
 
 fn taken() -> MutexGuard<'static, BTreeMap<usize, CqId>> {

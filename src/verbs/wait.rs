@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use super::CallError;
 
-/// Sleeps until `fd` is readable, for `timeout` at most (zero: not at all; rounded up to milliseconds). Says whether it is.
+/// Sleeps until `fd` is readable, for `timeout` at most (zero: not at all; rounded up to milliseconds). Says whether it
+/// is.
 pub(super) fn readable(fd: BorrowedFd<'_>, timeout: Duration) -> Result<bool, CallError> {
     let deadline = Instant::now().checked_add(timeout);
     loop {

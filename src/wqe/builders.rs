@@ -62,10 +62,10 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
     Request::new(CompareSwap { remote, operands }, Empty)
 }
 
-/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](crate::wqe::limits::MAX_SGE_BYTES) bytes of a region that was
-/// registered for windows. When this is done, peers can access the piece with `rights` by the window's new key. That
-/// is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`); `verbs::memory::MemoryWindow` keeps
-/// count.
+/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](crate::wqe::limits::MAX_SGE_BYTES) bytes of a region
+/// that was registered for windows. When this is done, peers can access the piece with `rights` by the window's new
+/// key. That is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`);
+/// `verbs::memory::MemoryWindow` keeps count.
 ///
 /// The next request must not begin before this one is done. Give it at least [`Fence::Small`](super::Fence::Small).
 /// libmlx5 does so by itself (rdma-core `providers/mlx5/qp.c`, `fm_cache`); a queue of this crate does not. A binding
@@ -325,8 +325,8 @@ impl Request<ConfigureKey, Unchanged> {
 
     /// Puts pieces of other keys' memory behind the key, by a list in memory at `place`. The list has `entries` of 16
     /// bytes ([`Sge::to_list_entry`]), and zeros up to a multiple of 64 bytes. It begins at a multiple of
-    /// [`KEY_LIST_ALIGN`](crate::wqe::limits::KEY_LIST_ALIGN), and must stay until the request is done. All pieces have `bytes`
-    /// together.
+    /// [`KEY_LIST_ALIGN`](crate::wqe::limits::KEY_LIST_ALIGN), and must stay until the request is done. All pieces have
+    /// `bytes` together.
     ///
     /// libmlx5 has no such request; it is Linux' (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_wr`).
     #[inline]

@@ -20,8 +20,8 @@ pub enum Fence {
     SmallAndReads = 4 << 5,
 }
 
-/// When a request completes with a CQE: bits 3:2 of the control segment's `fm_ce_se` (DPDK `drivers/common/mlx5/mlx5_prm.h`,
-/// `MLX5_COMP_*`).
+/// When a request completes with a CQE: bits 3:2 of the control segment's `fm_ce_se` (DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_COMP_*`).
 ///
 /// No mode suppresses all error CQEs. Verbs have only the first and the last of these modes. (The field's fourth value
 /// asks for an event queue entry as well.)

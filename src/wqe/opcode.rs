@@ -21,7 +21,8 @@ pub enum Opcode {
     SendImm = 0x0b,
     /// Large send: the device cuts the payload into packets (Ethernet).
     Tso = 0x0e,
-    /// Waits for a completion queue, for the clock, or for data (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPCODE_WAIT`).
+    /// Waits for a completion queue, for the clock, or for data (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+    /// `MLX5_OPCODE_WAIT`).
     Wait = 0x0f,
     /// RDMA READ.
     RdmaRead = 0x10,

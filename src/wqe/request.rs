@@ -1,4 +1,5 @@
-//! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its name.
+//! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its
+//! name.
 use super::error::EncodeError;
 use super::flags::{CompletionMode, Fence, bits};
 use super::limits::Limits;

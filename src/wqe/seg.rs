@@ -193,8 +193,8 @@ layout! {
 }
 
 layout! {
-    /// Ethernet segment of frames, up to the first bytes of the inline headers. The rest of the headers follows at once,
-    /// padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
+    /// Ethernet segment of frames, up to the first bytes of the inline headers. The rest of the headers follows at
+    /// once, padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
     ///
     /// ```text
     ///   0  0
@@ -209,7 +209,8 @@ layout! {
     pub struct EthSeg[DS_BYTES] {
         /// Zero.
         0 => pub rsvd0: Be32,
-        /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`).
+        /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`,
+        /// `MLX5_ETH_WQE_L4_CSUM`).
         4 => pub cs_flags: u8,
         /// Zero.
         5 => pub rsvd1: u8,
@@ -341,8 +342,8 @@ macro_rules! words_of_segment {
         impl From<$seg> for DsWords {
             #[inline]
             fn from(seg: $seg) -> Self {
-                // SAFETY: the assertions beside each pin the size to 16 bytes and the offsets of integers so that they leave
-                // no gap: every byte of the value is initialised, and any 16 bytes are two `u64`.
+                // SAFETY: the assertions beside each pin the size to 16 bytes and the offsets of integers so that they
+                // leave no gap: every byte of the value is initialised, and any 16 bytes are two `u64`.
                 Self(unsafe { core::mem::transmute::<$seg, [u64; 2]>(seg) })
             }
         }

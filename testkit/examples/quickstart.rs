@@ -1,7 +1,7 @@
 //! The data path on one page: WRITE a message into the peer's memory, READ it back, check.
 //!
-//! `cargo run -p blueflame-testkit --example quickstart` needs no NIC and no system package: the device is a software mlx5 in
-//! this process. With a NIC, `blueflame::verbs` makes the queues, and everything from "Post" on stays the same.
+//! `cargo run -p blueflame-testkit --example quickstart` needs no NIC and no system package: the device is a software
+//! mlx5 in this process. With a NIC, `blueflame::verbs` makes the queues, and everything from "Post" on stays the same.
 
 use std::error::Error;
 

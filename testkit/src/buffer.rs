@@ -121,8 +121,8 @@ impl Buffer {
     }
 }
 
-// SAFETY: the box keeps the buffer, and the buffer its memory. Its contents are reached through the buffer alone, which nobody
-// has meanwhile. If somebody deregisters its key, the device refuses the request; the memory stays.
+// SAFETY: the box keeps the buffer, and the buffer its memory. Its contents are reached through the buffer alone, which
+// nobody has meanwhile. If somebody deregisters its key, the device refuses the request; the memory stays.
 unsafe impl DeviceBuffer for Box<Buffer> {
     fn sge(&self) -> Sge {
         Buffer::sge(self, ..)

@@ -39,7 +39,8 @@ impl Network {
     /// A device on this network.
     ///
     /// # Errors
-    /// [`Error::Address`] if another device has its LID or GID; [`Error::Faults`]; [`Error::Thread`]; [`Error::Device`].
+    /// [`Error::Address`] if another device has its LID or GID; [`Error::Faults`]; [`Error::Thread`];
+    /// [`Error::Device`].
     pub fn device(&self, options: DeviceOptions) -> Result<Device, Error> {
         let DeviceOptions { mut config, faults, threaded } = options;
         config.srq_faults = faults.srq;
@@ -104,7 +105,8 @@ impl DeviceOptions {
     }
 }
 
-/// A software mlx5 device. Clones are the same device; it lives as long as any of them, and as any queue or buffer of it.
+/// A software mlx5 device. Clones are the same device; it lives as long as any of them, and as any queue or buffer of
+/// it.
 ///
 /// Nothing runs by itself, unless the device has a thread of its own: call [`step`](Self::step) or
 /// [`run_until_idle`](Self::run_until_idle). The device's clock moves only when nothing else is left to do, so every
@@ -179,8 +181,8 @@ impl Device {
     /// [`Error::Device`], also for rights that contradict each other.
     ///
     /// # Safety
-    /// As [`EmbeddedDevice::register`]: the memory stays valid until [`deregister`](Self::deregister), or as long as the
-    /// device lives, and nobody holds a reference to it while the device works.
+    /// As [`EmbeddedDevice::register`]: the memory stays valid until [`deregister`](Self::deregister), or as long as
+    /// the device lives, and nobody holds a reference to it while the device works.
     pub unsafe fn register(&self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<(Lkey, Rkey), Error> {
         // SAFETY: the caller's promise.
         let key = unsafe { self.hca().register(ptr, len, access) }?;
@@ -300,7 +302,8 @@ impl Device {
         Ok(self.hca().set_port_up(port, up)?)
     }
 
-    /// Raw parts of a new completion queue, for tests that look at its bytes. They are valid as long as the device lives.
+    /// Raw parts of a new completion queue, for tests that look at its bytes. They are valid as long as the device
+    /// lives.
     ///
     /// # Errors
     /// [`Error::Device`].

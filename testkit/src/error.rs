@@ -25,7 +25,8 @@ pub enum Error {
     /// The doorbell register.
     #[error("doorbell register: {0}")]
     Register(#[from] RegisterError),
-    /// [`RegisterOptions::SharedWith`](softhca::embedded::RegisterOptions::SharedWith), for an end that is to own its register.
+    /// [`RegisterOptions::SharedWith`](softhca::embedded::RegisterOptions::SharedWith), for an end that is to own its
+    /// register.
     #[error("this end has its own register, and cannot share another end's: use End::with_register")]
     SharedRegister,
     /// The send queue.
@@ -40,7 +41,8 @@ pub enum Error {
     /// The completion queue is that of another end: they were exchanged.
     #[error("the completion queue belongs to another end")]
     MixedUp,
-    /// Completions of an earlier queue pair with the number of the new one lie in the completion queue, and would pass for its own.
+    /// Completions of an earlier queue pair with the number of the new one lie in the completion queue, and would pass
+    /// for its own.
     #[error("completions of an earlier queue pair with the number {:#x} were not polled: poll or forget them", .0.get())]
     StaleCompletions(Qpn),
     /// The system could not start a thread for the device.

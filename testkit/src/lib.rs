@@ -33,9 +33,9 @@
 //!
 //! # Stepping
 //!
-//! By default nothing happens until the test lets it: [`Pair::run_until_idle`], or [`Pair::step`] for one step. Timers run on a clock
-//! that moves only when nothing else is left to do, so a test with retries takes no time, and every run is the same. With
-//! [`PairBuilder::threaded`] the devices run by themselves, as real ones do.
+//! By default nothing happens until the test lets it: [`Pair::run_until_idle`], or [`Pair::step`] for one step. Timers
+//! run on a clock that moves only when nothing else is left to do, so a test with retries takes no time, and every run
+//! is the same. With [`PairBuilder::threaded`] the devices run by themselves, as real ones do.
 //!
 //! # What it proves, and what not
 //!

@@ -25,9 +25,9 @@ impl<F: RecvForm> Receives<F> {
     /// As [`RecvQueue::post_unchecked`]. Where there is no queue, it is full.
     ///
     /// # Safety
-    /// As [`RecvQueue::post_unchecked`]: the memory stays registered, and nobody uses it, until the receive has completed. As long as something
-    /// is posted to a shared queue, [`retire`](Self::retire) is given completions of queue pairs that receive from there alone, and
-    /// each once.
+    /// As [`RecvQueue::post_unchecked`]: the memory stays registered, and nobody uses it, until the receive has
+    /// completed. As long as something is posted to a shared queue, [`retire`](Self::retire) is given completions of
+    /// queue pairs that receive from there alone, and each once.
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         // SAFETY: the caller's promise.
         unsafe {

@@ -70,8 +70,8 @@ pub trait Service: Transport + Sized {
     /// If the transport does not have the kind, or the kind not the data: inline data for a READ, say.
     ///
     /// # Safety
-    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request has
-    /// completed.
+    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
+    /// has completed.
     unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>;
 }
 

@@ -44,12 +44,14 @@ pub struct Shape {
     pub cqe_bytes: u32,
     /// Data of up to so many bytes comes in the CQE: 0, 32, or 64 (with CQEs of 128 bytes).
     pub scatter_to_cqe: u32,
-    /// How completions are packed, if they are: then poll the queue in the mode [`Compressed`](blueflame::cq::mode::Compressed).
+    /// How completions are packed, if they are: then poll the queue in the mode
+    /// [`Compressed`](blueflame::cq::mode::Compressed).
     pub packing: Option<CqPacking>,
 }
 
 impl Shape {
-    /// Rings so small that they wrap after a few requests: 8 WQEBBs, 4 receives, 16 CQEs. Requests may fill half the ring.
+    /// Rings so small that they wrap after a few requests: 8 WQEBBs, 4 receives, 16 CQEs. Requests may fill half the
+    /// ring.
     pub const SMALL: Self = Self {
         sq_wqebbs: 8,
         max_inline: 512,

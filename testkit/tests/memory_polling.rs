@@ -46,8 +46,8 @@ fn a_message_is_there_when_its_flag_is() -> Outcome {
     Ok(())
 }
 
-/// Messages of many packets, gathered from memory, between devices that run by themselves: no byte of a message is older than its
-/// flag.
+/// Messages of many packets, gathered from memory, between devices that run by themselves: no byte of a message is
+/// older than its flag.
 #[test]
 fn nothing_of_a_message_is_missing_when_its_flag_is_seen() -> Outcome {
     const LEN: usize = 3000;

@@ -1,6 +1,6 @@
-//! A program whose functions are compiled for wider vectors than the crate, and hold values in all of them while a block is
-//! copied: each must have its value afterwards. It says which routines it has tried. Made and run by `arch_asm.rs`, with
-//! optimizations, since values are not in registers without.
+//! A program whose functions are compiled for wider vectors than the crate, and hold values in all of them while a
+//! block is copied: each must have its value afterwards. It says which routines it has tried. Made and run by
+//! `arch_asm.rs`, with optimizations, since values are not in registers without.
 use std::arch::x86_64::*;
 use std::array::from_fn;
 use std::hint::black_box;

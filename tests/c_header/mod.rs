@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// Compares each C expression of `table` with the number beside it. `declarations` are the program's lines before `main`:
-/// includes, and declarations that must agree with those of the headers.
+/// Compares each C expression of `table` with the number beside it. `declarations` are the program's lines before
+/// `main`: includes, and declarations that must agree with those of the headers.
 ///
 /// # Panics
 /// If a number differs, or the program does not compile.

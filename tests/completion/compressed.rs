@@ -1,5 +1,5 @@
-//! Packed completions: bytes worked out by hand from the layouts of Linux, DPDK and UCX, and a packer of these tests' own
-//! against what is unpacked.
+//! Packed completions: bytes worked out by hand from the layouts of Linux, DPDK and UCX, and a packer of these tests'
+//! own against what is unpacked.
 
 use std::collections::VecDeque;
 
@@ -248,8 +248,9 @@ fn completion(n: u32) -> Completion {
     }
 }
 
-/// Linux `include/linux/mlx5/device.h`, `struct mlx5_mini_cqe8`, `MLX5_MINI_CQE_ARRAY_SIZE`; `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`,
-/// `mlx5e_read_title_slot`, `mlx5e_read_mini_arr_slot` (title, title + 1, title + 8), `mlx5e_decompress_cqe`: byte by byte.
+/// Linux `include/linux/mlx5/device.h`, `struct mlx5_mini_cqe8`, `MLX5_MINI_CQE_ARRAY_SIZE`;
+/// `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_read_title_slot`, `mlx5e_read_mini_arr_slot` (title, title
+/// + 1, title + 8), `mlx5e_decompress_cqe`: byte by byte.
 #[test]
 fn basic_as_linux_reads_it() {
     let mut device = Device::new(16, 64, 0);
@@ -277,8 +278,8 @@ fn basic_as_linux_reads_it() {
 }
 
 /// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_rx_cq_process_enhanced_cqe_comp`, `wq.h`
-/// `mlx5_cqwq_get_cqe_enahnced_comp`, `device.h` `get_cqe_enhanced_num_mini_cqes`; UCX `ib_mlx5.c`, `uct_ib_mlx5_iface_cqe_unzip_init`
-/// (the index goes on from block to block): byte by byte.
+/// `mlx5_cqwq_get_cqe_enahnced_comp`, `device.h` `get_cqe_enhanced_num_mini_cqes`; UCX `ib_mlx5.c`,
+/// `uct_ib_mlx5_iface_cqe_unzip_init` (the index goes on from block to block): byte by byte.
 #[test]
 fn enhanced_as_linux_and_ucx_read_it() {
     let mut packer = Packer::new(16, 64, 0, true, 0);
@@ -300,8 +301,9 @@ fn enhanced_as_linux_and_ucx_read_it() {
     assert_eq!(found, expected);
 }
 
-/// DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_mini_cqe8` and `MLX5_CQE_RESP_FORMAT_*`; `drivers/net/mlx5/mlx5_rx.c`,
-/// `rxq_cq_to_mbuf`; `MLX5_LEN_WITH_MARK_MASK` of `mlx5_defs.h`: each format, one mini-CQE of known bytes.
+/// DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_mini_cqe8` and `MLX5_CQE_RESP_FORMAT_*`;
+/// `drivers/net/mlx5/mlx5_rx.c`, `rxq_cq_to_mbuf`; `MLX5_LEN_WITH_MARK_MASK` of `mlx5_defs.h`: each format, one
+/// mini-CQE of known bytes.
 #[test]
 fn formats_as_dpdk_reads_them() {
     fn second<F: MiniFormat>() -> (u32, Option<u32>, u16, u8, u32, u16) {
@@ -328,9 +330,10 @@ fn formats_as_dpdk_reads_them() {
     assert_eq!(second::<Headers>(), (0x5566_7788, None, 0, 0x10, 0x09_0909, 0x3344));
 }
 
-/// Two mini-CQEs of the headers' format as bytes: header byte, reserved byte, index of the stride, number of bytes. DPDK has the
-/// header byte first in `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v` (bytes 0 and 8 of a pair of mini-CQEs), and
-/// in `struct mlx5_mini_cqe8` since its commit 5654f38eba8, which says that the two bytes were swapped before.
+/// Two mini-CQEs of the headers' format as bytes: header byte, reserved byte, index of the stride, number of bytes.
+/// DPDK has the header byte first in `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v` (bytes 0 and 8 of a
+/// pair of mini-CQEs), and in `struct mlx5_mini_cqe8` since its commit 5654f38eba8, which says that the two bytes were
+/// swapped before.
 #[test]
 fn the_first_byte_has_the_headers() {
     let mut device = Device::new(4, 64, 0);
@@ -423,8 +426,8 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, unpacked in pieces of any size,
-    /// with completions of one queue pair taken out at any time.
+    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, unpacked in pieces of
+    /// any size, with completions of one queue pair taken out at any time.
     #[test]
     fn what_was_packed_is_unpacked(
         (enhanced, format, wide) in any::<(bool, u8, bool)>(),
@@ -484,7 +487,8 @@ proptest! {
             cqe[62..].copy_from_slice(&[0, end]);
         }
         let found = cq.poll(100 * cqes as usize);
-        // What is polled of sessions is marked; what is not was valid in one pass of two, or of 256, and a session goes on into the next.
+        // What is polled of sessions is marked; what is not was valid in one pass of two, or of 256, and a session goes
+        // on into the next.
         prop_assert!(found <= 2 * cqes as usize, "{} of {}", found, cqes);
         cq.forget();
     }

@@ -54,8 +54,8 @@ impl Device {
     }
 
     pub(crate) fn queue<M: PollMode<Packing = ()>>(&mut self) -> CompletionQueue<M> {
-        // SAFETY: the memory lives in boxes that outlive the queue in every test, and nothing else polls; the tests write no more
-        // CQEs than there is room for.
+        // SAFETY: the memory lives in boxes that outlive the queue in every test, and nothing else polls; the tests
+        // write no more CQEs than there is room for.
         unsafe { CompletionQueue::from_parts(self.parts()).unwrap().with_mode_unchecked() }
     }
 

@@ -387,8 +387,8 @@ proptest! {
     }
 }
 
-/// libibverbs' rule (`libibverbs/verbs.c`, `get_grh_header_version`), with its checksum as it is computed there: over the header
-/// with a checksum of zero.
+/// libibverbs' rule (`libibverbs/verbs.c`, `get_grh_header_version`), with its checksum as it is computed there: over
+/// the header with a checksum of zero.
 fn version(bytes: &[u8; 40]) -> u8 {
     let ip = &bytes[20..];
     if bytes[0] >> 4 != 6 {

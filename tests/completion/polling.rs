@@ -229,7 +229,8 @@ fn a_ring_that_was_never_initialised_is_refused() {
     // A completion behind one that is missing.
     assert_eq!(adopted(0, &[now[0], INVALID, now[2], INVALID]), refused(1, 0xf));
     assert_eq!(adopted(8, &[before[0], now[1], before[2], before[3]]), refused(0, 0));
-    // A send of no queue pair; an opcode that does not exist. The number of a frame received may be 0: it is the flow tag.
+    // A send of no queue pair; an opcode that does not exist. The number of a frame received may be 0: it is the flow
+    // tag.
     assert_eq!(adopted(0, &[now[0], (0x00, 0), INVALID, INVALID]), refused(1, 0));
     assert_eq!(adopted(0, &[now[0], (0x20, 0), INVALID, INVALID]), Ok(2));
     assert_eq!(adopted(0, &[(0x70, 7), INVALID, INVALID, INVALID]), refused(0, 7));

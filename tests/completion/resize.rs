@@ -1,4 +1,5 @@
-//! A queue moves to another ring: what waits is carried over, the device goes on there, and one that does not do its part is told.
+//! A queue moves to another ring: what waits is carried over, the device goes on there, and one that does not do its
+//! part is told.
 
 use blueflame::cq::mode::{OncePerCall, PollMode, Prefetch, Standard};
 use blueflame::cq::setup::mark_unwritten;

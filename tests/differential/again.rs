@@ -1,11 +1,12 @@
-//! Tests of this program, run once more in a process of its own: for what libmlx5 and the device look at when they start.
+//! Tests of this program, run once more in a process of its own: for what libmlx5 and the device look at when they
+//! start.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::process::Command;
 
-/// The program that runs, also after cargo has put another one in its place: then [`std::env::current_exe`] names a file that is
-/// gone.
+/// The program that runs, also after cargo has put another one in its place: then [`std::env::current_exe`] names a
+/// file that is gone.
 const THIS: &str = "/proc/self/exe";
 
 /// Runs `tests` of this program with `environment` set.

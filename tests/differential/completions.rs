@@ -107,7 +107,8 @@ pub(crate) fn of_view(cqe: &Cqe<'_>) -> Completion {
     }
 }
 
-/// As libmlx5 reads it. `like` says which fields to take: where `ibv_wc` leaves them undefined there is nothing to compare.
+/// As libmlx5 reads it. `like` says which fields to take: where `ibv_wc` leaves them undefined there is nothing to
+/// compare.
 pub(crate) fn of_wc(wc: &sys::ibv_wc, like: &Completion) -> Completion {
     // SAFETY: either member is the same four bytes.
     let (imm, key) = unsafe {

@@ -1,4 +1,5 @@
-//! `blueflame-decode` on what libmlx5 writes into its rings and prints to its log: it must read there what verbs was told.
+//! `blueflame-decode` on what libmlx5 writes into its rings and prints to its log: it must read there what verbs was
+//! told.
 //!
 //! The decoder has tables of its own, so this compares neither with this crate's encoder nor with the device's decoder.
 
@@ -11,7 +12,8 @@ use crate::again::run_again;
 /// What a part must be: its name, and the fields that are looked at.
 type Expected = (&'static str, Vec<(&'static str, u64)>);
 
-/// Compares the WQE at the start of `bytes`, which queue pair `number` of type `qp_type` has at `index`, with the request.
+/// Compares the WQE at the start of `bytes`, which queue pair `number` of type `qp_type` has at `index`, with the
+/// request.
 pub(crate) fn agrees(
     wr: &Wr,
     bytes: &[u8],
@@ -186,7 +188,8 @@ fn dumps_of_real_failures() {
             fields.map(|name| record.number(name).expect("a field"))
         })
         .collect();
-    // WRITE with a bad lkey (requester); SEND into a receive that is too short (responder). libmlx5 does not print flushed ones.
+    // WRITE with a bad lkey (requester); SEND into a receive that is too short (responder). libmlx5 does not print
+    // flushed ones.
     let expected = [[13, 0x04, 0x08, 0], [14, 0x01, read.get(1).map_or(0, |fields| fields[2]), 0]];
     assert_eq!(read, expected, "{log}");
 }

@@ -1,5 +1,5 @@
-//! Requests of initiators as libmlx5 posts them (`mlx5dv_wr_set_dc_addr`, `mlx5dv_wr_set_dc_addr_stream`), each twin's to a target of
-//! its own, and what is received there.
+//! Requests of initiators as libmlx5 posts them (`mlx5dv_wr_set_dc_addr`, `mlx5dv_wr_set_dc_addr_stream`), each twin's
+//! to a target of its own, and what is received there.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -58,8 +58,8 @@ impl RawTarget {
     fn new(fabric: &Fabric, geometry: &Geometry, cq: &PolledCq) -> Self {
         type Mask = sys::ibv_qp_attr_mask;
         let srq = create_srq(fabric, geometry.receives, geometry.recv_sge);
-        // SAFETY: everything named is alive; attributes are plain numbers and pointers, for which zero is a value, and live until
-        // the calls return.
+        // SAFETY: everything named is alive; attributes are plain numbers and pointers, for which zero is a value, and
+        // live until the calls return.
         unsafe {
             let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
             (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), srq.as_ptr());

@@ -15,8 +15,8 @@ use crate::sends::{self, run};
 use crate::twin::{Link, Twins, ring};
 use crate::verbs::{Fabric, Geometry, NO_ETHER_TYPE};
 
-/// What the software device is to be like, which it looks at when a program starts: Ethernet, and whether libmlx5 is told that
-/// headers must be inline (`l2`: it copies 18 bytes then).
+/// What the software device is to be like, which it looks at when a program starts: Ethernet, and whether libmlx5 is
+/// told that headers must be inline (`l2`: it copies 18 bytes then).
 const LINK: &str = "SOFTHCA_LINK";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 /// Bytes of the shortest frame: of fewer, libmlx5 posts none if it must copy headers.
@@ -52,7 +52,8 @@ where
                 Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
                 _ => {}
             }
-            // As in the fabric's memory: a random frame is an IP packet once in a while, whose headers must be inline, too.
+            // As in the fabric's memory: a random frame is an IP packet once in a while, whose headers must be inline,
+            // too.
             if let Data::Inline(bytes) = &mut data {
                 bytes[12] |= NO_ETHER_TYPE;
             }
@@ -79,8 +80,8 @@ fn geometries<T: Link>() {
     run::<T>("all signalled", Geometry { sends: 9, inline: 60, signal_all: true, ..Geometry::default() }, 0);
 }
 
-/// Runs this test in a process of its own, on an Ethernet port of a device that needs `headers` inline. Says whether this is
-/// that process.
+/// Runs this test in a process of its own, on an Ethernet port of a device that needs `headers` inline. Says whether
+/// this is that process.
 pub(crate) fn alone(test: &str, headers: &str) -> bool {
     alone_as(test, (INLINE_HEADERS, headers))
 }
@@ -132,7 +133,8 @@ fn inline_headers_of_tcp_and_udp() {
 /// Has libmlx5 write a large send of `frame`, of which `headers` bytes are inline headers, and take it back.
 fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize) {
     let (headers, data) = frame.split_at(headers);
-    // SAFETY: the queue pair is alive and was created with these operations; the bytes live until the request is given up.
+    // SAFETY: the queue pair is alive and was created with these operations; the bytes live until the request is given
+    // up.
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         sys::ibv_wr_start(ex);
@@ -143,8 +145,8 @@ fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize)
     }
 }
 
-/// For inline headers of other sizes than 18 libmlx5 has no SEND. Its large sends lay them out alike, so both write one and
-/// take it back, at every place of the ring.
+/// For inline headers of other sizes than 18 libmlx5 has no SEND. Its large sends lay them out alike, so both write one
+/// and take it back, at every place of the ring.
 #[test]
 fn longer_inline_headers() {
     const SEND: u8 = 0x0a;
@@ -165,8 +167,8 @@ fn longer_inline_headers() {
             twins.send_completion().expect("sent");
         }
         for (headers, data) in [18, 34, 42, 66, 130].into_iter().flat_map(|h| [0, 1, 12, 52, 150].map(|d| (h, d))) {
-            // Data behind headers that come to the ring's end, or go around it, libmlx5 44 writes to wrong places, which may be
-            // outside of the ring.
+            // Data behind headers that come to the ring's end, or go around it, libmlx5 44 writes to wrong places,
+            // which may be outside of the ring.
             let behind_headers = 30 + headers..usize::next_multiple_of(30 + headers, 16);
             if data != 0 && place * 64 + behind_headers.end >= places * 64 {
                 continue;

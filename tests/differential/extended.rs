@@ -1,7 +1,8 @@
-//! What `ibv_wc_read_*` tells of CQEs with any bytes in their fields, and what this crate's views do; and the time of their
-//! timestamps, by clock pages with any numbers.
+//! What `ibv_wc_read_*` tells of CQEs with any bytes in their fields, and what this crate's views do; and the time of
+//! their timestamps, by clock pages with any numbers.
 //!
-//! A queue pair in the error state completes whatever is posted to it at once. The CQEs are overwritten before they are polled.
+//! A queue pair in the error state completes whatever is posted to it at once. The CQEs are overwritten before they are
+//! polled.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -122,7 +123,8 @@ fn theirs(cq: *mut sys::ibv_cq_ex, like: &Fields) -> Fields {
     }
 }
 
-/// A device's clock page, mapped to be written: by the system call itself, for the software device lets nobody have it so that asks.
+/// A device's clock page, mapped to be written: by the system call itself, for the software device lets nobody have it
+/// so that asks.
 struct Page(*mut AtomicU32);
 
 /// `struct mlx5_ib_clock_info`: its words.
@@ -213,8 +215,8 @@ fn infos() -> impl Strategy<Value = ClockInfo> {
     })
 }
 
-/// The bytes of a CQE of a request that succeeded (`responder` says whose): any, and a timestamp that is near what the clock
-/// showed, as often as not.
+/// The bytes of a CQE of a request that succeeded (`responder` says whose): any, and a timestamp that is near what the
+/// clock showed, as often as not.
 fn cqes(responder: bool) -> impl Strategy<Value = ([u8; 64], i64)> {
     let opcode = if responder { (1..=4_u8).boxed() } else { Just(0).boxed() };
     let request = prop_oneof![
@@ -341,7 +343,8 @@ fn read_both(cq: &mut PolledCq, page: &Page, clock: &Clock, info: &ClockInfo, fr
     let mut like = view(&mut bytes, |cqe| ours(cqe, info, frames));
     let mut attr = sys::ibv_poll_cq_attr { comp_mask: 0 };
     let raw = cq.as_raw().cast();
-    // The start of a poll reads the page, and can be done once: of the few that the device has come between, the page counts.
+    // The start of a poll reads the page, and can be done once: of the few that the device has come between, the page
+    // counts.
     let sign = page.write(info);
     // SAFETY: an extended queue that is alive.
     assert_eq!(unsafe { sys::ibv_start_poll(raw, &raw mut attr) }, 0, "libmlx5 sees the CQE, too");

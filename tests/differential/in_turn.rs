@@ -1,5 +1,5 @@
-//! What libmlx5 and this crate do one after the other with one memory key, on rings that are cleared before. So the rings are
-//! equal, but for the numbers of the queue pairs.
+//! What libmlx5 and this crate do one after the other with one memory key, on rings that are cleared before. So the
+//! rings are equal, but for the numbers of the queue pairs.
 
 use std::fmt::Debug;
 
@@ -109,8 +109,8 @@ impl<T: Link> Twins<T> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Compares what both have left in rings and records: lists of so many `wqebbs`, with the queue pair's number at those `places`,
-    /// bytes from where they begin.
+    /// Compares what both have left in rings and records: lists of so many `wqebbs`, with the queue pair's number at
+    /// those `places`, bytes from where they begin.
     pub(crate) fn compare(&mut self, wqebbs: usize, places: &[usize]) -> Result<(), String> {
         let both = [self.theirs.raw.number(), self.qpn().get()];
         self.compare_but(wqebbs, &[(places.to_vec(), both)])

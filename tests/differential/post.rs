@@ -94,7 +94,8 @@ pub(crate) fn sge(sge: &Sge) -> sys::ibv_sge {
     sys::ibv_sge { addr: sge.addr, length: sge.length, lkey: sge.lkey.0 }
 }
 
-/// The data as libmlx5 takes it: inline data in up to three pieces, some of which may be empty, but not more than `max_sge`.
+/// The data as libmlx5 takes it: inline data in up to three pieces, some of which may be empty, but not more than
+/// `max_sge`.
 fn pieces(wr: &Wr, max_sge: usize) -> Vec<sys::ibv_sge> {
     match &wr.data {
         Data::Sges(sges) => sges.iter().map(sge).collect(),
@@ -204,8 +205,8 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[A
 }
 
 fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[AddressHandle]) {
-    // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in; entries
-    // and inline bytes live until `complete`, and registered memory as long as the queue pair.
+    // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in;
+    // entries and inline bytes live until `complete`, and registered memory as long as the queue pair.
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         sys::ibv_wr_start(ex);
@@ -252,8 +253,8 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
 /// A request was just begun on `ex`; `wr`'s data lives until it is completed.
 unsafe fn set_data(ex: *mut sys::ibv_qp_ex, wr: &Wr, max_sge: usize) {
     let pieces = pieces(wr, max_sge);
-    // Of a frame that is no more than its inline headers, in one piece, libmlx5 44 sends every byte twice: these two setters
-    // go on with the piece from which everything was taken.
+    // Of a frame that is no more than its inline headers, in one piece, libmlx5 44 sends every byte twice: these two
+    // setters go on with the piece from which everything was taken.
     let alone = !matches!(wr.kind, Kind::Frame(headers, _) if message_bytes(&wr.data) == headers as u32);
     // SAFETY: the caller's promise.
     unsafe {

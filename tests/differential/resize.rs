@@ -1,5 +1,5 @@
-//! Completion queues that change their size in use: libmlx5's by `ibv_resize_cq`, this crate's by its own call. Both leave the same
-//! bytes in the new ring.
+//! Completion queues that change their size in use: libmlx5's by `ibv_resize_cq`, this crate's by its own call. Both
+//! leave the same bytes in the new ring.
 
 use blueflame::queue::SendQueue;
 use blueflame::types::{Psn, WrId};
@@ -132,7 +132,8 @@ impl Pair {
         self.compare();
     }
 
-    /// The rings: whose each CQE is, and the bytes of those that wait, but for the queue pair's number and user index, and times.
+    /// The rings: whose each CQE is, and the bytes of those that wait, but for the queue pair's number and user index,
+    /// and times.
     fn compare(&self) {
         let (count, size) = (self.theirs.parts.cqe_cnt, self.theirs.parts.cqe_size);
         assert_eq!((self.ours.capacity(), self.ours.consumer_index().get()), (count, self.theirs.ci()));

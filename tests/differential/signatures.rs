@@ -1,4 +1,5 @@
-//! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of errors.
+//! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of
+//! errors.
 
 use std::ptr::{NonNull, null};
 
@@ -238,7 +239,8 @@ fn theirs(
 }
 
 impl Stage {
-    /// Where a step finds what is on the wire: in the first half of the buffer, or bytes without signatures in the other.
+    /// Where a step finds what is on the wire: in the first half of the buffer, or bytes without signatures in the
+    /// other.
     fn remote(&self, step: Step) -> Remote {
         let offset = if step == Step::ReadAny { BYTES as u64 } else { 0 };
         Remote { addr: self.places.wire.addr() + offset, rkey: self.places.wire.rkey() }

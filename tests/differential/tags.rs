@@ -1,7 +1,9 @@
-//! Operations on lists of tags: libmlx5's `ibv_post_srq_ops`, and this crate's requests; and what completions tell of them.
+//! Operations on lists of tags: libmlx5's `ibv_post_srq_ops`, and this crate's requests; and what completions tell of
+//! them.
 //!
-//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. It is found by what it is: a queue
-//! pair of this context that receives from the shared receive queue, whose address is somewhere in libmlx5's structure.
+//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. It is found by what
+//! it is: a queue pair of this context that receives from the shared receive queue, whose address is somewhere in
+//! libmlx5's structure.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -499,7 +501,8 @@ fn operations_on_lists() {
     in_turn::run::<Rc, _>(CASES, &["TagAppend", "TagRemove", "TagSync"], case, |ops| both.check(&fabric, ops));
 }
 
-/// A completion: its first 32 bytes, the number of bytes, what was done, the entry, and whether there is immediate data.
+/// A completion: its first 32 bytes, the number of bytes, what was done, the entry, and whether there is immediate
+/// data.
 type AnyCqe = ([u8; 32], u32, u8, u16, bool);
 
 /// What libmlx5 and this crate tell of a completion of [`SYNC`], overwritten with that.

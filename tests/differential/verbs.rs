@@ -17,8 +17,8 @@ const WITH_MKEYS: u64 = 7;
 /// `MLX5DV_QP_EX_WITH_MEMCPY`.
 const WITH_MEMCPY: u64 = 1 << 4;
 
-/// A bit that is clear in the first byte of the EtherTypes of IPv4, IPv6 and VLAN tags (0x0800, 0x86dd, 0x8100, 0x88a8): a frame
-/// that has it there has no headers beyond Ethernet's.
+/// A bit that is clear in the first byte of the EtherTypes of IPv4, IPv6 and VLAN tags (0x0800, 0x86dd, 0x8100,
+/// 0x88a8): a frame that has it there has no headers beyond Ethernet's.
 pub(crate) const NO_ETHER_TYPE: u8 = 0x10;
 
 /// The device, a domain, and memory that requests may name.
@@ -73,7 +73,8 @@ pub(crate) struct Geometry {
     pub(crate) tso_header: u16,
     /// Of an initiator, log2 of its streams, and of how many have failed when it fails.
     pub(crate) streams: Option<[u8; 2]>,
-    /// Memory windows are bound: libmlx5 makes room for the longest such request in each WQE, so that less inline data fits.
+    /// Memory windows are bound: libmlx5 makes room for the longest such request in each WQE, so that less inline data
+    /// fits.
     pub(crate) windows: bool,
     /// Indirect memory keys are configured: the same.
     pub(crate) keys: bool,
@@ -122,8 +123,8 @@ impl RawQp {
         geometry: &Geometry,
     ) -> Self {
         let context = fabric.device.as_raw();
-        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are plain
-        // numbers and pointers to live objects, for which zero is a value, and live until the calls return.
+        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are
+        // plain numbers and pointers to live objects, for which zero is a value, and live until the calls return.
         unsafe {
             // Before release 60, rdma-core has none where write combining does not work.
             let td = ffi::alloc_td(context);
@@ -248,8 +249,8 @@ impl PolledCq {
 
     /// With the fields that `wc_flags` say, for `ibv_wc_read_*`.
     pub(crate) fn extended(device: &Device, cqes: u32, cqe_bytes: u16, wc_flags: u64) -> Self {
-        // SAFETY: the context is open; attributes are plain numbers and pointers, for which zero is a value, and live until
-        // the calls return.
+        // SAFETY: the context is open; attributes are plain numbers and pointers, for which zero is a value, and live
+        // until the calls return.
         unsafe {
             let mut attr: sys::ibv_cq_init_attr_ex = core::mem::zeroed();
             (attr.cqe, attr.wc_flags) = (cqes, wc_flags);
@@ -277,8 +278,8 @@ impl PolledCq {
         }
     }
 
-    /// `ibv_resize_cq`, and a poll for nothing, before which libmlx5 does not tell the device the new index. Returns what the call
-    /// returns.
+    /// `ibv_resize_cq`, and a poll for nothing, before which libmlx5 does not tell the device the new index. Returns
+    /// what the call returns.
     pub(crate) fn resize(&mut self, cqes: u32) -> i32 {
         // SAFETY: numbers, for which zero is a value.
         let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };

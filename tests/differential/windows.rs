@@ -1,4 +1,5 @@
-//! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted next.
+//! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted
+//! next.
 //!
 //! What libmlx5 leaves of the memory key segment as it was, this crate stores as zero.
 
@@ -128,7 +129,8 @@ impl Stage {
         Sge { addr: self.start + case.offset, length: case.bytes, lkey: self.lkey }
     }
 
-    /// The window's key before, and as it is bound to. (Of a key, the device looks at the lowest byte only where that stays.)
+    /// The window's key before, and as it is bound to. (Of a key, the device looks at the lowest byte only where that
+    /// stays.)
     fn keys(&self, case: &Case) -> (Rkey, Rkey) {
         let before = self.window(case.kind).rkey();
         (before, Rkey(before.0 & !0xff | u32::from(case.tag)))

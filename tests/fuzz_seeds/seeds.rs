@@ -393,8 +393,8 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         Action::Doorbell { uar: 0, offset: 0x800, bytes: [0, 0, 0, 0x0a, 0, 0, 2, 2] },
         Action::Doorbell { uar: 1, offset: 0x808, bytes: [1; 8] },
     ];
-    // A SEND and a WRITE to a target, which has two WQEs in its SRQ: a link, and a segment of 64 bytes with the first key. Then
-    // packets to the target that nobody has sent.
+    // A SEND and a WRITE to a target, which has two WQEs in its SRQ: a link, and a segment of 64 bytes with the first
+    // key. Then packets to the target that nobody has sent.
     let mut shared = [0; 64];
     for (at, next) in [(0, 1), (32, 2)] {
         shared[at + 3] = next;

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use crate::assembly::rustc;
 
-/// Where rustc has been told to find `core` for targets that its own installation does not serve (`scripts/target-core`).
+/// Where rustc has been told to find `core` for targets that its own installation does not serve
+/// (`scripts/target-core`).
 const SYSROOT: &str = "TARGET_CORE_SYSROOT";
 
 /// An architecture whose listings are looked at.

@@ -1,10 +1,10 @@
 //! What the hot functions are compiled to, on x86-64 and on aarch64.
 //!
-//! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has it. Three
-//! things are checked: that the listings are the committed ones, so that no change of them goes unseen; that they obey
-//! the [`rules`], so that no bad one is committed; and that every call of a barrier in the crate is in one of them, those that
-//! no hot function has by way of `others.rs`. `scripts/mutate-barriers` takes each of these calls away, and sees that it is
-//! missed.
+//! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has
+//! it. Three things are checked: that the listings are the committed ones, so that no change of them goes unseen; that
+//! they obey the [`rules`], so that no bad one is committed; and that every call of a barrier in the crate is in one of
+//! them, those that no hot function has by way of `others.rs`. `scripts/mutate-barriers` takes each of these calls
+//! away, and sees that it is missed.
 //!
 //! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
 //!

@@ -1,14 +1,15 @@
 //! What holds for every hot function, whatever its instructions.
 //!
-//! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds check
-//!    is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that has a lock.
-//! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for requests
-//!    of several WQEBBs, or with less in them than their type says, and for receives that complete out of order
-//!    ([`is_other_way`]).
+//! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds
+//!    check is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that
+//!    has a lock.
+//! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for
+//!    requests of several WQEBBs, or with less in them than their type says, and for receives that complete out of
+//!    order ([`is_other_way`]).
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: what remains still
-//!    reaches a return; each barrier of the function, and each byte swap that remains, is reached from the entry and reaches a
-//!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. What is taken
-//!    away may swap bytes, for the error it makes.)
+//!    reaches a return; each barrier of the function, and each byte swap that remains, is reached from the entry and
+//!    reaches a return. (No request is posted without a barrier, and none is posted or completed without a byte swap.
+//!    What is taken away may swap bytes, for the error it makes.)
 use std::collections::BTreeSet;
 
 use crate::listing::{Line, Listing, label_name};
@@ -205,8 +206,8 @@ fn is_label(operand: &str) -> bool {
     operand.strip_prefix('L').is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The symbol that a call or jump names, also by way of the global offset table; none if it goes where a register or other
-/// memory says.
+/// The symbol that a call or jump names, also by way of the global offset table; none if it goes where a register or
+/// other memory says.
 fn callee(operands: &str) -> Option<String> {
     if let Some(entry) = operands.strip_prefix("qword ptr [rip + ") {
         return entry.strip_suffix("@GOTPCREL]").map(str::to_owned);

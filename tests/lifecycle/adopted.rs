@@ -56,8 +56,8 @@ impl Drop for Plain {
 }
 
 fn adopt(plain: &Plain) -> (QueuePair<transport::Rc>, OwnedCq) {
-    // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else. The completion queue first: only
-    // completions of a queue that the queue pair finds are its own.
+    // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else. The completion queue first:
+    // only completions of a queue that the queue pair finds are its own.
     let cq = unsafe { adopt_cq(plain.cq) }.expect("adopt");
     // SAFETY: as above.
     (unsafe { adopt_qp(plain.qp) }.expect("adopt"), cq)

@@ -15,8 +15,8 @@ use crate::end::wait_for;
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// As another library makes them. What is left when it is dropped must be destroyed without a complaint: nobody has destroyed it
-/// before, and nothing that was made of it is left.
+/// As another library makes them. What is left when it is dropped must be destroyed without a complaint: nobody has
+/// destroyed it before, and nothing that was made of it is left.
 struct Foreign {
     context: NonNull<sys::ibv_context>,
     pd: NonNull<sys::ibv_pd>,

@@ -1,5 +1,5 @@
-//! The life of a queue pair on a device: what it takes and when, its end, its second life, whose it is, and what is said when
-//! something is wrong.
+//! The life of a queue pair on a device: what it takes and when, its end, its second life, whose it is, and what is
+//! said when something is wrong.
 //!
 //! Connecting, state changes, teardown and adoption of queue pairs belong here. Traffic of a queue pair that stays up
 //! belongs in `tests/verbs`.

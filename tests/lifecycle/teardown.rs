@@ -11,7 +11,8 @@ use rdma_sys as sys;
 
 use crate::end::{DEPTH, End, connect, connected, device, wait_for};
 
-/// Drains an end. The tags of sends and receives that completions named, in their order, and the WQEBBs the marker freed.
+/// Drains an end. The tags of sends and receives that completions named, in their order, and the WQEBBs the marker
+/// freed.
 fn drain(end: &mut End<transport::Rc>) -> (Vec<u64>, Vec<u64>, u16) {
     let (mut sends, mut receives, mut marker) = (Vec::new(), Vec::new(), 0);
     let mut drain = end.pair.drain().expect("ERR");

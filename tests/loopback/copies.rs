@@ -21,7 +21,8 @@ fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
     (slot..).flat_map(|slot| ring[slot % 8]).take(wqe).eq(half.into_iter().take(wqe))
 }
 
-/// Writes of every inline size, and shots of templates; each must arrive, and the register must hold what the ring holds.
+/// Writes of every inline size, and shots of templates; each must arrive, and the register must hold what the ring
+/// holds.
 fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
     let hca = Device::standalone().expect("a device");
     let mut qp = None;
@@ -43,8 +44,8 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
         let bytes: Vec<u8> = (0..len).map(|i| (n * 31 + i) as u8).collect();
         let slot = usize::from(end.sq.pi().0) % 8;
         let tag = WrId(if shot { 0 } else { n as u64 });
-        // Requests of a size that the compiler knows, others, and templates go three ways: out of registers, out of the ring,
-        // out of wide registers.
+        // Requests of a size that the compiler knows, others, and templates go three ways: out of registers, out of the
+        // ring, out of wide registers.
         let posted = if shot && len == 28 {
             end.sq.fire(&small, &std::array::from_fn(|i| bytes[i]))
         } else if shot {

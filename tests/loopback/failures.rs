@@ -94,8 +94,8 @@ impl Lab {
         run_until_idle(&[&self.a, &self.b]).expect("an end");
     }
 
-    /// Posts `bad` among good requests, unsignalled ones too, and checks every status: those before it succeed, it fails with
-    /// `syndrome`, all after it are flushed, signalled or not. Gives what the peer reported.
+    /// Posts `bad` among good requests, unsignalled ones too, and checks every status: those before it succeed, it
+    /// fails with `syndrome`, all after it are flushed, signalled or not. Gives what the peer reported.
     fn fails(&mut self, kind: Kind, data: Data, syndrome: KnownSyndrome) -> Report {
         self.good(false);
         let before = self.good(true);

@@ -1,4 +1,5 @@
-//! Ethernet frames: what the device sends is what was posted, wherever its bytes were put, with the checksums filled in.
+//! Ethernet frames: what the device sends is what was posted, wherever its bytes were put, with the checksums filled
+//! in.
 
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::WrId;

@@ -1,4 +1,5 @@
-//! Initiators, and those whom each of their requests may be for: requests of all kinds, for either of two in any order, by a model.
+//! Initiators, and those whom each of their requests may be for: requests of all kinds, for either of two in any order,
+//! by a model.
 
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::types::{Qpn, WrId};

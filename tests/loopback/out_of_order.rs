@@ -1,4 +1,5 @@
-//! Receives that the device completes in any order: each gives back its own tag, and its place when all older ones are done.
+//! Receives that the device completes in any order: each gives back its own tag, and its place when all older ones are
+//! done.
 
 use blueflame::{RecvError, WrId, transport, wqe};
 use blueflame_testkit::{ConnectOptions, Pair, Shape};

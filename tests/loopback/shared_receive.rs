@@ -56,8 +56,8 @@ fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
     }
 }
 
-/// Receives that met a page fault, or were out of sequence, are posted again, also when the queue is full: no message and no
-/// buffer gets lost, and the connection lives.
+/// Receives that met a page fault, or were out of sequence, are posted again, also when the queue is full: no message
+/// and no buffer gets lost, and the connection lives.
 #[test]
 fn aborted_receives_are_posted_again() {
     let network = Network::new();

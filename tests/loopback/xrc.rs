@@ -1,5 +1,5 @@
-//! Extended reliable connections: one initiator, one target, and two shared receive queues of its domain, each with a completion
-//! queue of its own.
+//! Extended reliable connections: one initiator, one target, and two shared receive queues of its domain, each with a
+//! completion queue of its own.
 
 use blueflame::cq::{CompletionQueue, CqeError, Side, WcStatus};
 use blueflame::transport::XrcInitiator;

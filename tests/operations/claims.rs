@@ -42,8 +42,9 @@ const MASKED_ATOMICS: &[&str] = &["MaskedCompareSwap32", "MaskedCompareSwap64", 
 const CROSS: &str = "tests/send_queue/cross_channel.rs";
 const WAITS: &[&str] = &["WaitCqe", "WaitTime", "SendEnable", "RecvEnable"];
 
-/// Operations that lists of random requests (`tests/differential/sends.rs`) have none of: tests of their own compare them with
-/// libmlx5, one after the other (`in_turn.rs`). All others that libmlx5 vouches for must be in such lists, often.
+/// Operations that lists of random requests (`tests/differential/sends.rs`) have none of: tests of their own compare
+/// them with libmlx5, one after the other (`in_turn.rs`). All others that libmlx5 vouches for must be in such lists,
+/// often.
 pub(crate) const IN_TURN: &[&str] =
     &["BindWindow", "Invalidate", "ConfigureKey", "Memcpy", "SetPsv", "TagAppend", "TagRemove", "TagSync"];
 

@@ -179,8 +179,8 @@ macro_rules! destinations {
     };
 }
 
-/// For an operation with a destination, and for one that has none: each form of destination, and which of [`TRANSPORTS`]
-/// take it so.
+/// For an operation with a destination, and for one that has none: each form of destination, and which of
+/// [`TRANSPORTS`] take it so.
 pub(crate) fn destinations() -> [Vec<(&'static str, [bool; 7])>; 2] {
     [destinations!(wqe::operations::Send), destinations!(wqe::operations::Memcpy)]
 }

@@ -52,8 +52,8 @@ impl Host {
     }
 }
 
-/// Ends a connection, and has some time for its completions. `each` gets every completion of the queue, and whether the connection
-/// took it. Returns whether the end has begun.
+/// Ends a connection, and has some time for its completions. `each` gets every completion of the queue, and whether the
+/// connection took it. Returns whether the end has begun.
 pub(crate) fn drain(pair: &mut QueuePair<Rc>, cq: &mut OwnedCq, each: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
     let Ok(mut drain) = pair.drain() else { return false };
     for _ in 0..10 {

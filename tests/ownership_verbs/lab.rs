@@ -1,5 +1,5 @@
-//! The program: its operations, and the checks after each. It is the same for objects of libibverbs and for those made by commands:
-//! `crate::host` has their types.
+//! The program: its operations, and the checks after each. It is the same for objects of libibverbs and for those made
+//! by commands: `crate::host` has their types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -28,8 +28,9 @@ const PAGES: usize = 12;
 pub(crate) enum Op {
     /// A new completion queue; the one before is held, or dropped.
     Cq { at: u8, host: u8, hold: bool },
-    /// A new queue pair with the completion queue of its place; the one before is held, or dropped. If it is busy, receives of the one
-    /// before complete with errors, which are polled when the new one has receives, for messages that come then.
+    /// A new queue pair with the completion queue of its place; the one before is held, or dropped. If it is busy,
+    /// receives of the one before complete with errors, which are polled when the new one has receives, for messages
+    /// that come then.
     Again { at: u8, hold: bool, busy: bool },
     /// The same with the completion queues of any places, and of any host.
     Build { at: u8, host: u8, sends: u8, recvs: u8, hold: bool },
@@ -51,8 +52,8 @@ pub(crate) enum Op {
     Swap { what: u8, a: u8, b: u8 },
     /// Exchanges what their holders hold.
     SwapHeld { what: u8, a: u8, b: u8 },
-    /// RESET of a queue pair put together of the parts at three places (none, if the last number is beyond them), with some of the
-    /// completion queues. If it succeeds, it is connected again.
+    /// RESET of a queue pair put together of the parts at three places (none, if the last number is beyond them), with
+    /// some of the completion queues. If it succeeds, it is connected again.
     Reset { qp: u8, sends: u8, recvs: u8, cqs: u8 },
     /// The end of a connection, accounted for, of parts as for RESET, and with their completion queues.
     Drain { qp: u8, sends: u8, recvs: u8, cqs: u8 },
@@ -322,7 +323,8 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Offers a completion of that completion queue to all queues, twice. Only a queue that completes there may take it, and once.
+    /// Offers a completion of that completion queue to all queues, twice. Only a queue that completes there may take
+    /// it, and once.
     pub(crate) fn offer<S: Source>(&mut self, cqe: &CqeView<S>, of: Label, first: u8) {
         let success = cqe.check().is_ok().then_some(cqe.byte_len() as usize);
         let mut taken = 0;
@@ -354,7 +356,8 @@ impl<'a> Lab<'a> {
         });
     }
 
-    /// Takes one of the parts out of its place: to hold it, or to drop it. One that holds another's is held, since dropping it leaks.
+    /// Takes one of the parts out of its place: to hold it, or to drop it. One that holds another's is held, since
+    /// dropping it leaks.
     fn remove(&mut self, what: u8, at: usize, hold: bool) {
         let place = &mut self.places[at];
         match what % 4 {

@@ -71,7 +71,8 @@ impl Lab<'_> {
         self.take_apart(one);
     }
 
-    /// Takes the parts from three places: handle, send queue, and receive queue (none, if that number is beyond the places).
+    /// Takes the parts from three places: handle, send queue, and receive queue (none, if that number is beyond the
+    /// places).
     fn put_together(&mut self, [qp, sends, recvs]: [usize; 3]) -> Option<Together> {
         let (handle, label) = self.places[qp % PLACES].qp.clone()?;
         let sends = sends % PLACES;
@@ -86,7 +87,8 @@ impl Lab<'_> {
         Some(Together { pair, label, sends: (sends, sq_labels), recvs: rq_labels, made: self.made[&label], whole })
     }
 
-    /// Puts the parts back. Queues that have requests outstanding are out of use, since their tags are not known to be buffers.
+    /// Puts the parts back. Queues that have requests outstanding are out of use, since their tags are not known to be
+    /// buffers.
     fn take_apart(&mut self, one: Together) {
         let (at, labels) = one.sends;
         match Sends::new(one.pair.sq) {

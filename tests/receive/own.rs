@@ -46,8 +46,8 @@ fn golden_bytes_of_a_receive_wqe() {
     assert_eq!((memory.counter(), memory.record[1]), (1, 0xa5a5_a5a5), "word 0 alone is the receive queue's");
 }
 
-/// A signature in front (rdma-core `providers/mlx5/qp.c`, `set_sig_seg`), of the WQE's bytes up to as many entries as were given, of
-/// the queue pair's number, and of the index.
+/// A signature in front (rdma-core `providers/mlx5/qp.c`, `set_sig_seg`), of the WQE's bytes up to as many entries as
+/// were given, of the queue pair's number, and of the index.
 #[test]
 fn golden_bytes_of_a_signed_receive_wqe() {
     let mut memory = recv_memory(4, 64);
@@ -70,8 +70,8 @@ fn golden_bytes_of_a_signed_receive_wqe() {
     post(&mut rq, 7, &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7)]).unwrap();
     assert_eq!(post(&mut rq, 8, &[sge(1, 1, 1); 4]), Err(RecvError::TooManySges { given: 4, max: 3 }));
     let number = QPN.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte);
-    // Of the entry: 0x11 ^ 0x22 ^ 0x33 ^ 0x44 = 0x44, 0xaa ^ 0xbb ^ 0xcc ^ 0xdd = 0, 1 ^ 2 ^ .. ^ 8 = 8; of the end mark, which is the
-    // second unit of two: 1; of the index: 3.
+    // Of the entry: 0x11 ^ 0x22 ^ 0x33 ^ 0x44 = 0x44, 0xaa ^ 0xbb ^ 0xcc ^ 0xdd = 0, 1 ^ 2 ^ .. ^ 8 = 8; of the end
+    // mark, which is the second unit of two: 1; of the index: 3.
     let signature = !(0x44 ^ 8 ^ 1 ^ 3 ^ number);
     #[rustfmt::skip]
     let golden = [

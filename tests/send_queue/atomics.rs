@@ -1,7 +1,8 @@
 //! Masked atomics as literal bytes, in memory filled with 0xa5: opcodes, modifiers and operands as UCX posts them
-//! (`src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`, with the segments of `src/uct/ib/mlx5/ib_mlx5.h`), for libmlx5 has
-//! none. Of 8 bytes the compare and swap is `struct mlx5_wqe_masked_atomic_seg` of rdma-core (`providers/mlx5/wqe.h`), too. Of 16
-//! bytes as the libmlx5 of MLNX_OFED 4 posts them (`src/qp.c`, `set_ext_atomic_seg`).
+//! (`src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`, with the segments of `src/uct/ib/mlx5/ib_mlx5.h`),
+//! for libmlx5 has none. Of 8 bytes the compare and swap is `struct mlx5_wqe_masked_atomic_seg` of rdma-core
+//! (`providers/mlx5/wqe.h`), too. Of 16 bytes as the libmlx5 of MLNX_OFED 4 posts them (`src/qp.c`,
+//! `set_ext_atomic_seg`).
 
 use blueflame::transport::{Dci, DciStreams, Rc, XrcInitiator};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, Srqn, WrId};

@@ -1,8 +1,9 @@
-//! Requests about other queues and the clock as literal bytes, in memory filled with 0xa5: opcodes, modifiers and segments as in
-//! DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`, `MLX5_OPC_MOD_WAIT_*`;
-//! `drivers/net/mlx5/mlx5_txpp.c`), DOCA (`doca_gpu_dev_verbs_wqe_prepare_wait`, `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3
-//! (`src/qp.c`, `set_wait_en_seg`) and Linux (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`).
-//! The libmlx5 of rdma-core has none.
+//! Requests about other queues and the clock as literal bytes, in memory filled with 0xa5: opcodes, modifiers and
+//! segments as in DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`,
+//! `MLX5_OPC_MOD_WAIT_*`; `drivers/net/mlx5/mlx5_txpp.c`), DOCA (`doca_gpu_dev_verbs_wqe_prepare_wait`,
+//! `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3 (`src/qp.c`, `set_wait_en_seg`) and Linux
+//! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`). The libmlx5 of rdma-core
+//! has none.
 
 use std::num::NonZeroU32;
 
@@ -26,7 +27,8 @@ const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
 const CQE: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
 /// `MLX5_WAIT_COND_CYCLIC_SMALLER`.
 const CONDITION: [u8; 16] = [0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-/// A time, and the mask of `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`: three bits of seconds, and nanoseconds.
+/// A time, and the mask of `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`: three bits of seconds, and
+/// nanoseconds.
 const TIME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
 /// The same of a clock that runs freely with 1 GHz: eight seconds are less than 2^33 ticks.
 const TICKS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff];
@@ -57,7 +59,8 @@ struct Memory([u64; 64]);
 /// A receive queue in which three requests are posted, up to the index 1.
 fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
     let start = std::ptr::NonNull::from(memory).cast::<u8>();
-    // SAFETY: 64 words: 8 WQEs of 16 bytes, the record, and the shadow behind; they outlive the queue, and nothing else uses them.
+    // SAFETY: 64 words: 8 WQEs of 16 bytes, the record, and the shadow behind; they outlive the queue, and nothing else
+    // uses them.
     unsafe {
         let parts = RqParts {
             buf: start,

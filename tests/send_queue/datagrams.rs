@@ -1,10 +1,10 @@
 //! Datagrams as literal bytes, in memory filled with 0xa5.
 //!
-//! Full address vectors are laid out as rdma-core `providers/mlx5/mlx5dv.h` has them (`struct mlx5_wqe_av`, filled in by
-//! `mlx5_create_ah` of `verbs.c` and `_set_datagram_seg` of `qp.c`); the differential tests have libmlx5 write them. Compact ones,
-//! which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`, `UCT_IB_MLX5_AV_BASE_SIZE`;
-//! `src/uct/ib/ud/accel/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of the full one, without
-//! `UCT_IB_MLX5_EXTENDED_UD_AV`.
+//! Full address vectors are laid out as rdma-core `providers/mlx5/mlx5dv.h` has them (`struct mlx5_wqe_av`, filled in
+//! by `mlx5_create_ah` of `verbs.c` and `_set_datagram_seg` of `qp.c`); the differential tests have libmlx5 write them.
+//! Compact ones, which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`,
+//! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/ud/accel/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
+//! the full one, without `UCT_IB_MLX5_EXTENDED_UD_AV`.
 
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
@@ -63,8 +63,8 @@ fn full_address_vectors_are_three_units() {
     check::<Ud, _, _>(wqe::send().to(to), &[ctrl, base(0x80), [0; 16], [0; 16]], false);
 }
 
-/// What UCX 1.13.1 has written of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has fetched it
-/// (`softhca-run --log softhca::wqe=trace`).
+/// What UCX 1.13.1 has written of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has
+/// fetched it (`softhca-run --log softhca::wqe=trace`).
 #[test]
 fn ucx_writes_the_same_after_a_compact_address() {
     let to = |number| UdAddress::new(CompactAv::new(1), Qpn::truncate(number), Qkey(0x1ee7_a330));

@@ -44,7 +44,8 @@ pub(crate) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
     assert!(page[end..].iter().all(|&byte| byte == OLD), "more than the doorbell reached the register");
 }
 
-/// A WQE that UCX wrote, in hexadecimal digits, at the place of [`check`] and for its queue pair: those are no part of a request.
+/// A WQE that UCX wrote, in hexadecimal digits, at the place of [`check`] and for its queue pair: those are no part of
+/// a request.
 pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
     let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let digit = |byte: u8| char::from(byte).to_digit(16).expect("a digit") as u8;
@@ -77,8 +78,8 @@ fn send_of_two_entries() {
     check::<transport::Uc, _, _>(wqe::send().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
 }
 
-/// Completion modes as DPDK names them (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_COMP_ONLY_ERR` 0, `MLX5_COMP_ONLY_FIRST_ERR` 1,
-/// `MLX5_COMP_ALWAYS` 2, all shifted by `MLX5_COMP_MODE_OFFSET`, which is 2.
+/// Completion modes as DPDK names them (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_COMP_ONLY_ERR` 0,
+/// `MLX5_COMP_ONLY_FIRST_ERR` 1, `MLX5_COMP_ALWAYS` 2, all shifted by `MLX5_COMP_MODE_OFFSET`, which is 2.
 #[test]
 fn completion_modes() {
     use blueflame::wqe::CompletionMode::{Always, OnError, OnFirstError};
@@ -194,8 +195,8 @@ fn inline_wraps_in_the_middle_of_the_data() {
     assert_eq!(rig.page()[..80], wqe);
 }
 
-/// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all that was
-/// stored and what is retired.
+/// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all
+/// that was stored and what is retired.
 pub(crate) fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
     posted: Request<O, P>,
     open: Request<O, H>,
@@ -274,7 +275,8 @@ fn template_writes_what_post_writes() {
     fire_as_post::<transport::RawPacket, _, _, _>(frame, frame, &());
 }
 
-/// Fires shots that differ from their template, and posts what they are to be, on twin queues where the ring and the index wrap.
+/// Fires shots that differ from their template, and posts what they are to be, on twin queues where the ring and the
+/// index wrap.
 #[test]
 fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
     let elsewhere = |n| Remote { addr: REMOTE.addr.wrapping_mul(n + 2), rkey: Rkey(0x0102_0304 * (n as u32 + 1)) };
@@ -356,8 +358,8 @@ fn blueflame_copies_what_is_not_inline_by_default() {
     assert!(page[264..].iter().all(|&byte| byte == OLD));
 }
 
-/// What UCX 1.13.1 has written of `rc_mlx5` and `ud_mlx5` (`ucx_perftest -t am_bw -D zcopy -H 8`), as the software device has
-/// fetched it (`softhca-run --log softhca::wqe=trace`): its headers inline, its user's message by reference.
+/// What UCX 1.13.1 has written of `rc_mlx5` and `ud_mlx5` (`ucx_perftest -t am_bw -D zcopy -H 8`), as the software
+/// device has fetched it (`softhca-run --log softhca::wqe=trace`): its headers inline, its user's message by reference.
 #[test]
 fn ucx_writes_the_same_of_inline_data_and_what_follows() {
     let message = |addr, lkey| [Sge { addr, length: 0x3f8, lkey: Lkey(lkey) }];

@@ -1,5 +1,5 @@
-//! Requests that configure indirect memory keys as literal bytes, in memory filled with 0xa5: what libmlx5 has no request for. (The
-//! differential tests have it write the others.)
+//! Requests that configure indirect memory keys as literal bytes, in memory filled with 0xa5: what libmlx5 has no
+//! request for. (The differential tests have it write the others.)
 
 use blueflame::transport::Rc;
 use blueflame::types::{Lkey, Rkey, WrId};
@@ -13,8 +13,8 @@ const KEY: Rkey = Rkey(0x1234_5678);
 const PLACE: Sge = Sge { addr: 0x2122_2324_2526_2800, length: 0x100, lkey: Lkey(0x4142_4344) };
 const ZERO: [u8; 16] = [0; 16];
 
-/// As Linux lays it out: without the flag that the list is in the WQE, entries in units of 16 bytes, and a data segment in place of the
-/// list (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_umr_seg`, `set_reg_mkey_seg`, `set_reg_data_seg`).
+/// As Linux lays it out: without the flag that the list is in the WQE, entries in units of 16 bytes, and a data segment
+/// in place of the list (`drivers/infiniband/hw/mlx5/wr.c`, `set_reg_umr_seg`, `set_reg_mkey_seg`, `set_reg_data_seg`).
 #[test]
 fn a_list_in_memory_is_a_data_segment() {
     let request = wqe::configure_key(KEY, 8).rights(KeyRights::REMOTE_READ | KeyRights::LOCAL_WRITE);
@@ -39,8 +39,8 @@ const fn ctrl(ds: u8) -> [u8; 16] {
     [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78]
 }
 
-/// Lengths have 64 bits. (libmlx5 44 counts in 32; later releases as here: rdma-core `providers/mlx5/qp.c`, `umr_sg_list_create`,
-/// `umr_strided_seg_create`.)
+/// Lengths have 64 bits. (libmlx5 44 counts in 32; later releases as here: rdma-core `providers/mlx5/qp.c`,
+/// `umr_sg_list_create`, `umr_strided_seg_create`.)
 #[test]
 fn lists_are_longer_than_four_gibibytes() {
     let umr = [0x80, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0x20, 0, 0x20, 0x01];

@@ -1,4 +1,5 @@
-//! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write any.)
+//! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write
+//! any.)
 
 use blueflame::PostError;
 use blueflame::transport::Rc;
@@ -50,7 +51,8 @@ fn formats_follow_the_list() {
     wqe[1][14] |= 0x02;
     wqe[4][12] |= 0x04;
     wqe.extend([
-        // With T10-DIFs; check; 520 on the wire, 4096 in memory; any length; PSVs, memory's with CRC32C that begins with zeros.
+        // With T10-DIFs; check; 520 on the wire, 4096 in memory; any length; PSVs, memory's with CRC32C that begins
+        // with zeros.
         [0x80, 0xc1, 2, 3, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 0x43, 0x0a, 0x0b, 0x0c],
         ZERO,
         // Valid, begins anew; tags; a checksum that begins with ones; counts, escapes.

@@ -1,5 +1,5 @@
-//! Lists of tags against a device that is no more than its rules (rdma-core `Documentation/tag_matching.md`), and against completions
-//! that no device writes.
+//! Lists of tags against a device that is no more than its rules (rdma-core `Documentation/tag_matching.md`), and
+//! against completions that no device writes.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -41,7 +41,8 @@ impl<T: ?Sized> Drop for Kept<T> {
     }
 }
 
-/// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and what it remembers.
+/// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and what it
+/// remembers.
 struct Shared {
     wqes: Kept<[[u128; 2]]>,
     record: Kept<u32>,
@@ -76,7 +77,8 @@ impl Shared {
             counter: 0,
             shadow: self.shadow.0.cast(),
         };
-        // SAFETY: memory of as many WQEs, a word and as many records, which outlives the queue; one queue is made of it.
+        // SAFETY: memory of as many WQEs, a word and as many records, which outlives the queue; one queue is made of
+        // it.
         unsafe { SharedRecvQueue::from_parts(parts) }.expect("a queue")
     }
 }

@@ -1,9 +1,10 @@
 //! The shared register under a model checker: every way in which two threads can take turns on it.
 //!
-//! The files of `src/db` are compiled as they are, in a crate in which `core`'s atomics and cells are loom's, and the barriers
-//! and stores of `arch` are those of CPUs with write-combining buffers: a doorbell sits in the buffer of the CPU that stored it
-//! until that CPU flushes it. What must hold on every schedule: doorbells reach the device in the order in which they were
-//! stored, none stays behind, the halves alternate over all threads, and nobody reaches the register without the lock.
+//! The files of `src/db` are compiled as they are, in a crate in which `core`'s atomics and cells are loom's, and the
+//! barriers and stores of `arch` are those of CPUs with write-combining buffers: a doorbell sits in the buffer of the
+//! CPU that stored it until that CPU flushes it. What must hold on every schedule: doorbells reach the device in the
+//! order in which they were stored, none stays behind, the halves alternate over all threads, and nobody reaches the
+//! register without the lock.
 //!
 //! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.
 
@@ -21,8 +22,8 @@ loom::lazy_static! {
     static ref TICK: loom::sync::atomic::AtomicUsize = loom::sync::atomic::AtomicUsize::new(0);
 }
 
-/// A point at which the other thread may go on: loom has them before operations on its own types only, and of these only
-/// where what another thread does matters to them, as here.
+/// A point at which the other thread may go on: loom has them before operations on its own types only, and of these
+/// only where what another thread does matters to them, as here.
 fn others_may_run() {
     TICK.fetch_add(1, loom::sync::atomic::Ordering::Relaxed);
 }

@@ -1,5 +1,5 @@
-//! What two connected ends do to each other's memory, whatever their queues are made by: verbs here, firmware commands in
-//! `devx/tests/device`, each of which has an `End` of its own.
+//! What two connected ends do to each other's memory, whatever their queues are made by: verbs here, firmware commands
+//! in `devx/tests/device`, each of which has an `End` of its own.
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
@@ -100,7 +100,8 @@ pub(crate) fn large_masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
                 carry = ones > 1 && boundary & bit == 0;
             }
         } else {
-            // Every other one finds what it compares with, and of those that do not, some miss it by one bit of either half.
+            // Every other one finds what it compares with, and of those that do not, some miss it by one bit of either
+            // half.
             let miss = if round % 4 == 1 { 0 } else { 1 << (round % 128) };
             let compare = Masked { value: (there & compared | value & !compared) ^ miss, mask: compared };
             let swap = Masked { value, mask };

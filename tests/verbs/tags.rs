@@ -42,7 +42,8 @@ impl Line {
             assert!(matches!(builder.build(), Err(Error::Unsupported { what: "tag matching" })));
             return None;
         }
-        // Linux and libmlx5 connect the command queue that libmlx5 makes by an address without a GRH, which Ethernet does not have.
+        // Linux and libmlx5 connect the command queue that libmlx5 makes by an address without a GRH, which Ethernet
+        // does not have.
         if device.port(1).expect("a port").link_layer == LinkLayer::Ethernet {
             let refused = builder.build().expect_err("no lists on Ethernet");
             let is_invalid =

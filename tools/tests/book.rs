@@ -1,5 +1,6 @@
-//! The pages of the repository: every link of every page leads to a file and to a heading, every page of `docs` is in the book's
-//! table of contents, the code in it is compiled, and a test runs each program that a page tells the reader to run.
+//! The pages of the repository: every link of every page leads to a file and to a heading, every page of `docs` is in
+//! the book's table of contents, the code in it is compiled, and a test runs each program that a page tells the reader
+//! to run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

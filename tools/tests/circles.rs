@@ -1,10 +1,10 @@
-//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it; nor does one of the
-//! parts that a crate has at its top, folders and files, need another that needs it.
+//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it; nor does
+//! one of the parts that a crate has at its top, folders and files, need another that needs it.
 //!
-//! What counts is what a file names with a path: `use` of any shape, `crate::…`, `super::…`, `child::…`, inside macros, too.
-//! A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it (`mod child;`),
-//! nor does handing on its names (`pub use child::…`). Calls of methods are unseen. Tests inside files (`cfg(test)`) do not
-//! count.
+//! What counts is what a file names with a path: `use` of any shape, `crate::…`, `super::…`, `child::…`, inside macros,
+//! too. A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it
+//! (`mod child;`), nor does handing on its names (`pub use child::…`). Calls of methods are unseen. Tests inside files
+//! (`cfg(test)`) do not count.
 //!
 //! Imports between files belong here. Other rules of style belong to clippy and rustfmt.
 
@@ -12,8 +12,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Crates, by their root files, and the rooms of each that have no circle: folders or files, below the repository's root.
-/// Whoever takes the circle out of a room adds it.
+/// Crates, by their root files, and the rooms of each that have no circle: folders or files, below the repository's
+/// root. Whoever takes the circle out of a room adds it.
 const ROOMS: &[(&str, &[&str])] = &[
     ("src/lib.rs", &["src/cq", "src/db", "src/queue", "src/verbs", "src/wqe"]),
     ("decode/src/lib.rs", &["decode/src"]),
@@ -190,8 +190,8 @@ impl Crate {
         }
     }
 
-    /// The module that `path`, written in `module`, names (and true), or the one that defines what it names; `None` for what
-    /// is no part of the crate. `depth` ends what goes round.
+    /// The module that `path`, written in `module`, names (and true), or the one that defines what it names; `None` for
+    /// what is no part of the crate. `depth` ends what goes round.
     fn home(&self, module: &Module, path: &[String], depth: u32) -> Option<(Module, bool)> {
         let (first, mut rest) = path.split_first()?;
         let mut now = match first.as_str() {

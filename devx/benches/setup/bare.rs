@@ -57,8 +57,8 @@ pub(crate) struct Bare {
 impl Bare {
     /// `mlx5dv_create_qp` and `mlx5dv_init_obj`.
     pub(crate) fn new(domain: &Rc<Domain>, cq: &Cq, shape: Shape) -> Self {
-        // SAFETY: domain and completion queue are alive; structures are plain numbers and pointers, for which zero is a value, and
-        // live until the calls return.
+        // SAFETY: domain and completion queue are alive; structures are plain numbers and pointers, for which zero is a
+        // value, and live until the calls return.
         unsafe {
             let mut attr: sys::ibv_qp_init_attr_ex = std::mem::zeroed();
             (attr.send_cq, attr.recv_cq) = (cq.as_raw(), cq.as_raw());

@@ -1,10 +1,10 @@
-//! What a queue pair costs until it is ready to send, in time and memory: by verbs of this workspace, against the calls of
-//! libibverbs and libmlx5 that it makes, made by hand; and by commands of the firmware (DevX) beside both.
+//! What a queue pair costs until it is ready to send, in time and memory: by verbs of this workspace, against the calls
+//! of libibverbs and libmlx5 that it makes, made by hand; and by commands of the firmware (DevX) beside both.
 //!
-//! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and destroy them.
-//! Only the making is timed, in turns. The software device answers a command in a microsecond or two; the kernel and a NIC's
-//! firmware take longer, and then what this crate adds is a smaller part. What must not be added is a command:
-//! `tests/setup_commands.rs` counts them.
+//! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and
+//! destroy them. Only the making is timed, in turns. The software device answers a command in a microsecond or two; the
+//! kernel and a NIC's firmware take longer, and then what this crate adds is a smaller part. What must not be added is
+//! a command: `tests/setup_commands.rs` counts them.
 mod bare;
 mod devx;
 mod memory;
@@ -91,8 +91,8 @@ impl Rig {
     }
 }
 
-/// Nanoseconds that this thread has had a CPU for, in the kernel, too: what else runs on the machine does not count. In sink mode
-/// the device works on the thread that gives the command.
+/// Nanoseconds that this thread has had a CPU for, in the kernel, too: what else runs on the machine does not count. In
+/// sink mode the device works on the thread that gives the command.
 fn cpu_time() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the structure is ours.
@@ -169,7 +169,8 @@ fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is measured.
+    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
+    // measured.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

@@ -1,4 +1,5 @@
-//! Bytes of memory that a queue pair takes: this crate's, counted where it allocates, and libmlx5's, as the C library tells.
+//! Bytes of memory that a queue pair takes: this crate's, counted where it allocates, and libmlx5's, as the C library
+//! tells.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,8 +14,8 @@ use crate::{Rig, SHAPE};
 /// Queue pairs that exist at a time.
 const COUNT: usize = 512;
 
-/// Bytes in use of what this program allocates, in Rust. Neither libmlx5 nor the software device allocate here: the one is C, the
-/// other an object with an allocator of its own.
+/// Bytes in use of what this program allocates, in Rust. Neither libmlx5 nor the software device allocate here: the one
+/// is C, the other an object with an allocator of its own.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
@@ -115,8 +116,8 @@ const BESIDES: usize = 128 << 10;
 /// Who is to make queue pairs in this process, and how many.
 const MAKER: &str = "SETUP_MEMORY_OF";
 
-/// Makes queue pairs and prints what they take, if this is the process for that: one for each maker, so that nobody finds memory
-/// that another has freed.
+/// Makes queue pairs and prints what they take, if this is the process for that: one for each maker, so that nobody
+/// finds memory that another has freed.
 pub(crate) fn is_measured(rig: &Rig) -> bool {
     let Ok(asked) = std::env::var(MAKER) else { return false };
     let (maker, count) = asked.split_once(',').expect("a maker and a number");

@@ -4,7 +4,8 @@ use super::{Opcode, Pdn, Status};
 use crate::mailbox::{commands, names, structures};
 
 names! {
-    /// A kind of general object (`MLX5_OBJ_TYPE_*` of rdma-core's `providers/mlx5/mlx5_ifc.h`, `MLX5_GENERAL_OBJECT_TYPES_*` of Linux').
+    /// A kind of general object (`MLX5_OBJ_TYPE_*` of rdma-core's `providers/mlx5/mlx5_ifc.h`,
+    /// `MLX5_GENERAL_OBJECT_TYPES_*` of Linux').
     pub struct ObjectType(u16) {
         FLOW_METER = 0xa,
         GENEVE_TLV_OPT = 0xb,

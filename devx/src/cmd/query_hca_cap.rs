@@ -28,7 +28,8 @@ commands! {
 }
 
 names! {
-    /// A set of capabilities: `enum mlx5_cap_type` of Linux' `include/linux/mlx5/device.h`, CRYPTO of DPDK's `mlx5_prm.h`.
+    /// A set of capabilities: `enum mlx5_cap_type` of Linux' `include/linux/mlx5/device.h`, CRYPTO of DPDK's
+    /// `mlx5_prm.h`.
     pub struct CapabilitySet(u16) {
         GENERAL = 0x0,
         ETHERNET_OFFLOADS = 0x1,

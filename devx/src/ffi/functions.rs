@@ -55,7 +55,8 @@ macro_rules! library_functions {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As `mlx5dv.h` has it: all pointers are to live objects of the libraries, or to as many bytes as the call says.
+            /// As `mlx5dv.h` has it: all pointers are to live objects of the libraries, or to as many bytes as the call
+            /// says.
             pub unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
                 match functions() {
                     // SAFETY: the caller's.

@@ -1,7 +1,8 @@
 //! `mlx5dv_devx_*` of libmlx5, declared by hand after rdma-core's `providers/mlx5/mlx5dv.h`.
 //!
-//! `devx/tests/mlx5dv_devx.rs` compiles a C program against the installed header and compares every size, offset, constant and
-//! function type. The library is loaded when a function is first called, and not linked, as in `blueflame::verbs::ffi`.
+//! `devx/tests/mlx5dv_devx.rs` compiles a C program against the installed header and compares every size, offset,
+//! constant and function type. The library is loaded when a function is first called, and not linked, as in
+//! `blueflame::verbs::ffi`.
 
 mod functions;
 pub mod vfio;
@@ -118,7 +119,8 @@ pub struct Mlx5dvDevxUar {
 pub const MLX5DV_UAR_ALLOC_TYPE_BF: u32 = 0;
 /// `MLX5DV_UAR_ALLOC_TYPE_NC`: mapped uncached, for doorbells of 8 bytes.
 pub const MLX5DV_UAR_ALLOC_TYPE_NC: u32 = 1;
-/// `MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED`: the same, and each call gives another register (rdma-core 45, `providers/mlx5/mlx5_api.h`).
+/// `MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED`: the same, and each call gives another register (rdma-core 45,
+/// `providers/mlx5/mlx5_api.h`).
 pub const MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED: u32 = 1 << 31;
 
 /// A channel for answers to asynchronous queries (`struct mlx5dv_devx_cmd_comp`).

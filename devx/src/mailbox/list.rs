@@ -110,8 +110,8 @@ impl<H: Structure, E: Element> Deref for List<H, E> {
     type Target = H;
 
     fn deref(&self) -> &H {
-        // SAFETY: there are `H::BYTES` at least: `zeroed` makes no fewer, its sum has not wrapped, and `push` only adds to them. The words
-        // are aligned to 4 bytes, as the structure is at most, and any bytes are one.
+        // SAFETY: there are `H::BYTES` at least: `zeroed` makes no fewer, its sum has not wrapped, and `push` only adds
+        // to them. The words are aligned to 4 bytes, as the structure is at most, and any bytes are one.
         unsafe { part(self.as_bytes(), 0) }
     }
 }

@@ -5,7 +5,8 @@ use super::{Description, Value};
 /// A structure of a mailbox: bytes as the device reads and writes them.
 ///
 /// # Safety
-/// The type is `BYTES` bytes with alignment of 4 at most, any of which may have any value, and `DESCRIPTION` has passed its checks.
+/// The type is `BYTES` bytes with alignment of 4 at most, any of which may have any value, and `DESCRIPTION` has passed
+/// its checks.
 pub unsafe trait Structure: Clone + Sized {
     /// Its size in bytes, without the list that may follow.
     const BYTES: usize;

@@ -111,7 +111,8 @@ impl Rings {
         let page = host_page();
         let bytes = bytes.checked_next_multiple_of(page).ok_or_else(too_much)?;
         let mut space = self.take(bytes, align.max(page))?;
-        // SAFETY: the space is a part of the chunk, which is mapped as long as the space has it; the registration ends before.
+        // SAFETY: the space is a part of the chunk, which is mapped as long as the space has it; the registration ends
+        // before.
         let own = unsafe { Umem::over(&self.shared.context, space.start(), bytes) }?;
         space.own = Some(own);
         self.shared.count_alone(&space.chunk);
@@ -209,8 +210,8 @@ impl Space {
         self.own.as_ref().unwrap_or(&self.chunk).id()
     }
 
-    /// Where it begins in that memory (`*_umem_offset`). `page_offset` and `log_page_size` stay 0: with a UMEM they are reserved (DOCA
-    /// GPUNetIO `src/doca_verbs_qp.cpp` and `src/doca_verbs_cq.cpp`, where `log_page_size` is set).
+    /// Where it begins in that memory (`*_umem_offset`). `page_offset` and `log_page_size` stay 0: with a UMEM they are
+    /// reserved (DOCA GPUNetIO `src/doca_verbs_qp.cpp` and `src/doca_verbs_cq.cpp`, where `log_page_size` is set).
     pub(crate) fn offset(&self) -> u64 {
         if self.own.is_some() { 0 } else { self.offset as u64 }
     }

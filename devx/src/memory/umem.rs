@@ -38,8 +38,8 @@ pub(super) const PAGE: usize = 4096;
 /// Knowledge of the pages in which the device has the memory.
 ///
 /// Firmware takes the pages of a ring from its UMEM: the ring begins at a multiple of 1/64 of a page (UCX
-/// `src/uct/ib/mlx5/gdaki/gdaki.c`, `uct_rc_gdaki_calc_dev_ep_layout`, and its pull request 11103). The kernel takes the largest
-/// pages that fit, and lets rings begin at offset 0 only, unless `pgsz_bitmap` says otherwise (Linux
+/// `src/uct/ib/mlx5/gdaki/gdaki.c`, `uct_rc_gdaki_calc_dev_ep_layout`, and its pull request 11103). The kernel takes
+/// the largest pages that fit, and lets rings begin at offset 0 only, unless `pgsz_bitmap` says otherwise (Linux
 /// `drivers/infiniband/hw/mlx5/devx.c`, `devx_umem_reg_cmd_alloc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DevicePages {
@@ -66,7 +66,8 @@ impl Umem {
             .advise(Advice::DontFork)
             .map_err(|error| CallError { call: "madvise", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;
         let (start, len) = (NonNull::from(&mut memory[..]).cast(), memory.len());
-        // SAFETY: mapped, and it stays mapped until the registration has ended, as it is a field of the value that ends it.
+        // SAFETY: mapped, and it stays mapped until the registration has ended, as it is a field of the value that ends
+        // it.
         let mut umem = unsafe { Self::over(context, start, len) }?;
         umem.memory = Some((memory, pages));
         Ok(umem)
@@ -184,9 +185,10 @@ impl Umem {
     /// another by bytes, that is a race (`core::sync::atomic`, memory model).
     fn byte(&self, at: usize) -> &AtomicU8 {
         debug_assert!(at < self.len);
-        // SAFETY: mapped as long as `self`, and inside. All accesses of safe code come from here, and are atomic, so any number of threads
-        // may make them at a time. The caller of `over` promised that others do not race with them; memory that was mapped here is reached by
-        // its address, in unsafe code alone. The device's writes are no accesses of the program.
+        // SAFETY: mapped as long as `self`, and inside. All accesses of safe code come from here, and are atomic, so
+        // any number of threads may make them at a time. The caller of `over` promised that others do not race with
+        // them; memory that was mapped here is reached by its address, in unsafe code alone. The device's writes are no
+        // accesses of the program.
         unsafe { AtomicU8::from_ptr(self.start.add(at).as_ptr()) }
     }
 
@@ -251,8 +253,9 @@ unsafe fn register(
     }
 }
 
-/// Errors of libraries and kernels that lack these pages. `ENOSYS`, `EPROTONOSUPPORT`: no such function or attribute. `EOPNOTSUPP`: the
-/// VFIO driver. `EINVAL`: the host's own pages are larger (Linux `drivers/infiniband/core/umem.c`, `ib_umem_find_best_pgsz`).
+/// Errors of libraries and kernels that lack these pages. `ENOSYS`, `EPROTONOSUPPORT`: no such function or attribute.
+/// `EOPNOTSUPP`: the VFIO driver. `EINVAL`: the host's own pages are larger (Linux `drivers/infiniband/core/umem.c`,
+/// `ib_umem_find_best_pgsz`).
 const PAGES_REFUSED: [i32; 4] = [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPROTONOSUPPORT, libc::EINVAL];
 
 /// The failure that `errno` reports.

@@ -70,8 +70,9 @@ fn mac_of(device: &Device, attr: &mut ibv_ah_attr) -> Result<[u8; 6], Error> {
     Ok(unsafe { vector.as_ref() }.rmac)
 }
 
-/// The UDP source port that Linux gives RoCE v2 packets between two queue pairs without a flow label: 14 bits of a hash, so that
-/// switches spread connections (`include/rdma/ib_verbs.h`, `rdma_calc_flow_label`, `rdma_flow_label_to_udp_sport`).
+/// The UDP source port that Linux gives RoCE v2 packets between two queue pairs without a flow label: 14 bits of a
+/// hash, so that switches spread connections (`include/rdma/ib_verbs.h`, `rdma_calc_flow_label`,
+/// `rdma_flow_label_to_udp_sport`).
 fn udp_source_port(local: Qpn, remote: Qpn) -> u16 {
     /// The first of the dynamic ports.
     const LEAST: u16 = 0xc000;
@@ -88,7 +89,8 @@ mod tests {
     #[test]
     fn source_ports_are_dynamic_and_differ() {
         let port = |a, b| udp_source_port(Qpn::truncate(a), Qpn::truncate(b));
-        // By hand after Linux: 0x123 * 0x456 = 0x4edc2, of which the upper 6 of 20 bits (0x13) fold onto the lower 14 (0x2dc2).
+        // By hand after Linux: 0x123 * 0x456 = 0x4edc2, of which the upper 6 of 20 bits (0x13) fold onto the lower 14
+        // (0x2dc2).
         assert_eq!(port(0x123, 0x456), 0xedd1);
         assert_eq!(port(0x123, 0x456), port(0x456, 0x123));
         assert_ne!(port(0x123, 0x456), port(0x123, 0x457));

@@ -180,8 +180,9 @@ impl Cq {
         cq.object().change_to(&inbox, &ring)?;
         let buf = ring.start();
         let old = std::mem::replace(&mut lies.ring, ring);
-        // SAFETY: the queue is whole. The new ring begins at a multiple of a CQE, was marked, and the device writes there from now on, as
-        // the command says. The handle has it already, and has the old one until the queue has left it for good.
+        // SAFETY: the queue is whole. The new ring begins at a multiple of a CQE, was marked, and the device writes
+        // there from now on, as the command says. The handle has it already, and has the old one until the queue has
+        // left it for good.
         let carried = unsafe { queue.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes)) };
         if !matches!(carried, Err(ResizeError::Ring(_))) {
             lies.parts = CqParts { buf, cqe_cnt: cqes, ..lies.parts };
@@ -293,8 +294,8 @@ impl<M: CqMode> CqBuilder<'_, M> {
         self
     }
 
-    /// The device does not check whether the queue overruns. For the mode [`NoOverrun`](blueflame::cq::mode::NoOverrun). Off
-    /// by default.
+    /// The device does not check whether the queue overruns. For the mode
+    /// [`NoOverrun`](blueflame::cq::mode::NoOverrun). Off by default.
     #[must_use]
     pub fn ignore_overrun(mut self, on: bool) -> Self {
         self.ignore_overrun = on;
@@ -312,7 +313,8 @@ impl<M: CqMode> CqBuilder<'_, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
+    /// ring.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         let context = self.rings.rings().context();
         in_range("CQEs", self.cqes, 1..=MAX_CQES)?;

@@ -25,7 +25,8 @@ impl Pd {
     /// get the access of `path`; its RNR timer and MTU apply to them.
     ///
     /// # Errors
-    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`].
+    /// [`Error::Capability`], [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Receivers`],
+    /// [`Error::Command`].
     pub fn dct(&self, cq: &Cq, shared: &SharedReceives, path: &Path, access_key: u64) -> Result<Dct, Error> {
         let context = self.context();
         path.check()?;

@@ -73,7 +73,8 @@ impl Pd {
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
+    /// ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
@@ -132,8 +133,9 @@ impl Pd {
             .map_err(|error| Error::Parts { object: "doorbell register", why: error.to_string() })?;
         let handle = SqHandle { object, sqn: out.sqn(), _shadow: shadow };
         let bad = |why: String| Error::Parts { object: "send queue", why };
-        // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and both go after
-        // the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and the completion queue is borrowed.
+        // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and
+        // both go after the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and
+        // the completion queue is borrowed.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
         queue.set_depth(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
@@ -144,8 +146,8 @@ impl Pd {
     /// to receive the packets that a [`Tir`](super::Tir) sends there.
     ///
     /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
-    /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](super::Rqt) therefore has its own completion
-    /// queue.
+    /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](super::Rqt) therefore has its own
+    /// completion queue.
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue); [`Error::Receivers`], [`Error::StaleReceives`].
@@ -196,8 +198,8 @@ impl Pd {
             shadow: shadow.start(),
         };
         let handle = RqHandle { object, rqn: out.rqn(), _shadow: shadow };
-        // SAFETY: as for the send queue. Nothing else receives there as long as the object is, which keeps `receiver`, and no receive of an
-        // earlier one is left.
+        // SAFETY: as for the send queue. Nothing else receives there as long as the object is, which keeps `receiver`,
+        // and no receive of an earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
         queue.set_depth(receives);

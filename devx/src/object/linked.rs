@@ -52,7 +52,8 @@ impl LinkedRing {
         let ring = rings.paged_ring(wqes as usize * stride as usize)?;
         for n in 0..wqes as u16 {
             let next = if u32::from(n) + 1 == wqes { 0 } else { n + 1 };
-            // SAFETY: the link of a WQE of the ring (`mlx5_wqe_srq_next_seg`), which is ours. The device does not have it yet.
+            // SAFETY: the link of a WQE of the ring (`mlx5_wqe_srq_next_seg`), which is ours. The device does not have
+            // it yet.
             unsafe {
                 ring.start().add(usize::from(n) * stride as usize + 2).cast::<[u8; 2]>().write(next.to_be_bytes())
             };
@@ -93,7 +94,8 @@ impl LinkedRing {
             counter: 0,
             shadow: self.shadow.start(),
         };
-        // SAFETY: the caller's; ring, record and shadow are the queue's alone, nothing was posted, and nobody else posts.
+        // SAFETY: the caller's; ring, record and shadow are the queue's alone, nothing was posted, and nobody else
+        // posts.
         unsafe { SharedRecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "shared receive queue", why: error.to_string() })
     }

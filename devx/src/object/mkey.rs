@@ -54,11 +54,12 @@ fn variant() -> u8 {
 }
 
 impl Mkey {
-    /// A key of `range` of registered memory (bytes from its beginning). Requests name it by the program's own addresses.
+    /// A key of `range` of registered memory (bytes from its beginning). Requests name it by the program's own
+    /// addresses.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] past the memory's end, [`Error::DevicePages`], [`Error::Capability`], [`Error::ForeignDevice`],
-    /// [`Error::Command`].
+    /// [`Error::OutOfRange`] past the memory's end, [`Error::DevicePages`], [`Error::Capability`],
+    /// [`Error::ForeignDevice`], [`Error::Command`].
     pub fn of_memory(pd: &Pd, umem: &Arc<Umem>, range: Range<usize>, access: Access) -> Result<Self, Error> {
         in_range("end of the memory", range.end as u64, 1..=umem.len() as u64)?;
         in_range("beginning of the memory", range.start as u64, 0..=range.end as u64 - 1)?;
@@ -87,8 +88,8 @@ impl Mkey {
     /// A key of pieces of other keys, one behind the other (KLM). Requests name it by offsets: its first address is 0.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] without pieces or with a piece of more than 2^31 bytes, [`Error::Capability`], [`Error::ForeignDevice`],
-    /// [`Error::Command`].
+    /// [`Error::OutOfRange`] without pieces or with a piece of more than 2^31 bytes, [`Error::Capability`],
+    /// [`Error::ForeignDevice`], [`Error::Command`].
     pub fn of_pieces(pd: &Pd, pieces: &[Piece], access: Access) -> Result<Self, Error> {
         Self::indirect(pd, pieces, access, AccessMode::KLMS, 0)
     }

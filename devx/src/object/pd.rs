@@ -11,7 +11,8 @@ use crate::context::{Context, Object};
 use crate::error::Error;
 use crate::ffi;
 
-/// A protection domain: which queues may use which memory. Cheap to clone; destroyed with the last object that holds it.
+/// A protection domain: which queues may use which memory. Cheap to clone; destroyed with the last object that holds
+/// it.
 #[derive(Clone, Debug)]
 pub struct Pd {
     handle: Arc<Handle>,

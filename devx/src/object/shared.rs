@@ -30,7 +30,8 @@ impl SharedReceives {
     /// # Errors
     /// [`Error::ForeignDevice`] if it was made on another open device than `context`.
     pub fn of_verbs(context: &Context, srq: &verbs::Srq) -> Result<Self, Error> {
-        // SAFETY: alive as long as the handle; libibverbs writes the context before it gives the queue out, and never again.
+        // SAFETY: alive as long as the handle; libibverbs writes the context before it gives the queue out, and never
+        // again.
         if unsafe { (*srq.as_raw()).context } != context.raw() {
             return Err(Error::ForeignDevice { object: "shared receive queue" });
         }

@@ -85,7 +85,8 @@ impl SignatureKey {
     /// A request that sets the memory behind the key, its access rights, and its signatures.
     /// [`configure_key`](blueflame::wqe::configure_key) lists the conditions that its poster must meet. If the number
     /// of errors reported is new to the device, the request tells it. Then
-    /// [`set_psvs`](blueflame::wqe::formats::BlockSignature::set_psvs) must follow, even if the signatures stay the same.
+    /// [`set_psvs`](blueflame::wqe::formats::BlockSignature::set_psvs) must follow, even if the signatures stay the
+    /// same.
     pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
         let configure = self.key.configure();
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }

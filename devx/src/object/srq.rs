@@ -72,7 +72,8 @@ impl Pd {
     /// Makes a shared receive queue with room for `receives` (1 to 32767) of `sge` scatter entries (1 to 127) each.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
+    /// ring.
     pub fn shared_recv_queue(&self, rings: &ThreadRings, receives: u32, sge: u32) -> Result<OwnedSrq, Error> {
         let ring = Arc::new(LinkedRing::new(self, rings, receives, sge)?);
         let mut inbox = CreateRmpIn::new();

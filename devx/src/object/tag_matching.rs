@@ -17,14 +17,16 @@ use crate::check::in_range;
 use crate::error::Error;
 use crate::memory::ThreadRings;
 
-/// `topology` of an extended receive queue (UCX `src/uct/ib/mlx5/dv/ib_mlx5_ifc.h`, `UCT_IB_MLX5_XRQC_TOPOLOGY_TAG_MATCHING`).
+/// `topology` of an extended receive queue (UCX `src/uct/ib/mlx5/dv/ib_mlx5_ifc.h`,
+/// `UCT_IB_MLX5_XRQC_TOPOLOGY_TAG_MATCHING`).
 const TAG_MATCHING: u8 = 1;
 /// `offload`: the device fetches the data of rendezvous (`UCT_IB_MLX5_XRQC_OFFLOAD_RNDV`).
 const RENDEZVOUS: u8 = 1;
 
 /// A list of tagged buffers of this crate, and the queues under it.
 ///
-/// Queue pairs that receive from it are made with [`SharedReceives`] of [`shared_receives`](TagMatching::shared_receives)`().handle()`.
+/// Queue pairs that receive from it are made with [`SharedReceives`] of
+/// [`shared_receives`](TagMatching::shared_receives)`().handle()`.
 pub type OwnedTagMatching = TagMatching<OwnedXrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
 impl Pd {
@@ -88,7 +90,8 @@ impl TagMatchingBuilder<'_> {
     /// when this returns.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the rings.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
+    /// rings.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, rings, cq, path, tags, operations, receives, sge } = self;
         let context = pd.context();

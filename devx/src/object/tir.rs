@@ -39,7 +39,8 @@ impl Rqt {
     /// Makes a table of these queues. Their number is a power of two; a queue may be there several times.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] without queues, [`Error::NotPowerOfTwo`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`].
+    /// [`Error::OutOfRange`] without queues, [`Error::NotPowerOfTwo`], [`Error::Capability`], [`Error::ForeignDevice`],
+    /// [`Error::Command`].
     pub fn new(queues: &[Rq]) -> Result<Self, Error> {
         check_count(queues.len(), 1 << 15)?;
         let context = queues[0].object().context();
@@ -199,7 +200,8 @@ impl Tir {
         self.tirn
     }
 
-    /// The object: for commands, events, and rules that libmlx5 makes (`mlx5dv_create_flow`, `MLX5DV_FLOW_ACTION_DEST_DEVX`).
+    /// The object: for commands, events, and rules that libmlx5 makes (`mlx5dv_create_flow`,
+    /// `MLX5DV_FLOW_ACTION_DEST_DEVX`).
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.object

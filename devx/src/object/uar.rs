@@ -31,8 +31,8 @@ pub enum UarKind {
 
 /// A page of doorbell registers. Completion queues are made with it. It keeps the page mapped. Cheap to clone.
 ///
-/// By itself it cannot ring; [`Uar`], [`ThreadUar`] and [`SharedUar`] can. Completion queues are armed by 8-byte stores elsewhere in
-/// the page, which any number of queues may do.
+/// By itself it cannot ring; [`Uar`], [`ThreadUar`] and [`SharedUar`] can. Completion queues are armed by 8-byte stores
+/// elsewhere in the page, which any number of queues may do.
 #[derive(Clone, Debug)]
 pub struct DoorbellPage {
     handle: Arc<Handle>,
@@ -187,8 +187,8 @@ impl Uar {
         self,
         copy: C,
     ) -> Result<(ExclusiveRegister<F, C>, DoorbellPage), Error> {
-        // SAFETY: mapped as long as the page, which the queue's object keeps; libmlx5 has given it to this value alone, or it has no
-        // BlueFlame, and others store 8-byte doorbells there.
+        // SAFETY: mapped as long as the page, which the queue's object keeps; libmlx5 has given it to this value alone,
+        // or it has no BlueFlame, and others store 8-byte doorbells there.
         let register = unsafe { ExclusiveRegister::from_parts(self.parts) }.map_err(bad)?;
         Ok((register.with_mode::<F>().with_copy(copy), self.page))
     }
@@ -234,7 +234,8 @@ impl<F: FlushMode, C: BlockCopy> ThreadUar<F, C> {
     /// # Errors
     /// [`Error::Parts`]: invalid parts of a register.
     pub fn over(uar: Uar, copy: C) -> Result<Self, Error> {
-        // SAFETY: mapped as long as the page, which each queue's object keeps; given to this value alone, as in `Uar::exclusive`.
+        // SAFETY: mapped as long as the page, which each queue's object keeps; given to this value alone, as in
+        // `Uar::exclusive`.
         let register = unsafe { ThreadRegister::from_parts(uar.parts) }.map_err(bad)?;
         Ok(Self { page: uar.page, register: Rc::new(register.with_copy(copy)) })
     }

@@ -1,4 +1,5 @@
-//! Extended receive queues (XRQ): shared receive queues with a completion queue of their own, and with tag matching or without.
+//! Extended receive queues (XRQ): shared receive queues with a completion queue of their own, and with tag matching or
+//! without.
 
 use std::sync::Arc;
 
@@ -73,8 +74,8 @@ impl Pd {
     /// receive queue.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::Command`], or no memory for the
-    /// ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`],
+    /// [`Error::Command`], or no memory for the ring.
     pub fn extended_recv_queue(
         &self,
         rings: &ThreadRings,

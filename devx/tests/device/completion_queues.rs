@@ -123,7 +123,8 @@ fn ends(parts: &CqParts) -> Vec<u8> {
     (0..parts.cqe_cnt).map(|n| unsafe { parts.buf.add(at(n)).read_volatile() }).collect()
 }
 
-/// Messages to and from a queue whose completions are packed: each has its completion. At least some must have been packed.
+/// Messages to and from a queue whose completions are packed: each has its completion. At least some must have been
+/// packed.
 fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     const BURST: u64 = 12;
     let ground = ground();

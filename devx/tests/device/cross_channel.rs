@@ -1,4 +1,5 @@
-//! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from step to step.
+//! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from
+//! step to step.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -144,8 +145,8 @@ fn stamped(end: &mut End<Rc>) -> (u64, WrId) {
     done.expect("found")
 }
 
-/// A message behind a WAIT for the clock leaves when the time has come; behind one for a time that is past, at once. The clock is the
-/// device's: the queues here have timestamps that run freely, also where it shows real time.
+/// A message behind a WAIT for the clock leaves when the time has come; behind one for a time that is past, at once.
+/// The clock is the device's: the queues here have timestamps that run freely, also where it shows real time.
 #[test]
 fn messages_wait_for_the_clock() {
     /// How long they wait; without the WAIT they take far less.

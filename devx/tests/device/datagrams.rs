@@ -1,4 +1,5 @@
-//! Requests whose WQEs are written here by hand: of services that `blueflame` has no queue type for. The address is that of libmlx5.
+//! Requests whose WQEs are written here by hand: of services that `blueflame` has no queue type for. The address is
+//! that of libmlx5.
 
 use std::time::{Duration, Instant};
 
@@ -55,8 +56,9 @@ fn send(raw: &RawQp, n: u16, to: u32, key: u64, mut address: Mlx5WqeAv, data: u6
     wqe[64..68].copy_from_slice(&(INLINE | 8).to_be_bytes());
     wqe[68..76].copy_from_slice(&data.to_ne_bytes());
     let slot = usize::from(pi) % raw.sq.wqebbs as usize * 64;
-    // SAFETY: the send ring has these two WQEBBs, and nothing is outstanding: tests wait for each request. The record and the register
-    // are this queue pair's, and the request names no memory. An address vector is 48 bytes without gaps.
+    // SAFETY: the send ring has these two WQEBBs, and nothing is outstanding: tests wait for each request. The record
+    // and the register are this queue pair's, and the request names no memory. An address vector is 48 bytes without
+    // gaps.
     unsafe {
         let start = raw.sq.ring.add(slot);
         start.cast::<[u8; 80]>().write(wqe);

@@ -1,5 +1,5 @@
-//! Which commands the tests here have the device carry out: all that the crate describes, and those that `docs/firmware.md` says are
-//! proved by them.
+//! Which commands the tests here have the device carry out: all that the crate describes, and those that
+//! `docs/firmware.md` says are proved by them.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};
@@ -16,8 +16,8 @@ use crate::ground::ground;
 const LIST: &str = "DEVX_TESTS_COMMANDS";
 /// The test here, by the name that the test harness gives it.
 const THIS: &str = "every_command_is_carried_out_for_some_test";
-/// Described, and carried out by no test here, with the reason. Most are refused to programs; of all, the device has tests of its own
-/// (`docs/firmware.md`). What Linux lets through is in its `drivers/infiniband/hw/mlx5/devx.c`.
+/// Described, and carried out by no test here, with the reason. Most are refused to programs; of all, the device has
+/// tests of its own (`docs/firmware.md`). What Linux lets through is in its `drivers/infiniband/hw/mlx5/devx.c`.
 const BY_NO_TEST: &[(Opcode, &str)] = &[
     (Opcode::QUERY_SPECIAL_CONTEXTS, "Linux keeps it: it is none of devx_is_general_cmd"),
     (Opcode::RTS2SQD_QP, "Linux keeps it: it is none of devx_is_obj_modify_cmd"),

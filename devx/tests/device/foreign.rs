@@ -1,4 +1,5 @@
-//! Objects of two contexts exchanged: each call takes each of its objects from another open device in turn, and refuses it.
+//! Objects of two contexts exchanged: each call takes each of its objects from another open device in turn, and refuses
+//! it.
 //!
 //! The number of an object there is the number of another here, or of none.
 

@@ -70,7 +70,8 @@ fn what_is_no_memory_is_refused_before_it_is_sent() {
     assert!(matches!(Mkey::of_equal_pieces(&ground.pd, &[], Access::ALL), Err(Error::NotPowerOfTwo { .. })));
 }
 
-/// Where parent and child have a page in common, the first that writes gets another one, and the device goes on with the old one.
+/// Where parent and child have a page in common, the first that writes gets another one, and the device goes on with
+/// the old one.
 #[test]
 fn the_child_of_a_fork_gets_no_rings() {
     let ground = ground();
@@ -94,8 +95,8 @@ fn flags_of(address: usize) -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The kernel refuses page sizes by name, as one without the attribute, or one whose own pages are larger: rings are registered by
-/// themselves then. Keys need no page size that is known.
+/// The kernel refuses page sizes by name, as one without the attribute, or one whose own pages are larger: rings are
+/// registered by themselves then. Keys need no page size that is known.
 #[test]
 fn rings_need_no_page_size_that_is_known() {
     let mut ground = ground();

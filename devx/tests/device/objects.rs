@@ -147,8 +147,8 @@ fn send_queue<M: DevxInlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInline
     Ok(sq.handle().query()?.min_wqe_inline_mode())
 }
 
-/// The test suite runs this on devices that need nothing inline (`wqe_inline_mode` NOT_REQUIRED), layer 2 (L2), and more
-/// (VPORT_CONTEXT).
+/// The test suite runs this on devices that need nothing inline (`wqe_inline_mode` NOT_REQUIRED), layer 2 (L2), and
+/// more (VPORT_CONTEXT).
 #[test]
 fn frames_have_the_headers_inline_that_the_device_needs() {
     let ground = ground();

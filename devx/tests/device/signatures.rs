@@ -82,7 +82,8 @@ fn the_wire_has_difs_that_memory_has_not() {
         assert_eq!(dif, [&crc16(bytes).to_be_bytes()[..], &[0x12, 0x34], &ref_tag].concat());
     }
 
-    // Written back by the peer: taken out; then with a bit of the second block turned over, which is told to this side, once.
+    // Written back by the peer: taken out; then with a bit of the second block turned over, which is told to this side,
+    // once.
     for turned in [false, true, true] {
         let mut block = found[..1040].to_vec();
         block[600] ^= u8::from(turned);

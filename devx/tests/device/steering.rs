@@ -1,4 +1,5 @@
-//! Interfaces of frames, tables of queues, and flow rules: what the device says of them, and what changes of them when they are there.
+//! Interfaces of frames, tables of queues, and flow rules: what the device says of them, and what changes of them when
+//! they are there.
 
 use std::sync::Arc;
 

@@ -36,7 +36,8 @@ fn left() -> Left {
 
 type Tree = Vec<Box<dyn Any>>;
 
-/// Has each command that `make` gives refused in turn by `refuse`, until it gives no more. How many there were, and the errors.
+/// Has each command that `make` gives refused in turn by `refuse`, until it gives no more. How many there were, and the
+/// errors.
 fn each_step(make: &dyn Fn() -> Result<Tree, Error>, refuse: &dyn Fn(u64)) -> (u64, Vec<Error>) {
     let mut errors = Vec::new();
     let clean = left();

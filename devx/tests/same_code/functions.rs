@@ -1,4 +1,5 @@
-//! The calls of the data path on queues as their users have them, by who has made them: compiled to be looked at, and never run.
+//! The calls of the data path on queues as their users have them, by who has made them: compiled to be looked at, and
+//! never run.
 use blueflame::cq::CompletionQueue;
 use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister, ThreadRegister};
 use blueflame::queue::{Owned, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue};
@@ -21,8 +22,8 @@ fn post_by<R: Register>(
     sq.post(&wqe::write(to).inline(data).signaled(id))
 }
 
-/// Declares, in a module, the functions that take queues of a maker: those of `hot`, and those whose registers are another type
-/// there. Their symbols begin with the module's name.
+/// Declares, in a module, the functions that take queues of a maker: those of `hot`, and those whose registers are
+/// another type there. Their symbols begin with the module's name.
 macro_rules! made_by {
     ($maker:ident, $Owned:ident, $Qp:ty, $Cq:ty, {
         $(fn $name:ident = $body:path; ($($argument:ident: $type:ty),* $(,)?) -> $result:ty;)*

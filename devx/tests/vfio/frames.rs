@@ -1,5 +1,5 @@
-//! Frames to a receive queue, by rules with and without tags. Nothing but a driver says which rules frames meet first, so the process
-//! must be the driver.
+//! Frames to a receive queue, by rules with and without tags. Nothing but a driver says which rules frames meet first,
+//! so the process must be the driver.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,7 +60,8 @@ impl Lab {
         self.pd.recv_queue(&self.rings, &self.cq, 16, 1)
     }
 
-    /// Sends a frame that the one rule there is has arrive with `tag`, and waits until its completion lies in the queue.
+    /// Sends a frame that the one rule there is has arrive with `tag`, and waits until its completion lies in the
+    /// queue.
     fn deliver(&mut self, rq: &mut OwnedRq, tag: u32) {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.

@@ -1,4 +1,5 @@
-//! A PCI function that this process drives, by libmlx5's VFIO driver: its queues are made by commands, and `blueflame` drives them.
+//! A PCI function that this process drives, by libmlx5's VFIO driver: its queues are made by commands, and `blueflame`
+//! drives them.
 //!
 //! Functions without a kernel driver belong here. Commands through the kernel belong in `device`.
 //!
@@ -123,8 +124,8 @@ fn fetch(from: &mut End<Rc>, to: &mut End<Rc>, order: FetchedOrder) {
     assert_eq!(to.bytes(72)[64..], 11_u64.to_ne_bytes(), "the peer's memory has its CPU's order");
 }
 
-/// rdma-core's driver leaves the mode as it finds it (`mlx5_vfio.c`, `set_hca_cap`), so numbers come in network order. A kernel's
-/// driver has changed the mode of the other device.
+/// rdma-core's driver leaves the mode as it finds it (`mlx5_vfio.c`, `set_hca_cap`), so numbers come in network order.
+/// A kernel's driver has changed the mode of the other device.
 #[test]
 fn atomics_fetch_in_the_order_that_the_driver_has_chosen() {
     let Driven { ground, .. } = &driven();
@@ -138,8 +139,8 @@ fn atomics_fetch_in_the_order_that_the_driver_has_chosen() {
     fetch(&mut b, &mut a, FetchedOrder::Host);
 }
 
-/// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused, and so
-/// would be keys by addresses that are no multiples of it.
+/// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused,
+/// and so would be keys by addresses that are no multiples of it.
 #[test]
 fn each_ring_is_registered_by_itself_and_keys_need_aligned_memory() {
     let Driven { ground, .. } = &driven();

@@ -55,8 +55,8 @@ pub(super) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpo
     Ok(remote)
 }
 
-/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends as soon
-/// as it has the answer.
+/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends
+/// as soon as it has the answer.
 pub(super) fn as_server(
     mut stream: TcpStream,
     local: &Endpoint,

@@ -1,9 +1,9 @@
-//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the options,
-//! the TCP exchange and the messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
+//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the
+//! options, the TCP exchange and the messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
 //!
 //! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
-//! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what the
-//! C server's `-c` looks for.
+//! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what
+//! the C server's `-c` looks for.
 
 mod datagrams;
 mod dynamic;
@@ -137,8 +137,8 @@ pub fn completions(options: &PingPongOptions) -> u32 {
 /// Sends that a side can have outstanding.
 pub const SENDS: u32 = 2;
 
-/// One side of the ping-pong, over queues in INIT, or those that are not connected in RTS: connected with the peer at the other end of `stream`. Memory is registered in
-/// `pd`, which the queues must be able to use.
+/// One side of the ping-pong, over queues in INIT, or those that are not connected in RTS: connected with the peer at
+/// the other end of `stream`. Memory is registered in `pd`, which the queues must be able to use.
 ///
 /// # Errors
 /// [`Failure`].

@@ -81,8 +81,8 @@ impl<Q: Queues> PingPong<Q> {
 
     fn post_send(&mut self, k: u32) -> Result<(), Failure> {
         let message = self.send[k as usize % 2].sge();
-        // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this one was
-        // seen, and lives as long as the queue.
+        // SAFETY: the buffer is written again for message k + 2 only, which is prepared after the completion of this
+        // one was seen, and lives as long as the queue.
         unsafe { self.queues.send(message, WrId(k.into())) }
     }
 
@@ -112,8 +112,8 @@ impl<Q: Queues> PingPong<Q> {
                     received += 1;
                 }
             }
-            // The next one goes when the last was answered (client) or arrived (server), and has left its buffer. At once, for
-            // the peer waits: what arrived is looked at afterwards.
+            // The next one goes when the last was answered (client) or arrived (server), and has left its buffer. At
+            // once, for the peer waits: what arrived is looked at afterwards.
             let due = if client { received } else { received.saturating_sub(1) };
             if posted < self.iters && received > 0 && due == posted && sent == posted {
                 sent_at = Instant::now();

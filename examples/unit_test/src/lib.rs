@@ -1,6 +1,6 @@
-//! A small crate as its users have it: it writes orders into an exchange's memory by RDMA, and takes the queues from whoever makes
-//! them. `tests/orders.rs` makes them on the software device, with `blueflame-testkit` as a dev-dependency: `cargo test` needs no
-//! NIC, no driver and no libibverbs.
+//! A small crate as its users have it: it writes orders into an exchange's memory by RDMA, and takes the queues from
+//! whoever makes them. `tests/orders.rs` makes them on the software device, with `blueflame-testkit` as a
+//! dev-dependency: `cargo test` needs no NIC, no driver and no libibverbs.
 
 use std::fmt;
 

@@ -59,7 +59,8 @@ fn a_busy_gateway_says_so_and_goes_on() {
 
 #[test]
 fn a_bad_network_loses_no_order() {
-    // A fifth of all packets is lost. The retries take no time: the device's clock runs when nothing else is left to do.
+    // A fifth of all packets is lost. The retries take no time: the device's clock runs when nothing else is left to
+    // do.
     let faults = "drop=200,dup=50,reorder=50,seed=7".parse().expect("faults");
     let mut pair = Pair::<transport::Rc>::builder().faults(faults).connect().expect("a pair");
     let exchange = pair.far.buffer(PLACES * Order::BYTES).expect("memory");

@@ -1,4 +1,5 @@
-//! Copies of memory, of the target `wqe_build`: the device must read what was asked for, and refuses no length that the crate takes.
+//! Copies of memory, of the target `wqe_build`: the device must read what was asked for, and refuses no length that the
+//! crate takes.
 
 use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};

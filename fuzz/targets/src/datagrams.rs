@@ -1,4 +1,5 @@
-//! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and what the device is to read of them.
+//! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and what the device is to
+//! read of them.
 
 use blueflame::types::{DcKey, Qkey, Qpn};
 use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute, StaticRate};

@@ -1,8 +1,8 @@
-//! The device against a hostile host and a hostile network: any contexts, any bytes in rings and records, any stores to its
-//! pages, any packets.
+//! The device against a hostile host and a hostile network: any contexts, any bytes in rings and records, any stores to
+//! its pages, any packets.
 //!
-//! Whatever they do, the device writes only where it may ([`super::guard`]), completes only what was posted, each WQE once
-//! and in order, and flushes all of it when a QP is in error ([`super::ledger`]).
+//! Whatever they do, the device writes only where it may ([`super::guard`]), completes only what was posted, each WQE
+//! once and in order, and flushes all of it when a QP is in error ([`super::ledger`]).
 
 use std::time::Duration;
 
@@ -468,8 +468,8 @@ impl Lab {
         self.host.permit(regions(|access| access.local_write), regions(|access| access.remote_atomic));
     }
 
-    /// Lets the device work, for a bounded time: with a peer that is itself there can be no end to it. `true` if it came
-    /// to an end.
+    /// Lets the device work, for a bounded time: with a peer that is itself there can be no end to it. `true` if it
+    /// came to an end.
     fn work(&mut self) -> bool {
         self.ledger.observe(&mut self.device, &self.host);
         let mut is_idle = false;

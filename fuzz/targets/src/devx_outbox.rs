@@ -1,4 +1,5 @@
-//! Any bytes as what firmware answers: capabilities, contexts, and every other structure give values, and nothing else happens.
+//! Any bytes as what firmware answers: capabilities, contexts, and every other structure give values, and nothing else
+//! happens.
 
 use std::fmt;
 

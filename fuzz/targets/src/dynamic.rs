@@ -1,5 +1,5 @@
-//! Dynamic connections in front of a hostile host and network: the target that initiators can reach, and the parts of WQEs and
-//! packets that lead to it.
+//! Dynamic connections in front of a hostile host and network: the target that initiators can reach, and the parts of
+//! WQEs and packets that lead to it.
 
 use softhca::context::{Access, DctContext};
 
@@ -36,8 +36,8 @@ pub(crate) fn target(pd: u32, srqn: u32, cqn: u32, access: Access) -> DctContext
     }
 }
 
-/// Has the address vector of an initiator's WQE, which is behind its control segment, lead to `dctn`, mostly with the right
-/// key. Gives where the next segment begins; of other WQEs, behind the control segment.
+/// Has the address vector of an initiator's WQE, which is behind its control segment, lead to `dctn`, mostly with the
+/// right key. Gives where the next segment begins; of other WQEs, behind the control segment.
 pub(crate) fn refer_to_target(wqe: &mut [u8], dctn: Option<u32>) -> usize {
     let Some(dctn) = dctn else { return 16 };
     let address = &mut wqe[16..16 + ADDRESS];
@@ -48,8 +48,8 @@ pub(crate) fn refer_to_target(wqe: &mut [u8], dctn: Option<u32>) -> usize {
     16 + ADDRESS
 }
 
-/// Has the headers of a packet be of one of the first connections of `source`, or ask for one; gives where those of RC begin.
-/// Other packets stay as they are.
+/// Has the headers of a packet be of one of the first connections of `source`, or ask for one; gives where those of RC
+/// begin. Other packets stay as they are.
 pub(crate) fn refer_to_connection(opcode: u8, headers: &mut [u8; 28], source: Option<&u32>) -> usize {
     let Some(source) = source.filter(|_| opcode >= SERVICE) else { return 0 };
     headers[..4].copy_from_slice(&source.to_be_bytes());

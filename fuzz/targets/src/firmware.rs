@@ -1,8 +1,8 @@
-//! The firmware against a hostile driver and its hostile users: any bytes as commands, in any order, also good ones with
-//! something changed, while the device works on what they have made.
+//! The firmware against a hostile driver and its hostile users: any bytes as commands, in any order, also good ones
+//! with something changed, while the device works on what they have made.
 //!
-//! Whatever they are, nothing panics or hangs, the status in the output is the one that is returned, and a refused command
-//! says nothing else.
+//! Whatever they are, nothing panics or hangs, the status in the output is the one that is returned, and a refused
+//! command says nothing else.
 
 use std::time::Duration;
 
@@ -84,8 +84,8 @@ fn page(number: u64, bits: u64) -> [u8; 8] {
     (BASE + number * PAGE + bits).to_be_bytes()
 }
 
-/// A good command: places of fields are those of Linux' `mlx5_ifc.h`. `n` is the number of an object, where there is one:
-/// those that are made first have the first numbers of their kind.
+/// A good command: places of fields are those of Linux' `mlx5_ifc.h`. `n` is the number of an object, where there is
+/// one: those that are made first have the first numbers of their kind.
 fn good(which: u8, uid: u8, n: u8) -> Vec<u8> {
     let record = (BASE + RECORDS * PAGE + u64::from(n & 15) * 64).to_be_bytes();
     let mut bytes = match which % 22 {
@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn good_commands_are_carried_out() {
         let mut lab = Lab::new(&Input { ethernet: false, actions: vec![] });
-        // In an order in which each finds what it names: of a QP and its completion queue, memory and keys; then the end.
+        // In an order in which each finds what it names: of a QP and its completion queue, memory and keys; then the
+        // end.
         let order = [
             (0, 0),
             (1, 0),

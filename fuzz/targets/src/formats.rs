@@ -1,4 +1,5 @@
-//! Formats of what is behind memory keys, signatures and encryption, as any bytes ask for them; and what the device is to read.
+//! Formats of what is behind memory keys, signatures and encryption, as any bytes ask for them; and what the device is
+//! to read.
 
 use blueflame::types::{Dek, Psv};
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Seed};

@@ -1,5 +1,5 @@
-//! Host memory that knows what the device may write: registered memory, the next CQE of a CQ, and at a CQ's creation its
-//! arm word. Anything else is a panic. It keeps the CQEs that were written.
+//! Host memory that knows what the device may write: registered memory, the next CQE of a CQ, and at a CQ's creation
+//! its arm word. Anything else is a panic. It keeps the CQEs that were written.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

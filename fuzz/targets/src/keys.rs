@@ -1,4 +1,5 @@
-//! Requests that change memory keys, of the target `wqe_build`: windows, indirect keys. The device must read what was asked for.
+//! Requests that change memory keys, of the target `wqe_build`: windows, indirect keys. The device must read what was
+//! asked for.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;

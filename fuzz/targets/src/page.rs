@@ -12,12 +12,13 @@ thread_local! {
     static LENT: RefCell<Vec<Option<Page>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A registered buffer. A queue leaks its buffers when it is dropped. Here it has only numbers, and [`collect`] frees the buffers.
+/// A registered buffer. A queue leaks its buffers when it is dropped. Here it has only numbers, and [`collect`] frees
+/// the buffers.
 #[derive(Debug)]
 pub struct Page(pub Buffer);
 
-// SAFETY: from `into_tag` to `from_tag` the page is in `LENT`, where nothing reaches its memory. The device shares the memory's
-// ownership, so it stays valid also where `collect` drops the page.
+// SAFETY: from `into_tag` to `from_tag` the page is in `LENT`, where nothing reaches its memory. The device shares the
+// memory's ownership, so it stays valid also where `collect` drops the page.
 unsafe impl DeviceBuffer for Page {
     fn sge(&self) -> Sge {
         self.0.sge(..)

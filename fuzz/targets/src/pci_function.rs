@@ -1,8 +1,8 @@
-//! A PCI function against a hostile guest: accesses to its registers and its configuration space, commands, memory that is shared
-//! and taken away, packets and resets, in any order, while the function works.
+//! A PCI function against a hostile guest: accesses to its registers and its configuration space, commands, memory that
+//! is shared and taken away, packets and resets, in any order, while the function works.
 //!
-//! Whatever they are, nothing panics or hangs, no vector is raised that there is not, and not a byte changes that the guest does
-//! not share.
+//! Whatever they are, nothing panics or hangs, no vector is raised that there is not, and not a byte changes that the
+//! guest does not share.
 
 use std::ptr::NonNull;
 use std::time::Duration;

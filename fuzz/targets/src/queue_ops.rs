@@ -1,5 +1,5 @@
-//! A list of operations on all queues, while a hostile device scribbles over everything that it can reach: rings, CQEs and
-//! doorbell records. What the queues say of space and tags follows from the calls alone.
+//! A list of operations on all queues, while a hostile device scribbles over everything that it can reach: rings, CQEs
+//! and doorbell records. What the queues say of space and tags follows from the calls alone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;

@@ -1,5 +1,5 @@
-//! Requests about other queues, the clock, and data that stays at home, of the target `wqe_build`: the device must read what was asked
-//! for.
+//! Requests about other queues, the clock, and data that stays at home, of the target `wqe_build`: the device must read
+//! what was asked for.
 
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;

@@ -59,7 +59,8 @@ input_struct! {
         inline: bool,
         inline_len: u16,
         entries: Vec<Entry>,
-        /// Signalled, solicited, fence from the bits 0, 1, 4:2; bit 5: if it is not signalled, a completion for the first error only.
+        /// Signalled, solicited, fence from the bits 0, 1, 4:2; bit 5: if it is not signalled, a completion for the
+        /// first error only.
         flags: u8,
     }
 }
@@ -67,9 +68,9 @@ input_struct! {
 input_struct! {
     /// A queue, and what is posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 6, RC and DCI whose WQEs have signatures; with bit 7, RC that changes memory keys, with bit 5 besides
-        /// RC that waits, starts queues and reads, and
-        /// with bits 7 and 6, RC that copies memory, or with bit 5 besides changes lists of tags.
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC; with bit 6, RC and DCI whose WQEs have signatures; with
+        /// bit 7, RC that changes memory keys, with bit 5 besides RC that waits, starts queues and reads, and with bits
+        /// 7 and 6, RC that copies memory, or with bit 5 besides changes lists of tags.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,

@@ -102,7 +102,8 @@ fn ls64() -> bool {
         const AT_HWCAP3: c_ulong = 29;
         /// Bit in it (Linux `arch/arm64/include/uapi/asm/hwcap.h`).
         const HWCAP3_LS64: c_ulong = 1 << 3;
-        // SAFETY: the C library's declaration, of a function that takes any key and answers 0 to those it does not know.
+        // SAFETY: the C library's declaration, of a function that takes any key and answers 0 to those it does not
+        // know.
         unsafe extern "C" {
             safe fn getauxval(key: c_ulong) -> c_ulong;
         }

@@ -92,7 +92,8 @@ impl CopyRoutine {
         if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
     }
 
-    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). Every CPU of the target has it.
+    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). Every CPU of the target
+    /// has it.
     ///
     /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs;
     ///   the evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for

@@ -7,8 +7,8 @@ use crate::cq::cqe::layout::Cqe64;
 /// Mini-CQEs in one array. In the basic layout, arrays of this length follow a compressed CQE (Linux
 /// `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
 pub(super) const ARRAY: u32 = 8;
-/// Mini-CQEs in a compressed CQE of the enhanced layout: the last 8 bytes are the CQE's own (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
-/// `UCT_IB_MLX5_MINICQE_ARR_MAX_SIZE`).
+/// Mini-CQEs in a compressed CQE of the enhanced layout: the last 8 bytes are the CQE's own (UCX
+/// `src/uct/ib/mlx5/ib_mlx5.h`, `UCT_IB_MLX5_MINICQE_ARR_MAX_SIZE`).
 pub(super) const BLOCK: u32 = 7;
 /// 32-bit words of a mini-CQE.
 const MINI_WORDS: usize = 2;
@@ -148,8 +148,8 @@ formats! {
         title.0[BYTE_CNT] = second.to_be();
     }
     /// Which headers of layer 3 and 4 the packet has, and the stride's index. The headers are in the first byte (DPDK
-    /// `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`; `mlx5_mini_cqe8::hdr_type` since its commit 5654f38eba8:
-    /// older releases have the second, reserved byte there).
+    /// `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`; `mlx5_mini_cqe8::hdr_type` since its commit
+    /// 5654f38eba8: older releases have the second, reserved byte there).
     Headers = 0, ext 1, counter true; |title, first, second| {
         title.put(HEADERS, 0x00ff_0000, first >> 8);
         title.0[BYTE_CNT] = second.to_be();

@@ -2,8 +2,8 @@
 
 /// The network header of a received datagram: the first 40 bytes of its buffer, from which a reply finds its way.
 ///
-/// A [`Ud`](crate::transport::Ud) queue pair scatters 40 bytes before each message: a buffer for messages of up to *n* bytes has
-/// `Grh::BYTES + n`, and [`byte_len`](crate::cq::CqeView::byte_len) counts them. They are defined if
+/// A [`Ud`](crate::transport::Ud) queue pair scatters 40 bytes before each message: a buffer for messages of up to *n*
+/// bytes has `Grh::BYTES + n`, and [`byte_len`](crate::cq::CqeView::byte_len) counts them. They are defined if
 /// [`has_grh`](crate::cq::CqeView::has_grh) says so: always with RoCE, on InfiniBand if the sender used a GRH.
 ///
 /// ```

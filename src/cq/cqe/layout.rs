@@ -1,7 +1,7 @@
 //! The layouts of CQEs, with the sizes and offsets of rdma-core's `mlx5dv.h`, checked when compiled.
 //!
-//! The structures are maps: no reference to device memory has their types. Fields are read one by one at `offset_of!(…)`.
-//! Fields of several bytes are big endian.
+//! The structures are maps: no reference to device memory has their types. Fields are read one by one at
+//! `offset_of!(…)`. Fields of several bytes are big endian.
 use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
@@ -37,7 +37,8 @@ layout! {
         20 => pub check_sum: u16,
         /// The source LID.
         22 => pub slid: u16,
-        /// Bits 29:28 say whether a GRH came, bits 27:24 the service level, bits 23:0 the sender's queue pair (datagrams).
+        /// Bits 29:28 say whether a GRH came, bits 27:24 the service level, bits 23:0 the sender's queue pair
+        /// (datagrams).
         24 => pub flags_rqpn: u32,
         /// Checksum verdicts: bit 1 layer 3 is good, bit 2 layer 4 is good.
         28 => pub hds_ip_ext: u8,
@@ -63,8 +64,9 @@ layout! {
         56 => pub sop_drop_qpn: u32,
         /// The WQE's index: for a send queue the producer index it was posted at, in WQEBBs.
         60 => pub wqe_counter: u16,
-        /// A checksum of the CQE, if the queue was created to have one. In the enhanced layout of compressed completions,
-        /// the number of the pass over the ring (Linux `include/linux/mlx5/device.h`, `validity_iteration_count`).
+        /// A checksum of the CQE, if the queue was created to have one. In the enhanced layout of compressed
+        /// completions, the number of the pass over the ring (Linux `include/linux/mlx5/device.h`,
+        /// `validity_iteration_count`).
         62 => pub signature: u8,
         /// Bits 7:4 opcode, 3:2 format, 1 solicited event, 0 owner.
         63 => pub op_own: u8,
@@ -128,7 +130,8 @@ pub(in crate::cq) const EMPTY: u8 = 0xf0;
 pub(in crate::cq) struct Tail(usize);
 
 impl Tail {
-    /// From the word in memory, `loaded` as it is, for a CQE that is software's if its owner bit equals `phase`, 0 or 1.
+    /// From the word in memory, `loaded` as it is, for a CQE that is software's if its owner bit equals `phase`, 0 or
+    /// 1.
     ///
     /// It keeps the owner bit as zero if it equals `phase`: later looks at the tail need not know the phase.
     #[inline(always)]
@@ -179,8 +182,8 @@ impl Tail {
 pub struct OpOwn(pub u8);
 
 impl OpOwn {
-    /// Whether software owns a CQE with this byte: its owner bit equals `phase` (0 or 1) and its opcode is not 15, which
-    /// marks an entry never written (rdma-core `providers/mlx5/cq.c`, `get_sw_cqe`).
+    /// Whether software owns a CQE with this byte: its owner bit equals `phase` (0 or 1) and its opcode is not 15,
+    /// which marks an entry never written (rdma-core `providers/mlx5/cq.c`, `get_sw_cqe`).
     ///
     /// One comparison does both: the rotation puts the owner bit, zero if right, above the opcode.
     #[inline(always)]
@@ -206,8 +209,8 @@ impl OpOwn {
         (self.0 & !3).rotate_right(4) <= 4
     }
 
-    /// Whether a request of `side` is complete, for a CQE that is not [`is_success`](Self::is_success): it failed, or its data is
-    /// in the CQE.
+    /// Whether a request of `side` is complete, for a CQE that is not [`is_success`](Self::is_success): it failed, or
+    /// its data is in the CQE.
     #[inline(always)]
     #[must_use]
     pub const fn ends_otherwise(self, side: Side) -> bool {

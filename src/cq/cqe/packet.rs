@@ -50,14 +50,16 @@ const L4_OK: u8 = 1 << 2;
 const VLAN_STRIPPED: u8 = 1 << 0;
 
 impl<S: Source> CqeView<S> {
-    /// The tag that a flow's rule gives its packets, 24 bits, in place of a queue pair's number (`ibv_wc_read_flow_tag`).
+    /// The tag that a flow's rule gives its packets, 24 bits, in place of a queue pair's number
+    /// (`ibv_wc_read_flow_tag`).
     #[doc(alias = "ibv_wc_read_flow_tag")]
     #[inline]
     pub fn flow_tag(&self) -> u32 {
         self.qpn().get()
     }
 
-    /// The VLAN tag that the device has taken out of the frame, if it has: priority, CFI and number (`ibv_wc_read_cvlan`).
+    /// The VLAN tag that the device has taken out of the frame, if it has: priority, CFI and number
+    /// (`ibv_wc_read_cvlan`).
     #[doc(alias = "ibv_wc_read_cvlan")]
     #[inline]
     pub fn vlan(&self) -> Option<u16> {
@@ -91,8 +93,8 @@ impl<S: Source> CqeView<S> {
         self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L4_OK != 0
     }
 
-    /// Whether the device found the IPv4 and layer 4 checksums right (`IBV_WC_IP_CSUM_OK`; rdma-core `providers/mlx5/cq.c`,
-    /// `get_csum_ok`).
+    /// Whether the device found the IPv4 and layer 4 checksums right (`IBV_WC_IP_CSUM_OK`; rdma-core
+    /// `providers/mlx5/cq.c`, `get_csum_ok`).
     #[doc(alias = "IBV_WC_IP_CSUM_OK")]
     #[inline]
     pub fn checksum_ok(&self) -> bool {

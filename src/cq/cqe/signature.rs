@@ -8,8 +8,8 @@ use crate::cq::source::Source;
 use crate::types::{Qpn, Rkey};
 
 layout! {
-    /// A completion queue entry of a signature error (rdma-core `providers/mlx5/cq.c`, `struct mlx5_sigerr_cqe`; the queue pair is where
-    /// Linux has it, `include/linux/mlx5/device.h`, `struct mlx5_sig_err_cqe`).
+    /// A completion queue entry of a signature error (rdma-core `providers/mlx5/cq.c`, `struct mlx5_sigerr_cqe`; the
+    /// queue pair is where Linux has it, `include/linux/mlx5/device.h`, `struct mlx5_sig_err_cqe`).
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
     pub struct SigErrCqe[size_of::<Cqe64>()] {

@@ -84,7 +84,8 @@ pub enum TagCqe {
     /// A message that had matched this entry was given up, and the entry's buffer with it: no more completions of it
     /// follow.
     Canceled(TagIndex),
-    /// A message has matched no entry: it is in the WQE [`wqe_counter`](CqeView::wqe_counter) of the shared receive queue, with its header.
+    /// A message has matched no entry: it is in the WQE [`wqe_counter`](CqeView::wqe_counter) of the shared receive
+    /// queue, with its header.
     Unexpected,
     /// A message without a tag, or the report that a rendezvous is finished. It is in the same place as unexpected
     /// ones.
@@ -97,8 +98,8 @@ impl<S: Source> CqeView<S> {
     /// The completion's report on a list of tags; `None` if it is of none. [`TagMatching`](crate::queue::TagMatching)
     /// asks this.
     ///
-    /// [`check`](Self::check) returns [`CqeError::NoPacket`](crate::cq::CqeError::NoPacket) for completions that no message
-    /// belongs to. It treats messages like any others.
+    /// [`check`](Self::check) returns [`CqeError::NoPacket`](crate::cq::CqeError::NoPacket) for completions that no
+    /// message belongs to. It treats messages like any others.
     #[inline]
     pub fn tag_matching(&self) -> Option<TagCqe> {
         use CqeOpcode::{NoPacket, RespSend, RespSendImm, RespSendInv, RespWrImm};

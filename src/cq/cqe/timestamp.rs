@@ -2,8 +2,9 @@
 
 /// Converts cycles of a device's free-running clock to nanoseconds: at `last_cycles`, the time was `nsec`.
 ///
-/// The kernel publishes it in a page, which `verbs::device::Clock` reads. It is right for about the page's update period
-/// (`verbs::device::Clock::update_period`). Read it again that often, and before the stamps to convert are older than that.
+/// The kernel publishes it in a page, which `verbs::device::Clock` reads. It is right for about the page's update
+/// period (`verbs::device::Clock::update_period`). Read it again that often, and before the stamps to convert are older
+/// than that.
 ///
 /// ```
 /// use blueflame::cq::cqe::ClockInfo;
@@ -31,7 +32,8 @@ pub struct ClockInfo {
 }
 
 impl ClockInfo {
-    /// The time of `stamp`, [`timestamp`](crate::cq::CqeView::timestamp) of a completion: nanoseconds as in [`nsec`](Self::nsec).
+    /// The time of `stamp`, [`timestamp`](crate::cq::CqeView::timestamp) of a completion: nanoseconds as in
+    /// [`nsec`](Self::nsec).
     ///
     /// A stamp may be from before the page was written, or from after; the nearer of both is meant. Senseless numbers
     /// give a senseless time. Same as `mlx5dv_ts_to_ns` (rdma-core `providers/mlx5/mlx5dv.h`).

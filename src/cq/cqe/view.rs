@@ -10,8 +10,8 @@ use crate::cq::id::{CqId, Origin};
 use crate::cq::source::{InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
 
-/// A completion in the queue's memory, lent for one call of a closure. Each call of a field's method reads the field once; the
-/// device could change it between two, so ask once for a value that decides something.
+/// A completion in the queue's memory, lent for one call of a closure. Each call of a field's method reads the field
+/// once; the device could change it between two, so ask once for a value that decides something.
 pub type Cqe<'a> = CqeView<InQueue<'a>>;
 
 /// A completion copied out of the queue. It still borrows the queue. A completion retires its request once, and the
@@ -57,8 +57,9 @@ impl<S: Source> CqeView<S> {
     ///
     /// # Errors
     ///
-    /// [`CqeError::Completion`] if the request failed; [`CqeError::Aborted`] if the device gave it up; [`CqeError::DataInCqe`] if
-    /// it succeeded, but its data is here and not in the buffer; the other values if this is no completion of a request.
+    /// [`CqeError::Completion`] if the request failed; [`CqeError::Aborted`] if the device gave it up;
+    /// [`CqeError::DataInCqe`] if it succeeded, but its data is here and not in the buffer; the other values if this is
+    /// no completion of a request.
     #[inline(always)]
     pub fn check(&self) -> Result<Side, CqeError> {
         let op_own = self.op_own();
@@ -88,7 +89,8 @@ impl<S: Source> CqeView<S> {
         [Side::Requester, Side::Responder].into_iter().find(|&side| op_own.ends_otherwise(side))
     }
 
-    /// Whether [`side`](Self::side) is `side`, decided by one comparison where the request succeeded with its data in memory.
+    /// Whether [`side`](Self::side) is `side`, decided by one comparison where the request succeeded with its data in
+    /// memory.
     #[inline(always)]
     pub(crate) fn is_of_side(&self, side: Side) -> bool {
         let op_own = self.op_own();
@@ -211,9 +213,9 @@ impl<S: Source> CqeView<S> {
         }
     }
 
-    /// When the request completed, in cycles of the device's free-running clock, which [`ClockInfo`](crate::cq::cqe::ClockInfo)
-    /// converts to nanoseconds. On a queue created with real-time timestamps, seconds and nanoseconds since 1970
-    /// ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)).
+    /// When the request completed, in cycles of the device's free-running clock, which
+    /// [`ClockInfo`](crate::cq::cqe::ClockInfo) converts to nanoseconds. On a queue created with real-time timestamps,
+    /// seconds and nanoseconds since 1970 ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)).
     #[inline(always)]
     pub fn timestamp(&self) -> u64 {
         self.source.be64(offset_of!(Cqe64, timestamp))
@@ -258,8 +260,9 @@ impl<S: Source> CqeView<S> {
         self.source.be32(offset_of!(Cqe64, imm_inval_pkey)) as u16
     }
 
-    /// Copies the message out of the CQE, if the device put it there instead of into the buffer ("scatter to CQE"), to the
-    /// start of `dst`. Returns the bytes copied. An atomic's original value comes in the CQE's byte order, untouched.
+    /// Copies the message out of the CQE, if the device put it there instead of into the buffer ("scatter to CQE"), to
+    /// the start of `dst`. Returns the bytes copied. An atomic's original value comes in the CQE's byte order,
+    /// untouched.
     ///
     /// # Errors
     ///

@@ -71,13 +71,13 @@ pub enum CqeError {
         qpn: Qpn,
     },
     /// The CQE packs several completions, and cannot be unpacked. Poll the queue in the mode
-    /// [`Compressed`](crate::cq::mode::Compressed), with the format and layout that it was created with. In that mode, each lost
-    /// completion is this value. Either the title is missing or is not the success of a request, or the device packed
-    /// an invalid number of completions. The basic layout allows 2 to the size of the ring
+    /// [`Compressed`](crate::cq::mode::Compressed), with the format and layout that it was created with. In that mode,
+    /// each lost completion is this value. Either the title is missing or is not the success of a request, or the
+    /// device packed an invalid number of completions. The basic layout allows 2 to the size of the ring
     /// ([`byte_len`](crate::cq::CqeView::byte_len) returns the number), the enhanced layout 1 to 7.
     Compressed,
-    /// A signature does not match its data (opcode 12): [`CqeView::signature_error`](crate::cq::CqeView::signature_error)
-    /// says which. This completes no request.
+    /// A signature does not match its data (opcode 12):
+    /// [`CqeView::signature_error`](crate::cq::CqeView::signature_error) says which. This completes no request.
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
     ResizeCq,
@@ -89,8 +89,9 @@ pub enum CqeError {
 }
 
 impl CqeError {
-    /// The error of a CQE for which [`OpOwn::is_success`](crate::cq::cqe::layout::OpOwn::is_success) is false. `syndromes` are
-    /// the [vendor's](crate::cq::cqe::layout::ErrCqe::vendor_err_synd) and the [syndrome](crate::cq::cqe::layout::ErrCqe::syndrome).
+    /// The error of a CQE for which [`OpOwn::is_success`](crate::cq::cqe::layout::OpOwn::is_success) is false.
+    /// `syndromes` are the [vendor's](crate::cq::cqe::layout::ErrCqe::vendor_err_synd) and the
+    /// [syndrome](crate::cq::cqe::layout::ErrCqe::syndrome).
     ///
     /// `inline`, though never inlined: callers then see that it cannot unwind, and need no landing pads.
     #[cold]
@@ -218,7 +219,8 @@ pub enum CqError {
     RecordAlignment(usize),
     /// The UAR page is not 8-byte aligned; the address.
     UarAlignment(usize),
-    /// A CQE is not marked as never written (opcode 0xf), and the device cannot have written it. Was the ring initialised?
+    /// A CQE is not marked as never written (opcode 0xf), and the device cannot have written it. Was the ring
+    /// initialised?
     Cqe {
         /// Its place in the ring.
         slot: u32,

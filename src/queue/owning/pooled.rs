@@ -1,4 +1,5 @@
-//! Registered buffers of one size that are taken from a free list and go back to it by themselves: for one thread, with no lock.
+//! Registered buffers of one size that are taken from a free list and go back to it by themselves: for one thread, with
+//! no lock.
 //!
 //! ```text
 //!   FreeList { first, users } <── home ── slot   slot   slot      each in a slab of memory that the list's home keeps
@@ -99,7 +100,8 @@ impl<H: Home> SlotPool<H> {
     /// The pool of `list`.
     ///
     /// # Safety
-    /// The list has no user, and stays where it is until [`Home::release`]. It is used by this pool and its buffers alone.
+    /// The list has no user, and stays where it is until [`Home::release`]. It is used by this pool and its buffers
+    /// alone.
     #[must_use]
     pub unsafe fn from_parts(list: NonNull<FreeList<H>>) -> Self {
         let pool = Self { list, one_thread: PhantomData };
@@ -109,15 +111,16 @@ impl<H: Home> SlotPool<H> {
 
     #[inline(always)]
     fn list(&self) -> &FreeList<H> {
-        // SAFETY: `from_parts`' caller vouches for it as long as it has users, and the pool is one. All its fields are cells.
+        // SAFETY: `from_parts`' caller vouches for it as long as it has users, and the pool is one. All its fields are
+        // cells.
         unsafe { self.list.as_ref() }
     }
 
     /// Puts a slot into the pool.
     ///
     /// # Safety
-    /// The slot is of this pool (its `home`), and in it no other time. Slot and memory stay valid until [`Home::release`], the
-    /// memory registered and nobody else's.
+    /// The slot is of this pool (its `home`), and in it no other time. Slot and memory stay valid until
+    /// [`Home::release`], the memory registered and nobody else's.
     pub unsafe fn add(&self, slot: NonNull<Slot<H>>) {
         // SAFETY: the caller's.
         unsafe { slot.as_ref() }.next.set(self.list().first.replace(Some(slot)));
@@ -179,8 +182,8 @@ unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
 /// A registered buffer of a pool. Dropping it gives it back to the pool. Its memory lasts as long as the buffer, even
 /// after the pool is gone.
 ///
-/// [`OwningSendQueue`](crate::queue::OwningSendQueue) and its like keep it until its request has completed: then posting is safe, and the
-/// buffer cannot be taken again while the device uses it.
+/// [`OwningSendQueue`](crate::queue::OwningSendQueue) and its like keep it until its request has completed: then
+/// posting is safe, and the buffer cannot be taken again while the device uses it.
 ///
 /// A pool and its buffers stay on one thread:
 ///
@@ -279,7 +282,8 @@ impl<H: Home> PooledBuffer<H> {
     }
 }
 
-// SAFETY: the memory stays registered and this buffer's alone until it is dropped; a tag that is not turned back keeps it for good.
+// SAFETY: the memory stays registered and this buffer's alone until it is dropped; a tag that is not turned back keeps
+// it for good.
 unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
     #[inline]
     fn sge(&self) -> Sge {

@@ -18,8 +18,8 @@ use crate::types::WrId;
 use crate::wqe::operations::NoLocalMemory;
 use crate::wqe::{self, EncodeError, Request, Sge, SupportedOn, WorkRequest};
 
-/// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an application's
-/// pool.
+/// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an
+/// application's pool.
 ///
 /// # Safety
 ///
@@ -44,7 +44,8 @@ pub unsafe trait DeviceBuffer: Sized {
 ///
 /// # Safety
 ///
-/// [`queue`](Self::queue) and [`queue_mut`](Self::queue_mut) always give the same queue, and no safe code reaches it otherwise.
+/// [`queue`](Self::queue) and [`queue_mut`](Self::queue_mut) always give the same queue, and no safe code reaches it
+/// otherwise.
 pub unsafe trait Holds {
     /// The kind of queue.
     type Queue;
@@ -251,8 +252,8 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
             return Err(Refused { error, buffer });
         }
         let tag = buffer.into_tag();
-        // SAFETY: the memory is the device's until the tag is turned into the buffer again: below, if nothing was posted, or in
-        // `retire`, when the request has completed.
+        // SAFETY: the memory is the device's until the tag is turned into the buffer again: below, if nothing was
+        // posted, or in `retire`, when the request has completed.
         let posted =
             unsafe { self.holder.queue_mut().post_unchecked(&request(Sge { length: bytes, ..sge }, WrId(tag.get()))) };
         // SAFETY: of `into_tag` above, and used once, as nothing was posted.
@@ -266,9 +267,9 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<B>, RetireError> {
         let tag = self.holder.queue_mut().retire(cqe)?.wr_id.0;
-        // SAFETY: every request of this queue has the tag of a buffer of type `B`, or none: nothing was outstanding in `new`, and
-        // only this value posts. The request is not outstanding any more, so its tag is used once, and the device is done with
-        // the memory (see `SendQueue::retire`).
+        // SAFETY: every request of this queue has the tag of a buffer of type `B`, or none: nothing was outstanding in
+        // `new`, and only this value posts. The request is not outstanding any more, so its tag is used once, and the
+        // device is done with the memory (see `SendQueue::retire`).
         Ok(NonZeroU64::new(tag).map(|tag| unsafe { B::from_tag(tag) }))
     }
 }

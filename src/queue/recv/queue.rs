@@ -1,5 +1,5 @@
-//! The receive queue of a queue pair: you post buffers in order, and the device consumes them in order, unless the queue pair was
-//! made otherwise.
+//! The receive queue of a queue pair: you post buffers in order, and the device consumes them in order, unless the
+//! queue pair was made otherwise.
 //!
 //! ```text
 //!        tail                              head
@@ -49,8 +49,8 @@ pub struct RqParts {
     /// The queue's number, 24 bits: the queue pair's, or, for a raw packet queue pair, its receive queue's
     /// (`mlx5dv_qp::rqn`).
     pub qpn: Qpn,
-    /// The completion queue that receives complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
-    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    /// The completion queue that receives complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions
+    /// of others retire nothing. [`CqId::NONE`] if it is no queue of this crate.
     pub cq: CqId,
     /// Whether completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`). The
     /// tag is 0, or the tag set by the rule that delivered the frame. Then every receive that completes to `cq` is this
@@ -113,14 +113,16 @@ impl<F: RecvForm> RecvQueue<F> {
     /// # Safety
     ///
     /// For as long as the queue lives:
-    /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive queue's, or
-    ///   to nobody;
-    /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device, touches;
+    /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive
+    ///   queue's, or to nobody;
+    /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device,
+    ///   touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
-    /// - it completes to the completion queue with the identity `cq`, and of that no completion of an earlier queue pair with the same
-    ///   number is left, as for [`SendQueue::from_parts`](crate::queue::SendQueue::from_parts);
-    /// - with `flow_tags`, no other receive completes to that completion queue, and none of an earlier queue is left there;
+    /// - it completes to the completion queue with the identity `cq`, and of that no completion of an earlier queue
+    ///   pair with the same number is left, as for [`SendQueue::from_parts`](crate::queue::SendQueue::from_parts);
+    /// - with `flow_tags`, no other receive completes to that completion queue, and none of an earlier queue is left
+    ///   there;
     /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `F` is
     ///   [`SignedRecv`](crate::transport::SignedRecv), and without if it is `PlainRecv`.
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
@@ -194,8 +196,8 @@ impl<F: RecvForm> RecvQueue<F> {
     /// writes.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
-        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once more, its
-        // index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
+        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
+        // more, its index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
         retire::check_side(cqe, Side::Responder)?;
         retire::check_origin(cqe, self.origin, self.origin_bits)?;
         // SAFETY: of a completion of this queue, as argued.
@@ -210,8 +212,8 @@ impl<F: RecvForm> RecvQueue<F> {
     ///
     /// # Safety
     ///
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
-    /// device may still be reading the WQE that a later request overwrites.
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// Else the device may still be reading the WQE that a later request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
         // One comparison for both: the oldest, and none behind it is done.
@@ -400,8 +402,8 @@ impl<F: RecvForm> RecvBatch<'_, F> {
         let max = queue.max_sge();
         scatter::check(sges, max)?;
         let index = (*head & queue.mask) as usize;
-        // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each of `max`
-        // entries, and for its signature. The index is within the tags.
+        // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each
+        // of `max` entries, and for its signature. The index is within the tags.
         unsafe {
             let wqe = queue.buf.add(index << queue.shift);
             if F::SIGNATURE_UNITS == 0 {

@@ -144,7 +144,8 @@ pub enum RecvPartsError {
     BufferAlignment(usize),
     /// The doorbell record is not 4-byte aligned; the address.
     RecordAlignment(usize),
-    /// The free list of a shared receive queue does not lead from `head` to `tail`: it stops making sense at this index.
+    /// The free list of a shared receive queue does not lead from `head` to `tail`: it stops making sense at this
+    /// index.
     FreeList(u32),
 }
 

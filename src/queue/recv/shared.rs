@@ -50,8 +50,8 @@ pub struct SrqParts {
     /// How many WQEs, counted from WQE 0, the free list may link: 2 to 32768. `mlx5dv_srq` does not say; on a queue
     /// that nothing was posted to it is `tail + 1` (libmlx5 keeps the WQEs behind the first tail for itself).
     pub wqe_cnt: u32,
-    /// Bytes from one WQE to the next (`mlx5dv_srq::stride`): a power of two, 32 to 4096. The first 16 are the link, the
-    /// rest holds `stride / 16 - 1` scatter entries.
+    /// Bytes from one WQE to the next (`mlx5dv_srq::stride`): a power of two, 32 to 4096. The first 16 are the link,
+    /// the rest holds `stride / 16 - 1` scatter entries.
     pub stride: u32,
     /// The index of the first free WQE (`mlx5dv_srq::head`).
     pub head: u32,
@@ -111,12 +111,12 @@ impl SharedRecvQueue {
     /// # Safety
     ///
     /// For as long as the queue lives:
-    /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as this shared
-    ///   receive queue's, or to nobody;
+    /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as
+    ///   this shared receive queue's, or to nobody;
     /// - `shadow` is `wqe_cnt` records of memory, aligned for them, that nothing else, and no device, touches;
     /// - no reference to any of them lives;
-    /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing is posted
-    ///   at the start;
+    /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing
+    ///   is posted at the start;
     /// - it was created without WQE signatures (libmlx5's `MLX5_SRQ_SIGNATURE`), which this crate does not compute.
     pub unsafe fn from_parts(parts: SrqParts) -> Result<Self, RecvPartsError> {
         let SrqParts { buf, wqe_cnt, stride, head, tail, dbrec, srqn, counter, shadow } = parts;
@@ -193,14 +193,14 @@ impl SharedRecvQueue {
     ///
     /// # Errors
     ///
-    /// [`RetireError::WrongSide`] for completions of sends, [`RetireError::NotPosted`] if no such WQE is posted; nothing
-    /// changes then.
+    /// [`RetireError::WrongSide`] for completions of sends, [`RetireError::NotPosted`] if no such WQE is posted;
+    /// nothing changes then.
     ///
     /// # Safety
     ///
-    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue cannot check that: only CQEs
-    /// of version 0 name their shared receive queue. A foreign completion would free a WQE that the device may still read, and hand
-    /// back a buffer that the device may still write.
+    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue cannot
+    /// check that: only CQEs of version 0 name their shared receive queue. A foreign completion would free a WQE that
+    /// the device may still read, and hand back a buffer that the device may still write.
     #[inline]
     pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         retire::check_side(cqe, Side::Responder)?;
@@ -216,8 +216,8 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
-    /// device may still be reading the WQE that a later request overwrites.
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// Else the device may still be reading the WQE that a later request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
         if u32::from(wqe_counter) >= self.wqe_cnt {
@@ -248,13 +248,13 @@ impl SharedRecvQueue {
     ///
     /// # Errors
     ///
-    /// [`RetireError::NotAborted`] if the receive ended in another way, [`RetireError::NotPosted`] if no such WQE is posted;
-    /// nothing changes then.
+    /// [`RetireError::NotAborted`] if the receive ended in another way, [`RetireError::NotPosted`] if no such WQE is
+    /// posted; nothing changes then.
     ///
     /// # Safety
     ///
-    /// As [`retire`](Self::retire): a foreign completion would post the buffers of a receive that is still posted once more. Those
-    /// buffers are the device's until the new receive completes.
+    /// As [`retire`](Self::retire): a foreign completion would post the buffers of a receive that is still posted once
+    /// more. Those buffers are the device's until the new receive completes.
     #[cold]
     pub unsafe fn repost<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         let wqe_counter = cqe.wqe_counter();
@@ -267,8 +267,8 @@ impl SharedRecvQueue {
         let wr_id = unsafe { self.retire_index(wqe_counter)? };
         let head = self.head;
         let entries = (1 << self.shift) - size_of::<NextSeg>();
-        // SAFETY: both indices are less than `wqe_cnt`, and both WQEs have `entries` bytes behind the link; they differ.
-        // Nobody else stores to either.
+        // SAFETY: both indices are less than `wqe_cnt`, and both WQEs have `entries` bytes behind the link; they
+        // differ. Nobody else stores to either.
         let next = unsafe {
             let [from, to] = [wqe_counter, head].map(|index| self.wqe(index).add(size_of::<NextSeg>()).cast::<u64>());
             for word in 0..entries / size_of::<u64>() {
@@ -382,8 +382,8 @@ impl SrqBatch<'_> {
         }
         let max = queue.max_sge();
         scatter::check(sges, max)?;
-        // SAFETY: the head is an index of the free list, hence less than `wqe_cnt`. Behind the link, the WQE has room for `max`
-        // entries, and `sges` was checked.
+        // SAFETY: the head is an index of the free list, hence less than `wqe_cnt`. Behind the link, the WQE has room
+        // for `max` entries, and `sges` was checked.
         unsafe {
             scatter::write(queue.wqe(*head).add(size_of::<NextSeg>()), sges, max);
             let next = queue.load(*head).next;

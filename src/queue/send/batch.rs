@@ -17,8 +17,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 }
 
-/// Requests put into the ring that the device does not know of yet. [`ring_doorbell`](Self::ring_doorbell) publishes them; dropping the
-/// batch takes them back.
+/// Requests put into the ring that the device does not know of yet. [`ring_doorbell`](Self::ring_doorbell) publishes
+/// them; dropping the batch takes them back.
 ///
 /// ```
 /// # use blueflame::{Remote, Sge, db::Register, queue::{PostError, SendQueue}, transport, wqe};

@@ -6,8 +6,8 @@ use crate::wqe::{Limits, WorkRequest};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
-/// If it may be, the WQE must also have data or operands (more than one DS) and fit the register. A register of size zero has
-/// no BlueFlame to copy to.
+/// If it may be, the WQE must also have data or operands (more than one DS) and fit the register. A register of size
+/// zero has no BlueFlame to copy to.
 ///
 /// Queues of the feature `verbs` begin with the policy that libmlx5's environment variables select for libmlx5 itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -59,7 +59,8 @@ pub enum PostError {
         /// WQEBBs of the ring.
         ring: u32,
     },
-    /// The request takes more than may be outstanding at a time ([`SendQueue::set_depth`](crate::queue::SendQueue::set_depth)).
+    /// The request takes more than may be outstanding at a time
+    /// ([`SendQueue::set_depth`](crate::queue::SendQueue::set_depth)).
     LargerThanDepth {
         /// WQEBBs the request takes.
         needed: Wqebbs,
@@ -71,8 +72,8 @@ pub enum PostError {
 }
 
 impl PostError {
-    /// Why a request of `needed` WQEBBs is refused when `free` of the `depth` are left. By value, so that nothing must be in
-    /// memory for it.
+    /// Why a request of `needed` WQEBBs is refused when `free` of the `depth` are left. By value, so that nothing must
+    /// be in memory for it.
     #[cold]
     pub(in crate::queue) fn refused(needed: Wqebbs, free: Wqebbs, depth: Wqebbs, ring: Wqebbs) -> Self {
         if depth == Wqebbs(0) {

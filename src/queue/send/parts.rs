@@ -11,8 +11,8 @@ layout! {
     ///
     /// The ring says the same, but a device (or a bug in one) can write to the ring.
     ///
-    /// It is two words without padding, so that one instruction stores it. Its size is a power of two, so that one masked index
-    /// gives the places of a WQE and of its record.
+    /// It is two words without padding, so that one instruction stores it. Its size is a power of two, so that one
+    /// masked index gives the places of a WQE and of its record.
     #[derive(Clone, Copy, Debug)]
     #[repr(C, align(16))]
     pub struct WqeRecord[16] {
@@ -52,8 +52,8 @@ pub struct SqParts {
     pub dbrec: NonNull<u32>,
     /// The queue pair's number, 24 bits.
     pub qpn: Qpn,
-    /// The completion queue that requests complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions of others retire
-    /// nothing. [`CqId::NONE`] if it is no queue of this crate.
+    /// The completion queue that requests complete to: [`CompletionQueue::id`](crate::CompletionQueue::id). Completions
+    /// of others retire nothing. [`CqId::NONE`] if it is no queue of this crate.
     pub cq: CqId,
     /// The most bytes one request may carry inline (`ibv_qp_cap::max_inline_data` as granted).
     pub max_inline: u32,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! [`post`](SendQueue::post) takes one of the two ways from top to bottom. A [batch](crate::queue::SendBatch) and a
-//! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell later. A
-//! [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
+//! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
+//! later. A [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Packed};
 use crate::db::{Half, Register, Stored};
@@ -30,8 +30,8 @@ use crate::wqe::{Composed, DsWords, HeldDs, RingCursor, Signing, WQEBB_DS, WorkR
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
-    /// [policy](crate::queue::BlueFlamePolicy) and the register allow. The peer consents to effects on its memory by handing
-    /// out its key.
+    /// [policy](crate::queue::BlueFlamePolicy) and the register allow. The peer consents to effects on its memory by
+    /// handing out its key.
     ///
     /// A request that names registered memory goes by [`post_unchecked`](Self::post_unchecked):
     ///
@@ -68,8 +68,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// may touch memory that is scattered into.
     ///
     /// The effect of some requests outlasts their completion: what [`bind_window`](crate::wqe::bind_window) and
-    /// [`configure_key`](crate::wqe::configure_key) put behind a key stays the device's and the peers' until the key is taken back or its
-    /// memory deregistered. Their documentation says what you vouch for.
+    /// [`configure_key`](crate::wqe::configure_key) put behind a key stays the device's and the peers' until the key is
+    /// taken back or its memory deregistered. Their documentation says what you vouch for.
     #[doc(alias = "ibv_post_send")]
     #[inline(always)]
     pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
@@ -173,7 +173,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         wqe
     }
 
-    /// Composes a request of two WQEBBs in CPU registers, and stores it at `pi` and behind, around the ring's end if need be.
+    /// Composes a request of two WQEBBs in CPU registers, and stores it at `pi` and behind, around the ring's end if
+    /// need be.
     ///
     /// # Safety
     /// There is room for two WQEBBs at `pi`, and the queue [takes](takes_pair) the request.
@@ -195,7 +196,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         [first, second]
     }
 
-    /// Stores the `ds` of one WQEBB, and its record, at `pi`. Bytes past the WQE's end are left alone, as libmlx5 leaves them.
+    /// Stores the `ds` of one WQEBB, and its record, at `pi`. Bytes past the WQE's end are left alone, as libmlx5
+    /// leaves them.
     ///
     /// # Safety
     /// There is room for it at `pi`.
@@ -208,7 +210,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         record: WqeRecord,
     ) {
         let slot = self.slot(pi);
-        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for both.
+        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for
+        // both.
         unsafe {
             // The record first, which waits for nothing: the doorbell's barrier waits for both.
             record.store(self.record(slot));
@@ -240,8 +243,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let wqebbs = ds.wqebbs();
         self.check_room(pi, wqebbs)?;
         let (slot, ring_wqebbs) = (self.slot(pi), usize::from(self.capacity().0));
-        // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the WQE takes are
-        // free.
+        // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the WQE
+        // takes are free.
         let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, slot.number()) };
         if const { T::SIGNS } {
             let mut signing = Signing::new(&mut cursor);
@@ -306,12 +309,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
     }
 
-    /// Rings the doorbell of the only request published, which lies in the ring at `pi`: by BlueFlame where the policy and the
-    /// register allow (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
+    /// Rings the doorbell of the only request published, which lies in the ring at `pi`: by BlueFlame where the policy
+    /// and the register allow (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
     ///
     /// # Safety
-    /// `wqe` is published, starts at `pi`, and nothing else is published that was not rung for; the memory that it names
-    /// stays valid until it completes.
+    /// `wqe` is published, starts at `pi`, and nothing else is published that was not rung for; the memory that it
+    /// names stays valid until it completes.
     #[inline(always)]
     pub(in crate::queue) unsafe fn ring_lone(&mut self, pi: Index, wqe: WqeInRing) {
         if wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline()) {
@@ -334,8 +337,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if self.blueflame.take(wqe.ds(), wqe.wqebbs(), wqe.is_inline()) {
             let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
             let (slot, wqebbs) = (self.slot(pi).number(), usize::from(wqe.wqebbs().0));
-            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; BlueFlame takes its size;
-            // the caller vouches for the rest.
+            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; BlueFlame takes
+            // its size; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
         } else {
             // SAFETY: the caller vouches for the device's actions.

@@ -26,8 +26,8 @@ const NOPS: u32 = 64;
 const MARGIN: u64 = 16;
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Measures copy routines on this queue's register, for [`Probe::pick`] to choose one: at start-up, before anything is
-    /// posted. Takes some milliseconds, and some ten thousand NOPs.
+    /// Measures copy routines on this queue's register, for [`Probe::pick`] to choose one: at start-up, before anything
+    /// is posted. Takes some milliseconds, and some ten thousand NOPs.
     ///
     /// Each routine posts slices of up to 64 NOPs, in turns with the others. It posts a NOP as [`post`](Self::post)
     /// posts a request of one WQEBB. It composes the NOP in the form that the routine takes, stores it to the ring,
@@ -61,11 +61,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # }
     /// ```
     ///
-    /// [`CopyRoutine::St64b`] faults on memory that does not take such stores. On ordinary memory in place of a register,
-    /// `Movdir64b` also evicts the line from the cache, which it never does on a register.
+    /// [`CopyRoutine::St64b`] faults on memory that does not take such stores. On ordinary memory in place of a
+    /// register, `Movdir64b` also evicts the line from the cache, which it never does on a register.
     ///
     /// # Errors
-    /// See [`ProbeError`]. Up to [`ProbeError::Outstanding`] nothing has been posted; after the others, NOPs may be outstanding.
+    /// See [`ProbeError`]. Up to [`ProbeError::Outstanding`] nothing has been posted; after the others, NOPs may be
+    /// outstanding.
     pub fn probe<M: PollMode>(
         &mut self,
         cq: &mut CompletionQueue<M>,
@@ -121,8 +122,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             wqe
         };
         let (ring, register) = (nop(signaled), nop(true));
-        // SAFETY: there is room, as the slice fits the ring; a NOP names no memory, and the register has a size of at least 64
-        // bytes: `probe` has checked both.
+        // SAFETY: there is room, as the slice fits the ring; a NOP names no memory, and the register has a size of at
+        // least 64 bytes: `probe` has checked both.
         unsafe {
             self.put(pi, &ring, Ds(1), WqeRecord { wr_id: WrId(0), wqebbs: 1 });
             self.publish(pi.add(Wqebbs(1)));
@@ -203,8 +204,8 @@ impl Probe {
         self.measured().map(move |(routine, found)| (routine, found.ticks as f64 / timed))
     }
 
-    /// The share of each routine's copies, from 0 to 1, that the device is known to have taken from the register and not from the
-    /// ring. If it is zero for all routines, copies are of no use here, and 8-byte doorbells cost less
+    /// The share of each routine's copies, from 0 to 1, that the device is known to have taken from the register and
+    /// not from the ring. If it is zero for all routines, copies are of no use here, and 8-byte doorbells cost less
     /// ([`BlueFlamePolicy::Never`](crate::queue::BlueFlamePolicy::Never)).
     pub fn taken(&self) -> impl Iterator<Item = (CopyRoutine, f64)> {
         let known = f64::from(self.nops - 1) * ROUNDS as f64;

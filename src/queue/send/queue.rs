@@ -1,4 +1,5 @@
-//! The send queue: its parts, its indices, and the requests that completed. Posting is in `post.rs`. Knows no operation.
+//! The send queue: its parts, its indices, and the requests that completed. Posting is in `post.rs`. Knows no
+//! operation.
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -92,8 +93,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - its requests complete to the completion queue with the identity `cq`, if that is one;
     /// - no completion of an earlier queue pair with the same number is left of that completion queue, neither in it
     ///   ([`holds`](crate::CompletionQueue::holds), [`forget`](crate::CompletionQueue::forget)) nor lent by it;
-    /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is [`Signed`](crate::transport::Signed), and
-    ///   without otherwise.
+    /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is
+    ///   [`Signed`](crate::transport::Signed), and without otherwise.
     pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
         let SqParts { ring, wqebbs, dbrec, qpn, cq, max_inline, max_sge, signal_all, pi, shadow } = parts;
         if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
@@ -166,9 +167,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Fetches the cache lines that the next request goes to, in the ring and in the shadow.
     ///
-    /// For threads that post to many queues in turn. Call it after posting to each: the lines are in the cache when the queue's
-    /// turn comes again, and posting does not wait for them. With one queue it is two wasted instructions. It gains most in a
-    /// `verbs::ThreadDomain`, where no other lines miss (`docs/performance/measurements.md`, "Thread domains").
+    /// For threads that post to many queues in turn. Call it after posting to each: the lines are in the cache when the
+    /// queue's turn comes again, and posting does not wait for them. With one queue it is two wasted instructions. It
+    /// gains most in a `verbs::ThreadDomain`, where no other lines miss (`docs/performance/measurements.md`, "Thread
+    /// domains").
     #[inline(always)]
     pub fn prefetch(&self) {
         let slot = self.slot(self.pi);
@@ -202,9 +204,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // - The side and the origin say that the device wrote the CQE for this queue (`check_origin`).
         // - The first time, everything up to the index is done.
         // - The second time, the index is at most a WQE (16 WQEBBs) before the oldest outstanding, which `retire_index`
-        //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around, others
-        //   must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows: the next one
-        //   is lent when this view is gone.
+        //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around,
+        //   others must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows:
+        //   the next one is lent when this view is gone.
         retire::check_side(cqe, Side::Requester)?;
         retire::check_origin(cqe, self.origin, Origin::NUMBERED)?;
         // SAFETY: of a completion of this queue, as argued.
@@ -223,8 +225,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// [`RetireError::NotOutstanding`], [`RetireError::InsideWqe`]; the queue is as before then.
     ///
     /// # Safety
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before. Else the
-    /// device may still be reading a WQE that the next request overwrites.
+    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// Else the device may still be reading a WQE that the next request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
         let completed = Index::new(SqPi(wqe_counter));

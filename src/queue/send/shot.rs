@@ -283,8 +283,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.publish(at) };
         let inline = const { S::Payload::INLINE || (S::Operation::INLINE && S::Payload::DS == 0) };
         if self.blueflame.take(ds, wqebbs, inline) {
-            // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names. Composed anew
-            // from the template, not read back from the ring.
+            // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names.
+            // Composed anew from the template, not read back from the ring.
             self.register.ring_doorbell(|half| unsafe {
                 half.copy_packed(usize::from(wqebbs.0), |n| {
                     if n == 0 { *first.all() } else { *wqebb(shot, data, control, n).all() }

@@ -4,8 +4,9 @@ use crate::types::{SqPi, WQEBB_BYTES, Wqebbs};
 
 /// An [`SqPi`] for calculating: the same 16 bits in a field of a CPU register's width.
 ///
-/// The compiler loads a `u16` together with its padding, and a load of 32 bits just after a store of 16 has to wait until
-/// the store has left the CPU. It also knows the upper half to be zero, and then chooses longer sequences to swap bytes.
+/// The compiler loads a `u16` together with its padding, and a load of 32 bits just after a store of 16 has to wait
+/// until the store has left the CPU. It also knows the upper half to be zero, and then chooses longer sequences to swap
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::queue) struct Index(u32);
 
@@ -45,8 +46,8 @@ impl Index {
     }
 }
 
-/// The place of a WQEBB and of its record: bytes into the shadow. Bytes into the ring are four times that, a factor that most
-/// CPUs' addresses can have.
+/// The place of a WQEBB and of its record: bytes into the shadow. Bytes into the ring are four times that, a factor
+/// that most CPUs' addresses can have.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::queue) struct Slot(usize);
 

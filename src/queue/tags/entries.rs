@@ -7,8 +7,8 @@
 //!   [2] -> [3] -> [0] -> ... -> [7] -> [1]     free, in the order in which they were freed
 //! ```
 //!
-//! The device takes entries in the order in which they are named: each append has the number of the next one's entry. So the last free
-//! entry is not taken, and a list of *n* tags has *n* + 1 entries.
+//! The device takes entries in the order in which they are named: each append has the number of the next one's entry.
+//! So the last free entry is not taken, and a list of *n* tags has *n* + 1 entries.
 use crate::types::{TagIndex, WrId};
 
 /// The record of an entry, in private memory.
@@ -121,8 +121,8 @@ impl<E: AsRef<[TagRecord]> + AsMut<[TagRecord]>> Entries<E> {
         Some((wr_id, phase))
     }
 
-    /// The removal of an entry is done, and `removed` says whether the entry was there: the buffer's tag. `None` if none is posted, or a
-    /// message had the buffer before.
+    /// The removal of an entry is done, and `removed` says whether the entry was there: the buffer's tag. `None` if
+    /// none is posted, or a message had the buffer before.
     #[inline]
     pub(in crate::queue) fn removed(&mut self, entry: TagIndex, removed: bool) -> Option<WrId> {
         let record = self.of_mut(entry)?;

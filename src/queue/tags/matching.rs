@@ -65,8 +65,8 @@ pub enum TagEvent {
         /// The message's header, when it has matched. If another event reports the data, that event does not have the
         /// header.
         header: Option<TagHeader>,
-        /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put them there
-        /// ([`copy_inline`](CqeView::copy_inline)).
+        /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put
+        /// them there ([`copy_inline`](CqeView::copy_inline)).
         bytes: u32,
         /// Whether the buffer is yours again.
         complete: bool,
@@ -107,10 +107,12 @@ pub enum TagEvent {
     },
 }
 
-/// A list of tagged buffers, its command queue `C`, and the shared receive queue `S` whose messages are compared with it.
+/// A list of tagged buffers, its command queue `C`, and the shared receive queue `S` whose messages are compared with
+/// it.
 ///
-/// Each operation completes, in the order of posting; every completion of the queue's goes to [`complete`](Self::complete). Nothing is
-/// allocated: `E` is memory for as many records as there are tags and one more, of a `Vec` or an array.
+/// Each operation completes, in the order of posting; every completion of the queue's goes to
+/// [`complete`](Self::complete). Nothing is allocated: `E` is memory for as many records as there are tags and one
+/// more, of a `Vec` or an array.
 ///
 /// ```
 /// use blueflame::cq::{CompletionQueue, Cqe};
@@ -162,7 +164,8 @@ const APPEND: u64 = 1 << 16;
 const REMOVE: u64 = 2 << 16;
 const SYNC: u64 = 3 << 16;
 
-/// The most unexpected messages that the device is not told of: `MLX5_TM_MAX_SYNC_DIFF` (rdma-core `providers/mlx5/cq.c`).
+/// The most unexpected messages that the device is not told of: `MLX5_TM_MAX_SYNC_DIFF` (rdma-core
+/// `providers/mlx5/cq.c`).
 const MOST_UNTOLD: u16 = 0x3fff;
 
 impl<R, S, C, E> TagMatching<S, C, E>
@@ -174,8 +177,8 @@ where
 {
     /// The list of the shared receive queue `receives`, empty, for as many tags as there are `records`, less one.
     ///
-    /// `commands` is the send queue of a connection to itself, whose receives come from `receives`; a device whose list has fewer entries
-    /// fails requests.
+    /// `commands` is the send queue of a connection to itself, whose receives come from `receives`; a device whose list
+    /// has fewer entries fails requests.
     ///
     /// # Errors
     /// The three, if something is outstanding on the command queue, or there are not 2 to 32768 records.
@@ -296,8 +299,8 @@ where
     /// must be ones that were posted.
     ///
     /// # Safety
-    /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue, and was not given
-    /// before. A foreign one would hand back a buffer that the device may still write.
+    /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue,
+    /// and was not given before. A foreign one would hand back a buffer that the device may still write.
     #[inline]
     pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
         match cqe.tag_matching() {

@@ -1,12 +1,13 @@
-//! The handshake: two sides of a stream tell each other their endpoints, check that they can reach each other, and connect.
+//! The handshake: two sides of a stream tell each other their endpoints, check that they can reach each other, and
+//! connect.
 //!
 //! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides
 //! call the same function; there is no client and no server. This module knows no sockets and sets no time limits. Set
 //! the time limits of the stream (`TcpStream::set_read_timeout`): then a silent peer gives [`HandshakeError::Io`]. The
 //! stream must block: one in non-blocking mode fails with `WouldBlock` where it would wait.
 //!
-//! [`connect_over`](crate::verbs::Owned::connect_over) does the whole handshake for a queue pair. For programs that need other
-//! actions in between, the steps are available as functions:
+//! [`connect_over`](crate::verbs::Owned::connect_over) does the whole handshake for a queue pair. For programs that
+//! need other actions in between, the steps are available as functions:
 //!
 //! ```no_run
 //! # use std::{error::Error, net::TcpStream};
@@ -218,8 +219,8 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// other, in the same order on both sides.
     ///
     /// # Errors
-    /// [`HandshakeError`]. The queue pair may then be in any state: reset it ([`QueuePair::reset`](crate::verbs::QueuePair::reset)) or drop
-    /// it.
+    /// [`HandshakeError`]. The queue pair may then be in any state: reset it
+    /// ([`QueuePair::reset`](crate::verbs::QueuePair::reset)) or drop it.
     pub fn connect_over<S: Read + Write>(
         &mut self,
         stream: &mut S,

@@ -83,7 +83,8 @@ impl Path {
     /// The address vector towards `remote`, as libibverbs has it: by GID if the peer gave one, else by LID.
     ///
     /// # Errors
-    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::Mismatch`] if no packet of one side would reach the other.
+    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::Mismatch`] if no packet of one side would
+    /// reach the other.
     pub fn address(&self, remote: &Endpoint) -> Result<sys::ibv_ah_attr, Error> {
         let link_layer = self.port.link_layer;
         let by_gid = !remote.gid.is_zero();
@@ -159,8 +160,8 @@ impl Device {
 
 impl Qp {
     /// Where the peer reaches this queue pair by `path`. Call it once for each connection: each call takes another
-    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::Owned::connect) the same endpoint as
-    /// the peer.
+    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::Owned::connect) the same
+    /// endpoint as the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
         self.endpoint_with(path, Psn::random())

@@ -9,8 +9,8 @@ use crate::verbs::{Endpoint, Error, Path};
 use crate::wqe::address::GlobalRoute;
 
 /// How packets get from one of this side's ports to a peer's: the attributes of an [address
-/// handle](crate::verbs::AddressHandle) (`struct ibv_ah_attr`). It is made from the peer's endpoint ([`Path::route`]), or from
-/// a datagram of the peer ([`Path::route_back`]).
+/// handle](crate::verbs::AddressHandle) (`struct ibv_ah_attr`). It is made from the peer's endpoint ([`Path::route`]),
+/// or from a datagram of the peer ([`Path::route_back`]).
 #[doc(alias("ibv_ah_attr", "ibv_global_route"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {

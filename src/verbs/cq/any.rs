@@ -37,8 +37,8 @@ fn counted(cq: &Cq, id: CqId, flow_tags: bool) -> Result<Receiver, Error> {
     Receiver::new(id, flow_tags).map_err(|error| Error::Receivers { cqn: cq.cqn(), error })
 }
 
-/// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would pass for
-/// completions of the new one.
+/// The number, and the completion queue, if completions of an earlier queue pair with that number lie in it: they would
+/// pass for completions of the new one.
 pub(in crate::verbs) fn left_behind(numbers: [Qpn; 2], cqs: [&dyn AnyCq<Cq>; 2]) -> Option<(Qpn, &Cq)> {
     let [send_cq, recv_cq] = cqs;
     // As a rule both are one, and need looking at once.

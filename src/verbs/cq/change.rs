@@ -76,12 +76,15 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
             let buf = start(&mut memory);
             // Before the device moves there: it does not move back.
             self.check_ring(buf, cqes).map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-            // SAFETY: the queue is alive, and of libmlx5; the memory is its handle's until it is destroyed, or moves again.
+            // SAFETY: the queue is alive, and of libmlx5; the memory is its handle's until it is destroyed, or moves
+            // again.
             let moved = unsafe { ffi::resize_cq(cq.as_raw(), buf.as_ptr(), cqes, parts.cqe_size as u16) };
             let made = moved.map_err(|error| Error::from(error).unsupported(WHAT))?;
-            // SAFETY: the queue is whole, and the handle gets the new ring. The handle keeps the old one, too, if this fails.
+            // SAFETY: the queue is whole, and the handle gets the new ring. The handle keeps the old one, too, if this
+            // fails.
             let carried = unsafe {
-                // SAFETY: the device writes there from now on, as the command says; the old ring is there as long as the handle has it.
+                // SAFETY: the device writes there from now on, as the command says; the old ring is there as long as
+                // the handle has it.
                 self.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes))
             };
             event!(DEBUG, "completion queue resized", cqn = cq.cqn().get(), cqes, made, carried = ?carried);
@@ -97,8 +100,8 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
 }
 
 impl Cq {
-    /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now on; if one
-    /// is 0, which is how queues begin, not at all (`ibv_modify_cq`).
+    /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now
+    /// on; if one is 0, which is how queues begin, not at all (`ibv_modify_cq`).
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Unsupported`] if the device cannot (`cq_moderation`); a failed call.

@@ -12,8 +12,8 @@ use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::{Device, Error, wait};
 
-/// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue gets
-/// the CQE it was armed for. Cheap to clone; any number of completion queues may share one.
+/// A completion channel (`ibv_comp_channel`): a file descriptor that becomes readable when an armed completion queue
+/// gets the CQE it was armed for. Cheap to clone; any number of completion queues may share one.
 ///
 /// To lose no completion, keep this order: arm, poll until empty, only then wait. After the event, tell the queue, arm,
 /// and poll.
@@ -53,7 +53,8 @@ impl Drop for ChannelHandle {
 /// An armed completion queue has a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqEvent {
-    /// The tag the queue was made with ([`crate::verbs::CqBuilder::tag`]); of a queue that another library made, its `cq_context`.
+    /// The tag the queue was made with ([`crate::verbs::CqBuilder::tag`]); of a queue that another library made, its
+    /// `cq_context`.
     pub tag: usize,
 }
 
@@ -107,7 +108,8 @@ impl CompletionChannel {
         Ok(CqEvent { tag: context.expose_provenance() })
     }
 
-    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
+    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is
+    /// over.
     ///
     /// When several threads take events from one channel, another thread may take the waiting event first; then this
     /// call waits for the next.

@@ -85,8 +85,8 @@ impl Drop for CqHandle {
         drop(self.taken.take());
         event!(DEBUG, "completion queue destroyed", cqn = self.cqn.get(), adopted = self.adopted);
         if !self.adopted {
-            // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the queue
-            // over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
+            // SAFETY: made by `mlx5dv_create_cq`; the queue pairs of it held this object and are gone, and so is the
+            // queue over its ring (`Owned`). Events are acknowledged when they are taken, so this does not wait.
             let returned = unsafe { sys::ibv_destroy_cq(self.raw.as_ptr()) };
             let lies = self.lies.get_mut().unwrap_or_else(PoisonError::into_inner).take();
             let under = (lies, self._channel.take(), self._thread_domain.take(), self.context.take());
@@ -162,8 +162,8 @@ impl Device {
     ///
     /// That is the sum, over the queues that complete there, of
     /// [`send_completions`](crate::verbs::QpBuilder::send_completions) and
-    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), and of the capacities of shared receive queues. Count
-    /// unsignalled requests as well: they complete when their queue pair goes to the error state.
+    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), and of the capacities of shared receive queues.
+    /// Count unsignalled requests as well: they complete when their queue pair goes to the error state.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
         let plan = Plan {
@@ -219,8 +219,8 @@ impl<F: VerbsFormat> CqMode for Compressed<F> {
 
 impl<'a> CqBuilder<'a> {
     /// The device packs similar completions into mini-CQEs of format `F` (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`),
-    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::mode::Compressed). Fields that
-    /// differ and are not in `F` are lost, for example timestamps.
+    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::mode::Compressed). Fields
+    /// that differ and are not in `F` are lost, for example timestamps.
     ///
     /// ```no_run
     /// # use blueflame::{cq::{Compressed, compressed::Checksum}, verbs::{Device, Error, OwnedCq}};
@@ -250,8 +250,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// The value that its events carry ([`crate::verbs::CqEvent::tag`], [`crate::verbs::device::AsyncEvent::CqError`]), to tell queues apart.
-    /// libibverbs carries such a value in a pointer. Default 0.
+    /// The value that its events carry ([`crate::verbs::CqEvent::tag`], [`crate::verbs::device::AsyncEvent::CqError`]),
+    /// to tell queues apart. libibverbs carries such a value in a pointer. Default 0.
     #[must_use]
     pub fn tag(mut self, tag: usize) -> Self {
         self.plan.tag = tag;
@@ -286,8 +286,9 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// Timestamps are the time, in seconds and nanoseconds ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)), not cycles of a
-    /// clock that runs freely ([`Clock`](crate::verbs::device::Clock)). The queues of a queue pair must agree. Off by default.
+    /// Timestamps are the time, in seconds and nanoseconds
+    /// ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)), not cycles of a clock that runs freely
+    /// ([`Clock`](crate::verbs::device::Clock)). The queues of a queue pair must agree. Off by default.
     #[must_use]
     pub fn real_time(mut self, on: bool) -> Self {
         self.plan.real_time = on;
@@ -304,8 +305,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for [`real_time`](Self::real_time),
-    /// [`Error::ForeignDevice`], or a failed call.
+    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for
+    /// [`real_time`](Self::real_time), [`Error::ForeignDevice`], or a failed call.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         if !matches!(self.plan.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });
@@ -353,7 +354,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
             mlx5.cqe_comp_res_format = format;
         }
-        // SAFETY: context, channel and domain are alive, and of one context; the attributes live until the call returns.
+        // SAFETY: context, channel and domain are alive, and of one context; the attributes live until the call
+        // returns.
         let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
         let mut handle = CqHandle {
             // `struct ibv_cq_ex` begins with `struct ibv_cq`.
@@ -391,11 +393,12 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
 /// If the queue is not libmlx5's, or if this crate cannot drive its parts.
 ///
 /// # Safety
-/// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
+/// - `cq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not
+///   destroyed.
 /// - Nothing polls or arms it in any other way from here on, and nothing resizes it.
 /// - Nothing has polled or armed it before: its consumer index is 0.
-/// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there, under a lock
-///   of this crate.
+/// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there,
+///   under a lock of this crate.
 /// - The code that takes events of its channel acknowledges them.
 pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
     let mut handle = CqHandle {

@@ -136,13 +136,15 @@ impl AsyncEvents {
         }
         // SAFETY: just taken. The object that it is of cannot be gone, for its destruction waits for the next call.
         let event = unsafe { decode(&raw) };
-        // Acknowledged at once: the event has numbers only, and destroying a queue waits until its events are acknowledged.
+        // Acknowledged at once: the event has numbers only, and destroying a queue waits until its events are
+        // acknowledged.
         // SAFETY: taken above, and acknowledged once.
         unsafe { sys::ibv_ack_async_event((&raw mut raw).cast()) };
         Ok(event)
     }
 
-    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is over.
+    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is
+    /// over.
     ///
     /// When several threads take events, another thread may take the waiting event first; then this call waits for the
     /// next.
@@ -211,8 +213,8 @@ types! {
     IBV_EVENT_QP_LAST_WQE_REACHED IBV_EVENT_CLIENT_REREGISTER IBV_EVENT_GID_CHANGE
 }
 
-/// The number of a shared receive queue, whose structure does not have it. (0 from a libmlx5 that cannot tell; this crate makes no
-/// queue with one.)
+/// The number of a shared receive queue, whose structure does not have it. (0 from a libmlx5 that cannot tell; this
+/// crate makes no queue with one.)
 ///
 /// # Safety
 /// It is alive, and of libmlx5.
@@ -227,8 +229,8 @@ unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
 /// # Safety
 /// The library gave the event out, and it was not acknowledged.
 unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
-    // SAFETY: by the type of the event, which the caller vouches for, this member is the one that was written; so below. The
-    // queue is alive until the event is acknowledged, and has its number, or its context, written once.
+    // SAFETY: by the type of the event, which the caller vouches for, this member is the one that was written; so
+    // below. The queue is alive until the event is acknowledged, and has its number, or its context, written once.
     let (qp, srq, cq) = unsafe {
         (
             |kind| AsyncEvent::Qp { qpn: Qpn::truncate((*raw.element.qp).qp_num), kind },

@@ -13,8 +13,8 @@ use crate::verbs::device::open::{Context, query_mlx5};
 use crate::verbs::error::failed;
 use crate::verbs::{Device, Error, ffi};
 
-/// How the page is named when it is mapped (`MLX5_IB_MMAP_CLOCK_INFO`, version 1; libmlx5 `mlx5.c`, `mlx5_map_clock_info`): bits
-/// 15:8 of the offset in pages.
+/// How the page is named when it is mapped (`MLX5_IB_MMAP_CLOCK_INFO`, version 1; libmlx5 `mlx5.c`,
+/// `mlx5_map_clock_info`): bits 15:8 of the offset in pages.
 const MMAP_COMMAND: u64 = 7;
 const MMAP_COMMAND_SHIFT: u32 = 8;
 /// `struct mlx5_ib_clock_info` (Linux `include/uapi/rdma/mlx5-abi.h`) as 32-bit words of this machine's byte order.
@@ -97,7 +97,8 @@ impl Device {
     /// The device's clock: maps the page by which the kernel tells the time.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where there is no such page, as on functions whose clock the kernel does not keep; a failed call.
+    /// [`Error::Unsupported`] where there is no such page, as on functions whose clock the kernel does not keep; a
+    /// failed call.
     pub fn clock(&self) -> Result<Clock, Error> {
         let context = &self.context;
         // SAFETY: the device is open, and libmlx5's.

@@ -1,8 +1,8 @@
 //! Refuses objects of other devices, and of other opens of the same device.
 //!
 //! Each device numbers its objects, and each open has its own table of handles, from 0 on (Linux
-//! `drivers/infiniband/core/rdma_core.c`, `lookup_get_idr_uobject`). libibverbs sends the handle alone. So the kernel takes a foreign
-//! handle for an object of this open, and the device takes a foreign number for one of its own.
+//! `drivers/infiniband/core/rdma_core.c`, `lookup_get_idr_uobject`). libibverbs sends the handle alone. So the kernel
+//! takes a foreign handle for an object of this open, and the device takes a foreign number for one of its own.
 
 use rdma_sys as sys;
 

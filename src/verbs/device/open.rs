@@ -165,8 +165,8 @@ pub struct DeviceAttr {
     pub max_qp_init_rd_atom: u8,
     /// Bytes in one memory region.
     pub max_mr_size: u64,
-    /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without such a
-    /// limit (Linux 5.7 and later, `lib_uar_dyn`).
+    /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without
+    /// such a limit (Linux 5.7 and later, `lib_uar_dyn`).
     pub max_dynamic_bfregs: u32,
     /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
     pub max_log_dci_streams: u8,
@@ -232,8 +232,8 @@ impl OpenOptions {
     /// Opens the first mlx5 device.
     ///
     /// # Errors
-    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, [`Error::Library`], or a failed
-    /// call.
+    /// [`Error::NoDevices`], [`Error::NotMlx5`] naming the first device if none is mlx5, [`Error::Library`], or a
+    /// failed call.
     pub fn open_first(self) -> Result<Device, Error> {
         let list = DeviceList::get()?;
         let first = *list.devices().first().ok_or(Error::NoDevices)?;
@@ -338,7 +338,8 @@ impl Device {
         self.context.memory_attr().copied()
     }
 
-    /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it lives.
+    /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it
+    /// lives.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_context {
         self.context.raw()

@@ -90,7 +90,8 @@ pub struct Port {
     pub gid_tbl_len: u32,
     /// Longest message, bytes.
     pub max_msg_sz: u32,
-    /// Every packet must have a GRH, hence a GID, even within the subnet (`IBV_QPF_GRH_REQUIRED`): virtual InfiniBand ports.
+    /// Every packet must have a GRH, hence a GID, even within the subnet (`IBV_QPF_GRH_REQUIRED`): virtual InfiniBand
+    /// ports.
     pub grh_required: bool,
 }
 

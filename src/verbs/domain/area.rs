@@ -66,8 +66,9 @@ impl Area {
 
     fn grow(&mut self, bytes: usize) -> Result<(), CallError> {
         let mut chunk = (self.map)(bytes.max(self.chunk_bytes))?;
-        // After a fork, the process that writes a page first gets a copy of it, and the device goes on using the original. So
-        // children do not get these pages (nor libmlx5's own, `ibv_dontfork_range`), and this process keeps the originals.
+        // After a fork, the process that writes a page first gets a copy of it, and the device goes on using the
+        // original. So children do not get these pages (nor libmlx5's own, `ibv_dontfork_range`), and this process
+        // keeps the originals.
         chunk.advise(Advice::DontFork).map_err(|error| failed("madvise", &error))?;
         self.gaps.insert(chunk.as_mut_ptr().expose_provenance(), chunk.len());
         self.chunks.push(chunk);

@@ -1,7 +1,8 @@
 //! Chooses where libmlx5 puts doorbell records and rings, by a parent domain.
 //!
-//! By itself libmlx5 gives each record a cache line, and each ring pages of its own (rdma-core `providers/mlx5/dbrec.c`,
-//! `buf.c`). Here records of eight bytes lie side by side, and rings one behind the other on huge pages.
+//! By itself libmlx5 gives each record a cache line, and each ring pages of its own (rdma-core
+//! `providers/mlx5/dbrec.c`, `buf.c`). Here records of eight bytes lie side by side, and rings one behind the other on
+//! huge pages.
 
 use core::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,9 +58,10 @@ pub(in crate::verbs) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv
     attr.pd_context = Arc::as_ptr(placement).cast_mut().cast();
 }
 
-/// The space that a piece takes up. Rings of one size would all begin at the same offset of a page; at equal indices, posts to
-/// them would fall into the same set of the CPU's caches. A gap of one alignment step between them spreads them over the page. The
-/// alignment is the one that the queue pair's context can express (`mlx5_set_custom_qp_alignment`): a 64th of the ring's size.
+/// The space that a piece takes up. Rings of one size would all begin at the same offset of a page; at equal indices,
+/// posts to them would fall into the same set of the CPU's caches. A gap of one alignment step between them spreads
+/// them over the page. The alignment is the one that the queue pair's context can express
+/// (`mlx5_set_custom_qp_alignment`): a 64th of the ring's size.
 fn spaced(size: usize, alignment: usize, resource_type: u64) -> usize {
     if resource_type == ffi::MLX5DV_RES_TYPE_QP { size + alignment } else { size }
 }

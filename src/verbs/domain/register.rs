@@ -4,9 +4,10 @@
 //! register without a lock corrupt each other's requests silently. So this crate looks up every register by its address
 //! before it makes a queue on it. Either one queue has the register alone, or all queues on the register take one lock.
 //!
-//! A register without BlueFlame takes 8-byte doorbells only. Each is one store, so any number of queues ring it with no lock. Where
-//! write combining does not work, as in many virtual machines, libmlx5 gives all thread domains of a context one such register
-//! (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has no lock there, either).
+//! A register without BlueFlame takes 8-byte doorbells only. Each is one store, so any number of queues ring it with no
+//! lock. Where write combining does not work, as in many virtual machines, libmlx5 gives all thread domains of a
+//! context one such register (rdma-core `providers/mlx5/verbs.c`, `mlx5_alloc_td`, `nc_uar`, which has no lock there,
+//! either).
 //!
 //! The table does not see queue pairs of the same context that libmlx5 itself posts to. Such a queue pair never has a
 //! thread domain's register (`mlx5_attach_dedicated_uar`); it may have the register of other queue pairs.

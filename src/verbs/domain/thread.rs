@@ -22,13 +22,14 @@ use crate::verbs::{Error, ProtectionDomain};
 /// - **One register.** The queues ring it in turn, with no lock: hence they stay on the thread that made them
 ///   ([`ThreadRegister`]). How many thread domains there can be depends on the kernel. From Linux 5.7 on, with
 ///   rdma-core 29 and later, it allocates registers one by one, two to a page, as long as the device has pages. Before,
-///   a context had the number that [`DeviceAttr::max_dynamic_bfregs`](crate::verbs::device::DeviceAttr::max_dynamic_bfregs) tells, a
-///   few hundred. Either way, each page is one more for the CPU to translate. Where write combining does not work, as
-///   in many virtual machines, all thread domains have the context's one register. It has no BlueFlame, so each
-///   doorbell is one 8-byte store. (Kernels before 5.7 do not give out even that register, and the second queue pair of
-///   a thread domain is refused.)
-/// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that belong to
-///   this domain alone.
+///   a context had the number that
+///   [`DeviceAttr::max_dynamic_bfregs`](crate::verbs::device::DeviceAttr::max_dynamic_bfregs) tells, a few hundred.
+///   Either way, each page is one more for the CPU to translate. Where write combining does not work, as in many
+///   virtual machines, all thread domains have the context's one register. It has no BlueFlame, so each doorbell is one
+///   8-byte store. (Kernels before 5.7 do not give out even that register, and the second queue pair of a thread domain
+///   is refused.)
+/// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that
+///   belong to this domain alone.
 /// - **Rings on huge pages,** one behind the other, at all offsets of a page. With rings on pages of their own, entries
 ///   of equal index would fall into the same set of the caches.
 ///
@@ -39,13 +40,14 @@ use crate::verbs::{Error, ProtectionDomain};
 /// 256 queues took under half of the time, and to 1024 queues less than a third (`docs/performance/measurements.md`,
 /// "Thread domains").
 ///
-/// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get the cache line
-/// back before it stores the record of another. For them use [`QpBuilder::build`](crate::verbs::QpBuilder::build).
+/// A few queues gain nothing, and may lose something: when the device has read a record for one queue, the CPU must get
+/// the cache line back before it stores the record of another. For them use
+/// [`QpBuilder::build`](crate::verbs::QpBuilder::build).
 ///
 /// # Memory
 ///
-/// Rings take huge pages, 2 MiB at a time. New queues reuse the memory of dropped ones; the domain gives it back with the last of its
-/// objects.
+/// Rings take huge pages, 2 MiB at a time. New queues reuse the memory of dropped ones; the domain gives it back with
+/// the last of its objects.
 #[doc(alias("ibv_td", "ibv_alloc_td"))]
 pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     handle: Arc<ThreadDomainHandle>,

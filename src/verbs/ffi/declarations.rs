@@ -62,7 +62,8 @@ pub struct Mlx5dvSigCaps {
 pub struct Mlx5dvDciStreamsCaps {
     /// log2 of the most streams of a DCI.
     pub max_log_num_concurent: u8,
-    /// log2 of the most of them that may have failed while the others go on; 0: the device has no streams that fail alone.
+    /// log2 of the most of them that may have failed while the others go on; 0: the device has no streams that fail
+    /// alone.
     pub max_log_num_errored: u8,
 }
 

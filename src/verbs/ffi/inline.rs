@@ -50,8 +50,8 @@ pub(super) unsafe fn extended(ctx: *mut sys::ibv_context) -> Option<*mut sys::ve
 /// Reads a member of the extended context, if the library's context is long enough to have it.
 macro_rules! extended_op {
     ($ctx:expr, $field:ident) => {
-        // SAFETY: `$ctx` is open by the contract of the function this is used in; `sz` is always present, and counts the
-        // bytes the library knows of from the structure's end backwards, so a member before them is not read.
+        // SAFETY: `$ctx` is open by the contract of the function this is used in; `sz` is always present, and counts
+        // the bytes the library knows of from the structure's end backwards, so a member before them is not read.
         unsafe {
             extended($ctx).and_then(|ext| {
                 let needed = size_of::<sys::verbs_context>() - core::mem::offset_of!(sys::verbs_context, $field);
@@ -168,8 +168,8 @@ pub unsafe fn create_srq_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_srq_
 
 /// `ibv_create_flow`: which frames arrive at a raw packet queue pair. Returns null and sets `errno` if it fails.
 ///
-/// `rdma_sys::ibv_create_flow` 0.3 always fails with `EOPNOTSUPP` on 64-bit machines: its `verbs_get_ctx` compares `abi_compat` with
-/// 2^32 - 1, where libibverbs has all ones (`verbs.h`, `__VERBS_ABI_IS_EXTENDED`).
+/// `rdma_sys::ibv_create_flow` 0.3 always fails with `EOPNOTSUPP` on 64-bit machines: its `verbs_get_ctx` compares
+/// `abi_compat` with 2^32 - 1, where libibverbs has all ones (`verbs.h`, `__VERBS_ABI_IS_EXTENDED`).
 ///
 /// # Safety
 /// `qp` is alive and outlives the flow. `attr` is followed by its specifications, `size` bytes in all.
@@ -183,7 +183,8 @@ pub unsafe fn create_flow(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_flow_attr) -
     }
 }
 
-/// `ibv_destroy_flow`. Returns 0 or an errno. `rdma_sys::ibv_destroy_flow` 0.3 fails for the reason that [`create_flow`] names.
+/// `ibv_destroy_flow`. Returns 0 or an errno. `rdma_sys::ibv_destroy_flow` 0.3 fails for the reason that
+/// [`create_flow`] names.
 ///
 /// # Safety
 /// `flow` comes from [`create_flow`], and is not used afterwards if this succeeds.

@@ -42,7 +42,8 @@ macro_rules! functions {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As `mlx5dv.h` has it: all pointers are to live objects of libibverbs, or to structures as the function wants them.
+            /// As `mlx5dv.h` has it: all pointers are to live objects of libibverbs, or to structures as the function
+            /// wants them.
             pub unsafe fn $name($($arg: $ty),*) -> $ret {
                 match functions() {
                     // SAFETY: the caller's.

@@ -99,8 +99,8 @@ impl Attr {
 /// for `cqes`.
 ///
 /// # Safety
-/// The queue is alive, and of libmlx5; `buf` is `cqes * cqe_bytes` bytes that are the device's as long as the queue is, or until it is
-/// resized again.
+/// The queue is alive, and of libmlx5; `buf` is `cqes * cqe_bytes` bytes that are the device's as long as the queue is,
+/// or until it is resized again.
 pub(in crate::verbs) unsafe fn resize_cq(
     cq: *mut sys::ibv_cq,
     buf: *mut u8,

@@ -30,7 +30,8 @@ impl Access {
     pub const REMOTE_WRITE: Self = Self(flags::IBV_ACCESS_REMOTE_WRITE.0 | Self::LOCAL_WRITE.0);
     /// Peers may do atomics on it (includes [`Self::LOCAL_WRITE`]).
     pub const REMOTE_ATOMIC: Self = Self(flags::IBV_ACCESS_REMOTE_ATOMIC.0 | Self::LOCAL_WRITE.0);
-    /// The device's accesses may overtake each other on PCIe: more bandwidth on machines whose root complex gains by it.
+    /// The device's accesses may overtake each other on PCIe: more bandwidth on machines whose root complex gains by
+    /// it.
     ///
     /// It is a property of each registration. **Never give it to memory in which you poll** for a flag, a counter or
     /// the last byte of a message: the polled value may be there before the bytes that it stands for. Register flags
@@ -40,8 +41,8 @@ impl Access {
     ///
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
     pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);
-    /// Pages need not be present when they are registered, are not pinned, and may change ([`OnDemandAttr`](super::OnDemandAttr)
-    /// says whether the device can do this, and for which operations).
+    /// Pages need not be present when they are registered, are not pinned, and may change
+    /// ([`OnDemandAttr`](super::OnDemandAttr) says whether the device can do this, and for which operations).
     pub const ON_DEMAND: Self = Self(flags::IBV_ACCESS_ON_DEMAND.0);
 
     /// Memory windows can be bound to it ([`MemoryWindow`](super::MemoryWindow)).

@@ -58,8 +58,8 @@ impl fmt::Debug for Buffer {
     }
 }
 
-// SAFETY: the box keeps the piece and its registration, and this piece's memory is nobody else's; a tag that is not turned
-// back leaks the box.
+// SAFETY: the box keeps the piece and its registration, and this piece's memory is nobody else's; a tag that is not
+// turned back leaks the box.
 unsafe impl DeviceBuffer for Box<Buffer> {
     fn sge(&self) -> Sge {
         Buffer::sge(self)
@@ -81,8 +81,8 @@ impl ProtectionDomain {
     /// Registers `memory` for what `access` permits.
     ///
     /// # Errors
-    /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call, of which
-    /// [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
+    /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call,
+    /// of which [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
     #[doc(alias = "ibv_reg_mr")]
     pub fn register(&self, memory: impl Memory, access: Access) -> Result<Buffer, Error> {
         // Boxed before the range is asked for: the range must be that of the value where it stays.
@@ -207,8 +207,8 @@ impl Buffer {
     /// If it does not fit, as indexing a slice would.
     pub fn write(&mut self, offset: usize, data: &[u8]) {
         let to = self.at(offset..offset.saturating_add(data.len()));
-        // SAFETY: `at` has checked the range; `data` is a reference, and no reference to registered memory exists, so the
-        // two do not overlap.
+        // SAFETY: `at` has checked the range; `data` is a reference, and no reference to registered memory exists, so
+        // the two do not overlap.
         unsafe { copy_in(data, to.as_ptr()) };
     }
 

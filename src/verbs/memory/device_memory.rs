@@ -169,8 +169,8 @@ impl ProtectionDomain {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a range that is empty or leaves the memory; [`Error::AccessExcess`] for [`Access::ON_DEMAND`];
-    /// [`Error::ForeignDevice`]; a failed call.
+    /// [`Error::OutOfRange`] for a range that is empty or leaves the memory; [`Error::AccessExcess`] for
+    /// [`Access::ON_DEMAND`]; [`Error::ForeignDevice`]; a failed call.
     pub fn register_device_memory(
         &self,
         memory: &DeviceMemory,

@@ -11,8 +11,8 @@ use super::rights::refuse;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 
-/// Registered memory of a dma-buf (`ibv_reg_dmabuf_mr`), typically a GPU's. The kernel keeps the memory until this is dropped; the
-/// descriptor may be closed.
+/// Registered memory of a dma-buf (`ibv_reg_dmabuf_mr`), typically a GPU's. The kernel keeps the memory until this is
+/// dropped; the descriptor may be closed.
 #[doc(alias = "ibv_reg_dmabuf_mr")]
 pub type DmaBufRegion = Region<()>;
 
@@ -24,8 +24,9 @@ impl ProtectionDomain {
     /// it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for no bytes; [`Error::AccessExcess`]; [`Error::Unsupported`] where kernel or driver has no dma-bufs; a
-    /// failed call: `EBADF`, or `EINVAL` for a file that is no dma-buf or is shorter, and for an `iova` of another offset.
+    /// [`Error::OutOfRange`] for no bytes; [`Error::AccessExcess`]; [`Error::Unsupported`] where kernel or driver has
+    /// no dma-bufs; a failed call: `EBADF`, or `EINVAL` for a file that is no dma-buf or is shorter, and for an `iova`
+    /// of another offset.
     pub fn register_dmabuf(
         &self,
         file: BorrowedFd<'_>,

@@ -80,8 +80,8 @@ impl ProtectionDomain {
     }
 
     /// The same, for a key that encrypts: a request sets how ([`Request::encryption`]). Before that request, the key
-    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether the
-    /// device has such keys.
+    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether
+    /// the device has such keys.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on a device that does not encrypt; the errors of [`indirect_key`](Self::indirect_key).

@@ -22,8 +22,8 @@ use crate::wqe::{Remote, Sge};
 /// How a large region is cut up and registered ([`ProtectionDomain::register_in_pieces`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPieces {
-    /// log2 of the bytes of a piece, 12 to 40. A request that names memory of two pieces needs two entries, so pieces should be
-    /// much larger than requests.
+    /// log2 of the bytes of a piece, 12 to 40. A request that names memory of two pieces needs two entries, so pieces
+    /// should be much larger than requests.
     pub log_piece_bytes: u8,
     /// Threads that register; at most one for each piece. They end when the call returns.
     pub threads: NonZeroUsize,
@@ -224,8 +224,8 @@ impl HugeBuffer {
         self.keys.get(offset >> self.log_piece_bytes).copied()
     }
 
-    /// The byte at `offset` as a place for the peer's requests, and how many bytes from there on have the same key; `None` past the
-    /// end.
+    /// The byte at `offset` as a place for the peer's requests, and how many bytes from there on have the same key;
+    /// `None` past the end.
     #[inline]
     #[must_use]
     pub fn remote_at(&self, offset: usize) -> Option<(Remote, usize)> {

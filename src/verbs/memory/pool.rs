@@ -10,9 +10,9 @@ pub const POOL_ALIGN: usize = 128;
 
 /// Registered memory that is handed out in pieces.
 ///
-/// A pool does not take pieces back. Take what you need at start and keep each thread's free pieces in a `Vec` of its own
-/// (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator. [`crate::verbs::memory::BufferPool`] does that for
-/// buffers of one size, and makes more when they are needed.
+/// A pool does not take pieces back. Take what you need at start and keep each thread's free pieces in a `Vec` of its
+/// own (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator.
+/// [`crate::verbs::memory::BufferPool`] does that for buffers of one size, and makes more when they are needed.
 #[derive(Debug)]
 pub struct Pool {
     rest: Buffer,
@@ -25,8 +25,8 @@ impl Pool {
     /// present, except base pages that are registered [`Access::ON_DEMAND`].
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for no bytes, or more than the machine has, which can only be registered on demand; a failed `mmap`
-    /// or registration.
+    /// [`Error::OutOfRange`] for no bytes, or more than the machine has, which can only be registered on demand; a
+    /// failed `mmap` or registration.
     pub fn new(pd: &ProtectionDomain, bytes: usize, access: Access) -> Result<Self, Error> {
         if access.bits() & Access::ON_DEMAND.bits() != 0 {
             in_range("bytes of a pool", bytes as u64, 1..=isize::MAX as u64)?;

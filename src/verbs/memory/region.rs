@@ -11,7 +11,8 @@ use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::Error;
 use crate::wqe::{Remote, Sge};
 
-/// Registered memory, and `M` that it keeps: [`DmaBufRegion`](super::DmaBufRegion), [`DeviceRegion`](super::DeviceRegion).
+/// Registered memory, and `M` that it keeps: [`DmaBufRegion`](super::DmaBufRegion),
+/// [`DeviceRegion`](super::DeviceRegion).
 pub struct Region<M> {
     registration: Registration<M>,
     iova: u64,

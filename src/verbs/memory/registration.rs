@@ -101,8 +101,8 @@ impl<M> Drop for Registration<M> {
         // SAFETY: a region of libibverbs, deregistered once.
         let returned = unsafe { sys::ibv_dereg_mr(self.mr.as_ptr()) };
         // The key is invalid for the device from here on: a request that still names it fails instead of touching the
-        // memory. Unless the kernel refused (a memory window is bound to the region): then the device may still write the
-        // memory, and leaking it is the only safe thing left.
+        // memory. Unless the kernel refused (a memory window is bound to the region): then the device may still write
+        // the memory, and leaking it is the only safe thing left.
         if returned != 0 {
             event!(WARN, "memory cannot be deregistered: it is leaked", number, errno = returned);
         } else {

@@ -87,8 +87,8 @@ const FIRST_SLAB_BYTES: usize = 2 << 20;
 const MOST_SLAB_BYTES: usize = 256 << 20;
 
 impl BufferPool {
-    /// A pool of buffers of `bytes` bytes each, at multiples of [`POOL_ALIGN`] bytes. The first ones are made at once, so that the
-    /// first [`take`](Self::take) is as fast as any.
+    /// A pool of buffers of `bytes` bytes each, at multiples of [`POOL_ALIGN`] bytes. The first ones are made at once,
+    /// so that the first [`take`](Self::take) is as fast as any.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for buffers of no bytes, or of more than an entry can name; the errors of registering
@@ -159,7 +159,8 @@ impl BufferPool {
         let first = slots.as_mut_ptr();
         slabs.made.borrow_mut().push(Slab { slots, _memory: memory });
         for n in (0..count).rev() {
-            // SAFETY: slots of the slab, which stays where it is, as does its memory, until `release`; each is added once.
+            // SAFETY: slots of the slab, which stays where it is, as does its memory, until `release`; each is added
+            // once.
             unsafe { self.pool.add(NonNull::new_unchecked(first.add(n))) };
         }
         Ok(())

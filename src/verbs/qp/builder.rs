@@ -50,7 +50,8 @@ impl ProtectionDomain {
     /// the environment variable `MLX5_QP_SIGNATURE` is set, libmlx5 makes all queue pairs with
     /// [`Signed`](crate::transport::Signed) WQEs, and otherwise none.
     ///
-    /// A queue pair that receives raw packets is the only receiver of its `recv_cq` ([`Receiver`](crate::cq::setup::Receiver)).
+    /// A queue pair that receives raw packets is the only receiver of its `recv_cq`
+    /// ([`Receiver`](crate::cq::setup::Receiver)).
     ///
     /// A lent completion borrows its queue, so no queue pair is made there meanwhile:
     ///
@@ -186,7 +187,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     ///
     /// # Errors
     /// A size the device does not have, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`],
-    /// [`Error::StaleReceives`], a failed call (of `ibv_alloc_td` if no register is left), or [`Error::RegisterHandedOutTwice`].
+    /// [`Error::StaleReceives`], a failed call (of `ibv_alloc_td` if no register is left), or
+    /// [`Error::RegisterHandedOutTwice`].
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
@@ -212,8 +214,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         made.finish(register.with_mode::<F>().with_copy(copy), Some(claim))
     }
 
-    /// Makes the queue pair in the calling thread's domain, with the register, and the places of record and rings, that its
-    /// queues share: for threads with many queues, see [`ThreadDomain`].
+    /// Makes the queue pair in the calling thread's domain, with the register, and the places of record and rings, that
+    /// its queues share: for threads with many queues, see [`ThreadDomain`].
     ///
     /// # Errors
     /// As [`build`](Self::build); [`Error::ForeignDomain`].
@@ -238,8 +240,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// As [`Self::build`].
     ///
     /// # Safety
-    /// No queue pair of the same context is posted to by other means than this crate (`ibv_post_send`): it might ring the
-    /// same register without the lock.
+    /// No queue pair of the same context is posted to by other means than this crate (`ibv_post_send`): it might ring
+    /// the same register without the lock.
     pub unsafe fn build_shared(self) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
         let made = self.create(Domain::Protection)?;
         let parts = made.register()?;
@@ -302,7 +304,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
-            // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call returns.
+            // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call
+            // returns.
             let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
             non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit(raw), QpAttr::made(attr.cap)))
         };
@@ -346,9 +349,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T>
 where
     Memcpy: SupportedOn<T>,
 {
-    /// Has the device copy memory when the queue pair's requests ask for it ([`Copier`](crate::verbs::memory::Copier)). Off by
-    /// default: some devices copy only for queue pairs that were made for it, and such a queue pair cannot be made on a
-    /// device without copies ([`max_memcpy`](crate::verbs::device::DeviceAttr::max_memcpy)).
+    /// Has the device copy memory when the queue pair's requests ask for it ([`Copier`](crate::verbs::memory::Copier)).
+    /// Off by default: some devices copy only for queue pairs that were made for it, and such a queue pair cannot be
+    /// made on a device without copies ([`max_memcpy`](crate::verbs::device::DeviceAttr::max_memcpy)).
     ///
     /// libmlx5 lets no data arrive in CQEs of initiators that copy, so [`Self::scatter_to_cqe`] has no effect on them.
     #[must_use]
@@ -364,8 +367,9 @@ impl<T: Streams> QpBuilder<'_, T> {
     /// (`mlx5dv_create_qp(3)`).
     ///
     /// Default: two streams, and the queue pair fails with the second one. The device's limits are
-    /// [`max_log_dci_streams`](crate::verbs::device::DeviceAttr::max_log_dci_streams) and [`max_log_dci_errored`](crate::verbs::device::DeviceAttr::max_log_dci_errored);
-    /// [`build`](Self::build) fails past them, and where there are none.
+    /// [`max_log_dci_streams`](crate::verbs::device::DeviceAttr::max_log_dci_streams) and
+    /// [`max_log_dci_errored`](crate::verbs::device::DeviceAttr::max_log_dci_errored); [`build`](Self::build) fails
+    /// past them, and where there are none.
     #[must_use]
     pub fn streams(mut self, log_streams: u8, log_errored: u8) -> Self {
         self.streams = Some([log_streams, log_errored]);

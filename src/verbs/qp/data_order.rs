@@ -18,7 +18,8 @@ impl Qp {
     ///
     /// `false` means "not promised". It is the answer on every CPU but x86, from devices, kernels and libraries
     /// (libibverbs before 36) that cannot tell, and when the call fails. `true` does not hold for memory that is
-    /// registered with [`Access::RELAXED_ORDERING`](crate::verbs::Access::RELAXED_ORDERING), and covers one WRITE, not two.
+    /// registered with [`Access::RELAXED_ORDERING`](crate::verbs::Access::RELAXED_ORDERING), and covers one WRITE, not
+    /// two.
     #[must_use]
     pub fn writes_in_order(&self) -> bool {
         static QUERY: OnceLock<Option<Query>> = OnceLock::new();

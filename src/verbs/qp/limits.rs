@@ -2,10 +2,12 @@
 
 use crate::verbs::Error;
 
-/// Finds whether `inline` bytes or `sends` requests are too many, by trying: libmlx5 compares them with limits of the context that
-/// it does not report (rdma-core `providers/mlx5/verbs.c`, `mlx5_calc_sq_size`: `max_sq_desc_sz`, `max_send_wqebb`).
+/// Finds whether `inline` bytes or `sends` requests are too many, by trying: libmlx5 compares them with limits of the
+/// context that it does not report (rdma-core `providers/mlx5/verbs.c`, `mlx5_calc_sq_size`: `max_sq_desc_sz`,
+/// `max_send_wqebb`).
 ///
-/// `possible` says whether a queue pair with that many sends and inline bytes can be made. `None` if neither is too many.
+/// `possible` says whether a queue pair with that many sends and inline bytes can be made. `None` if neither is too
+/// many.
 pub(in crate::verbs) fn past(inline: u32, sends: u32, possible: impl Fn(u32, u32) -> bool) -> Option<Error> {
     if !possible(1, 0) {
         return None;

@@ -31,8 +31,8 @@ pub trait VerbsTransport: Transport {
     const QP_TYPE: sys::ibv_qp_type::Type;
     /// Whether the service is reliable, and so has READs, atomics, timers and retries.
     const RELIABLE: bool;
-    /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or the fewest
-    /// inline headers of a frame.
+    /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or
+    /// the fewest inline headers of a frame.
     const OPERAND_DS: usize = 1;
     /// Whether it is an initiator of dynamic connections.
     const INITIATOR: bool = false;
@@ -155,8 +155,9 @@ impl Qp {
         self.handle.qpn
     }
 
-    /// The number of the receive queue, which completions of receives carry: the queue pair's. With raw packets the receive queue is an
-    /// object with a number of its own, and its completions carry [flow tags](crate::cq::CqeView::flow_tag).
+    /// The number of the receive queue, which completions of receives carry: the queue pair's. With raw packets the
+    /// receive queue is an object with a number of its own, and its completions carry [flow
+    /// tags](crate::cq::CqeView::flow_tag).
     #[must_use]
     pub fn recv_qpn(&self) -> Qpn {
         self.handle.recv_qpn
@@ -165,7 +166,8 @@ impl Qp {
     /// The raw queue pair; alive as long as `self`: for queries, and for attributes that this crate does not set.
     ///
     /// Not for
-    /// - posting (`ibv_post_send`, `ibv_post_recv`, `ibv_wr_start`): libmlx5 counts for itself, and writes over requests;
+    /// - posting (`ibv_post_send`, `ibv_post_recv`, `ibv_wr_start`): libmlx5 counts for itself, and writes over
+    ///   requests;
     /// - RESET (`ibv_modify_qp`): the device starts again at index 0, but the queues here go on where they were. After
     ///   connecting again, the device would execute the old WQEs of the ring once more. Use [`QueuePair::reset`].
     ///   Connecting detects such a queue pair by its doorbell record and refuses it
@@ -207,9 +209,10 @@ impl Qp {
 /// - This crate does not check queue pairs that are adopted, or that libibverbs itself makes on such a completion
 ///   queue: call `forget` with their number before they post.
 ///
-/// A lent completion borrows its completion queue, and no queue pair is made there meanwhile ([`AnyCq`](crate::verbs::AnyCq)).
-/// A queue pair with the same number may be made on another completion queue: its queues refuse the completions of
-/// other completion queues ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
+/// A lent completion borrows its completion queue, and no queue pair is made there meanwhile
+/// ([`AnyCq`](crate::verbs::AnyCq)). A queue pair with the same number may be made on another completion queue: its
+/// queues refuse the completions of other completion queues
+/// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
 #[doc(alias = "ibv_qp")]
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {

@@ -46,7 +46,8 @@ impl<T: VerbsTransport> Made<T> {
     /// As [`adopt_qp`], but for the register.
     pub(in crate::verbs) unsafe fn adopt(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
         parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
-        // SAFETY: the caller vouches for the queue pair, which has its context, its type and its shared queue written once.
+        // SAFETY: the caller vouches for the queue pair, which has its context, its type and its shared queue written
+        // once.
         let (context, kind, srq) = unsafe { ((*qp.as_ptr()).context, (*qp.as_ptr()).qp_type, (*qp.as_ptr()).srq) };
         if kind != T::QP_TYPE {
             return Err(Error::WrongTransport { is: type_name(kind), wanted: T::NAME });

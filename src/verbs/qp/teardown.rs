@@ -41,8 +41,8 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// flushes last: its completion takes back everything before it (Linux does so in `ib_drain_qp`,
     /// `drivers/infiniband/core/verbs.c`). The marker may use one WQEBB beyond the depth, if the ring has one.
     ///
-    /// The drain only ends if the ring has a WQEBB for the marker, or if an outstanding request will complete: signal one
-    /// request for each depth of the queue ([`Moderation`](crate::queue::Moderation) does).
+    /// The drain only ends if the ring has a WQEBB for the marker, or if an outstanding request will complete: signal
+    /// one request for each depth of the queue ([`Moderation`](crate::queue::Moderation) does).
     ///
     /// # Errors
     /// [`Error::MixedUp`], also if the receive queue is elsewhere; [`Error::WrongState`] in RESET, or a failed call.
@@ -65,8 +65,8 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// [`drain`](Self::drain) first. A lent completion borrows its queue, so none is lent during this call.
     ///
     /// # Errors
-    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back); or a
-    /// failed call. Nothing has changed then.
+    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put
+    /// it back); or a failed call. Nothing has changed then.
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
@@ -109,8 +109,8 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
     }
 
-    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the fields, and exchange
-    /// the queue in an [`Owned`](crate::verbs::Owned).
+    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the
+    /// fields, and exchange the queue in an [`Owned`](crate::verbs::Owned).
     fn whole(&self) -> Result<(), Error> {
         if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
@@ -141,7 +141,8 @@ pub enum Drained {
     Receive(WrId),
     /// A receive of the shared queue: retire it there.
     Shared,
-    /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of them.
+    /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of
+    /// them.
     Marker(Wqebbs),
 }
 
@@ -197,7 +198,8 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
             return;
         }
         let sq: &mut SendQueue<T, R> = &mut self.pair.sq;
-        // One more than the depth, if the ring has it: a queue full of unsignalled requests that have succeeded never moves.
+        // One more than the depth, if the ring has it: a queue full of unsignalled requests that have succeeded never
+        // moves.
         let depth = sq.depth();
         if sq.free() == Wqebbs(0) && sq.set_depth(Wqebbs(depth.0 + 1)).is_err() {
             return;

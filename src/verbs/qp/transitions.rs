@@ -28,7 +28,8 @@ impl Qp {
         let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         attr.pkey_index = path.pkey_index;
         attr.port_num = path.port.number;
-        // A queue pair has remote rights only, and only those that its transport and device can do; the kernel refuses more.
+        // A queue pair has remote rights only, and only those that its transport and device can do; the kernel refuses
+        // more.
         let mut possible = Access::REMOTE_WRITE.bits() & !Access::LOCAL_WRITE.bits();
         if self.is_reliable() {
             possible |= Access::REMOTE_READ.bits();
@@ -89,7 +90,8 @@ impl Qp {
 
     /// To the error state. All posted requests that have not completed then complete as "flushed", unsignalled ones as
     /// well. Requests posted from here on are flushed likewise. Unsignalled requests that had succeeded before stay
-    /// silent. To wait for the end, use [`QueuePair::drain`](crate::verbs::QueuePair::drain), which accounts for all of them.
+    /// silent. To wait for the end, use [`QueuePair::drain`](crate::verbs::QueuePair::drain), which accounts for all of
+    /// them.
     ///
     /// # Errors
     /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.

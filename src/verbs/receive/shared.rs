@@ -60,8 +60,8 @@ impl Drop for SrqHandle {
         drop(self.taken.take());
         event!(DEBUG, "shared receive queue destroyed", srqn = self.srqn.get(), adopted = self.pd.is_none());
         if self.pd.is_some() {
-            // SAFETY: made by `ibv_create_srq` or its like; the queue pairs of it held this object and are gone, and so is the queue over
-            // its ring (`Owned`).
+            // SAFETY: made by `ibv_create_srq` or its like; the queue pairs of it held this object and are gone, and so
+            // is the queue over its ring (`Owned`).
             let returned = unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
             drop_or_leak(OBJECT, self.srqn.get(), returned, (self.pd.take(), self._xrcd.take(), self._cq.take()));
         }
@@ -75,10 +75,10 @@ impl Srq {
         self.handle.srqn
     }
 
-    /// Asks for [`SrqEvent::LimitReached`](crate::verbs::device::SrqEvent::LimitReached), once, when the number of posted receives
-    /// drops below `receives`. 0 disarms the limit. Arm it while more receives are posted. It is undocumented whether a
-    /// queue that is already below the limit gives the event (`ibv_modify_srq(3)`); the software device gives it at the
-    /// next receive taken.
+    /// Asks for [`SrqEvent::LimitReached`](crate::verbs::device::SrqEvent::LimitReached), once, when the number of
+    /// posted receives drops below `receives`. 0 disarms the limit. Arm it while more receives are posted. It is
+    /// undocumented whether a queue that is already below the limit gives the event (`ibv_modify_srq(3)`); the software
+    /// device gives it at the next receive taken.
     ///
     /// # Errors
     /// More than the queue holds, or a failed call.
@@ -165,8 +165,8 @@ impl ProtectionDomain {
         }
     }
 
-    /// A shared receive queue with a list of `tags` tags, whose receives, and operations on the list, complete on `cq`. libmlx5 makes a
-    /// command queue for it, which stays unused.
+    /// A shared receive queue with a list of `tags` tags, whose receives, and operations on the list, complete on `cq`.
+    /// libmlx5 makes a command queue for it, which stays unused.
     pub(in crate::verbs) fn tagged_shared_recv_queue(
         &self,
         cq: &Cq,
@@ -210,7 +210,8 @@ impl ProtectionDomain {
 /// ([`Error::Parts`]), or if a queue of this crate drives it already ([`Error::Taken`]).
 ///
 /// # Safety
-/// - `srq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not destroyed.
+/// - `srq` is alive, and stays so until the returned queue and every clone of its handle are dropped. It is not
+///   destroyed.
 /// - Nothing was posted to it, and nothing is posted to it in any other way from here on.
 /// - It is a plain shared receive queue: not for XRC, and without tag matching.
 /// - It was made without WQE signatures (the environment variable `MLX5_SRQ_SIGNATURE` makes libmlx5 ask for them).

@@ -34,8 +34,8 @@ pub struct TagAttr {
 /// A list of tagged buffers of this crate, and the queues under it.
 ///
 /// Make queue pairs that receive from it with [`shared_receives`](TagMatching::shared_receives)`().handle()`. For queue
-/// pairs that also send, pass it to [`QpBuilder::shared_recv_queue`](crate::verbs::QpBuilder::shared_recv_queue). For queue
-/// pairs whose rendezvous the device fetches, pass it to [`ProtectionDomain::tag_receiver`].
+/// pairs that also send, pass it to [`QpBuilder::shared_recv_queue`](crate::verbs::QpBuilder::shared_recv_queue). For
+/// queue pairs whose rendezvous the device fetches, pass it to [`ProtectionDomain::tag_receiver`].
 #[doc(alias = "IBV_SRQT_TM")]
 pub type OwnedTagMatching = TagMatching<OwnedSrq, Owned<SendQueue<Rc>, Qp>, Box<[TagRecord]>>;
 
@@ -117,7 +117,8 @@ impl TagMatchingBuilder<'_> {
         self
     }
 
-    /// The most completions that can wait in the completion queue: one of each operation, two of each tag, and one of each buffer.
+    /// The most completions that can wait in the completion queue: one of each operation, two of each tag, and one of
+    /// each buffer.
     #[must_use]
     pub const fn completions(&self) -> u32 {
         self.wanted_operations() + 2 * self.tags + self.receives

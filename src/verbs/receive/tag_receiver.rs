@@ -19,12 +19,12 @@ use crate::verbs::{Cq, Endpoint, Error, Path, ProtectionDomain, Qp, Srq, ffi};
 
 const OBJECT: &str = "receiver of tagged messages";
 
-/// The receiving end of a reliable connection, whose messages are compared with the list of a shared receive queue, and which has no
-/// queues of its own: it posts nothing.
+/// The receiving end of a reliable connection, whose messages are compared with the list of a shared receive queue, and
+/// which has no queues of its own: it posts nothing.
 ///
 /// If a [rendezvous](crate::tagged::RendezvousHeader) matches, and the buffer has room, the device reads the data and
-/// notifies the sender; the list reports both ([`TagEvent::Matched`](crate::queue::tags::TagEvent::Matched)). Queue pairs
-/// that send leave that to software (Linux `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QPC_OFFLOAD_TYPE_RNDV`).
+/// notifies the sender; the list reports both ([`TagEvent::Matched`](crate::queue::tags::TagEvent::Matched)). Queue
+/// pairs that send leave that to software (Linux `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QPC_OFFLOAD_TYPE_RNDV`).
 #[derive(Clone, Debug)]
 pub struct TagReceiver {
     qp: Qp,
@@ -106,7 +106,8 @@ impl TagReceiver {
         Ok(())
     }
 
-    /// Connects with the sender at the other side of `stream`, which calls [`connect_over`](crate::verbs::Owned::connect_over).
+    /// Connects with the sender at the other side of `stream`, which calls
+    /// [`connect_over`](crate::verbs::Owned::connect_over).
     ///
     /// # Errors
     /// [`HandshakeError`].

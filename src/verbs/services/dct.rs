@@ -20,8 +20,9 @@ use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::services::initiator::DYNAMIC;
 use crate::verbs::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
 
-/// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its [key](Self::key) can send to
-/// it, and, where the target's rights permit, read and write memory of its protection domain. Cheap to clone.
+/// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its
+/// [key](Self::key) can send to it, and, where the target's rights permit, read and write memory of its protection
+/// domain. Cheap to clone.
 ///
 /// ```no_run
 /// use blueflame::types::{DcKey, WrId};
@@ -44,9 +45,9 @@ use crate::verbs::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, S
 /// }
 /// ```
 ///
-/// Receives are those of the [shared queue](crate::verbs::OwnedSrq) that it was made with; their completions name the target
-/// in [`qpn`](crate::cq::CqeView::qpn). Completions that are unpolled when the target is dropped stay in the completion
-/// queue; [`forget`](crate::CompletionQueue::forget) takes them out.
+/// Receives are those of the [shared queue](crate::verbs::OwnedSrq) that it was made with; their completions name the
+/// target in [`qpn`](crate::cq::CqeView::qpn). Completions that are unpolled when the target is dropped stay in the
+/// completion queue; [`forget`](crate::CompletionQueue::forget) takes them out.
 #[doc(alias = "MLX5DV_DCTYPE_DCT")]
 #[derive(Clone, Debug)]
 pub struct Dct {
@@ -107,8 +108,8 @@ impl DctBuilder<'_> {
     /// partition, and the rights of initiators to memory ([`Path::access`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::NoPort`], [`Error::OutOfRange`], [`Error::PathWithoutGid`],
-    /// [`Error::StaleCompletions`], or a failed call.
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::NoPort`], [`Error::OutOfRange`],
+    /// [`Error::PathWithoutGid`], [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
         let cq = whole(self.cq)?;

@@ -59,8 +59,8 @@ pub(in crate::verbs) fn attributes(
 }
 
 impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
-    /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](crate::verbs::Dct) may be posted from here on. They leave by the
-    /// path's port, in its partition, in packets of its MTU.
+    /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](crate::verbs::Dct) may be posted from here
+    /// on. They leave by the path's port, in its partition, in packets of its MTU.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.

@@ -26,12 +26,12 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     ///
     /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`). Completions carry the tag in place of the number
     /// ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only receiver of
-    /// its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every receive completion of
-    /// that completion queue.
+    /// its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every receive
+    /// completion of that completion queue.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed
-    /// call.
+    /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or
+    /// a failed call.
     pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
         type Mask = sys::ibv_qp_attr_mask;
         self.qp.check_port(port.number)?;

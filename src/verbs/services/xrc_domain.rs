@@ -11,8 +11,8 @@ use crate::verbs::error::non_null;
 use crate::verbs::event::event;
 use crate::verbs::{Device, Error, ffi};
 
-/// An XRC domain (`ibv_xrcd`): [targets](crate::verbs::XrcTarget) deliver only to shared receive queues in the same domain
-/// ([`xrc_shared_recv_queue`](crate::verbs::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
+/// An XRC domain (`ibv_xrcd`): [targets](crate::verbs::XrcTarget) deliver only to shared receive queues in the same
+/// domain ([`xrc_shared_recv_queue`](crate::verbs::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
 #[doc(alias("ibv_xrcd", "ibv_open_xrcd"))]
 #[derive(Clone, Debug)]
 pub struct XrcDomain {

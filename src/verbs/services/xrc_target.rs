@@ -1,4 +1,5 @@
-//! Extended reliable connections: the targets in a domain (`xrcd.rs`). Their shared receive queues are beside the others (`srq.rs`).
+//! Extended reliable connections: the targets in a domain (`xrcd.rs`). Their shared receive queues are beside the
+//! others (`srq.rs`).
 //!
 //! ```text
 //!   this process                                       the peer
@@ -85,13 +86,14 @@ impl XrcDomain {
     }
 }
 
-/// The receiving end of an XRC connection, for one [`XrcInitiator`](transport::XrcInitiator): it has no queues, and so posts and
-/// completes nothing. Messages go to the shared receive queues that they name, and complete there; completions carry its number.
+/// The receiving end of an XRC connection, for one [`XrcInitiator`](transport::XrcInitiator): it has no queues, and so
+/// posts and completes nothing. Messages go to the shared receive queues that they name, and complete there;
+/// completions carry its number.
 ///
 /// An error of a request is the target's error: the target goes to the error state, and the shared receive queues stay
 /// as they are. Receives that it had taken from one of them and not completed are flushed there.
-/// [`AsyncEvents::leave_shared_queue`](crate::verbs::device::AsyncEvents::leave_shared_queue) waits until the target takes no further
-/// receives.
+/// [`AsyncEvents::leave_shared_queue`](crate::verbs::device::AsyncEvents::leave_shared_queue) waits until the target
+/// takes no further receives.
 #[doc(alias = "IBV_QPT_XRC_RECV")]
 #[derive(Clone, Debug)]
 pub struct XrcTarget {
@@ -113,7 +115,8 @@ impl XrcTarget {
     pub fn connect(&self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
         type Mask = sys::ibv_qp_attr_mask;
         self.qp.to_rtr(path, remote)?;
-        // It sends nothing of its own, but the kernel wants these (Linux `drivers/infiniband/core/verbs.c`, `qp_state_table`).
+        // It sends nothing of its own, but the kernel wants these (Linux `drivers/infiniband/core/verbs.c`,
+        // `qp_state_table`).
         let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
         (attr.timeout, attr.sq_psn) = (path.timeout, local.psn.get());
         self.qp.modify(&mut attr, Mask::IBV_QP_STATE | Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_SQ_PSN)?;
@@ -122,7 +125,8 @@ impl XrcTarget {
     }
 
     /// Connects with the initiator at the other side of `stream`, which calls
-    /// [`connect_over`](crate::verbs::Owned::connect_over). The initiator must also know the numbers of shared receive queues.
+    /// [`connect_over`](crate::verbs::Owned::connect_over). The initiator must also know the numbers of shared receive
+    /// queues.
     ///
     /// # Errors
     /// [`HandshakeError`].

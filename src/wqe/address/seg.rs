@@ -88,7 +88,8 @@ layout! {
 }
 
 layout! {
-    /// Segment of XRC requests, behind the control segment (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_xrc_seg`).
+    /// Segment of XRC requests, behind the control segment (rdma-core `providers/mlx5/wqe.h`,
+    /// `struct mlx5_wqe_xrc_seg`).
     ///
     /// ```text
     ///   0  0 (8), number of the peer's shared receive queue (24)

@@ -8,7 +8,8 @@ use crate::wqe::sink::Sink;
 use crate::wqe::words::be::Be32;
 
 /// The destination of a request whose queue pair does not fix it: segments that follow the control segment. It is a
-/// [`UdAddress`](crate::wqe::UdAddress), a target of dynamic connections, or for XRC the number of a shared receive queue.
+/// [`UdAddress`](crate::wqe::UdAddress), a target of dynamic connections, or for XRC the number of a shared receive
+/// queue.
 pub trait Destination: Sealed + Copy {
     /// The number of DS.
     const DS: usize;

@@ -33,8 +33,8 @@ pub trait AddressVector: Sealed + Copy {
     fn encode<S: Sink>(&self, sink: &mut S);
 }
 
-/// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28 bytes inline
-/// in one WQEBB.
+/// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28
+/// bytes inline in one WQEBB.
 ///
 /// libmlx5 always posts [`FullAv`]. UCX posts compact vectors where it needs no GRH
 /// (`src/uct/ib/ud/accel/ud_mlx5_common.c`, `uct_ud_mlx5_iface_get_av`), and this crate does the same. The device's

@@ -1,5 +1,5 @@
-//! The segments of atomics: their operands. Each has its field map (byte offsets, big endian) and its layout, which assertions hold
-//! to the map. Knows no request.
+//! The segments of atomics: their operands. Each has its field map (byte offsets, big endian) and its layout, which
+//! assertions hold to the map. Knows no request.
 use crate::types::DS_BYTES;
 use crate::wqe::words::be::{Be32, Be64, Be128};
 
@@ -48,8 +48,8 @@ layout! {
 
 layout! {
     /// Segment of a masked fetch and add of 4 bytes (UCX `src/uct/ib/mlx5/ib_mlx5.h`,
-    /// `struct uct_ib_mlx5_atomic_masked_fadd32_seg`). For 8 bytes it is an [`AtomicSeg`], with the boundaries in place of
-    /// the value to compare with.
+    /// `struct uct_ib_mlx5_atomic_masked_fadd32_seg`). For 8 bytes it is an [`AtomicSeg`], with the boundaries in place
+    /// of the value to compare with.
     ///
     /// ```text
     ///   0  value to add (32)
@@ -69,9 +69,9 @@ layout! {
 }
 
 layout! {
-    /// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`). A
-    /// compare and swap has four: the value to swap in, the value to compare with, and the mask of each. A fetch and add
-    /// has two: the value, and the highest bits of the fields.
+    /// One operand of a masked atomic of 16 bytes (MLNX_OFED 4, libmlx5 `src/qp.c`, `ext_cmp_swp` and `ext_fetch_add`).
+    /// A compare and swap has four: the value to swap in, the value to compare with, and the mask of each. A fetch and
+    /// add has two: the value, and the highest bits of the fields.
     ///
     /// ```text
     ///   0  operand (128)

@@ -21,8 +21,8 @@ use crate::wqe::seg::QueueSeg;
 /// request. Send queues of frames need no master.
 ///
 /// It asks for no completion unless you request one, and has the mode
-/// [`OnFirstError`](crate::wqe::CompletionMode::OnFirstError); [`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until) gives the
-/// reason.
+/// [`OnFirstError`](crate::wqe::CompletionMode::OnFirstError);
+/// [`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until) gives the reason.
 ///
 /// ```
 /// use blueflame::types::Cqn;

@@ -172,8 +172,8 @@ layout! {
 impl From<CryptoBsfSeg> for [DsWords; 4] {
     #[inline]
     fn from(seg: CryptoBsfSeg) -> Self {
-        // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte of the value is
-        // initialised, and any 16 bytes are two `u64`.
+        // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte
+        // of the value is initialised, and any 16 bytes are two `u64`.
         unsafe { core::mem::transmute::<CryptoBsfSeg, [[u64; 2]; 4]>(seg) }.map(DsWords)
     }
 }

@@ -1,5 +1,5 @@
-//! The segments of requests that change a memory key (UMR). Each has its field map (byte offsets, big endian), its layout, and how
-//! its words are made. Knows no request.
+//! The segments of requests that change a memory key (UMR). Each has its field map (byte offsets, big endian), its
+//! layout, and how its words are made. Knows no request.
 use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::formats::seg::SigBsfSeg;
 use crate::wqe::words::be::{Be16, Be32, Be64};
@@ -27,8 +27,8 @@ layout! {
         1 => pub rsvd0: [u8; 3],
         /// Entries, in units of 16 bytes; a multiple of 4.
         4 => pub klm_octowords: Be16,
-        /// Their place in the list, in units of 16 bytes. Without [`umr::TRANSLATION_OFFSET`] it is the number of formats
-        /// that follow (`bsf_octowords`), in the same units.
+        /// Their place in the list, in units of 16 bytes. Without [`umr::TRANSLATION_OFFSET`] it is the number of
+        /// formats that follow (`bsf_octowords`), in the same units.
         6 => pub translation_offset: Be16,
         /// [`umr`] mask: fields of [`MkeySeg`] that count.
         8 => pub mkey_mask: Be64,
@@ -215,8 +215,8 @@ macro_rules! words {
         impl From<$seg> for [DsWords; $ds] {
             #[inline]
             fn from(seg: $seg) -> Self {
-                // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap: every byte
-                // of the value is initialised, and any 16 bytes are two `u64`.
+                // SAFETY: the assertions above pin the size and the offsets of integers so that they leave no gap:
+                // every byte of the value is initialised, and any 16 bytes are two `u64`.
                 unsafe { core::mem::transmute::<$seg, [[u64; 2]; $ds]>(seg) }.map(DsWords)
             }
         }

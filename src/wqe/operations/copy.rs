@@ -9,7 +9,8 @@ use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{DataSeg, MmoSeg};
 use crate::wqe::sink::Sink;
 
-/// The memory that a device needs for copies, and the most bytes that it copies at once. `verbs::memory::Copier` has one.
+/// The memory that a device needs for copies, and the most bytes that it copies at once. `verbs::memory::Copier` has
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opaque {
     /// Address of [`Opaque::BYTES`] bytes that belong to the device while it copies; it may write to them. Any number

@@ -46,8 +46,8 @@ pub trait Scatters: Operation {}
 /// An operation that returns the value it found.
 pub trait Fetches: Operation {
     /// The value that the device writes into the memory for the result. It is a [`u64`], 8 bytes in the CPU's order
-    /// under Linux' driver ([`result`](crate::wqe::Request::result)); or a [`Be32`] or [`Be128`], 4 or 16 bytes in network
-    /// order.
+    /// under Linux' driver ([`result`](crate::wqe::Request::result)); or a [`Be32`] or [`Be128`], 4 or 16 bytes in
+    /// network order.
     type Found: Found;
 }
 
@@ -86,9 +86,10 @@ pub trait HasRemote: Operation {
 /// in an extended header (IETH), and only RC has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
 /// reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
-/// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a queue
-/// without a peer of its own, a request names a destination ([`To`](crate::wqe::address::To)): an address (UD), a target
-/// (DCI) or a shared receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory copies.
+/// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a
+/// queue without a peer of its own, a request names a destination ([`To`](crate::wqe::address::To)): an address (UD), a
+/// target (DCI) or a shared receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory
+/// copies.
 ///
 /// ```
 /// # use blueflame::{transport, types::Srqn, wqe::{UdAddress, SupportedOn, address::To, operations}};

@@ -105,9 +105,9 @@ operations! {
     // payload of Dump (cross_channel.rs) is data segments. The payload of TagAppend (tag.rs) is one data segment.
     //
     // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
-    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key],
-    // [a list (key_list.rs), or none; formats (formatted.rs), or none], [Rc]
-    // Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket with the headers that its mode asks for]
+    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats
+    // (formatted.rs), or none], [Rc] Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket
+    // with the headers that its mode asks for]
 }
 
 /// Opcode modifiers of extended atomics: bit 3, and (log2 of the operands' bytes) - 2 (UCX
@@ -255,19 +255,22 @@ pub struct SetPsv {
     pub(in crate::wqe) segment: SetPsvSeg,
 }
 
-/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::operations::copy)). Reliable connections and initiators only.
+/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::operations::copy)). Reliable
+/// connections and initiators only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memcpy {
     pub(in crate::wqe) segment: MmoSeg,
 }
 
-/// Waits for a completion ([`wait_for_completion`](crate::wqe::wait_for_completion)). Reliable connections and raw packets only.
+/// Waits for a completion ([`wait_for_completion`](crate::wqe::wait_for_completion)). Reliable connections and raw
+/// packets only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCqe {
     pub(in crate::wqe) segment: QueueSeg,
 }
 
-/// Waits for the clock ([`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until)). Reliable connections and raw packets only.
+/// Waits for the clock ([`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until)). Reliable connections and
+/// raw packets only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTime {
     pub(in crate::wqe) segment: WaitSeg,
@@ -280,7 +283,8 @@ pub struct SendEnable {
     pub(in crate::wqe) segment: QueueSeg,
 }
 
-/// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Reliable connections and raw packets only.
+/// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Reliable connections and raw packets
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecvEnable {
     pub(in crate::wqe) segment: QueueSeg,
@@ -290,7 +294,8 @@ pub struct RecvEnable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dump(pub(in crate::wqe) ());
 
-/// Appends a tagged buffer to a list ([`tag_append`](crate::wqe::tag_append)). Reliable connections only: the command queue is one.
+/// Appends a tagged buffer to a list ([`tag_append`](crate::wqe::tag_append)). Reliable connections only: the command
+/// queue is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagAppend {
     pub(in crate::wqe) segment: TmSeg,

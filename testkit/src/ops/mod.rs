@@ -168,7 +168,8 @@ fn ring_ds(shape: &Shape) -> usize {
     (shape.sq_wqebbs.next_power_of_two() as usize * 4).min(MAX_DS)
 }
 
-/// Which of some requests ask for a completion: every `every`-th, and any that would leave no room for one of the largest.
+/// Which of some requests ask for a completion: every `every`-th, and any that would leave no room for one of the
+/// largest.
 ///
 /// # Errors
 /// [`ModerationError`] if the ring is too small for them.

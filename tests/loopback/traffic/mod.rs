@@ -97,8 +97,8 @@ impl<T: Service> Traffic<T> {
     pub(crate) fn post(&mut self, op: &Op, signaled: bool) {
         let wr = self.request(op, signaled);
         loop {
-            // SAFETY: source and landing belong to the device, which outlives the queue; neither is written, or read, by this
-            // side while the request is outstanding.
+            // SAFETY: source and landing belong to the device, which outlives the queue; neither is written, or read,
+            // by this side while the request is outstanding.
             match unsafe { self.pair.near.post(&wr) } {
                 Ok(()) => break,
                 Err(PostError::Full { .. }) => self.make_room(&wr),
@@ -115,8 +115,8 @@ impl<T: Service> Traffic<T> {
         self.posted.back_mut().expect("what was just posted").signaled = true;
     }
 
-    /// Posts `ops` in batches, as large as there is room, each with one doorbell. `signal` says of each whether it asks for a
-    /// completion.
+    /// Posts `ops` in batches, as large as there is room, each with one doorbell. `signal` says of each whether it asks
+    /// for a completion.
     pub(crate) fn post_batches(&mut self, ops: &[(Op, bool)]) {
         let mut rest = ops;
         while !rest.is_empty() {
@@ -168,8 +168,8 @@ impl<T: Service> Traffic<T> {
         panic!("nothing completes: {:?}", self.counts);
     }
 
-    /// Lets everything posted arrive and complete, and looks at everything. Requests behind the last signalled one are taken
-    /// for complete when the devices have nothing left to do.
+    /// Lets everything posted arrive and complete, and looks at everything. Requests behind the last signalled one are
+    /// taken for complete when the devices have nothing left to do.
     pub(crate) fn settle(&mut self) {
         let mut rounds = 0;
         while self.round() {
@@ -238,7 +238,8 @@ impl<T: Service> Traffic<T> {
             let first = self.next_id as usize % 40;
             let cuts = [0, first, first, first + 1, MAX_MESSAGE].map(|cut| slot * SLOT + cut);
             let sges: Vec<_> = cuts.windows(2).map(|cut| self.mailbox.sge(cut[0]..cut[1])).collect();
-            // SAFETY: the mailbox belongs to the device, which outlives the queue; the slot is looked at when it has completed.
+            // SAFETY: the mailbox belongs to the device, which outlives the queue; the slot is looked at when it has
+            // completed.
             unsafe { self.pair.far.rq.post_unchecked(WrId(tag), &sges) }.expect("room for a receive");
             assert_eq!(self.receives.insert(tag, slot), None);
         }

@@ -11,7 +11,8 @@ use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
 
-/// Handle of a queue pair: its number, and its states. Cheap to clone; the queue pair is destroyed with the last handle and queue.
+/// Handle of a queue pair: its number, and its states. Cheap to clone; the queue pair is destroyed with the last handle
+/// and queue.
 #[derive(Clone, Debug)]
 pub struct Qp {
     pub(super) handle: Arc<Handle>,

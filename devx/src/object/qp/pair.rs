@@ -56,7 +56,8 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     /// RTR to RTS: you may post requests from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::Command`], [`Error::Foreign`] if the queue is another queue pair's.
+    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::Command`], [`Error::Foreign`] if the queue is another
+    /// queue pair's.
     pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
         self.whole()?;
         self.qp.rtr_to_rts(path, psn)?;
@@ -120,8 +121,8 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     /// `cqs` are the completion queues of the queue pair, in any mode: one, or two.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put it back);
-    /// [`Error::Command`].
+    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put
+    /// it back); [`Error::Command`].
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         let handle = Arc::clone(&self.qp.handle);
@@ -140,8 +141,9 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
             let whose = if receives { Whose::Number(handle.qpn) } else { Whose::Sends(handle.qpn) };
             cq.forget_any(whose, &mut forgotten);
         }
-        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come from its completion
-        // queues, which are whole. There they are forgotten, and none is lent, as both are borrowed here.
+        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come
+        // from its completion queues, which are whole. There they are forgotten, and none is lent, as both are borrowed
+        // here.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.

@@ -1,6 +1,6 @@
-//! A program without `unsafe` exchanges, takes apart, drops and holds its queues and completions, as safe code can. Traffic is under
-//! way meanwhile, on two devices that give numbers out again. The device must not read or write a buffer that was handed back, and no
-//! buffer is handed back twice.
+//! A program without `unsafe` exchanges, takes apart, drops and holds its queues and completions, as safe code can.
+//! Traffic is under way meanwhile, on two devices that give numbers out again. The device must not read or write a
+//! buffer that was handed back, and no buffer is handed back twice.
 #![forbid(unsafe_code)]
 
 mod owners;

@@ -131,8 +131,8 @@ pub fn mend<V>(parts: &mut [Part<V>], exchange: impl Fn(&mut V, &mut V)) {
     }
 }
 
-/// Exchanges the queues in the holders at two places, if both have one. A queue that has requests outstanding goes to the attic with
-/// the others out of use. Its buffers are the device's for good: whose they were is returned.
+/// Exchanges the queues in the holders at two places, if both have one. A queue that has requests outstanding goes to
+/// the attic with the others out of use. Its buffers are the device's for good: whose they were is returned.
 pub fn exchange_held<Q: Queue>(
     a: &mut Option<Part<Q>>,
     b: &mut Option<Part<Q>>,

@@ -318,7 +318,8 @@ impl Hca {
             return Err(Errno::last());
         }
         // A child that rings its copy of a queue would wait for ever: it rings the device of its parent, which reads
-        // other memory. SAFETY: the range was mapped above. If the kernel does not do it, a child gets the page.
+        // other memory.
+        // SAFETY: the range was mapped above. If the kernel does not do it, a child gets the page.
         unsafe { libc::madvise(mapped, UAR_PAGE_BYTES, libc::MADV_DONTFORK) };
         if self.settings.strict {
             self.watch_uar(page, mapped as usize).inspect_err(|_| {

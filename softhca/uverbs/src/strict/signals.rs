@@ -168,7 +168,8 @@ fn install(signal: c_int) -> Result<(), Errno> {
     action.sa_sigaction = handler as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // A handler of the program that rings a doorbell would raise a signal that is blocked here, and the kernel would
-    // end the program. SAFETY: changes a local of ours.
+    // end the program.
+    // SAFETY: changes a local of ours.
     unsafe { libc::sigfillset(&mut action.sa_mask) };
     // SAFETY: a valid action.
     match unsafe { real::sigaction(signal, &action, std::ptr::null_mut()) } {

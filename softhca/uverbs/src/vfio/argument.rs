@@ -1,4 +1,5 @@
-//! Arguments of requests: structures that begin with their size, of which older programs know less, and newer ones more.
+//! Arguments of requests: structures that begin with their size, of which older programs know less, and newer ones
+//! more.
 
 use crate::process::{Errno, user};
 use zerocopy::{FromBytes, IntoBytes};

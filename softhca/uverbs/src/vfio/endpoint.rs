@@ -1,5 +1,5 @@
-//! A PCI function as this process has it: the function behind a lock, the thread that steps it, and what a program that opens
-//! the device gets of it.
+//! A PCI function as this process has it: the function behind a lock, the thread that steps it, and what a program that
+//! opens the device gets of it.
 
 use super::bar::Bar;
 use super::irqs::Irqs;
@@ -104,8 +104,9 @@ impl Endpoint {
         result
     }
 
-    /// A program gets the device, whose group is in the container with these addresses. As the kernel does (`vfio_pci_core_enable`),
-    /// this resets the function, has it decode its memory, and keeps it from mastering the bus.
+    /// A program gets the device, whose group is in the container with these addresses. As the kernel does
+    /// (`vfio_pci_core_enable`), this resets the function, has it decode its memory, and keeps it from mastering the
+    /// bus.
     pub(super) fn open(&self, space: &Arc<AddressSpace>) {
         self.memory.attach(Some(space.clone()));
         self.with(|function| {

@@ -72,8 +72,8 @@ fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
     Ok(fd.into_raw_fd())
 }
 
-/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor. To be asked where that matters
-/// only: it takes a system call.
+/// The file of ours that `fd` is open for, also if the program has duplicated a descriptor. To be asked where that
+/// matters only: it takes a system call.
 pub(crate) fn find(fd: RawFd) -> Option<Arc<File>> {
     if fds::is_ours(fd) {
         return fds::get_as(fd);

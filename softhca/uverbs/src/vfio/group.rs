@@ -32,7 +32,8 @@ struct State {
     opened: Weak<Opened>,
 }
 
-/// The groups that are open in this process. Each process has functions of its own, so another one may have the same group.
+/// The groups that are open in this process. Each process has functions of its own, so another one may have the same
+/// group.
 static OPEN: Mutex<Vec<Weak<Group>>> = Mutex::new(Vec::new());
 
 impl Group {

@@ -1,5 +1,5 @@
-//! VFIO: `/dev/vfio`, answered as a kernel does, for programs that drive a PCI function themselves. rdma-core's own driver does
-//! (`mlx5dv_get_vfio_device_list`).
+//! VFIO: `/dev/vfio`, answered as a kernel does, for programs that drive a PCI function themselves. rdma-core's own
+//! driver does (`mlx5dv_get_vfio_device_list`).
 //!
 //! ```text
 //!  program ── open, ioctl ──> [file] ── [container]: [space], what functions may reach
@@ -9,13 +9,13 @@
 //!          ── stores ─> `strict`: trapped, one by one  ───────────────^
 //! ```
 //!
-//! A process has functions of its own, as it has devices: they are where the launcher says that PCI functions are which VFIO's
-//! driver has (`softhca-run --vfio`), in the same fabric as all others, and last as long as the process.
+//! A process has functions of its own, as it has devices: they are where the launcher says that PCI functions are which
+//! VFIO's driver has (`softhca-run --vfio`), in the same fabric as all others, and last as long as the process.
 //!
-//! Less than the kernel's: memory that is mapped for the function is not pinned (see [space]); a group is open once in a process, not
-//! once in the machine; there are no containers of `/dev/iommu`; only the second version of type 1 can be chosen; the child of a fork
-//! has no function, so what it stores to a mapped BAR is lost. A mapped BAR that outlives its file shows, and changes, a function
-//! that is reset.
+//! Less than the kernel's: memory that is mapped for the function is not pinned (see [space]); a group is open once in
+//! a process, not once in the machine; there are no containers of `/dev/iommu`; only the second version of type 1 can
+//! be chosen; the child of a fork has no function, so what it stores to a mapped BAR is lost. A mapped BAR that
+//! outlives its file shows, and changes, a function that is reset.
 
 mod abi;
 mod argument;

@@ -1,7 +1,9 @@
-//! What a container's programs let their functions reach: I/O virtual addresses, and the memory of the process behind them.
+//! What a container's programs let their functions reach: I/O virtual addresses, and the memory of the process behind
+//! them.
 //!
-//! VFIO pins pages. Here they are the process' own, so what it unmaps is gone for the function, too: an access is a fault of
-//! the function's, and no signal (`process::guarded`). What it maps in that place, the function reaches instead.
+//! VFIO pins pages. Here they are the process' own, so what it unmaps is gone for the function, too: an access is a
+//! fault of the function's, and no signal (`process::guarded`). What it maps in that place, the function reaches
+//! instead.
 
 use super::abi::IovaRange;
 use crate::process::{Errno, Locked, guarded, page_bytes};
@@ -13,10 +15,10 @@ use std::sync::Arc;
 /// Mappings of a container (`dma_entry_limit`).
 pub(super) const MAX_MAPPINGS: usize = 65535;
 
-/// The addresses that there are: those that the IOMMUs of PCs have, with the window where interrupts are written left out; and the
-/// first page, as where the machine's firmware has reserved it. libmlx5 begins with the first address there is, and gives the
-/// function pages from there; but 0 is no page to firmware (Linux `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`,
-/// `alloc_system_page`).
+/// The addresses that there are: those that the IOMMUs of PCs have, with the window where interrupts are written left
+/// out; and the first page, as where the machine's firmware has reserved it. libmlx5 begins with the first address
+/// there is, and gives the function pages from there; but 0 is no page to firmware (Linux
+/// `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`, `alloc_system_page`).
 pub(super) const RANGES: [IovaRange; 2] =
     [IovaRange { start: 0x1000, end: 0xfedf_ffff }, IovaRange { start: 0xfef0_0000, end: (1 << 48) - 1 }];
 
@@ -77,8 +79,8 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Unmaps all mappings from `iova` to `last`, as the second version of type 1 does: none may be cut. How many bytes they
-    /// had. The function is past its last access when this returns.
+    /// Unmaps all mappings from `iova` to `last`, as the second version of type 1 does: none may be cut. How many bytes
+    /// they had. The function is past its last access when this returns.
     pub(super) fn unmap(&self, iova: u64, last: u64) -> Result<u64, Errno> {
         let mut mappings = self.mappings.write();
         let begins_before =
@@ -106,8 +108,8 @@ impl AddressSpace {
         overlaps(&self.mappings.read(), iova, last)
     }
 
-    /// Calls `access` for the pieces of `len` bytes at `iova`: with their addresses, and where in the range they are. If some of
-    /// it may not be accessed so, nothing is.
+    /// Calls `access` for the pieces of `len` bytes at `iova`: with their addresses, and where in the range they are.
+    /// If some of it may not be accessed so, nothing is.
     fn each(
         &self,
         (iova, len): (u64, usize),

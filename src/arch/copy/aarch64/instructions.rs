@@ -11,7 +11,8 @@ use core::arch::asm;
 #[cfg(target_feature = "neon")]
 pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
     let [a, b, c, d] = block;
-    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instruction, which changes no register and no flag.
+    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instruction, which changes no register and no
+    // flag.
     unsafe {
         asm!(
             "st1 {{v0.2d, v1.2d, v2.2d, v3.2d}}, [{dst}]",
@@ -46,12 +47,13 @@ pub(super) unsafe fn copy_neon_wqebb(dst: *mut u64, wqebb: *const u64) {
 /// gives the instruction by number, because assemblers accept the name only with the extension enabled.
 ///
 /// # Safety
-/// `dst` is 64-byte aligned and valid for a 64-byte write, in memory that takes such stores. The CPU has FEAT_LS64, open to
-/// this program.
+/// `dst` is 64-byte aligned and valid for a 64-byte write, in memory that takes such stores. The CPU has FEAT_LS64,
+/// open to this program.
 #[inline(always)]
 pub(super) unsafe fn copy_st64b(dst: *mut u64, words: &[u64; 8]) {
     let [a, b, c, d, e, f, g, h] = *words;
-    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instruction, which changes no register and no flag.
+    // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instruction, which changes no register and no
+    // flag.
     unsafe {
         asm!(
             ".inst 0xf83f9100",

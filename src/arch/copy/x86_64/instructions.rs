@@ -118,7 +118,8 @@ pub(super) unsafe fn copy_avx_packed(dst: *mut u64, block: [__m128i; 4]) {
 /// after.
 ///
 /// # Safety
-/// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX-512F and AVX-512DQ.
+/// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX-512F and
+/// AVX-512DQ.
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
 pub(super) unsafe fn copy_avx512(dst: *mut u64, words: &[u64; 8]) {

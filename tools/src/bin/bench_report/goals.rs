@@ -68,8 +68,9 @@ pub(crate) const MEANINGS: &[(&str, &str)] = &[
 
 /// Where to aim.
 ///
-/// P5 names no mode of libmlx5 for polls and bursts: they are held against both. Where P5 speaks of two figures, the larger
-/// one is against libmlx5 as it is by default, with its locks, and the smaller one against `MLX5_SINGLE_THREADED=1`.
+/// P5 names no mode of libmlx5 for polls and bursts: they are held against both. Where P5 speaks of two figures, the
+/// larger one is against libmlx5 as it is by default, with its locks, and the smaller one against
+/// `MLX5_SINGLE_THREADED=1`.
 pub(crate) const GOALS: &[Goal] = &[
     // A typed post by BlueFlame against the same stores by hand.
     goal("P1", "post", "typed two fences", Within(1.10, "floor two fences")),

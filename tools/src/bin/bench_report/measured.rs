@@ -136,8 +136,8 @@ impl Measurements {
         self.instructions.keys().map(String::as_str)
     }
 
-    /// The floor of a case: the one in its group whose name says nothing, but for the word "floor", that the case's does
-    /// not, and most of what it does. So `floor fields 16` is that of `poll_with(16) fields`.
+    /// The floor of a case: the one in its group whose name says nothing, but for the word "floor", that the case's
+    /// does not, and most of what it does. So `floor fields 16` is that of `poll_with(16) fields`.
     pub(crate) fn floor_of(&self, record: &Record) -> Option<&Record> {
         let wanted = words(&record.case);
         let said = |floor: &Record| {

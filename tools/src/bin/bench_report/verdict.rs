@@ -9,8 +9,8 @@ pub(crate) struct Figure<'a> {
     pub(crate) ns: Option<f64>,
     /// What the goal is about: a ratio, nanoseconds or instructions. Nothing if it was not measured.
     pub(crate) value: Option<Value>,
-    /// The same figure of the case's floor, where it is not itself what the case is held against: what a case that costs
-    /// nothing but its stores and loads would reach.
+    /// The same figure of the case's floor, where it is not itself what the case is held against: what a case that
+    /// costs nothing but its stores and loads would reach.
     pub(crate) floor: Option<Value>,
 }
 

@@ -8,8 +8,8 @@
 //! 3.5      4096 0..4 same cq   likewise
 //! ```
 //!
-//! The call, by the beginning of its name up to a word's end; what of it; and why, from there on. Bytes that are `new` or `same` are
-//! names ([`crate::names`]): of a thing that the call makes, or of one that there may have been before.
+//! The call, by the beginning of its name up to a word's end; what of it; and why, from there on. Bytes that are `new`
+//! or `same` are names ([`crate::names`]): of a thing that the call makes, or of one that there may have been before.
 
 use crate::differences::{Difference, Side, What};
 use crate::names::Place;

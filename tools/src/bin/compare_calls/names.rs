@@ -1,5 +1,5 @@
-//! Names: numbers, keys, descriptors and addresses that the answerer is free to choose. Which it chooses is no fact, but what is one
-//! thing on the kernel is one thing under the object: so the names of a log correspond one to one.
+//! Names: numbers, keys, descriptors and addresses that the answerer is free to choose. Which it chooses is no fact,
+//! but what is one thing on the kernel is one thing under the object: so the names of a log correspond one to one.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Whether `kernel` and `object` can name one thing of this kind. Zeros name nothing, everywhere. From now on they do; what
-    /// either has named before is gone, if the thing is new.
+    /// Whether `kernel` and `object` can name one thing of this kind. Zeros name nothing, everywhere. From now on they
+    /// do; what either has named before is gone, if the thing is new.
     pub(crate) fn agree(&mut self, kind: &'a str, is_new: bool, kernel: &[u8], object: &[u8]) -> bool {
         let nothing = [kernel, object].map(|name| name.iter().all(|&byte| byte == 0));
         if nothing[0] || nothing[1] {

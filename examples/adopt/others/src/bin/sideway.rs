@@ -1,5 +1,5 @@
-//! Objects of `sideway`, driven by blueflame. sideway gives out the structures of C by `unsafe` methods; the rest is as in
-//! `../../main.rs`.
+//! Objects of `sideway`, driven by blueflame. sideway gives out the structures of C by `unsafe` methods; the rest is as
+//! in `../../main.rs`.
 
 #[path = "../../../traffic.rs"]
 mod traffic;
@@ -22,8 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.setup_qp_type(QueuePairType::ReliableConnection).setup_max_send_wr(16).setup_max_inline_data(64);
     let qp = builder.setup_send_cq(cq.clone()).setup_recv_cq(cq.clone()).build()?;
 
-    // SAFETY: declared before what is made of them, so they are dropped after it; sideway does not post, poll or arm here, and
-    // the queue pair is the only one of its context.
+    // SAFETY: declared before what is made of them, so they are dropped after it; sideway does not post, poll or arm
+    // here, and the queue pair is the only one of its context.
     let (device, domain, mut queue, mut pair) = unsafe {
         (
             adopt_context(context.context().cast())?,
