@@ -78,7 +78,7 @@ L3:
     stur x1, [x29, #-40]
     stur w2, [x29, #-32]
     stur x28, [x29, #-24]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x11, x10, [sp, #72]
     ldr w8, [sp, #64]
     tbz w8, #0, L4
@@ -167,7 +167,7 @@ L8:
     mov x0, x20
     mov x2, x24
     mov x3, x25
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
     mov w8, #17
     strb w8, [x19]
@@ -302,7 +302,7 @@ L3:
     sturb w8, [x29, #-24]
     add x8, sp, #88
     stur x26, [x29, #-32]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x9, [sp, #96]
     ldr w10, [sp, #88]
     tbz w10, #0, L4
@@ -381,7 +381,7 @@ L8:
     mov x0, x20
     mov x2, x23
     mov x3, x24
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
     mov w8, #17
     strb w8, [x19]
@@ -728,7 +728,7 @@ L11:
 L12:
     mov x3, x19
     mov x19, x8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L13:
     mov w9, #17
@@ -748,7 +748,7 @@ L14:
     str w4, [sp, #64]
     str xzr, [sp, #72]
     str x5, [sp, #88]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
     ldp x9, x10, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L15
@@ -998,7 +998,7 @@ L1:
     ldr x8, [x0, #16]
     str w9, [x8]
     cbz w11, L2
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov w8, #17
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
@@ -1477,7 +1477,7 @@ L1:
     ret
 L2:
     mov x0, x2
-    b blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
+    b blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #88]
     mov w10, #13
@@ -1927,7 +1927,7 @@ L7:
     stp x8, x10, [sp, #24]
     str w9, [sp, #20]
     str q0, [sp]
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldp x8, x10, [sp, #24]
     ldurb w11, [x29, #-16]
     ldr q0, [sp]
@@ -2068,7 +2068,7 @@ L9:
     str x15, [sp, #32]
     stp w17, w16, [sp, #24]
     str x18, [sp, #16]
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldp x3, x18, [sp, #8]
     mov w4, #207
     ldp w17, w16, [sp, #24]
@@ -2172,7 +2172,7 @@ L7:
     stp x8, x1, [sp, #16]
     mov x1, x8
     str w9, [sp, #12]
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldp x8, x1, [sp, #16]
     ldurb w10, [x29, #-16]
     ldr w9, [sp, #12]
@@ -2272,7 +2272,7 @@ L8:
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
     ldurb w10, [x29, #-15]
@@ -2390,7 +2390,7 @@ L8:
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
     ldurb w10, [x29, #-15]
@@ -2503,7 +2503,7 @@ L8:
     stur w9, [x29, #-36]
     stp x10, x11, [sp, #24]
     str w12, [sp, #20]
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldp x10, x11, [sp, #24]
     ldurb w15, [x29, #-16]
     ldp x1, x0, [x29, #-32]
@@ -2766,7 +2766,7 @@ L24:
     ldr w9, [x28, #56]
     rev w3, w9
     rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldrb w8, [sp, #144]
     ldr w9, [x28, #56]
     ldr w10, [x28, #44]
@@ -2893,7 +2893,7 @@ L8:
     str x11, [sp, #8]
     rev w3, w9
     rev16 w2, w8
-    bl <blueflame::cq::error::CqeError>::new
+    bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
     ldurb w10, [x29, #-15]
@@ -3055,7 +3055,7 @@ L3:
     str x8, [x0, #24]
     b L5
 L4:
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L5:
     mov w8, #17
     strb w8, [x19]
@@ -3076,7 +3076,7 @@ L6:
     str x3, [sp, #40]
     str w4, [sp, #48]
     str x6, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x2, x3, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L7
@@ -3254,7 +3254,7 @@ L2:
     str q1, [sp, #16]
     str x3, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -3372,7 +3372,7 @@ L2:
     stp w11, w12, [sp, #72]
     str x3, [sp, #80]
     strb w9, [sp, #88]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #96]
     add sp, sp, #112
     ret
@@ -3499,7 +3499,7 @@ L2:
     stp d3, d4, [sp, #48]
     str x3, [sp, #64]
     strb w9, [sp, #72]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -3652,7 +3652,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -3789,7 +3789,7 @@ L2:
     str q1, [sp, #32]
     str x5, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -3903,7 +3903,7 @@ L2:
     stp d3, d0, [sp, #64]
     str x5, [sp, #80]
     strb w9, [sp, #88]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #96]
     add sp, sp, #112
     ret
@@ -4047,7 +4047,7 @@ L2:
     strh w10, [sp, #94]
     str x5, [sp, #96]
     strb w9, [sp, #104]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #112]
     add sp, sp, #128
     ret
@@ -4201,7 +4201,7 @@ L2:
     stp w10, w11, [sp, #40]
     str x4, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -4346,7 +4346,7 @@ L2:
     stp w10, w11, [sp, #40]
     str x3, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -4493,7 +4493,7 @@ L2:
     stp w10, w11, [sp, #24]
     str x3, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -4756,7 +4756,7 @@ L2:
     stp wzr, w13, [sp, #48]
     stp x10, x4, [sp, #56]
     strb w9, [sp, #72]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Memcpy, blueflame::wqe::memcpy::Copied>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -4889,7 +4889,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -4905,12 +4905,12 @@ L3:
     ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #60]
+    ldp w10, w9, [x0, #56]
     ldr w12, [x0, #48]
     sub w9, w10, w9
     cmp w9, w12
     b.hs L1
-    ldr w12, [x0, #56]
+    ldr w12, [x0, #52]
     mov w11, #1
     lsl x9, x11, x12
     lsr x9, x9, #4
@@ -4991,7 +4991,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #60]
+    str w10, [x0, #56]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -5132,7 +5132,7 @@ L2:
     mov x0, sp
     str x2, [sp, #16]
     strb w9, [sp, #24]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #32]
     add sp, sp, #48
     ret
@@ -5319,7 +5319,7 @@ L10:
     str x1, [sp, #64]
     str w2, [sp, #72]
     str x4, [sp, #80]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x20, x19, [sp, #128]
     ldp x22, x21, [sp, #112]
     ldp x29, x30, [sp, #96]
@@ -5486,7 +5486,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -5730,7 +5730,7 @@ L18:
 L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
-    bl <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov w8, #17
     strb w8, [x19]
     ldr x19, [sp, #16]
@@ -5944,7 +5944,7 @@ L2:
     stp w11, w12, [sp, #56]
     str x4, [sp, #64]
     strb wzr, [sp, #72]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::TagAppend, blueflame::wqe::tag::TagBuffer>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -6079,7 +6079,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -6219,7 +6219,7 @@ L2:
     str w1, [sp, #40]
     str x5, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -6235,26 +6235,29 @@ L3:
     ret
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #60]
+    ldp w10, w9, [x0, #56]
+    mov w2, w1
+    mov x1, x0
     cmp w9, w10
     b.eq L1
-    eor w10, w1, w9
-    ldr w11, [x0, #68]
+    eor w10, w2, w9
+    ldr w11, [x1, #64]
     and w10, w10, #0xffff
     orr w10, w11, w10
     cbnz w10, L1
-    ldr w10, [x0, #40]
-    ldr x11, [x0, #16]
+    ldr w10, [x1, #40]
+    ldr x11, [x1, #16]
     and w10, w10, w9
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
-    str w9, [x0, #64]
+    str w9, [x1, #60]
     mov w9, #8
     strb w9, [x8]
     str x10, [x8, #8]
     ret
 L1:
-    b <blueflame::queue::recv::RecvQueue>::retire_any
+    mov x0, x8
+    b <blueflame::queue::recv::queue::RecvQueue>::retire_any
 
 hot_retire_send:
     ldp w9, w10, [x0, #84]
@@ -6351,7 +6354,7 @@ L1:
     str x8, [x0, #24]
     ret
 L2:
-    b <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    b <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 
 hot_stage:
     sub sp, sp, #128
@@ -6420,7 +6423,7 @@ L2:
     str x1, [sp, #40]
     str w2, [sp, #48]
     str x4, [sp, #56]
-    bl blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x11, [sp]
     ldr x9, [sp, #16]
     cmp x8, #1

@@ -206,7 +206,7 @@ fn written(lines: &[&str]) -> Listing {
 
 #[test]
 fn errors_are_made_off_the_way() {
-    let error = "call <blueflame::queue::send_error::PostError>::full";
+    let error = "call <blueflame::queue::send::error::PostError>::full";
     let on_the_side = ["cmp word ptr [rsi + 58], ax", "je L1", "sfence", "ret", "L1:", error, "ret"];
     assert_eq!(violations(&written(&on_the_side)), [""; 0]);
     let on_the_way = ["cmp word ptr [rsi + 58], ax", "je L1", error, "sfence", "L1:", "ret"];

@@ -46,10 +46,10 @@ fn is_error_constructor(symbol: &str) -> bool {
 
 /// Ways that the straight one is not burdened with.
 fn is_other_way(symbol: &str) -> bool {
-    symbol.starts_with("blueflame::queue::shot::refuse::<")
-        || symbol == "<blueflame::queue::recv::RecvQueue>::retire_any"
-        || symbol.starts_with("blueflame::queue::short::out_of_line::<")
-        || symbol.starts_with("<blueflame::queue::send::SendQueue<") && symbol.contains(">::ring_other")
+    symbol.starts_with("blueflame::queue::send::shot::refuse::<")
+        || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
+        || symbol.starts_with("blueflame::queue::send::short::out_of_line::<")
+        || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 
 /// Architectures' helpers for atomic operations, chosen by the CPU's features.

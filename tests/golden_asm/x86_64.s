@@ -83,7 +83,7 @@ L3:
     mov byte ptr [rsp + 136], 8
     lea rdi, [rsp + 72]
     lea rsi, [rsp + 96]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 80]
     mov rdx, qword ptr [rsp + 88]
     cmp byte ptr [rsp + 72], 0
@@ -187,7 +187,7 @@ L7:
     mov rdi, r14
     mov rdx, r13
     mov rcx, r8
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
     mov rax, r15
 L9:
@@ -327,7 +327,7 @@ L3:
     mov byte ptr [rsp + 200], 8
     lea rdi, [rsp + 104]
     lea rsi, [rsp + 128]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 112]
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
@@ -421,7 +421,7 @@ L6:
 L7:
     mov rdi, r14
     mov rdx, r15
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
     mov byte ptr [rbx], 17
 L9:
@@ -806,7 +806,7 @@ L11:
     mov esi, edx
     mov rdx, rbx
     mov rbx, rax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
     mov byte ptr [rax], 17
@@ -825,7 +825,7 @@ L13:
     mov byte ptr [rsp + 48], 40
     lea rdi, [rsp + 224]
     mov rsi, rsp
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send_batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rdi, qword ptr [rsp + 232]
     mov rdx, qword ptr [rsp + 240]
     cmp byte ptr [rsp + 224], 0
@@ -1100,7 +1100,7 @@ L1:
     je L2
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     jmp L3
 L2:
     sfence
@@ -1550,7 +1550,7 @@ L3:
     push rbx
     mov rbx, rdi
     mov rsi, rcx
-    call qword ptr [rip + blueflame::queue::shot::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
     mov rax, rbx
     pop rbx
     ret
@@ -1967,7 +1967,7 @@ L7:
     mov r15, rsi
     mov rsi, rbx
     movdqa xmmword ptr [rsp + 16], xmm0
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     movdqa xmm0, xmmword ptr [rsp + 16]
     mov rsi, r15
     cmp byte ptr [rsp], 8
@@ -2116,7 +2116,7 @@ L9:
     mov qword ptr [rsp + 24], rdx
     mov edx, r8d
     mov qword ptr [rsp + 16], rax
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov rax, qword ptr [rsp + 16]
     mov rsi, qword ptr [rsp + 32]
     mov rdx, qword ptr [rsp + 24]
@@ -2206,7 +2206,7 @@ L7:
     mov rdi, rsp
     mov r14, rsi
     mov rsi, rbx
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov rsi, r14
     cmp byte ptr [rsp], 8
     jne L4
@@ -2304,7 +2304,7 @@ L8:
     mov qword ptr [rsp + 24], r9
     mov qword ptr [rsp + 16], r10
     mov qword ptr [rsp + 8], r11
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov r11, qword ptr [rsp + 8]
     mov r10, qword ptr [rsp + 16]
     mov r9, qword ptr [rsp + 24]
@@ -2425,7 +2425,7 @@ L8:
     mov qword ptr [rsp + 24], r9
     mov qword ptr [rsp + 16], r10
     mov qword ptr [rsp + 8], r11
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov r11, qword ptr [rsp + 8]
     mov r10, qword ptr [rsp + 16]
     mov r9, qword ptr [rsp + 24]
@@ -2543,7 +2543,7 @@ L9:
     mov rdi, rax
     mov r13, rsi
     mov rsi, rbx
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov rsi, r13
     mov rdi, qword ptr [rsp]
     movzx edx, byte ptr [rsp + 9]
@@ -2816,7 +2816,7 @@ L26:
     mov rsi, r14
     mov qword ptr [rsp + 40], rax
     mov dword ptr [rsp + 36], r11d
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov r11d, dword ptr [rsp + 36]
     mov rdi, qword ptr [rsp + 56]
     mov rsi, qword ptr [rsp + 48]
@@ -2945,7 +2945,7 @@ L8:
     mov qword ptr [rsp + 16], r9
     mov qword ptr [rsp + 8], r10
     mov qword ptr [rsp], r11
-    call <blueflame::cq::error::CqeError>::new
+    call <blueflame::cq::error::completion::CqeError>::new
     mov r11, qword ptr [rsp]
     mov r10, qword ptr [rsp + 8]
     mov r9, qword ptr [rsp + 16]
@@ -3130,7 +3130,7 @@ L3:
 L4:
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L5:
     mov byte ptr [r14], 17
 L6:
@@ -3155,7 +3155,7 @@ L7:
     mov byte ptr [rsp + 72], 8
     lea rdi, [rsp + 8]
     lea rsi, [rsp + 32]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 16]
     mov rcx, qword ptr [rsp + 24]
     cmp byte ptr [rsp + 8], 0
@@ -3316,7 +3316,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -3433,7 +3433,7 @@ L2:
     lea rsi, [rsp + 8]
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 96
     pop rbx
@@ -3556,7 +3556,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Send, blueflame::wqe::address::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 80
     pop rbx
@@ -3698,7 +3698,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -3828,7 +3828,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress<blueflame::wqe::address::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 64
     pop rbx
@@ -3945,7 +3945,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 96
     pop rbx
@@ -4090,7 +4090,7 @@ L3:
     lea rsi, [rsp + 8]
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::wqe::address::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 112
     pop rbx
@@ -4252,7 +4252,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 56
     pop rbx
@@ -4404,7 +4404,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::ethernet::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 56
     pop rbx
@@ -4548,7 +4548,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -4826,7 +4826,7 @@ L4:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Memcpy, blueflame::wqe::memcpy::Copied>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     jmp L3
 L5:
@@ -4948,7 +4948,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -4973,12 +4973,12 @@ hot_post_receive:
     mov r9, rcx
     mov rax, rdi
     mov r11d, dword ptr [rsi + 48]
-    mov edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 56]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 64]
+    sub ecx, dword ptr [rsi + 60]
     cmp ecx, r11d
     jae L1
-    mov ecx, dword ptr [rsi + 56]
+    mov ecx, dword ptr [rsi + 52]
     and ecx, 63
     mov r10d, 1
     shl r10, cl
@@ -5061,7 +5061,7 @@ L10:
     mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 60], edi
+    mov dword ptr [rsi + 56], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
@@ -5169,7 +5169,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 32
     pop rbx
@@ -5332,7 +5332,7 @@ L12:
     mov byte ptr [rsp + 48], 8
     lea rsi, [rsp + 8]
     mov rbx, rdi
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::words::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rdi, rbx
     jmp L11
 L13:
@@ -5495,7 +5495,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -5846,7 +5846,7 @@ L27:
     or rcx, 256
     mov rdi, rsi
     mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L28:
     mov byte ptr [rbp], 17
 L29:
@@ -6090,7 +6090,7 @@ L4:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::TagAppend, blueflame::wqe::tag::TagBuffer>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     jmp L3
 L5:
@@ -6214,7 +6214,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 48
     pop rbx
@@ -6347,7 +6347,7 @@ L3:
     lea rsi, [rsp + 8]
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<(), blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::to::To<blueflame::wqe::operations::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
     mov rax, rbx
     add rsp, 64
     pop rbx
@@ -6365,20 +6365,20 @@ L4:
     ret
 
 hot_retire_receive:
-    mov eax, dword ptr [rsi + 64]
-    cmp eax, dword ptr [rsi + 60]
+    mov eax, dword ptr [rsi + 60]
+    cmp eax, dword ptr [rsi + 56]
     je L1
     mov ecx, edx
     xor ecx, eax
     movzx ecx, cx
-    or ecx, dword ptr [rsi + 68]
+    or ecx, dword ptr [rsi + 64]
     jne L1
     mov rcx, qword ptr [rsi + 16]
     mov edx, dword ptr [rsi + 40]
     and edx, eax
     mov rcx, qword ptr [rcx + 8*rdx]
     inc eax
-    mov dword ptr [rsi + 64], eax
+    mov dword ptr [rsi + 60], eax
     mov qword ptr [rdi + 8], rcx
     mov byte ptr [rdi], 8
     mov rax, rdi
@@ -6386,7 +6386,7 @@ hot_retire_receive:
 L1:
     push rbx
     mov rbx, rdi
-    call qword ptr [rip + <blueflame::queue::recv::RecvQueue>::retire_any@GOTPCREL]
+    call <blueflame::queue::recv::queue::RecvQueue>::retire_any
     mov rax, rbx
     pop rbx
     ret
@@ -6501,7 +6501,7 @@ L1:
     mov qword ptr [rdi + 24], rcx
     ret
 L2:
-    jmp qword ptr [rip + <blueflame::queue::send::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    jmp qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 
 hot_stage:
     push r15
@@ -6568,7 +6568,7 @@ L2:
     mov byte ptr [rsp + 64], 8
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::short::out_of_line::<core::result::Result<blueflame::queue::in_ring::WqeInRing, blueflame::queue::send_error::PostError>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp dword ptr [rsp], 1
