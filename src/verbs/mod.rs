@@ -54,7 +54,7 @@
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
-//! [`AsyncEvents`] reports the events of all these objects, other than completions: a queue pair that failed, a link
+//! [`AsyncEvents`](device::AsyncEvents) reports the events of all these objects, other than completions: a queue pair that failed, a link
 //! that went down.
 //!
 //! Every object keeps alive the objects that it was made from, so the order of drops does not matter ([`Owned`]).
@@ -62,8 +62,7 @@
 //! Each queue pair is made in a thread domain of its own ([`QpBuilder::build`]). So it has its own doorbell register
 //! and may use BlueFlame with no lock. Where write combining does not work, all queue pairs have one register for
 //! 8-byte doorbells, which needs no lock, either. A thread with many queues makes them in one [`ThreadDomain`]. Adopt
-//! objects that other libraries made: [`adopt_context`], [`adopt_pd`], [`adopt_cq`], [`adopt_qp`], [`adopt_srq`],
-//! [`adopt_channel`].
+//! objects that other libraries made: [`adopt`].
 //!
 //! With the feature `tracing`, setup is reported under the target `blueflame`: objects made and destroyed with their
 //! numbers (DEBUG), devices opened and connections (INFO), failures (WARN). The data path reports nothing. With the

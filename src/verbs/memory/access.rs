@@ -36,8 +36,8 @@ impl Access {
     /// It is a property of each registration. **Never give it to memory in which you poll** for a flag, a counter or
     /// the last byte of a message: the polled value may be there before the bytes that it stands for. Register flags
     /// and data apart, or wait for the completion, which comes after the data in any case.
-    /// [`Buffer::polled`](super::Buffer::polled) refuses such memory; this crate cannot check a flag that you read by
-    /// your own means.
+    /// [`Buffer::polled`](super::buffer::Buffer::polled) refuses such memory; this crate cannot check a flag that you
+    /// read by your own means.
     ///
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
     pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);

@@ -255,7 +255,7 @@ pub struct SetPsv {
     pub(in crate::wqe) segment: SetPsvSeg,
 }
 
-/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::operations::copy)). Reliable
+/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::memcpy)). Reliable
 /// connections and initiators only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memcpy {
