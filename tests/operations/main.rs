@@ -69,8 +69,8 @@ fn each_transport_takes_its_own_destinations() {
             ("ToSrq", vec!["XRC"]),
             ("ToFull", vec!["UD"]),
             ("ToCompact", vec!["UD"]),
-            ("ToTarget", vec!["DCI"]),
-            ("ToNearTarget", vec!["DCI"]),
+            ("ToTarget", vec!["DCI", "DCI with streams"]),
+            ("ToNearTarget", vec!["DCI", "DCI with streams"]),
             ("ByStream", vec!["DCI with streams"]),
         ]
     );
