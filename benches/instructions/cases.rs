@@ -46,7 +46,7 @@ pub(crate) struct Figures {
 const OPERATIONS: u64 = 32;
 
 impl Case {
-    /// Counts. Each time, the queues are made anew, and the operations are done by a child process.
+    /// Counts. For each count, a child process makes the queues and does the operations.
     pub(crate) fn figures(&self) -> Result<Figures, String> {
         (self.run)().map_err(|error| format!("{}: {error}", self.name))
     }
@@ -62,12 +62,11 @@ impl Case {
         let run = move || {
             // As many as fit a ring, three times: in a loop, twice as often, and some to spare.
             let operations = OPERATIONS.min(ENTRIES as u64 / 4 / entries);
-            let (mut in_loop, mut by_call) = (make(), make());
-            let in_loop = count(None, || {
-                marked(looped, &mut in_loop, operations);
-                marked(looped, &mut in_loop, 2 * operations);
+            let in_loop = count(None, make, |queues| {
+                marked(looped, queues, operations);
+                marked(looped, queues, 2 * operations);
             })?;
-            let by_call = count(Some(entry), || marked(called, &mut by_call, operations))?;
+            let by_call = count(Some(entry), make, |queues| marked(called, queues, operations))?;
             figures(operations, &in_loop, &by_call)
         };
         Self { name, elements, goal: None, run: Box::new(run) }

@@ -5,6 +5,7 @@
 //! is executed counts, in libibverbs' inline functions and in libmlx5.
 use std::collections::BTreeMap;
 
+use blueflame::verbs::AddressHandle;
 use rdma_sys::ibv_qp_ex;
 
 use crate::common::Message;
@@ -32,33 +33,47 @@ pub(crate) fn figures() -> Result<BTreeMap<String, u64>, String> {
             figures.insert(name, figure);
             Ok::<(), String>(())
         };
-        let mut list = List::new(1, SIGNALED | INLINE);
-        let mut idle = Theirs::new(SMALL, threads);
-        add("post ibv_post_send", 1, each(|n| idle.post_send(list.load(n, inline_entry))))?;
-        add("post ibv_wr", 1, each(|n| idle.wr(n, 1, |_| SIGNALED, set_inline)))?;
-        let handle = handle();
-        let mut initiator = Theirs::new(Shape { service: Service::Initiator, ..SMALL }, threads);
-        let dv = initiator.dv;
-        let to_target = |ex: *mut ibv_qp_ex, m: &Message| {
-            set_dc_addr(dv, &handle, 7, 9);
-            set_inline(ex, m);
+        let small = || Theirs::new(SMALL, threads);
+        let inlined = || (small(), List::new(1, SIGNALED | INLINE));
+        let to = |service| (Theirs::new(Shape { service, ..SMALL }, threads), handle());
+        let completed = || {
+            let (mut queues, mut list) = inlined();
+            for n in 0..COMPLETED {
+                queues.post_send(list.load(n, inline_entry));
+            }
+            step();
+            queues
         };
-        add("post dc ibv_wr", 1, each(|n| initiator.wr(n, 1, |_| SIGNALED, to_target)))?;
-        let mut datagrams = Theirs::new(Shape { service: Service::Datagrams, ..SMALL }, threads);
-        let to_peer = |ex: *mut ibv_qp_ex, m: &Message| {
-            set_ud_addr(ex, &handle, 7, QKEY.0);
-            set_inline(ex, m);
+        add("post ibv_post_send", 1, each(inlined, |(queues, list), n| queues.post_send(list.load(n, inline_entry))))?;
+        add("post ibv_wr", 1, each(small, |queues, n| queues.wr(n, 1, |_| SIGNALED, set_inline)))?;
+        let to_target = |(queues, handle): &mut (Theirs, AddressHandle), n| {
+            let dv = queues.dv;
+            queues.wr(
+                n,
+                1,
+                |_| SIGNALED,
+                |ex: *mut ibv_qp_ex, m: &Message| {
+                    set_dc_addr(dv, handle, 7, 9);
+                    set_inline(ex, m);
+                },
+            );
         };
-        add("post ud ibv_wr", 1, each(|n| datagrams.send(n, |_| SIGNALED, to_peer)))?;
-        let mut posted = Theirs::new(SMALL, threads);
-        for n in 0..COMPLETED {
-            posted.post_send(list.load(n, inline_entry));
-        }
-        step();
-        add("poll ibv_poll_cq(1)", 1, each(|_| used(posted.poll_cq::<1>(1))))?;
-        add("poll ibv_poll_cq(16)", BURST, each(|_| used(posted.poll_cq::<BURST>(BURST))))?;
-        add("poll ibv_start_poll", 1, each(|_| used(posted.start_poll::<1>(1))))?;
-        add("poll empty ibv_poll_cq(1)", 1, each(|_| used(idle.poll_cq::<1>(1))))?;
+        add("post dc ibv_wr", 1, each(|| to(Service::Initiator), to_target))?;
+        let to_peer = |(queues, handle): &mut (Theirs, AddressHandle), n| {
+            queues.send(
+                n,
+                |_| SIGNALED,
+                |ex: *mut ibv_qp_ex, m: &Message| {
+                    set_ud_addr(ex, handle, 7, QKEY.0);
+                    set_inline(ex, m);
+                },
+            );
+        };
+        add("post ud ibv_wr", 1, each(|| to(Service::Datagrams), to_peer))?;
+        add("poll ibv_poll_cq(1)", 1, each(completed, |queues, _| used(queues.poll_cq::<1>(1))))?;
+        add("poll ibv_poll_cq(16)", BURST, each(completed, |queues, _| used(queues.poll_cq::<BURST>(BURST))))?;
+        add("poll ibv_start_poll", 1, each(completed, |queues, _| used(queues.start_poll::<1>(1))))?;
+        add("poll empty ibv_poll_cq(1)", 1, each(small, |queues, _| used(queues.poll_cq::<1>(1))))?;
     }
     Ok(figures)
 }
@@ -68,13 +83,13 @@ fn used(sum: u64) {
     std::hint::black_box(sum);
 }
 
-/// Instructions of one operation.
-fn each(mut operation: impl FnMut(u64)) -> Result<u64, String> {
-    let counts = count(None, || {
+/// Instructions of one operation on the queues that `prepare` makes.
+fn each<Q>(prepare: impl FnOnce() -> Q, mut operation: impl FnMut(&mut Q, u64)) -> Result<u64, String> {
+    let counts = count(None, prepare, |queues| {
         // Code that the dynamic linker has yet to find.
-        operation(0);
+        operation(queues, 0);
         for end in [OPERATIONS, 2 * OPERATIONS] {
-            marked(&mut operation, end);
+            marked(queues, &mut operation, end);
         }
     })?;
     let [once, _between, twice] = counts.parts[..] else { return Err(format!("three parts expected: {counts:?}")) };
@@ -83,10 +98,10 @@ fn each(mut operation: impl FnMut(u64)) -> Result<u64, String> {
 
 /// Works between two marks.
 #[inline(never)]
-fn marked(operation: &mut impl FnMut(u64), end: u64) {
+fn marked<Q>(queues: &mut Q, operation: &mut impl FnMut(&mut Q, u64), end: u64) {
     mark();
     for n in 0..std::hint::black_box(end) {
-        operation(n);
+        operation(queues, n);
     }
     mark();
 }

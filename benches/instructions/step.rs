@@ -1,9 +1,9 @@
 //! Counting a process's instructions one by one.
 //!
-//! A copy of this process (`fork`) does the work; this one steps it (`PTRACE_SINGLESTEP`) and looks at its program
-//! counter after each step. What is counted lies between calls of [`mark`], so nothing of starting up or of signals is
-//! in it, and the count depends on the program alone: not on caches, interrupts, other processes or the machine. An
-//! instruction that repeats itself (`rep movsb`) counts once.
+//! A child of this process (`fork`) prepares and does the work; this process steps it (`PTRACE_SINGLESTEP`) and looks at its
+//! program counter after each step. Only instructions between calls of [`mark`] count. So the count depends on the
+//! program alone: not on start-up, signals, caches, other processes or the machine. An instruction that repeats itself
+//! (`rep movsb`) counts once.
 use std::arch::asm;
 
 use nix::sys::ptrace;
@@ -27,15 +27,21 @@ pub(crate) struct Counts {
     pub(crate) calls: Vec<u64>,
 }
 
-/// Runs `work` in a child, which calls [`mark`], and counts. `watched` is the address of a function whose calls are
-/// counted apart.
+/// Runs `work` in a child, on the value that `prepare` makes there, and counts between calls of [`mark`]. `watched` is the
+/// address of a function; its calls are counted apart.
+///
+/// `prepare` runs in the child, before the steps, because a device belongs to the process that opened it.
 ///
 /// # Errors
 /// In words: the system forbids tracing, or the child did not end well.
-pub(crate) fn count(watched: Option<usize>, work: impl FnOnce()) -> Result<Counts, String> {
+pub(crate) fn count<T>(
+    watched: Option<usize>,
+    prepare: impl FnOnce() -> T,
+    work: impl FnOnce(&mut T),
+) -> Result<Counts, String> {
     let forbidden =
         |call: &'static str| move |error: nix::Error| format!("{call}: {error} (is ptrace forbidden here?)");
-    // SAFETY: this process has one thread, so that the child may do whatever it could.
+    // SAFETY: this process has one thread, because only its children open devices. So the child may do anything.
     match unsafe { fork() }.map_err(forbidden("fork"))? {
         ForkResult::Child => {
             std::panic::set_hook(Box::new(|panic| {
@@ -43,11 +49,12 @@ pub(crate) fn count(watched: Option<usize>, work: impl FnOnce()) -> Result<Count
                 // SAFETY: as below. A trace of the stack would take minutes, step by step.
                 unsafe { nix::libc::_exit(1) }
             }));
+            let mut prepared = prepare();
             let traced = ptrace::traceme().and_then(|()| raise(Signal::SIGSTOP));
             if traced.is_ok() {
-                work();
+                work(&mut prepared);
             }
-            // SAFETY: ends the process without running anything of the parent's.
+            // SAFETY: ends the process without running anything of the parent's. The kernel takes back all that was prepared.
             unsafe { nix::libc::_exit(if traced.is_ok() { 0 } else { 1 }) }
         }
         ForkResult::Parent { child } => match waitpid(child, None).map_err(forbidden("waitpid"))? {

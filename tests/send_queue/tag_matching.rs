@@ -255,7 +255,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let mask = prop_oneof![Just(u64::MAX), Just(1), Just(0)];
     let step = prop_oneof![
-        4 => (0..4_u64, mask).prop_map(|(tag, mask)| Step::Append { tag: tag & mask, mask }),
+        4 => (0..4_u64, mask).prop_map(|(tag, mask)| Step::Append { tag, mask }),
         2 => (0..4_usize).prop_map(|nth| Step::Remove { nth }),
         1 => Just(Step::Sync),
         2 => Just(Step::Receive),
@@ -313,7 +313,9 @@ impl Pair {
             Step::Append { tag, mask } => {
                 // SAFETY: no device writes.
                 let posted = unsafe { self.list.append(tag, mask, BUFFER, WrId(n)) };
-                if self.live.len() == usize::from(TAGS) {
+                if tag & !mask != 0 {
+                    assert_eq!(posted, Err(TagError::OutsideMask { tag, mask }));
+                } else if self.live.len() == usize::from(TAGS) {
                     assert_eq!(posted, Err(TagError::ListFull { tags: TAGS }));
                 } else if is_full {
                     assert_eq!(posted.map(drop), full);

@@ -275,6 +275,19 @@ fn buffers_are_removed_unless_a_message_comes_first() {
     assert_eq!(full.expect_err("full").to_string(), "the list of tags is full: 8 of 8 entries are taken");
 }
 
+/// A tag with bits outside its mask is for no message: the list refuses it, and the device matches nothing with it.
+#[test]
+fn a_tag_with_bits_outside_its_mask_is_refused() {
+    let Some(mut line) = Line::new() else { return };
+    let refused = line.append(3, 1, 0);
+    assert_eq!(refused, Err(TagError::OutsideMask { tag: 3, mask: 1 }));
+    let said = refused.expect_err("refused").to_string();
+    assert_eq!(said, "tag 0x3 has bits outside its mask 0x1, so no message would match");
+    let (entry, _) = line.listed(1, 1, 0);
+    line.send(TagHeader::eager(3), 20);
+    line.matched(TagHeader::eager(3), entry, 0, 20);
+}
+
 /// The headers are in the tag's buffer. Software reads the data, and tells the sender.
 #[test]
 fn a_rendezvous_that_does_not_fit_is_left_to_software() {

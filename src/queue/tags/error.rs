@@ -20,6 +20,13 @@ pub enum TagError {
         /// The entry.
         entry: TagIndex,
     },
+    /// The tag has bits outside its mask, so no message would match (rdma-core `libibverbs/man/ibv_post_srq_ops.3`).
+    OutsideMask {
+        /// The tag.
+        tag: u64,
+        /// Its mask.
+        mask: u64,
+    },
     /// The command queue does not take it.
     Post(PostError),
 }
@@ -36,6 +43,9 @@ impl fmt::Display for TagError {
             Self::ListFull { tags } => write!(f, "the list of tags is full: {tags} of {tags} entries are taken"),
             Self::NotListed { entry } => {
                 write!(f, "entry {} of the list of tags does not exist, and cannot be removed", entry.0)
+            }
+            Self::OutsideMask { tag, mask } => {
+                write!(f, "tag {tag:#x} has bits outside its mask {mask:#x}, so no message would match")
             }
             Self::Post(error) => write!(f, "command queue of a list of tags: {error}"),
         }

@@ -190,11 +190,12 @@ where
         Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 })
     }
 
-    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. It tells the device of
+    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. `tag` has no bits outside
+    /// `mask`. It tells the device of
     /// all unexpected messages that [`complete`](Self::complete) has reported: compare the tag with these first.
     ///
     /// # Errors
-    /// [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.
+    /// [`TagError::OutsideMask`], [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.
     ///
     /// # Safety
     /// The device may write to the memory of `buffer` until [`TagEvent::Matched`] says that it is complete, or
@@ -202,6 +203,9 @@ where
     /// writes, frees or reuses it.
     #[inline]
     pub unsafe fn append(&mut self, tag: u64, mask: u64, buffer: Sge, wr_id: WrId) -> Result<TagIndex, TagError> {
+        if tag & !mask != 0 {
+            return Err(TagError::OutsideMask { tag, mask });
+        }
         let Some((entry, next)) = self.entries.next() else {
             return Err(TagError::ListFull { tags: self.entries.tags() });
         };
