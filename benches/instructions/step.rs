@@ -1,9 +1,9 @@
 //! Counting a process's instructions one by one.
 //!
-//! A child of this process (`fork`) prepares and does the work; this process steps it (`PTRACE_SINGLESTEP`) and looks at its
-//! program counter after each step. Only instructions between calls of [`mark`] count. So the count depends on the
-//! program alone: not on start-up, signals, caches, other processes or the machine. An instruction that repeats itself
-//! (`rep movsb`) counts once.
+//! A child of this process (`fork`) prepares and does the work; this process steps it (`PTRACE_SINGLESTEP`) and looks
+//! at its program counter after each step. Only instructions between calls of [`mark`] count. So the count depends on
+//! the program alone: not on start-up, signals, caches, other processes or the machine. An instruction that repeats
+//! itself (`rep movsb`) counts once.
 use std::arch::asm;
 
 use nix::sys::ptrace;
@@ -27,8 +27,8 @@ pub(crate) struct Counts {
     pub(crate) calls: Vec<u64>,
 }
 
-/// Runs `work` in a child, on the value that `prepare` makes there, and counts between calls of [`mark`]. `watched` is the
-/// address of a function; its calls are counted apart.
+/// Runs `work` in a child, on the value that `prepare` makes there, and counts between calls of [`mark`]. `watched` is
+/// the address of a function; its calls are counted apart.
 ///
 /// `prepare` runs in the child, before the steps, because a device belongs to the process that opened it.
 ///
@@ -54,7 +54,8 @@ pub(crate) fn count<T>(
             if traced.is_ok() {
                 work(&mut prepared);
             }
-            // SAFETY: ends the process without running anything of the parent's. The kernel takes back all that was prepared.
+            // SAFETY: ends the process without running anything of the parent's. The kernel takes back all that was
+            // prepared.
             unsafe { nix::libc::_exit(if traced.is_ok() { 0 } else { 1 }) }
         }
         ForkResult::Parent { child } => match waitpid(child, None).map_err(forbidden("waitpid"))? {
