@@ -1,6 +1,5 @@
 //! Queue pairs whose WQEs have signatures, in both directions.
 
-use blueflame::RecvError;
 use blueflame::cq::Side;
 use blueflame::transport::{Rc, Signed};
 use blueflame::types::WrId;
