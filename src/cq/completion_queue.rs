@@ -156,7 +156,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///
     /// ```compile_fail,E0271
     /// use blueflame::CompletionQueue;
-    /// use blueflame::cq::{Compressed, OncePerCall};
+    /// use blueflame::cq::mode::{Compressed, OncePerCall};
     /// use blueflame::cq::compressed::Checksum;
     ///
     /// fn forget_sessions(cq: CompletionQueue<Compressed<Checksum>>) -> CompletionQueue<OncePerCall> {
@@ -180,7 +180,7 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// ```
     /// use blueflame::CompletionQueue;
-    /// use blueflame::cq::{OncePerCall, Prefetch};
+    /// use blueflame::cq::mode::{OncePerCall, Prefetch};
     ///
     /// fn for_bursts(cq: CompletionQueue) -> CompletionQueue<OncePerCall<Prefetch>> {
     ///     cq.with_mode()

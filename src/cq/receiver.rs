@@ -37,7 +37,7 @@ fn receivers() -> MutexGuard<'static, BTreeMap<u32, Count>> {
 ///
 /// ```
 /// # use blueflame::CompletionQueue;
-/// use blueflame::cq::{Receiver, ReceiverError};
+/// use blueflame::cq::setup::{Receiver, ReceiverError};
 ///
 /// # fn receive(cq: &CompletionQueue) {
 /// let frames = Receiver::new(cq.id(), true).expect("no other receives there");

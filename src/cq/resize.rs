@@ -84,7 +84,8 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///
     /// ```compile_fail,E0271
     /// use blueflame::CompletionQueue;
-    /// use blueflame::cq::{Compressed, compressed::Checksum};
+    /// use blueflame::cq::compressed::Checksum;
+    /// use blueflame::cq::mode::Compressed;
     ///
     /// unsafe fn of_frames(cq: &mut CompletionQueue<Compressed<Checksum>>, buf: std::ptr::NonNull<u8>) {
     ///     // SAFETY: (never called: it does not compile)

@@ -73,7 +73,8 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
 ///
 /// ```
 /// # use blueflame::{Lkey, PostError, Qpn, Rkey, SendQueue, Sge, WrId, transport};
-/// use blueflame::wqe::{self, Fence, Window, WindowRights};
+/// use blueflame::wqe::{self, Fence};
+/// use blueflame::wqe::keys::{Window, WindowRights};
 ///
 /// /// Lends memory to the peer, and tells it the key.
 /// fn lend(sq: &mut SendQueue<transport::Rc>, window: Rkey, piece: Sge) -> Result<(), PostError> {
@@ -90,7 +91,8 @@ pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<Co
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{Lkey, Rkey, SendQueue, Sge, transport};
-/// # use blueflame::wqe::{self, Window, WindowRights};
+/// # use blueflame::wqe;
+/// # use blueflame::wqe::keys::{Window, WindowRights};
 /// # fn lend(sq: &mut SendQueue<transport::Rc>, window: Window, piece: Sge) {
 /// let _ = sq.post(&wqe::bind_window(window, window.rkey(), piece, WindowRights::WRITE)); // it names memory
 /// # }
@@ -127,7 +129,8 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
-/// use blueflame::wqe::{self, Fence, KeyRights};
+/// use blueflame::wqe::{self, Fence};
+/// use blueflame::wqe::keys::KeyRights;
 ///
 /// /// Tells the peer a key by which it reads a header and a body, wherever they are, as if they were in a row.
 /// fn lend(sq: &mut SendQueue<transport::Rc>, key: Rkey, header: Sge, body: Sge) -> Result<(), PostError> {
@@ -145,7 +148,8 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 ///
 /// ```compile_fail,E0277
 /// # use blueflame::{Rkey, SendQueue, transport};
-/// # use blueflame::wqe::{self, KeyRights};
+/// # use blueflame::wqe;
+/// # use blueflame::wqe::keys::KeyRights;
 /// # fn lend(sq: &mut SendQueue<transport::Rc>) {
 /// let _ = sq.post(&wqe::configure_key(Rkey(0x1800), 4).rights(KeyRights::REMOTE_WRITE));
 /// # }
@@ -201,8 +205,10 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     ///
     /// ```
     /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport};
-    /// use blueflame::wqe::{self, BlockSignature, BlockSize, Escape, Fence, Guard, KeyRights, Psvs, Seed};
-    /// use blueflame::wqe::{Signature, SignedBlocks, T10Dif};
+    /// use blueflame::wqe::{self, Fence};
+    /// use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Psvs, Seed};
+    /// use blueflame::wqe::keys::KeyRights;
+    /// use blueflame::wqe::formats::{Signature, SignedBlocks, T10Dif};
     ///
     /// /// Writes 8 blocks of 512 bytes to the peer, with a T10-DIF behind each that is not in memory.
     /// fn write(sq: &mut SendQueue<transport::Rc>, key: Rkey, psvs: Psvs, data: Sge, to: Remote) -> Result<(), PostError> {
@@ -249,7 +255,9 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     ///
     /// ```
     /// # use blueflame::{PostError, Remote, Rkey, SendQueue, Sge, WrId, transport, types::Dek};
-    /// use blueflame::wqe::{self, BlockSize, DataUnits, EncryptedSide, Encryption, Fence, KeyRights, SignatureOrder};
+    /// use blueflame::wqe::{self, Fence};
+    /// use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
+    /// use blueflame::wqe::keys::KeyRights;
     ///
     /// /// Writes 8 blocks of 512 bytes, that of number `block` and the following, to the peer, who cannot read them.
     /// fn write(

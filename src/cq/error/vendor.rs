@@ -57,7 +57,8 @@ const ROWS: &[Row] = &[
 /// Public knowledge of `vendor`, a vendor syndrome, beside `syndrome`: its meaning, and a remedy to try.
 ///
 /// ```
-/// use blueflame::cq::{Syndrome, vendor_advice};
+/// use blueflame::cq::Syndrome;
+/// use blueflame::cq::error::vendor_advice;
 ///
 /// assert!(vendor_advice(Syndrome::new(0x15), 0x81).is_some_and(|text| text.contains("nothing came back")));
 /// assert_eq!(vendor_advice(Syndrome::new(0x15), 0x80), None);

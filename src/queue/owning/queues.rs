@@ -134,7 +134,8 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 ///
 /// ```
 /// use blueflame::cq::CompletionQueue;
-/// use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
+/// use blueflame::queue::{OwningSendQueue, SendQueue};
+/// use blueflame::queue::owning::DeviceBuffer;
 /// use blueflame::{Remote, transport, wqe};
 ///
 /// fn write_back<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote, free: &mut Vec<B>) {
@@ -155,7 +156,8 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 /// A buffer that was posted is gone:
 ///
 /// ```compile_fail,E0382
-/// # use blueflame::queue::{DeviceBuffer, OwningSendQueue, SendQueue};
+/// # use blueflame::queue::{OwningSendQueue, SendQueue};
+/// # use blueflame::queue::owning::DeviceBuffer;
 /// # use blueflame::{Remote, transport, wqe};
 /// fn twice<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote) {
 ///     let _ = sq.gather(wqe::write(to), page, 64);

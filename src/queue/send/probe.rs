@@ -48,7 +48,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// ```
     /// use std::time::{Duration, Instant};
     /// use blueflame::arch::copy::CopyRoutine;
-    /// # use blueflame::{cq::CompletionQueue, db::Register, queue::{ProbeError, SendQueue}, transport};
+    /// # use blueflame::transport;
+    /// # use blueflame::cq::CompletionQueue;
+    /// # use blueflame::db::Register;
+    /// # use blueflame::queue::SendQueue;
+    /// # use blueflame::queue::send::ProbeError;
     /// # fn choose(sq: &mut SendQueue<transport::Rc>, cq: &mut CompletionQueue) -> Result<CopyRoutine, ProbeError> {
     /// let start = Instant::now();
     /// let routines = CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b);

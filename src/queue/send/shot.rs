@@ -42,7 +42,10 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
     /// For one shot: to another place in the peer's memory.
     ///
     /// ```compile_fail,E0277
-    /// # use blueflame::{Remote, queue::Template, wqe::{InlineLen, Send}};
+    /// # use blueflame::Remote;
+    /// # use blueflame::queue::Template;
+    /// # use blueflame::wqe::operations::Send;
+    /// # use blueflame::wqe::template::InlineLen;
     /// fn elsewhere(message: &Template<Send, InlineLen<8>>, remote: Remote) {
     ///     let _ = message.at(remote); // a SEND names no memory of the peer
     /// }
@@ -220,7 +223,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// may name memory of this side. Other shots go by [`fire_unchecked`](Self::fire_unchecked):
     ///
     /// ```compile_fail,E0277
-    /// # use blueflame::{Sge, queue::{SendQueue, Template}, transport, wqe::{GatherLen, Write}};
+    /// # use blueflame::{Sge, transport};
+    /// # use blueflame::queue::{SendQueue, Template};
+    /// # use blueflame::wqe::operations::Write;
+    /// # use blueflame::wqe::template::GatherLen;
     /// fn fire(sq: &mut SendQueue<transport::Rc>, shot: &Template<Write, GatherLen<1>>, page: Sge) {
     ///     let _ = sq.fire(shot, &[page]);
     /// }

@@ -116,7 +116,9 @@ pub enum TagEvent {
 ///
 /// ```
 /// use blueflame::cq::{CompletionQueue, Cqe};
-/// use blueflame::queue::{Holds, SendQueue, SharedRecvQueue, TagError, TagEvent, TagMatching, TagRecord};
+/// use blueflame::queue::{SendQueue, SharedRecvQueue, TagMatching};
+/// use blueflame::queue::owning::Holds;
+/// use blueflame::queue::tags::{TagError, TagEvent, TagRecord};
 /// use blueflame::{Sge, WrId, transport};
 ///
 /// type List<S, C> = TagMatching<S, C, Vec<TagRecord>>;

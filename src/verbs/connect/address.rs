@@ -127,7 +127,8 @@ impl AddressHandle {
 /// Address handles of the most recent peers: for a server that answers datagrams of any sender.
 ///
 /// ```
-/// use blueflame::cq::{CqeView, Grh, Source};
+/// use blueflame::cq::{CqeView, Source};
+/// use blueflame::cq::cqe::Grh;
 /// use blueflame::types::Qkey;
 /// use blueflame::verbs::{AddressCache, Error, Path};
 /// use blueflame::wqe::UdAddress;

@@ -223,7 +223,9 @@ impl<'a> CqBuilder<'a> {
     /// that differ and are not in `F` are lost, for example timestamps.
     ///
     /// ```no_run
-    /// # use blueflame::{cq::{Compressed, compressed::Checksum}, verbs::{Device, Error, OwnedCq}};
+    /// # use blueflame::cq::compressed::Checksum;
+    /// # use blueflame::cq::mode::Compressed;
+    /// # use blueflame::verbs::{Device, Error, OwnedCq};
     /// # fn packed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
     /// device.completion_queue(4096).compressed::<Checksum>().build()
     /// # }

@@ -17,7 +17,8 @@ pub(in crate::verbs) const COPIES: &str = "copies of memory (DMA MMO)";
 /// until they are done. Any number of queue pairs may use one copier.
 ///
 /// ```no_run
-/// # use blueflame::verbs::{Buffer, Copier, Owned, Qp};
+/// # use blueflame::verbs::{Buffer, Owned, Qp};
+/// # use blueflame::verbs::memory::Copier;
 /// # use blueflame::{SendQueue, WrId, transport};
 /// fn copy(
 ///     sq: &mut Owned<SendQueue<transport::Rc>, Qp>, copier: &Copier, from: &Buffer, to: &Buffer,

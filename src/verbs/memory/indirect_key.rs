@@ -17,8 +17,10 @@ use crate::wqe::{self, Remote, Request, Sge};
 /// is one region, even if it lies in several places. At first, the key gives access to nothing.
 ///
 /// ```no_run
-/// # use blueflame::verbs::{Buffer, Error, IndirectKey, Owned, Qp};
-/// # use blueflame::wqe::{self, Fence, KeyRights};
+/// # use blueflame::verbs::{Buffer, Error, Owned, Qp};
+/// # use blueflame::verbs::memory::IndirectKey;
+/// # use blueflame::wqe::{self, Fence};
+/// # use blueflame::wqe::keys::KeyRights;
 /// # use blueflame::{Remote, SendQueue, WrId, transport};
 /// /// Writes the odd halves of a page's first 4 KiB to the peer, in a row.
 /// fn write_halves(

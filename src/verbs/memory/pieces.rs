@@ -51,7 +51,8 @@ type Piece = Registration<Arc<Held>>;
 /// the key of a byte.
 ///
 /// ```no_run
-/// use blueflame::verbs::{Access, InPieces, Pages, ProtectionDomain};
+/// use blueflame::verbs::{Access, ProtectionDomain};
+/// use blueflame::verbs::memory::{InPieces, Pages};
 ///
 /// # fn register(pd: &ProtectionDomain) -> Result<(), Box<dyn std::error::Error>> {
 /// let (memory, _) = Pages::map(64 << 30)?;

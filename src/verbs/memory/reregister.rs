@@ -98,7 +98,8 @@ impl Buffer {
     /// With other memory, the returned buffer is all of that memory.
     ///
     /// ```no_run
-    /// use blueflame::verbs::{Access, Buffer, Change, NotReregistered};
+    /// use blueflame::verbs::{Access, Buffer};
+    /// use blueflame::verbs::memory::{Change, NotReregistered};
     ///
     /// /// From now on peers may READ it, and not write it any more.
     /// fn publish(page: Buffer) -> Result<Buffer, NotReregistered> {

@@ -35,8 +35,10 @@ const OBJECT: &str = "memory window";
 /// Registering and deregistering would take a kernel call each. At first, the window is bound to nothing.
 ///
 /// ```no_run
-/// # use blueflame::verbs::{Buffer, Error, MemoryWindow, Owned, Qp};
-/// # use blueflame::wqe::{self, Fence, WindowRights};
+/// # use blueflame::verbs::{Buffer, Error, Owned, Qp};
+/// # use blueflame::verbs::memory::MemoryWindow;
+/// # use blueflame::wqe::{self, Fence};
+/// # use blueflame::wqe::keys::WindowRights;
 /// # use blueflame::{SendQueue, WrId, transport};
 /// /// Lends the peer the first page, and tells it the key.
 /// fn lend(sq: &mut Owned<SendQueue<transport::Rc>, Qp>, window: &mut MemoryWindow, page: &Buffer)

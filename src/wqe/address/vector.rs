@@ -43,7 +43,8 @@ pub trait AddressVector: Sealed + Copy {
 ///
 /// ```
 /// use blueflame::types::{Qkey, Qpn, WrId};
-/// use blueflame::wqe::{self, CompactAv, UdAddress};
+/// use blueflame::wqe::{self, UdAddress};
+/// use blueflame::wqe::address::CompactAv;
 ///
 /// let peer = UdAddress::new(CompactAv::new(0x12).service_level(1), Qpn::truncate(0x345), Qkey(0x1111_1111));
 /// let _ = wqe::send().to(peer).inline(b"28 bytes fit in one WQEBB...").signaled(WrId(1));
@@ -301,7 +302,8 @@ impl<V: AddressVector> Destination for UdAddress<V> {
 ///
 /// ```
 /// use blueflame::types::{DcKey, Qpn, WrId};
-/// use blueflame::wqe::{self, CompactAv, DcAddress};
+/// use blueflame::wqe::{self, DcAddress};
+/// use blueflame::wqe::address::CompactAv;
 /// use blueflame::{Remote, Rkey};
 ///
 /// let target = DcAddress::new(CompactAv::new(0x12), Qpn::truncate(0x345), DcKey(0x1122_3344_5566_7788));

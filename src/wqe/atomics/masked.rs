@@ -132,7 +132,8 @@ const fn operand(value: u128) -> Masked128Seg {
 /// capability. The peer's queue pair must also accept them: one that the kernel makes does where the device has them.
 ///
 /// ```
-/// use blueflame::wqe::{self, Masked};
+/// use blueflame::wqe;
+/// use blueflame::wqe::atomics::Masked;
 /// use blueflame::{Lkey, Remote, Rkey};
 ///
 /// let lock = Remote { addr: 0x1000, rkey: Rkey(7) };

@@ -77,7 +77,8 @@ impl ClockReading {
     /// `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`; daqiri, pull requests 272 and 275).
     ///
     /// ```
-    /// use blueflame::wqe::{self, ClockReading, CompletionMode};
+    /// use blueflame::wqe::{self, CompletionMode};
+    /// use blueflame::wqe::cross_channel::ClockReading;
     /// use blueflame::{SendQueue, WrId, transport};
     ///
     /// /// Sends two frames when the clock is at `time`.

@@ -77,7 +77,8 @@ impl Payload for Copied {
 /// for it; with verbs, by `QpBuilder::memcpy`.
 ///
 /// ```
-/// use blueflame::wqe::{self, Fence, Opaque};
+/// use blueflame::wqe::{self, Fence};
+/// use blueflame::wqe::operations::Opaque;
 /// use blueflame::{Lkey, PostError, SendQueue, Sge, WrId, transport};
 ///
 /// /// Copies a page, and sends the copy.
@@ -94,7 +95,8 @@ impl Payload for Copied {
 /// ```
 ///
 /// ```compile_fail,E0277
-/// # use blueflame::wqe::{self, Opaque};
+/// # use blueflame::wqe;
+/// # use blueflame::wqe::operations::Opaque;
 /// # use blueflame::{SendQueue, Sge, transport};
 /// # fn copy(sq: &mut SendQueue<transport::Rc>, opaque: Opaque, from: Sge, to: Sge) {
 /// let _ = sq.post(&wqe::memcpy(opaque, from, to.addr, to.lkey)); // it names memory
