@@ -162,8 +162,9 @@
 //! # What is safe
 //!
 //! - **Making a queue** of raw parts is `unsafe` (`from_parts`): you vouch for the addresses of rings and registers.
-//! - **Posting a request that names registered memory** is `unsafe` (`post_unchecked`, and receives): the NIC uses
-//!   that memory until the request has completed, and no borrow lasts that long.
+//! - **Posting a request that names registered memory** is `unsafe`, on send, receive and shared receive queues alike:
+//!   `post_unchecked` and, in batches, `push_unchecked`. The NIC uses that memory until the request has completed, and
+//!   no borrow lasts that long.
 //! - **Posting a request that names none**, inline or empty, is safe. Posting a request is also safe if the queue owns
 //!   its buffer until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
 //!   [`OwningRecvQueue`](queue::OwningRecvQueue)).

@@ -20,7 +20,7 @@ impl Receives<'_> {
     /// There is no room.
     ///
     /// # Safety
-    /// As [`RecvQueue::post`].
+    /// As [`RecvQueue::post_unchecked`].
     pub unsafe fn post(self, tag: WrId, buffer: Sge) -> Result<(), RecvError> {
         // SAFETY: the caller's.
         unsafe {
