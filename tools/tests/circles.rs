@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("decode/src/lib.rs", &["decode/src"]),
     ("devx/src/lib.rs", &["devx/src"]),
     ("softhca/src/lib.rs", &["softhca/src"]),
+    ("fuzz/targets/src/lib.rs", &["fuzz/targets/src"]),
     ("testkit/src/lib.rs", &["testkit/src"]),
     ("softhca/uverbs/settings/src/lib.rs", &["softhca/uverbs/settings/src"]),
     ("softhca/uverbs/src/lib.rs", &["softhca/uverbs/src"]),

@@ -10,7 +10,7 @@ use blueflame::wqe::operations::Opaque;
 use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{DataSeg, Fence, Memcpy, SendOp};
 
-use super::wqe_build::{Input, Request};
+use super::request::{Input, Request};
 
 impl Request {
     /// The most bytes of a copy.

@@ -9,7 +9,7 @@ use blueflame_testkit::request::{Kind, Target, Whom};
 use softhca::context::PathGrh;
 use softhca::wqe::{AddressVector, DcTarget as FoundTarget, UdAddress as Found};
 
-use super::wqe_build::Request;
+use super::request::Request;
 
 /// Static rates, by the device's code.
 const RATES: [StaticRate; 10] = [

@@ -7,7 +7,7 @@ use blueflame::wqe::formats::{DataUnits, EncryptedSide, Encryption, SignatureOrd
 use blueflame::wqe::formats::{Signature, SignatureBytes, SignedBlocks, T10Dif};
 use softhca::wqe as device;
 
-use super::wqe_build::Request;
+use super::request::Request;
 
 /// Sizes of blocks, with their bytes, and with the number that a request of encryption has for them.
 const BLOCKS: [(BlockSize, u16, u8); 5] = [

@@ -19,7 +19,7 @@ use softhca::context::{InlineHeaders, SqContext, Transport};
 use softhca::wqe::{self as device, DataSeg, KeyChange, SendOp, SendWqe, Umr, UmrList};
 
 use super::memory::{Arena, BASE};
-use super::wqe_build::{Input, Request};
+use super::request::{Input, Request};
 
 /// Entries that a WQE has room for: 63 DS, of which 8 are not theirs, in fours.
 const FIT: usize = 52;
@@ -59,7 +59,7 @@ impl Request {
     }
 
     fn strided(&self) -> Vec<Strided> {
-        let entry = |e: &super::wqe_build::Entry| {
+        let entry = |e: &super::request::Entry| {
             let (bytes, stride) = (e.bytes as u16, (e.bytes >> 16) as u16);
             Strided { addr: e.addr, bytes, stride, lkey: Lkey(e.lkey) }
         };

@@ -21,6 +21,7 @@ pub mod ownership;
 pub mod page;
 pub mod pci_function;
 pub mod queue_ops;
+pub mod request;
 mod tags;
 mod waits;
 pub mod wqe_build;

@@ -17,7 +17,7 @@ use blueflame::{Remote, Sge, transport};
 use blueflame_testkit::request::{Poster, Service, Wr};
 
 use super::memory::Arena;
-use super::wqe_build::Request;
+use super::request::Request;
 
 /// The queue pair's number.
 const QPN: u32 = 0x123;

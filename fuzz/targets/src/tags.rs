@@ -9,7 +9,7 @@ use blueflame::wqe::operations::TagOperation;
 use blueflame::wqe::{self, EncodeError, SupportedOn};
 use softhca::wqe::{Append, DataSeg, SendOp, TagChange, TagOp};
 
-use super::wqe_build::{Input, Request};
+use super::request::{Input, Request};
 
 impl Request {
     fn tag_buffer(&self) -> Sge {

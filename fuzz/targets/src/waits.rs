@@ -18,7 +18,7 @@ use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{Comparison, DataSeg, Enable, Payload, SendOp, WaitTime};
 
 use super::memory::Arena;
-use super::wqe_build::{Input, Request};
+use super::request::{Input, Request};
 
 type Expected = (SendOp, Payload, bool);
 
