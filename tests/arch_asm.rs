@@ -85,9 +85,9 @@ fn functions(arch: &str) -> String {
                  unsafe { barriers::mmio_copy64(p, w) } }\n"
         }
         "s390x" => {
-            "#[unsafe(no_mangle)] pub unsafe fn check_pci_store(p: *mut u64, v: u64) { unsafe { barriers::pci_store(p, v) } }
+            "#[unsafe(no_mangle)] pub unsafe fn check_pci_store(p: *mut u64, v: u64) { unsafe { pci::pci_store(p, v) } }
              #[unsafe(no_mangle)] pub unsafe fn check_pci_store_block(p: *mut u64, s: *const u64) {
-                 unsafe { barriers::pci_store_block(p, s) } }\n"
+                 unsafe { pci::pci_store_block(p, s) } }\n"
         }
         _ => "",
     };
@@ -104,6 +104,9 @@ fn assembly(target: &str, arch: &str, barriers: &Path) -> String {
     source += &module("barriers", barriers);
     if !routines(arch).is_empty() {
         source += &module("routines", format!("src/arch/copy/{arch}/instructions.rs").as_ref());
+    }
+    if arch == "s390x" {
+        source += &module("pci", "src/arch/pci.rs".as_ref());
     }
     source += &functions(arch);
     std::fs::write(&input, source).unwrap();

@@ -163,6 +163,8 @@ compile_error!("blueflame does not know this CPU's barriers towards a DMA device
 #[cfg(target_arch = "s390x")]
 mod mio;
 #[cfg(target_arch = "s390x")]
+mod pci;
+#[cfg(target_arch = "s390x")]
 pub use mio::{enable_pci_instructions, mmio_copy64, mmio_write64};
 
 #[cfg(target_arch = "aarch64")]

@@ -129,6 +129,6 @@ mod tests {
         let error = signatures("queue pair", c"PATH", false).expect_err("every test has a path");
         assert!(error.to_string().contains("the environment variable PATH"), "{error}");
         let error = signatures("queue pair", ABSENT, true).expect_err("nobody has set it");
-        assert!(error.to_string().ends_with("alone; set it"), "{error}");
+        assert!(error.to_string().ends_with("is set; set it"), "{error}");
     }
 }
