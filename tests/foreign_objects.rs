@@ -176,5 +176,8 @@ fn completions_never_go_to_a_queue_of_another_open() {
     let [own, given] = ["mlx5_0", "mlx5_0 opened again"].map(|name| Kit::new(name, "mlx5_0"));
     let error = own.pair::<Rc>(&given, &given).expect_err("refused");
     let text = error.to_string();
-    assert!(text.contains("queue pair") && text.contains("completion queue") && text.contains("another open"), "{text}");
+    assert!(
+        text.contains("queue pair") && text.contains("completion queue") && text.contains("another open"),
+        "{text}"
+    );
 }

@@ -18,7 +18,9 @@ use crate::error::Error;
 /// same key with `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`. It gives access to nothing at first.
 ///
 /// ```no_run
-/// # use blueflame::wqe::{BlockSignature, Fence, KeyRights};
+/// # use blueflame::wqe::formats::BlockSignature;
+/// # use blueflame::wqe::Fence;
+/// # use blueflame::wqe::keys::KeyRights;
 /// # use blueflame::{PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
 /// # use blueflame_devx::object::SignatureKey;
 /// /// Writes data to the peer, of whatever signatures in memory and on the wire, where it has `bytes`.
