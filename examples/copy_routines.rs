@@ -69,14 +69,15 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     routine.dispatch(Trading { register: register()?, hca, window, sq, cq })?
 }
 
-/// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece; this device, which
-/// looks at its registers after a whole slice, finds the last two.
+/// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece. This device looks
+/// at its registers only after a whole slice, and finds the last two copies.
 fn probe(
     sq: &mut SendQueue<transport::Rc>,
     cq: &mut CompletionQueue,
     hca: &mut EmbeddedDevice,
 ) -> Result<CopyRoutine, Box<dyn Error>> {
-    // On ordinary memory the one costs what it never costs on a register, and the other faults.
+    // The register here is ordinary memory. There MOVDIR64B has a cost that it never has on a register, and ST64B
+    // faults.
     let routines = CopyRoutine::available().filter(|r| !matches!(r, CopyRoutine::Movdir64b | CopyRoutine::St64b));
     let start = Instant::now();
     let probe = sq.probe(cq, routines, || start.elapsed().as_nanos() as u64, || hca.run_until_idle())?;
@@ -86,7 +87,7 @@ fn probe(
     Ok(probe.pick())
 }
 
-/// What the main loop works on.
+/// The objects of the main loop.
 struct Trading {
     hca: EmbeddedDevice,
     window: Buffer,

@@ -6,8 +6,8 @@
 //! dc_pingpong --local          # both
 //! ```
 //!
-//! The two find each other as those of `ud_pingpong` do, and tell each other the numbers of their targets; rdma-core
-//! has no such program. What goes to and fro, and how it is verified, is `common/pingpong`.
+//! The two sides find each other like those of `ud_pingpong`, and exchange the numbers of their targets. rdma-core has
+//! no such program. `common/pingpong` holds the exchange and its verification.
 //!
 //! Exit codes are those of `rc_pingpong`.
 

@@ -8,7 +8,7 @@
 //! rc_pingpong --local          # both
 //! ```
 //!
-//! What goes to and fro, and how it is verified, is `common/pingpong`; `devx_pingpong` makes its queues in another way.
+//! `common/pingpong` holds the exchange and its verification; `devx_pingpong` makes its queues in another way.
 //!
 //! Exit code: 0 when all went well, 1 for a failure of setup or transport, 2 for a wrong call, 3 when data was wrong, 4
 //! when the peer fell silent.

@@ -1,15 +1,15 @@
-//! Why memory is registered before the I/O path: what a registration costs, beside a buffer of memory registered at
-//! start.
+//! Shows why programs register memory before the I/O path: it compares the cost of a registration with that of a buffer
+//! from memory registered at start.
 //!
 //! ```text
 //! registration                    # a table, 4 KiB to 256 MiB
 //! registration --max-bytes 1048576 --json
 //! ```
 //!
-//! Registers and deregisters memory of each size, on base pages and on huge pages, touched before or not: what nobody
-//! has touched, the kernel has to find and to clear while it registers. Beside it, in the same rounds, takes a buffer
-//! of that size from a [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians;
-//! they depend on the machine and its kernel, so compare the ratios, which are of one round each.
+//! Registers and deregisters memory of each size, on base pages and on huge pages, touched before or not. The kernel
+//! has to find and to clear untouched pages while it registers them. In the same rounds, the program takes a buffer of
+//! that size from a [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians; they
+//! depend on the machine and its kernel, so compare the ratios, which are of one round each.
 //!
 //! It moves no data: any device of libibverbs will do. Under `softhca-run` no kernel pins pages, so that a registration
 //! costs little there; in a guest (`./run guest`) and on a NIC it is Linux that registers.
@@ -26,7 +26,7 @@ use common::Failure;
 use memmap2::{Advice, MmapMut, MmapOptions};
 use serde::Serialize;
 
-/// What ibv_reg_mr costs, beside taking a buffer from a registered pool.
+/// Compares the cost of ibv_reg_mr with that of taking a buffer from a registered pool.
 #[derive(Parser)]
 #[command(version)]
 struct Options {
@@ -132,7 +132,7 @@ fn cases_of(pd: &ProtectionDomain, bytes: usize, rounds: u32) -> Result<Vec<Case
     Ok(cases)
 }
 
-/// Deregisters memory. Its pages are unmapped with it, which is part of what the path would pay.
+/// Deregisters memory and unmaps its pages: the I/O path would pay for both.
 fn deregister(buffer: Buffer) -> Duration {
     let start = Instant::now();
     drop(buffer);

@@ -8,8 +8,8 @@
 //! ud_pingpong --local          # both
 //! ```
 //!
-//! A datagram that is lost is not sent again, so on a bad network both sides fall silent. What goes to and fro, and how
-//! it is verified, is `common/pingpong`.
+//! A lost datagram is not sent again, so on a bad network both sides fall silent. `common/pingpong` holds the exchange
+//! and its verification.
 //!
 //! Exit codes are those of `rc_pingpong`.
 

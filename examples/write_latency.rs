@@ -54,7 +54,7 @@ struct Options {
     report: ReportOptions,
 }
 
-/// What the client prints of a size with `--json`.
+/// The client's output for one size with `--json`.
 #[derive(Serialize)]
 struct Line {
     bytes: u32,
@@ -208,7 +208,7 @@ impl Side {
         }
     }
 
-    /// Waits until the peer has written `mark`, or [`END`], to the last byte of its message; what it wrote.
+    /// Waits until the peer has written `mark`, or [`END`], to the last byte of its message, and returns that byte.
     fn wait(&mut self, size: usize, mark: u8) -> Result<u8, Failure> {
         let (mut spins, begin) = (0_u32, Instant::now());
         let seen = loop {

@@ -1,10 +1,9 @@
-//! Objects that another library made, driven by this crate: a context, a protection domain, a completion channel, a
-//! completion queue, a shared receive queue and queue pairs of `rdma-sys`, as a program has them that used libibverbs
-//! so far.
+//! This crate drives objects that another library made. `rdma-sys` makes a context, a protection domain, a completion
+//! channel, a completion queue, a shared receive queue and queue pairs, as in a program that used libibverbs so far.
 //!
-//! `others/` has the same with `sideway` and with `ibverbs-sys`, in a package of its own, for building those takes
-//! cmake. Their types are of other names for the same structures of C, so that each pointer is cast, and that is all:
-//! `traffic.rs`, what comes after adoption, is the same file for all three.
+//! `others/` does the same with `sideway` and with `ibverbs-sys`. It is a separate package, because building those
+//! crates takes cmake. Their types are other names for the same C structures, so each pointer is cast. Nothing else
+//! differs: all three programs share `traffic.rs`, the code after adoption.
 
 mod traffic;
 
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
     common::exit("adopt", run(&options))
 }
 
-/// What the other library made. Nothing of it is this crate's to destroy.
+/// The objects of the other library. This crate destroys none of them.
 struct Foreign {
     context: NonNull<sys::ibv_context>,
     pd: NonNull<sys::ibv_pd>,
@@ -69,7 +68,7 @@ impl Foreign {
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        // SAFETY: in the order in which verbs asks for it; what this crate had of them is gone.
+        // SAFETY: in the order that verbs requires; this crate's values over these objects are gone.
         let returned = unsafe {
             [
                 sys::ibv_destroy_qp(self.qp.as_ptr()),
@@ -108,8 +107,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     // Dropped last of all: it was made first.
     let foreign = Foreign::new(options)?;
     // ANCHOR: adopt
-    // SAFETY: all of it lives longer than what is made here, and nobody else posts, polls, arms or rings: `foreign` is
-    // only dropped. The queue pair is the only one of its context, so its doorbell register is its own.
+    // SAFETY: all of it outlives the values made here, and no other code posts, polls, arms or rings: `foreign` is only
+    // dropped. The queue pair is the only one of its context, so its doorbell register is its own.
     let (device, pd, channel, mut cq, mut srq, mut pair) = unsafe {
         (
             adopt_context(foreign.context)?,

@@ -1,5 +1,5 @@
-//! What comes after adoption, whichever crate made the objects: the queue pair is connected with itself, and memory of
-//! the foreign protection domain is written and read back.
+//! The code after adoption, the same for every crate that made the objects. It connects the queue pair with itself,
+//! then writes and reads back memory of the foreign protection domain.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::{SendQueue, WrId, transport, wqe};
 
-/// Longer than what the device puts into a completion instead of the buffer, as other libraries' queue pairs let it (64
-/// bytes).
+/// Longer than 64 bytes. Other libraries' queue pairs let the device put shorter messages into the completion instead
+/// of the buffer.
 const MESSAGE: &[u8; 96] =
     b"written through the queues of one crate, into memory of another crate's protection domain -- 96.";
 

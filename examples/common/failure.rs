@@ -1,4 +1,4 @@
-//! What can go wrong, and the exit code that tells it.
+//! The ways to fail, with the exit code of each.
 
 use std::error::Error;
 use std::fmt;

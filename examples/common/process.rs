@@ -9,8 +9,8 @@ use crate::Failure;
 pub struct Process(Child);
 
 impl Process {
-    /// Starts this program with other arguments. What it prints is kept for [`finish`](Self::finish); what it complains
-    /// of is shown.
+    /// Starts this program with other arguments. Its standard output is kept for [`finish`](Self::finish); its standard
+    /// error is shown.
     ///
     /// # Errors
     /// It cannot be started.
@@ -33,8 +33,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for its end, which must be a good one; what it printed. Not for programs that print more than a pipe
-    /// holds.
+    /// Waits until it exits with code 0 and returns its output. Not for programs that print more than a pipe holds.
     ///
     /// # Errors
     /// Any other exit code than 0.

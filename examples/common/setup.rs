@@ -87,7 +87,7 @@ impl Setup {
         Ok((device, path))
     }
 
-    /// Meets the peer over TCP and runs `side` as what the options say: the server, the client, or both in two threads.
+    /// Meets the peer over TCP and runs `side` in the role of the options: server, client, or both in two threads.
     ///
     /// # Errors
     /// No meeting, or what `side` fails with; of two that fail the client's.

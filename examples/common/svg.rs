@@ -51,7 +51,7 @@ pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(
         text(&area, &format!("{} us", ns / 1000.0), (x, BOTTOM + 18), HPos::Center, 12.0)?;
     }
     for (n, &count) in bars.iter().enumerate().filter(|&(_, &count)| count > 0) {
-        // A pixel at least, for what is rare.
+        // At least one pixel, so that rare values show.
         let corners = [(across(n as f64), up(count).min(BOTTOM - 1)), (across(n as f64 + 1.0) - 1, BOTTOM)];
         area.draw(&Rectangle::new(corners, BAR.filled())).map_err(broken)?;
     }
@@ -59,7 +59,7 @@ pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(
         let ns = times.value_at_quantile(quantile).max(1);
         let (x, y) = (across(bar(ns as f64)), TOP - 28 + 14 * n as i32);
         line(&area, (x, y), (x, BOTTOM), INK)?;
-        // To the left where there is no room to the right.
+        // The label is left of its line if the right side has no room.
         let (side, gap) = if x < RIGHT - 120 { (HPos::Left, 4) } else { (HPos::Right, -4) };
         text(&area, &format!("{name} {:.2} us", us(ns)), (x + gap, y), side, 12.0)?;
     }
@@ -79,7 +79,7 @@ fn line(area: &Area<'_>, from: (i32, i32), to: (i32, i32), color: RGBColor) -> R
 }
 
 fn text(area: &Area<'_>, text: &str, at: (i32, i32), side: HPos, pixels: f64) -> Result<(), Failure> {
-    // The backend divides sizes by 1.24, to turn what a font calls its size into CSS pixels.
+    // The backend divides sizes by 1.24, to turn the nominal size of a font into CSS pixels.
     let style =
         TextStyle::from(("sans-serif", pixels * 1.24).into_font()).color(&INK).pos(Pos::new(side, VPos::Center));
     area.draw(&Text::new(text.to_owned(), at, style)).map_err(broken)

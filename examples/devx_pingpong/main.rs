@@ -29,7 +29,7 @@ use queues::Devx;
 struct Options {
     #[command(flatten)]
     pingpong: PingPongOptions,
-    /// With --local: who makes the server's queues
+    /// With --local: the maker of the server's queues
     #[arg(long, value_enum, default_value_t = Maker::Devx, requires = "local")]
     peer: Maker,
 }

@@ -20,7 +20,7 @@ pub(crate) struct Devx {
     cq: OwnedCq,
     pair: QueuePair<transport::Rc>,
     channel: Option<EventChannel>,
-    /// What the other side of the exchange has registered is of use to these queues, too.
+    /// Kept alive for the queues; they use memory that the ping-pong registers in the same protection domain.
     _pd: Pd,
 }
 

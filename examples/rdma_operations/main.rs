@@ -85,7 +85,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
     // RDMA_RC_example answers one READ at a time.
     (path.max_rd_atomic, path.max_dest_rd_atomic) = (1, 1);
 
-    // The two buffers: what peers may reach, and what is only for this side.
+    // Two buffers: peers may reach the first, only this side uses the second.
     let pd = device.protection_domain()?;
     let mut pool = Pool::new(&pd, 4096, Access::ALL)?;
     let (mut shared, mut private) = (pool.take(BUFFER)?, pool.take(BUFFER)?);
@@ -230,7 +230,7 @@ impl Queues {
             // ANCHOR: wait
             match (&self.channel, armed) {
                 (None, _) => std::thread::yield_now(),
-                // What completes from here on raises an event; what completed before is found by polling once more.
+                // Later completions raise an event; polling once more finds the earlier ones.
                 (Some(_), false) => {
                     self.cq.arm(Notify::Any);
                     armed = true;

@@ -18,7 +18,7 @@ use crate::{DEPTH, Options};
 /// How long the server may take to come back.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the client prints with `--json`.
+/// The client's output with `--json`.
 #[derive(Serialize)]
 struct Report {
     /// Completed with success.
@@ -35,11 +35,11 @@ struct Death {
     lost: usize,
     /// The number that the next connection begins with.
     resumed_at: u64,
-    /// From the last success to the next connection.
+    /// Milliseconds between the last success and the next connection.
     silent_ms: f64,
 }
 
-/// What sends, over one connection after the other.
+/// The sending side, over one connection after the other.
 struct Client {
     pair: QueuePair<transport::Rc>,
     cq: OwnedCq,

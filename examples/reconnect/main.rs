@@ -1,5 +1,5 @@
-//! A peer that dies, and what follows: the error is seen, every request is accounted for, and the same queue pair is
-//! connected anew. What was lost is sent again.
+//! Recovery from a peer that dies. The client sees the error, accounts for every request, connects the same queue pair
+//! again, and repeats the lost requests.
 //!
 //! ```text
 //! reconnect                  # the server; kill it and start it again while the client runs
@@ -7,8 +7,8 @@
 //! reconnect --local          # the client, and servers as processes, of which the first is killed
 //! ```
 //!
-//! The client SENDs numbers. A message whose completion was a success has arrived; of the others nobody knows, so the
-//! next connection begins with the first of them: each number arrives at least once, and in order.
+//! The client SENDs numbers. A message whose completion was a success has arrived. The others may have arrived or not,
+//! so the next connection begins with the first of them: each number arrives at least once, and in order.
 
 mod client;
 mod server;

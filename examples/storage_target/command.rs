@@ -1,4 +1,4 @@
-//! What an initiator asks for.
+//! The command that an initiator sends.
 
 use blueflame::Remote;
 

@@ -18,7 +18,7 @@ use crate::command::{BLOCKS, Command};
 /// How long the target may be silent.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an initiator did.
+/// The result of an initiator's run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Outcome {
     number: u32,
@@ -38,7 +38,7 @@ impl fmt::Display for Outcome {
 struct Slot {
     buffer: Buffer,
     command: Command,
-    /// What the block was filled with by the last write.
+    /// The byte with which the last write filled the block.
     fill: u8,
     begin: Instant,
 }
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
         .map(|n| {
             let buffer = pool.take(size)?;
             let memory = buffer.remote();
-            // Each initiator has blocks of its own, one for each slot: so what is read must be what was written last.
+            // Each initiator has its own blocks, one for each slot, so a read must return the bytes of the last write.
             let command = Command { write: false, block: options.number * BLOCKS + n, tag: n as u16, memory };
             Ok(Slot { buffer, command, fill: 0, begin: Instant::now() })
         })
@@ -124,13 +124,13 @@ fn next(sq: &mut Owned<SendQueue<transport::Rc>, Qp>, slot: &mut Slot, round: u6
     if slot.command.write {
         slot.fill = round as u8;
     }
-    // Before a read, what is not right: what is found must have come from the target.
+    // Before a read, fill the buffer with a wrong byte, so that right bytes can only come from the target.
     slot.buffer.fill(if slot.command.write { slot.fill } else { !slot.fill });
     slot.begin = Instant::now();
     Ok(sq.post(&wqe::send().inline(&slot.command.to_bytes()).signaled(WrId(0)))?)
 }
 
-/// Whether a read has brought what was written; its bytes.
+/// Checks that a read brought the bytes of the last write, and returns their count.
 fn compare(slot: &Slot) -> Result<u64, Failure> {
     let mut bytes = vec![0; slot.buffer.len()];
     slot.buffer.read(0, &mut bytes);

@@ -1,4 +1,4 @@
-//! What the target does with completions: commands come in, blocks and answers go out.
+//! The target's handling of completions: commands come in, blocks and answers go out.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;

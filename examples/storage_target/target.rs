@@ -23,7 +23,7 @@ const SENDS: u32 = 4;
 /// How long the kernel may take to tell that a queue pair has left the shared receive queue.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What other threads tell the target, and are told.
+/// State shared between the target and other threads.
 #[derive(Default)]
 pub(crate) struct Control {
     pub(crate) stop: AtomicBool,
@@ -91,8 +91,8 @@ impl Target {
         Ok(self.service.deaths)
     }
 
-    /// Ends a session while the others go on: its queue pair is as new then, and what it had of the shared queue is
-    /// back.
+    /// Ends a session while the others go on. Afterwards its queue pair is as new, and the shared queue has its
+    /// receives back.
     fn leave(&mut self, session: Session) -> Result<(), Failure> {
         let Self { cq, service, events, spare } = self;
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! Runs each program for a moment and looks at what it says.
+//! Runs each program for a moment and checks its output.
 //!
 //! Output and exit codes of the examples belong here. The crate's own behaviour belongs in `tests` of the workspace.
 //!
@@ -39,12 +39,13 @@ impl Drop for Server {
     }
 }
 
-/// Runs the client of a program against a server of it, two processes; both must succeed. What the client prints.
+/// Runs the client of a program against its server, as two processes that must succeed. Returns the client's output.
 fn client(program: &str, args: &str) -> String {
     pair(program, (program, "localhost"), args)
 }
 
-/// Runs a client, with its arguments before those of both, against a server; both must succeed. What the client prints.
+/// Runs a client, with its arguments before those of both, against a server; both must succeed. Returns the client's
+/// output.
 fn pair(server: &str, (client, first): (&str, &str), args: &str) -> String {
     let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a port").port();
     let port = format!("-p{free}");
@@ -67,7 +68,7 @@ fn pair(server: &str, (client, first): (&str, &str), args: &str) -> String {
     panic!("the server {server} does not listen");
 }
 
-/// What it prints with `--json`.
+/// The program's output with `--json`.
 fn json(program: &str, args: &str) -> Value {
     let said = run(program, &format!("{args} --json"));
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{program} {args}: {error} in {said:?}"))
@@ -142,7 +143,7 @@ fn devx_pingpong() {
         assert_eq!((&report["messages"], &report["bytes_verified"]), (&200.into(), &300_000.into()));
         assert_eq!(report["queues"], "DevX", "{report}");
     }
-    // The peer cannot tell who has made the queues, nor can rdma-core's program.
+    // The peer cannot tell which library made the queues; rdma-core's program cannot tell it either.
     let both = format!("-n 100 -s 3000 {}", gid_of_the_c_tool());
     assert!(pair(devx, (verbs, "localhost"), &both).contains("queues by verbs: 200 messages"));
     assert!(pair(verbs, (devx, "localhost"), &both).contains("queues by DevX: 200 messages"));

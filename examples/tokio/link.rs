@@ -91,7 +91,7 @@ pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionCh
     // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.
     let channel = unsafe { AsyncFd::register(channel) }.map_err(Error::from)?;
     loop {
-        // Armed first and then found empty: what comes from here on raises an event.
+        // Armed first and then found empty: any later completion raises an event.
         cq.arm(Notify::Any);
         while cq.poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
         let mut ready = channel.readable().await?;

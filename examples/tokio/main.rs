@@ -57,7 +57,7 @@ struct Options {
     report: ReportOptions,
 }
 
-/// What the client prints with `--json`.
+/// The client's output with `--json`.
 #[derive(Serialize)]
 struct Report {
     round_trips: u64,

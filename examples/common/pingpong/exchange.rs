@@ -13,7 +13,7 @@ use crate::Failure;
 /// An endpoint as the C tool writes it: `LLLL:QPQPQP:PSNPSN:GID`, hexadecimal, with the C string's final zero byte.
 const MESSAGE_BYTES: usize = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
 
-/// What the client says when it has read the server's message; again a C string.
+/// The client's answer after it has read the server's message; again a C string.
 const DONE: &[u8; 5] = b"done\0";
 
 fn to_message(endpoint: &Endpoint) -> [u8; MESSAGE_BYTES] {

@@ -1,9 +1,9 @@
-//! Ping-pong over a reliable connection, whoever has made its queues, by datagrams or by dynamic connections: with the
-//! options, the TCP exchange and the messages of `ibv_rc_pingpong` and `ibv_ud_pingpong`, which may be the other side.
+//! Ping-pong over a reliable connection, by datagrams or by dynamic connections, on queues of any maker. Options, TCP
+//! exchange and messages are those of `ibv_rc_pingpong` and `ibv_ud_pingpong`, so either C tool may be the peer.
 //!
-//! Every message is verified. Message k carries a pattern of k, and either side sends back what it was sent: the C tool
-//! does so by nature, for it receives into the buffer it sends from. The first byte of each page is zero, which is what
-//! the C server's `-c` looks for.
+//! Every message is verified. Message k carries pattern k, and the server sends each message back. The C tool does so
+//! by nature, for it receives into the buffer that it sends from. The first byte of each page is zero, because the C
+//! server's `-c` checks that byte.
 
 mod datagrams;
 mod dynamic;
@@ -68,13 +68,13 @@ pub struct PingPongOptions {
 
 /// A queue pair and its completion queue.
 pub trait Queues {
-    /// What carries the messages.
+    /// The transport of the messages.
     type Transport: Transport;
     /// How its doorbell register is used.
     type Register: Register;
     /// Bytes in front of each message received.
     const HEADER: usize = 0;
-    /// Who has made them.
+    /// The library that made the queues.
     const MADE_BY: &'static str;
 
     /// The queues.

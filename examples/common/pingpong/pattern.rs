@@ -1,8 +1,8 @@
-//! What messages are made of, so that a wrong byte shows.
+//! The pattern of the messages: it makes a wrong byte show.
 
 use crate::Failure;
 
-/// What the C tool fills its buffer with.
+/// The byte with which the C tool fills its buffer.
 const C_FILL: u8 = 0x7b;
 /// Bytes per page of the C tool's machine: where its `-c` marks the message.
 const C_PAGE: usize = 4096;
@@ -18,10 +18,10 @@ pub(super) fn fill_pattern(k: u32, message: &mut [u8]) {
     message.iter_mut().step_by(C_PAGE).for_each(|first| *first = 0);
 }
 
-/// Whether this is what a C client begins with: its fill, and with `-c` a zero at the start of each page.
+/// Whether this is the first message of a C client: its fill byte, and with `-c` a zero at the start of each page.
 pub(super) fn is_c_fill(message: &[u8]) -> bool {
     let fill = |(place, &byte): (usize, &u8)| byte == C_FILL || (place % C_PAGE == 0 && byte == 0);
-    // Of a message of one byte nothing but the mark is left, and zero is ours.
+    // A message of one byte has room for the mark only; a lone zero counts as this crate's pattern.
     message.iter().enumerate().all(fill) && message != [0]
 }
 

@@ -1,4 +1,4 @@
-//! Where requests go that carry their address with them: datagrams, and what an initiator of dynamic connections sends.
+//! Destinations of requests that carry their address: datagrams, and requests of initiators of dynamic connections.
 
 use blueflame::Sge;
 use blueflame::db::Register;
@@ -14,7 +14,7 @@ use crate::Failure;
 /// The other side, in the shortest form there is: `N` with an address vector of 16 bytes, `F` with one of 48.
 pub(super) enum Peer<N, F> {
     Near(N),
-    /// With the handle, which keeps what the kernel knows of the way.
+    /// With the address handle, which keeps the kernel's record of the path alive.
     Far {
         to: F,
         _handle: AddressHandle,

@@ -8,7 +8,7 @@ use crate::{Failure, Latencies, Percentiles, ReportOptions, Role};
 /// The outcome.
 pub(super) struct Report {
     role: &'static str,
-    /// Who has made them.
+    /// The library that made the queues.
     queues: &'static str,
     size: u32,
     iters: u32,
@@ -19,7 +19,7 @@ pub(super) struct Report {
     pub(super) round_trips: Latencies,
 }
 
-/// What `--json` prints: times in microseconds.
+/// The output of `--json`, with times in microseconds.
 #[derive(Serialize)]
 struct Line {
     role: &'static str,

@@ -12,14 +12,14 @@ use super::report::Report;
 use super::{Parts, PingPongOptions, Queues};
 use crate::{Failure, Role};
 
-/// What the peer's messages are to be.
+/// The messages that this side expects from the peer.
 #[derive(Clone, Copy, PartialEq)]
 enum Peer {
     /// A server does not know its client before the first message.
     Unknown,
-    /// Sends message k as its k-th: our client, and whatever server, for a server sends back what it gets.
+    /// Sends message k as its k-th: this crate's client, and any server, because a server sends back each message.
     Counts,
-    /// Begins with its own fill and then sends back what it got, one behind: the C client.
+    /// Begins with its own fill, then sends back each message it received, one behind: the C client.
     LagsBehind,
 }
 
@@ -146,7 +146,7 @@ impl<Q: Queues> PingPong<Q> {
                 self.peer = if is_c_fill(&self.arrived) { Peer::LagsBehind } else { Peer::Counts };
             }
             match (self.peer, k) {
-                // What the first message of a C client is was just found out.
+                // `is_c_fill` has just checked the first message of a C client.
                 (Peer::LagsBehind, 0) => {}
                 (Peer::LagsBehind, k) => compare(k, k - 1, &self.arrived, &mut self.expected)?,
                 _ => compare(k, k, &self.arrived, &mut self.expected)?,
@@ -181,7 +181,7 @@ impl<Q: Queues> PingPong<Q> {
                 return Ok((side, tag));
             }
             match self.events {
-                // Armed and found empty: what comes from here on raises an event.
+                // Armed and then found empty: any later completion raises an event.
                 true if idle > 0 => {
                     if !self.queues.wait_for_event(self.timeout)? {
                         return Err(Failure::Silence(self.timeout));

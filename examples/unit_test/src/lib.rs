@@ -1,6 +1,6 @@
-//! A small crate as its users have it: it writes orders into an exchange's memory by RDMA, and takes the queues from
-//! whoever makes them. `tests/orders.rs` makes them on the software device, with `blueflame-testkit` as a
-//! dev-dependency: `cargo test` needs no NIC, no driver and no libibverbs.
+//! A small crate like one that uses blueflame: it writes orders into an exchange's memory by RDMA, over queues that its
+//! caller makes. `tests/orders.rs` makes them on the software device, with `blueflame-testkit` as a dev-dependency:
+//! `cargo test` needs no NIC, no driver and no libibverbs.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use blueflame::{CompletionQueue, PostError, Remote, RetireError, SendQueue, WrId
 /// An order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// What the exchange calls it by.
+    /// The exchange's name for the order.
     pub id: u64,
     /// In ticks.
     pub price: u32,

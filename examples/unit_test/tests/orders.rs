@@ -28,7 +28,7 @@ fn orders_arrive_each_at_its_place() {
         let place = id as usize * Order::BYTES;
         assert_eq!(exchange.to_vec(place..place + Order::BYTES), order(id).to_bytes());
     }
-    // The device watches the driver, too: what a real one would silently do wrong then, it reports.
+    // The device also watches the driver: it reports mistakes with which a real device would silently go wrong.
     assert_eq!(pair.complaints(), []);
 }
 
@@ -86,7 +86,7 @@ fn an_order_that_the_exchange_refuses_is_named() {
     let refused = gateway.poll(&mut pair.near.cq, &mut pair.near.sq).expect_err("a wrong key");
     assert!(matches!(refused, GatewayError::Refused { id: 41, .. }), "{refused}");
     assert!(refused.to_string().contains("IBV_WC_REM_ACCESS_ERR"), "{refused}");
-    // The connection is lost, and what was behind the order is flushed.
+    // The connection is lost, and the requests behind the order are flushed.
     let flushed = gateway.poll(&mut pair.near.cq, &mut pair.near.sq).expect_err("flushed");
     assert!(matches!(flushed, GatewayError::Refused { id: 42, .. }), "{flushed}");
     assert_eq!(exchange.to_vec(..16), [0; 16]);

@@ -22,8 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.setup_qp_type(QueuePairType::ReliableConnection).setup_max_send_wr(16).setup_max_inline_data(64);
     let qp = builder.setup_send_cq(cq.clone()).setup_recv_cq(cq.clone()).build()?;
 
-    // SAFETY: declared before what is made of them, so they are dropped after it; sideway does not post, poll or arm
-    // here, and the queue pair is the only one of its context.
+    // SAFETY: declared before the values made of them, so they are dropped after those; sideway does not post, poll or
+    // arm here, and the queue pair is the only one of its context.
     let (device, domain, mut queue, mut pair) = unsafe {
         (
             adopt_context(context.context().cast())?,
