@@ -1,5 +1,5 @@
-//! The pages of the repository: every link of every page leads to a file and to a heading, every page of `docs` is in
-//! the book's table of contents, the code in it is compiled, and a test runs each program that a page tells the reader
+//! Checks the pages of the repository. Every link of every page leads to a file and to a heading. Every page of `docs`
+//! is in the book's table of contents, and its code is compiled. A test runs each program that a page tells the reader
 //! to run.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ impl Page {
             let free = std::iter::once(name.clone()).chain(numbered).find(|name| !self.headings.contains(name));
             self.headings.extend(free);
         }
-        // What is code is no link.
+        // Code contains no links.
         let prose: String = line.split('`').step_by(2).collect();
         let inline = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
         let defined = prose.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target);
@@ -118,7 +118,7 @@ impl Tree {
         fs::read_to_string(self.root.join(path)).ok()
     }
 
-    /// What is wrong, a line each.
+    /// All faults, a line each.
     fn complaints(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (path, page) in &self.pages {
@@ -169,7 +169,7 @@ impl Tree {
         }
     }
 
-    /// What an include of `page` takes in: a part of a program that the page also links.
+    /// Checks an include of `page`: it takes in a part of a program that the page also links.
     fn include(&self, path: &Path, page: &Page, include: &str) -> Result<(), &'static str> {
         let (file, anchor) = include.split_once(':').unwrap_or((include, ""));
         let text = self.text(&beside(path, file)).ok_or("no such file")?;

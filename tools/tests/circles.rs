@@ -1,10 +1,10 @@
-//! No circles: no file of the rooms listed here needs, by names that it states, another file that needs it; nor does
-//! one of the parts that a crate has at its top, folders and files, need another that needs it.
+//! No circles of imports: in the rooms listed here, no file needs another file that needs it, by the names that it
+//! states. The same holds for the parts at the top of a crate, folders and files.
 //!
-//! What counts is what a file names with a path: `use` of any shape, `crate::…`, `super::…`, `child::…`, inside macros,
-//! too. A name that a module hands on counts for the file that defines it. Declaring a module needs nothing of it
-//! (`mod child;`), nor does handing on its names (`pub use child::…`). Calls of methods are unseen. Tests inside files
-//! (`cfg(test)`) do not count.
+//! A file needs whatever file defines a name that it states with a path: `use` of any shape, `crate::…`, `super::…`,
+//! `child::…`, also inside macros. A name that a module hands on counts for the file that defines it. Declaring a
+//! module needs nothing of it (`mod child;`), nor does handing on its names (`pub use child::…`). Calls of methods are
+//! unseen. Tests inside files (`cfg(test)`) do not count.
 //!
 //! Imports between files belong here. Other rules of style belong to clippy and rustfmt.
 
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Crates, by their root files, and the rooms of each that have no circle: folders or files, below the repository's
-/// root. Whoever takes the circle out of a room adds it.
+/// root. After you remove the circle from a room, add the room here.
 const ROOMS: &[(&str, &[&str])] = &[
     ("src/lib.rs", &["src/cq", "src/db", "src/queue", "src/verbs", "src/wqe"]),
     ("decode/src/lib.rs", &["decode/src"]),
@@ -40,14 +40,14 @@ const LAYERED: &[&str] = &[
 /// A module, as the names from the crate's root to it.
 type Module = Vec<String>;
 
-/// A crate's modules and what they name.
+/// A crate's modules and the names that they state.
 #[derive(Default)]
 struct Crate {
     /// All modules, also those inside of files, and the file that each is in.
     modules: BTreeMap<Module, PathBuf>,
-    /// What each module defines.
+    /// The names that each module defines.
     defined: BTreeSet<(Module, String)>,
-    /// What each module imports, by the name that it has there.
+    /// The paths that each module imports, by their names in the module.
     imported: BTreeMap<(Module, String), Vec<String>>,
     /// Modules all of whose names a module imports.
     globs: Vec<(Module, Vec<String>)>,
@@ -196,8 +196,8 @@ impl Crate {
         }
     }
 
-    /// The module that `path`, written in `module`, names (and true), or the one that defines what it names; `None` for
-    /// what is no part of the crate. `depth` ends what goes round.
+    /// Resolves `path`, written in `module`. If it names a module: that module and true; otherwise the module that
+    /// defines the named item, and false. `None` for names from outside the crate. `depth` ends circular re-exports.
     fn home(&self, module: &Module, path: &[String], depth: u32) -> Option<(Module, bool)> {
         let (first, mut rest) = path.split_first()?;
         let mut now = match first.as_str() {
@@ -205,7 +205,7 @@ impl Crate {
             "self" => module.clone(),
             "super" => module.split_last()?.1.to_vec(),
             _ => {
-                // Another crate's name, or one that the language brings, is nobody's here.
+                // Another crate's name, or a name of the language, belongs to no module of this crate.
                 self.step(module, first, depth)?;
                 rest = path;
                 module.clone()
@@ -216,14 +216,14 @@ impl Crate {
                 _ if name == "super" => drop(now.pop()),
                 Some((next, true)) => now = next,
                 Some((next, false)) => return Some((next, false)),
-                // What a macro defines, or a variant.
+                // An item that a macro defines, or a variant.
                 None => return Some((now, false)),
             }
         }
         Some((now, true))
     }
 
-    /// What `name` of `module` is: a module (and true), or something of the module that is given.
+    /// Resolves `name` in `module`: a child module and true, or the module that defines the item, and false.
     fn step(&self, module: &Module, name: &str, depth: u32) -> Option<(Module, bool)> {
         let child: Module = module.iter().cloned().chain([name.to_owned()]).collect();
         if self.modules.contains_key(&child) {
@@ -304,7 +304,7 @@ fn is_visibility(group: &Group) -> bool {
         && matches!(first, Some(TokenTree::Ident(word)) if SCOPES.iter().any(|&scope| word == scope))
 }
 
-/// Whether what follows these tokens is `pub`, or `pub(…)`.
+/// Whether these tokens end with `pub`, or `pub(…)`.
 fn is_public(before: &[TokenTree]) -> bool {
     let is_pub = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "pub");
     match before {
@@ -360,7 +360,7 @@ fn no_file_needs_one_that_needs_it() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Of what lies at the top of the crate with this root file, the part that `file` is in.
+/// The part at the top of the crate with this root file that contains `file`.
 fn part<'a>(root: &Path, file: &'a Path) -> &'a Path {
     let is_top = |part: &&Path| part.parent() == root.parent();
     file.ancestors().find(is_top).unwrap_or(file)
@@ -417,7 +417,7 @@ fn what_a_module_hands_on_counts_for_whoever_defines_it() {
         ("hall/a.rs", "use super::B; pub struct A;"),
     ]);
     assert_eq!(circle, [["hall/a.rs -> hall/b.rs (super::B)", "hall/b.rs -> hall/a.rs (crate::hall::A)"]]);
-    // What it defines itself is its own; children may need that, but not if it needs them.
+    // A module's own definitions belong to it. Its children may need them unless the module needs its children.
     assert!(
         planted(&[
             lib,

@@ -1,4 +1,4 @@
-//! `blueflame decode` as a program: what it prints where, and its exit codes.
+//! `blueflame decode` as a program: its output on each stream, and its exit codes.
 //!
 //! Options, streams and exit codes belong here. The meaning of a dump belongs in `decode/tests`.
 
@@ -87,7 +87,7 @@ fn who_reads_may_stop() {
     assert!(child.wait().expect("ends").success());
 }
 
-/// The example of `docs/howto/decode.md` is what the tool prints.
+/// The tool prints the example of `docs/howto/decode.md`.
 #[test]
 fn the_documentation_is_true() {
     let page = include_str!("../../docs/howto/decode.md");

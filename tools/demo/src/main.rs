@@ -1,8 +1,8 @@
 //! The project's main job, shown: processes exchange verified messages over the software mlx5 device.
 //!
-//! Each row is a server and a client, two processes. Either is this crate's example, over the raw queues that unmodified
-//! libmlx5 created, or rdma-core's own C tool, over libmlx5. What a row says of messages, bytes and times is what this
-//! crate's side measured and checked; the C tool's own check (`-c`) is asked for wherever it takes part.
+//! Each row is a server and a client, two processes. Each process is this crate's example, over the raw queues that
+//! unmodified libmlx5 created, or rdma-core's own C tool, over libmlx5. This crate's side checks the messages and
+//! measures the bytes and times of a row. Where the C tool takes part, it also runs its own check (`-c`).
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ const PAIRS: [Pair; 6] = [
     Pair { server: Program::Operations, client: Program::Operations, strict: false },
 ];
 
-/// What the ping-pong prints with `--json`.
+/// The ping-pong's output with `--json`.
 #[derive(Deserialize)]
 struct Report {
     messages: u64,
@@ -137,7 +137,7 @@ fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What a row shows.
+/// The figures of a row.
 struct Outcome {
     messages: u64,
     bytes_verified: u64,
@@ -156,7 +156,7 @@ fn exchange(options: &Options, pair: &Pair) -> Result<Outcome> {
     let server_said = finish(&mut server.0, "server", deadline)?;
 
     if pair.client == Program::Operations {
-        // Each side verifies what it received; the messages are fixed, and the programs fail if one is not as expected.
+        // Each side verifies its received messages. The messages are fixed, and a program fails if one differs.
         return Ok(Outcome {
             messages: 3,
             bytes_verified: verified_bytes(&[&client_said, &server_said])?,

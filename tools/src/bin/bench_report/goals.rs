@@ -12,7 +12,7 @@ pub(crate) struct Goal {
     pub(crate) bound: Bound,
 }
 
-/// What is to be reached.
+/// The limit that a figure must keep.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     /// The case takes at most so many times what another case of its group does.
@@ -52,7 +52,7 @@ const fn at(id: &'static str, group: &'static str, x: u64, case: &'static str, b
     Goal { id, group, x: Some(x), case, bound }
 }
 
-/// What each goal asks, for readers of the page, in its order there.
+/// The meaning of each goal for readers of the page, in the page's order.
 pub(crate) const MEANINGS: &[(&str, &str)] = &[
     ("P1", "a posted request costs little more than its stores, and one fence less than two"),
     ("P2", "a template, composed once, costs little more than its stores when it is fired"),

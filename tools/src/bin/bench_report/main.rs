@@ -1,4 +1,4 @@
-//! What the benchmarks measured, held against the goals: a table, a summary for programs, and charts.
+//! Compares the benchmarks' figures with the goals: a table, a summary for programs, and charts.
 //!
 //! Nothing is measured here. The benchmark programs and the instruction counter leave files under `measured/`; this
 //! program reads them and needs neither the software device nor the machine on which they ran.

@@ -1,4 +1,4 @@
-//! What was measured: the files that the benchmark programs and the instruction counter leave behind.
+//! The measurements: files that the benchmark programs and the instruction counter leave behind.
 //!
 //! Each program writes one file, of cases that it has measured in turns. The instruction counter writes
 //! `instructions.json`. Any of them may be missing, as a filter leaves programs out; a file that is there and cannot be
@@ -25,7 +25,7 @@ struct Program {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
-    /// What is done, the same for all cases that are compared: `post`.
+    /// The operation, the same for all compared cases: `post`.
     pub(crate) group: String,
     /// How it is done: `typed two fences`.
     pub(crate) case: String,
@@ -41,7 +41,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// What the instruction counter calls the case, and the summary: group, place on the axis, case.
+    /// The case's name in the instruction counter and in the summary: group, place on the axis, case.
     pub(crate) fn name(&self) -> String {
         name(&self.group, self.x, &self.case)
     }
@@ -136,8 +136,8 @@ impl Measurements {
         self.instructions.keys().map(String::as_str)
     }
 
-    /// The floor of a case: the one in its group whose name says nothing, but for the word "floor", that the case's
-    /// does not, and most of what it does. So `floor fields 16` is that of `poll_with(16) fields`.
+    /// The floor of a case. A floor of its group qualifies if the case's name has all words of the floor's name except
+    /// "floor"; the one with the most words wins. So `floor fields 16` is the floor of `poll_with(16) fields`.
     pub(crate) fn floor_of(&self, record: &Record) -> Option<&Record> {
         let wanted = words(&record.case);
         let said = |floor: &Record| {

@@ -1,18 +1,18 @@
-//! What belongs together on a page: which groups share a chart and a table.
+//! The sections of a page: which groups share a chart and a table.
 
 /// A chart, and the table of the same figures.
 pub(crate) struct Section {
     /// Name of the chart's file, without extension.
     pub(crate) file: &'static str,
     pub(crate) title: &'static str,
-    /// What a figure is.
+    /// The unit of a figure.
     pub(crate) unit: &'static str,
     pub(crate) form: Form,
 }
 
 /// How a section is shown.
 pub(crate) enum Form {
-    /// A bar per case, a panel per group: name of the group, and what it is called on the page.
+    /// A bar per case, a panel per group: name of the group, and its title on the page.
     Bars(&'static [(&'static str, &'static str)]),
     /// A line per case of one group over its axis, with the axis' title.
     Lines(&'static str, &'static str),

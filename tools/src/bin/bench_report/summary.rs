@@ -1,4 +1,4 @@
-//! The summary: what was measured, by name, for programs to read.
+//! The summary: all measurements by name, for programs to read.
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::measured::{Measurements, name};
 use crate::verdict::{Figure, all_met};
 
-/// A case. What does not apply or was not measured is null.
+/// A case. A field that does not apply or was not measured is null.
 #[derive(Serialize, Default)]
 pub(crate) struct Entry {
     /// Nanoseconds a message or completion.

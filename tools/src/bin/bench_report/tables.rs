@@ -1,4 +1,4 @@
-//! The tables: goals with what was reached, and everything measured.
+//! The tables: goals with the figures reached, and everything measured.
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::iter::once;
@@ -52,12 +52,12 @@ impl Display for Grid {
     }
 }
 
-/// Every goal, what was measured, and whether it is met.
+/// Every goal, its measured figures, and whether it is met.
 pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
     let mut grid = Grid::new(["", "case", "goal", "ns", "measured", "its floor", "met"], 3);
     for figure in figures {
         let goal = figure.goal;
-        // Beside a ratio, what it is a ratio of; beside a count it would mean nothing.
+        // Show the time from which a ratio comes; beside a count a time would mean nothing.
         let ns = figure.ns.filter(|_| matches!(figure.value, Some(Value::Ratio(_) | Value::Speedup(_))));
         let met = match figure.met() {
             Some(true) => "yes",
@@ -78,7 +78,7 @@ pub(crate) fn goals(figures: &[Figure<'_>]) -> Grid {
     grid
 }
 
-/// A row for each goal: what it asks, and how many of its figures are met.
+/// A row for each goal: its meaning, and how many of its figures are met.
 pub(crate) fn verdicts(figures: &[Figure<'_>]) -> Grid {
     let mut grid = Grid::new(["goal", "what it asks", "figures met"], 2);
     for &(id, meaning) in MEANINGS {
@@ -93,7 +93,7 @@ pub(crate) fn verdicts(figures: &[Figure<'_>]) -> Grid {
     grid
 }
 
-/// The cases that readers ask about first: group, case, and what it is.
+/// The cases that readers ask about first: group, case, and description.
 pub(crate) const HEADLINES: &[(&str, &str, &str)] = &[
     ("post", "typed two fences", "a WRITE of 8 bytes inline, posted by BlueFlame"),
     ("post", "template two fences", "the same, from a template"),
@@ -128,7 +128,7 @@ fn cells(entry: &Entry) -> [String; 4] {
 
 fn value(value: Value) -> String {
     match value {
-        // A digit more than the goal has, so that what is just not met does not look as if it were.
+        // One digit more than the goal has, so that a goal missed by little does not look met.
         Value::Ratio(ratio) => format!("{ratio:.3}×"),
         Value::Speedup(times) => format!("{times:.2}×"),
         Value::Nanoseconds(ns) => format!("{ns:.2} ns"),

@@ -1,4 +1,4 @@
-//! Goals held against what was measured.
+//! Goals compared with measurements.
 use crate::goals::{Bound, Goal};
 use crate::measured::{Measurements, Record, name};
 
@@ -7,10 +7,10 @@ pub(crate) struct Figure<'a> {
     pub(crate) goal: &'a Goal,
     /// Nanoseconds of the case.
     pub(crate) ns: Option<f64>,
-    /// What the goal is about: a ratio, nanoseconds or instructions. Nothing if it was not measured.
+    /// The figure that the goal limits: a ratio, nanoseconds or instructions. `None` if it was not measured.
     pub(crate) value: Option<Value>,
-    /// The same figure of the case's floor, where it is not itself what the case is held against: what a case that
-    /// costs nothing but its stores and loads would reach.
+    /// The same figure of the case's floor: a case that costs only its stores and loads would reach it. `None` where
+    /// the goal itself compares with the floor.
     pub(crate) floor: Option<Value>,
 }
 

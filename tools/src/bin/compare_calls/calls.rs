@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// What was called, and with what: calls of one name can be compared.
+    /// The call and its arguments: calls of one name can be compared.
     pub(crate) name: String,
     /// Its result, or its error.
     pub(crate) result: String,
-    /// What it has written, by attribute; [`RESPONSE`] for what has no attributes.
+    /// The bytes that the call has written, by attribute; [`RESPONSE`] for calls without attributes.
     pub(crate) written: BTreeMap<u32, Vec<u8>>,
 }
 

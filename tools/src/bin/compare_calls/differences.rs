@@ -6,7 +6,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What differs about a call.
+/// The kind of difference between two answers to a call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     /// Only the kernel, or only the object, was called so.
@@ -24,10 +24,10 @@ pub(crate) enum What {
 /// Which bytes, from the first to the one after the last.
 pub(crate) type Bytes = (usize, usize);
 
-/// What the kernel has written, and the object.
+/// The bytes that the kernel has written, then the object's.
 pub(crate) type Values = [Vec<u8>; 2];
 
-/// Who has answered.
+/// The side that has answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     /// Linux.
@@ -107,7 +107,7 @@ fn compare(kernel: &Call, object: &Call, named: &[(Place<'_>, bool)], found: &mu
 }
 
 impl Difference {
-    /// What it is about, without what was said: differences of one kind have the same.
+    /// The difference without its values: equal for all differences of one kind.
     pub(crate) fn kind(&self) -> (String, What) {
         let what = match &self.what {
             What::OnlyOn(side) => What::OnlyOn(*side),

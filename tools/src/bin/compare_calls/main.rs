@@ -1,5 +1,5 @@
-//! Compares what a kernel and the preloaded object have answered to the same programs, as `record.c` of
-//! `softhca/uverbs/tests/calls` has written it down.
+//! Compares the answers of a kernel and of the preloaded object to the same programs, as recorded by `record.c` of
+//! `softhca/uverbs/tests/calls`.
 //!
 //! Exits with 1 if they differ in anything that the list of known differences does not explain.
 

@@ -1,5 +1,6 @@
-//! Names: numbers, keys, descriptors and addresses that the answerer is free to choose. Which it chooses is no fact,
-//! but what is one thing on the kernel is one thing under the object: so the names of a log correspond one to one.
+//! Names: numbers, keys, descriptors and addresses that the answering side is free to choose. The choice is not
+//! compared. But one thing on the kernel is one thing under the object, so the names of the two logs correspond one to
+//! one.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,13 @@ pub(crate) struct Place<'a> {
     pub(crate) attribute: u32,
     /// Its first byte, and the one after its last.
     pub(crate) bytes: (usize, usize),
-    /// What kind of thing it names.
+    /// The kind of thing that it names.
     pub(crate) kind: &'a str,
     /// The call makes the thing.
     pub(crate) is_new: bool,
 }
 
-/// Which name of the object is which of the kernel, by what they name.
+/// Pairs each name of the object with the kernel's, by the kind of thing that they name.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     to_object: BTreeMap<(&'a str, Vec<u8>), Vec<u8>>,

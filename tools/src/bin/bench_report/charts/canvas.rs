@@ -66,7 +66,7 @@ impl<'a> Canvas<'a> {
             Anchor::End => HPos::Right,
         };
         let weight = if face.bold { FontStyle::Bold } else { FontStyle::Normal };
-        // The backend divides sizes by this, to turn what a font calls its size into CSS pixels.
+        // The backend divides sizes by this, to turn the nominal size of a font into CSS pixels.
         let size = f64::from(face.pixels) * 1.24;
         let style = TextStyle::from(("sans-serif", size).into_font().style(weight))
             .color(&face.color)

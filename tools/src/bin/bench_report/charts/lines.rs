@@ -10,7 +10,7 @@ use super::{Family, HEAD, page, tick_label, ticks};
 use crate::measured::Measurements;
 use crate::sections::Section;
 
-/// Top of the plot, its bottom, and the height of what is below it.
+/// Top of the plot, its bottom, and the height of the area below it.
 const TOP: i32 = HEAD + 10;
 const BOTTOM: i32 = TOP + 360;
 const AXES: i32 = 60;

@@ -17,7 +17,7 @@ use crate::measured::{Measurements, Record};
 use crate::sections::{Form, SECTIONS, Section};
 use canvas::{Anchor, Canvas, MARGIN, NOTE, TITLE, WIDTH, width_of};
 
-/// What every chart says.
+/// The note on every chart.
 pub(crate) const CAVEAT: &str = "software device, ordinary memory: no write-combining MMIO involved";
 
 /// Height of a chart's title and unit.
@@ -25,7 +25,7 @@ const HEAD: i32 = 64;
 /// Height of the line below a chart.
 const FOOT: i32 = 36;
 
-/// Who does the work in a case.
+/// The contestant that does the work in a case.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
     Floor,
