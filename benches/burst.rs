@@ -1,4 +1,4 @@
-//! Posting many requests by one doorbell, and polling what they complete; see `common`.
+//! Posting many requests by one doorbell, and polling their completions; see `common`.
 mod common;
 
 use blueflame::wqe;

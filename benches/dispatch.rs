@@ -1,8 +1,8 @@
-//! A completion queue that 64 queue pairs share: what it takes to find whose a completion is.
+//! A completion queue that 64 queue pairs share: the cost of finding the queue pair of a completion.
 //!
-//! Each queue pair has posted four requests, in an order at random, and every completion retires its request. One slice
-//! is 192 completions, polled sixteen a call, after 64 that are not timed, one of each queue pair; the rest as in
-//! `common`.
+//! The queue pairs have posted four requests each, in random order, and every completion retires its request. One slice
+//! is 192 completions, polled sixteen a call. Before it, 64 completions are not timed, one of each queue pair. The rest
+//! is as in `common`.
 mod common;
 
 use std::collections::{BTreeMap, HashMap};
@@ -115,7 +115,7 @@ impl Find for One {
     }
 }
 
-/// Known beforehand, which a program cannot: what the queue pairs cost without being looked for.
+/// The queue pair is known beforehand, which a program cannot know: the cost without a search.
 struct Known {
     pairs: Vec<Pair>,
     order: Vec<usize>,
@@ -186,7 +186,7 @@ impl Find for UserIndex {
     }
 }
 
-/// A case: what it is called, and a slice of it, whose nanoseconds a completion it returns.
+/// A case: its name, and a function that runs a slice and returns nanoseconds a completion.
 type Case = (&'static str, Box<dyn FnMut(&Clock) -> f64>);
 
 fn case<F: Find + 'static>(name: &'static str, (mut shared, pairs): (Shared, F)) -> Case {
@@ -267,8 +267,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
-    // measured.
+    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word selects the cases.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

@@ -23,8 +23,8 @@ use common::ours::{Ours, exclusive, ours, remote, shared, tag};
 use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
-/// Queues of which each has one request that only needs its doorbell: what is used of as many stays in the first-level
-/// cache.
+/// Queues that each have one request that only needs its doorbell. The memory that so many queues use stays in the
+/// first-level cache.
 const STAGED_QUEUES: usize = 64;
 const STAGED: Shape = Shape { entries: 64, ..SMALL };
 
@@ -265,7 +265,7 @@ fn addressed(bench: &mut Bench) {
         .measure(bench);
 }
 
-/// One request by an 8-byte doorbell, 8 bytes inline or one entry: what a register without BlueFlame takes.
+/// One request by an 8-byte doorbell, 8 bytes inline or one entry, as with a register without BlueFlame.
 fn doorbell(bench: &mut Bench) {
     Group::new("post doorbell", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", floor(SMALL, |sq, n| sq.post_eight::<true>(&sq.inline(MESSAGES.get(n), true))))

@@ -56,8 +56,8 @@ fn wr(theirs: &mut Theirs, n: u64) {
     theirs.wr(n, 1, |_| SIGNALED, set_inline);
 }
 
-/// One message to each queue, and again. The first time round brings into the caches what all of them use: it is not
-/// timed.
+/// One message to each queue, and again. The first round is not timed: it brings the memory of all queues into the
+/// caches.
 fn many_queues(bench: &mut Bench, queues: usize) {
     const SHAPE: Shape = Shape { entries: 64, ..SMALL };
     let rounds = (ENTRIES / queues).clamp(4, SHAPE.entries);

@@ -1,10 +1,10 @@
 //! A thousand peers: by as many reliable connections, or by one initiator of dynamic connections and a target at each
-//! peer. What it takes to send each of them a WRITE of 8 bytes, and to retire it; and the memory of this side.
+//! peer. Measures the time to send each peer a WRITE of 8 bytes and to retire it, and the memory of this side.
 //!
-//! All is completed at once by the device (`softhca-run --sink`), so the figures are the CPU's part: which lines of
-//! memory it goes through. What a NIC does when a request is for another target than the one before is not in them. One
-//! slice is a message to each peer, in an order at random: 250 at a time are posted with a doorbell each, then
-//! completed (not timed), then polled; the rest as in `common`.
+//! The device completes all requests at once (`softhca-run --sink`), so the figures are the CPU's part: the cache lines
+//! that it goes through. They do not include a NIC's work when a request has another target than the one before. One
+//! slice is a message to each peer, in random order. 250 messages at a time are posted with a doorbell each, then
+//! completed (not timed), then polled. The rest is as in `common`.
 mod common;
 
 use std::collections::BTreeMap;
@@ -261,8 +261,8 @@ impl Way for Theirs {
     #[inline(always)]
     fn post(&mut self, peer: usize, data: &[u8; 8]) {
         let (ex, at) = (self.ex, place(peer));
-        // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in;
-        // so are the handles; the data is copied before the call returns.
+        // SAFETY: the queue pair is alive and was created with this operation, whose functions libmlx5 has filled in.
+        // The handles are alive. The data is copied before the call returns.
         unsafe {
             sys::ibv_wr_start(ex);
             (*ex).wr_id = peer as u64;
@@ -298,7 +298,7 @@ impl Way for Theirs {
     }
 }
 
-/// A case: what it is called, its bytes, and a slice of it, whose nanoseconds a message it returns.
+/// A case: its name, its bytes, and a function that runs a slice and returns nanoseconds a message.
 struct Case {
     name: &'static str,
     bytes: usize,
@@ -369,8 +369,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
-    // measured.
+    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word selects the cases.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

@@ -5,7 +5,7 @@
 //! system's monotonic clock.
 use std::time::{Duration, Instant};
 
-/// Ticks now, before what is to be timed.
+/// Ticks now, before the timed code.
 #[inline(always)]
 fn begin() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ fn begin() -> u64 {
     system_ticks()
 }
 
-/// Ticks now, after what was timed.
+/// Ticks now, after the timed code.
 #[inline(always)]
 fn end() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -56,7 +56,7 @@ impl Clock {
         while start.elapsed() < CALIBRATION {}
         let (elapsed, last) = (start.elapsed(), end());
         let ns_per_tick = elapsed.as_nanos() as f64 / (last - first) as f64;
-        // What is timed is called as the cases are: through a pointer that the compiler cannot see through.
+        // Like the cases, the timed function is called through a pointer that the compiler cannot see through.
         let mut nothing = |_, _| ();
         let nothing: &mut dyn FnMut(u64, usize) = std::hint::black_box(&mut nothing);
         let mut slices: Vec<u64> = (0..SLICES).map(|_| Self::time(|| nothing(0, 0))).collect();

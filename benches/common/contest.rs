@@ -3,18 +3,18 @@
 //! A case is measured in *slices*: it posts as many messages as its ring takes; the device completes them; it polls
 //! them all. The clock runs while it posts, or polls, or both, as the group says, and never while the device works.
 //! Before the clock starts,
-//! - rings that the first-level cache holds are brought there, where they would be if the device did not use it, too
-//!   (completions "from another core" excepted);
+//! - rings that fit into the first-level cache are brought there: they would be there if the device did not also use
+//!   that cache (completions "from another core" excepted);
 //! - the first messages of the slice are posted or polled, so that the code is where it would be in a loop.
 //!
-//! What reading the clock costs is measured and subtracted ([`Clock`]). On a Zen 4 it is 26 ns, 4 % of the shortest
-//! slices of 224 messages; that the subtraction is right shows in slices of 56, 112 and 224 messages, which give the
-//! same nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
+//! The cost of reading the clock is measured and subtracted ([`Clock`]). On a Zen 4 it is 26 ns, 4 % of the shortest
+//! slices of 224 messages. Slices of 56, 112 and 224 messages show that the subtraction is right: they give the same
+//! nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
-//! A *round* is some slices of every case, the next round is in the opposite order. What is reported are medians over
-//! rounds: of nanoseconds, and of ratios within a round, which neighbours of this machine disturb least. Criterion
-//! measures each case besides, for its reports in `target/criterion`, one after the other: use it to look at one
-//! case's spread, not to compare.
+//! A *round* is some slices of every case; the next round is in the opposite order. Reports give medians over rounds:
+//! of nanoseconds, and of ratios within a round. Other work on the machine disturbs those ratios least. Criterion also
+//! measures the cases, one after the other, for its reports in `target/criterion`: use them to look at one case's
+//! spread, not to compare cases.
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ use super::rig::{self, Rig};
 const ROUNDS: usize = 301;
 /// Rounds at least.
 const ROUNDS_AT_LEAST: usize = 25;
-/// What the rounds of a group may take.
+/// The time for the rounds of a group.
 const GROUP_TIME: Duration = Duration::from_secs(6);
 /// Messages of a case in a round, by one slice or more.
 const ROUND_MESSAGES: usize = 2048;
@@ -37,12 +37,12 @@ const ROUND_MESSAGES: usize = 2048;
 const WARM_MESSAGES: usize = 32;
 /// Bytes of rings up to which posting finds them in the first-level cache.
 const FIRST_LEVEL_CACHE: usize = 32 << 10;
-/// Slices before what the cases have stored is compared: rings have wrapped, and not just been filled.
+/// Slices before the stored bytes of the cases are compared: by then the rings have wrapped, not only been filled.
 const CHECKED_SLICES: usize = 3;
 
 /// Somebody who posts and polls.
 pub(crate) trait Contestant {
-    /// What is needed before messages can be posted, and is never timed.
+    /// Work that is needed before messages can be posted, and is never timed.
     fn prepare(&mut self, first: u64, count: usize);
     /// Posts messages `first..first + count`.
     fn post(&mut self, first: u64, count: usize);
@@ -72,7 +72,7 @@ impl<Q, F: FnMut(&mut Q, u64, usize)> Work<Q> for F {}
 pub(crate) trait Poll<Q>: FnMut(&mut Q, usize) -> u64 {}
 impl<Q, F: FnMut(&mut Q, usize) -> u64> Poll<Q> for F {}
 
-/// Queues, and what is done with them.
+/// Queues, and the operations on them.
 pub(crate) struct Player<Q, P, C> {
     queues: Q,
     post: P,
@@ -117,7 +117,7 @@ impl<Q: Queues, P: Work<Q>, C: Poll<Q>> Contestant for Player<Q, P, C> {
     }
 }
 
-/// What the clock runs for.
+/// The operations that are timed.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Timed {
     Post,
@@ -130,7 +130,7 @@ pub(crate) enum Timed {
 
 struct Case<'a> {
     name: &'a str,
-    /// The case that does the same: what it is compared with, byte by byte and in the printed table.
+    /// The case that does the same: the two are compared byte by byte and in the printed table.
     against: &'a str,
     contestant: Box<dyn Contestant + 'a>,
     slice: Slice,
@@ -234,7 +234,7 @@ impl<'a> Group<'a> {
                 sum = sum.wrapping_add(self.slice(at).1);
             }
             let case = &self.cases[at];
-            // What floors find in CQEs are tags of requests only if each request is one WQEBB.
+            // Floors find the requests' tags in CQEs only if each request is one WQEBB.
             let read = if self.timed == Timed::Post { 0 } else { sum };
             let stored: Vec<_> = case.contestant.rigs().into_iter().map(Rig::snapshot).collect();
             if let Some((other_read, other_stored)) = done.get(&(case.x, case.against)) {

@@ -1,16 +1,16 @@
 //! Floors: the loads and stores that the device asks for, and nothing else.
 //!
-//! A floor is what remains when everything that makes a queue safe to use is taken away: it does not look for space,
-//! keeps no tag, knows one kind of request and checks nothing. It does the same as the case beside it, in the same
-//! order, with the same barriers, on memory of the same layout; the harness compares the bytes. Its state is in a
-//! structure that is reached by a reference the compiler knows nothing about, as a queue's is. So `case / floor` is
-//! what the crate's safety and generality cost.
+//! A floor is a queue without everything that makes it safe to use: it does not look for space, keeps no tag, knows one
+//! kind of request and checks nothing. It makes the same stores as the case beside it, in the same order, with the same
+//! barriers, on memory of the same layout; the harness compares the bytes. Like a queue's state, its state is in a
+//! structure behind a reference that is opaque to the compiler. So `case / floor` shows the cost of the crate's safety
+//! and generality.
 //!
-//! Words are stored by 8 or by 16 bytes, whichever was faster where it was tried (Zen 4, each compared in turns with
-//! the other): by 16 for what was composed before (templates, 0.81 of the time by 8) and for a lone inline request
-//! (0.91), by 8 for one with an entry, whose words are all different (16 bytes: 1.08), for bursts, which are stored
-//! once (1.21), for a lone request with an 8-byte doorbell (1.06, with an entry 1.14), and beside the lock of a shared
-//! register (1.6).
+//! Floors store words by 8 or by 16 bytes: the faster of the two on a Zen 4, where each was compared in turns with the
+//! other. By 16 bytes go templates, which were composed before (0.81 of the time by 8), and a lone inline request
+//! (0.91). All others go by 8 bytes. The time by 16 bytes is 1.08 for a lone request with an entry, whose words are all
+//! different, and 1.21 for bursts, which are stored once. It is 1.06 for a lone request with an 8-byte doorbell (with
+//! an entry 1.14), and 1.6 beside the lock of a shared register.
 //!
 //! Layouts are written out here a second time. Barriers and stores of 16 bytes are the crate's: they are single
 //! instructions per architecture.
@@ -213,9 +213,8 @@ impl FloorSq {
     pub(crate) fn put_packed<const N: usize>(&mut self, wqe: &[Packed; N]) {
         let slot = (self.pi & self.mask) as usize;
         for (i, unit) in wqe.iter().enumerate() {
-            // SAFETY: the slot is inside of the ring, and `i` inside of its four units, or the next one's, which is no
-            // other place of the ring's than behind it: all WQEs are of one size, and those of the ring are a power of
-            // two.
+            // SAFETY: the slot is inside of the ring, and `i` inside of its four units or of the next slot's. That slot
+            // directly follows in the ring: all WQEs are of one size, and the ring holds a power of two of them.
             unsafe { unit.store(self.ring.add(slot * WQEBB_WORDS + 2 * i)) };
         }
         self.pi = self.pi.wrapping_add(const { N.div_ceil(WQEBB_UNITS) as u32 });

@@ -15,7 +15,7 @@ pub(crate) struct FloorCq {
     position: u32,
 }
 
-/// What is read of a completion.
+/// The fields that are read from a completion.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields {
     pub(crate) counter: u16,
@@ -23,7 +23,7 @@ pub(crate) struct Fields {
     pub(crate) bytes: u32,
 }
 
-/// What a CQE is copied by.
+/// The unit in which a CQE is copied.
 #[cfg(target_arch = "x86_64")]
 type Wide = std::arch::x86_64::__m128i;
 #[cfg(target_arch = "aarch64")]
@@ -53,7 +53,7 @@ impl FloorCq {
         Some(cqe)
     }
 
-    /// What is looked at, by a load each.
+    /// Reads the fields, by a load each.
     #[inline(always)]
     pub(crate) fn fields(cqe: NonNull<u8>) -> Fields {
         // SAFETY: aligned fields of a CQE in the ring.
@@ -67,7 +67,7 @@ impl FloorCq {
         Fields { counter: u16::from_be(counter), qpn: u32::from_be(qpn) & 0x00ff_ffff, bytes: u32::from_be(bytes) }
     }
 
-    /// What is looked at, out of a copy of all 64 bytes.
+    /// Reads the fields from a copy of all 64 bytes.
     #[inline(always)]
     pub(crate) fn copied(cqe: NonNull<u8>) -> Fields {
         const PARTS: usize = ENTRY_BYTES / size_of::<Wide>();
@@ -107,7 +107,7 @@ impl FloorCq {
     }
 }
 
-/// Sums of what was read, so that it is read.
+/// Sums of the fields, so that the compiler cannot omit the loads.
 #[derive(Default)]
 pub(crate) struct Sum {
     counters: u64,

@@ -1,5 +1,6 @@
-//! libmlx5, called as a careful C program calls it: requests are prepared, only what changes is stored before a call,
-//! and calls go through the function pointers of queue and context, as the inline functions of `infiniband/verbs.h` do.
+//! libmlx5, called as a careful C program calls it. Requests are prepared, and only the fields that change are stored
+//! before a call. Like the inline functions of `infiniband/verbs.h`, calls go through the function pointers of queue
+//! and context.
 use std::ptr::null_mut;
 
 use blueflame::verbs::{AddressHandle, Device, Route};

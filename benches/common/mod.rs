@@ -1,13 +1,13 @@
-//! What the benchmarks share: queues of a device that completes at once, contestants, and how they are compared.
+//! Code that the benchmarks share: queues of a device that completes at once, contestants, and their comparison.
 //!
-//! Every contestant has a queue pair and a completion queue of its own, made by libibverbs and libmlx5 on the software
-//! device, all of one size: floors store into their rings by hand, this crate's queues are made over them, libmlx5 uses
-//! them itself. The device works when it is told to and only then (`softhca-run --sink`), so nothing else runs while
-//! the clock does; see [`contest`] for what is timed.
+//! Every contestant has its own queue pair and completion queue, made by libibverbs and libmlx5 on the software device,
+//! all of one size. Floors store into these rings by hand, this crate's queues are made over them, and libmlx5 uses
+//! them itself. The device works only when it is told to (`softhca-run --sink`), so nothing else runs while the clock
+//! does. [`contest`] describes the timed operations.
 //!
 //! **No figure from here is a NIC's.** Register pages of the software device are ordinary write-back memory. A real
-//! register is device memory, mapped write-combining; what a store to it, or a flush of it, costs is not in these
-//! figures. And nanoseconds drift with the machine's other work. What counts is the ratio of one case to another,
+//! register is device memory, mapped write-combining; these figures do not include the cost of a store to it, or of a
+//! flush of it. Besides, nanoseconds drift with the machine's other work. Compare the ratio of one case to another,
 //! measured in turns in one run of one program.
 
 #![expect(dead_code, reason = "each benchmark uses its own part of this")]
@@ -23,7 +23,7 @@ pub(crate) mod ours;
 pub(crate) mod record;
 pub(crate) mod rig;
 
-/// What the benchmarks post.
+/// A message that the benchmarks post.
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     /// Where to in the peer's memory.

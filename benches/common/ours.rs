@@ -47,7 +47,7 @@ impl<R: Register> Ours<R> {
 }
 
 impl<R: Register, T: Transport> Ours<R, T> {
-    /// Of the transport that the rig's shape says.
+    /// Makes queues of the transport in the rig's shape.
     pub(crate) fn of(rig: Rig, register: impl FnOnce(&Rig) -> R) -> Self {
         // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig; nobody else polls.
         let cq = unsafe { CompletionQueue::from_parts(rig.cq_parts()) }.expect("a queue");
@@ -65,7 +65,7 @@ impl<R: Register, T: Transport> Ours<R, T> {
             shadow: NonNull::from(&mut *shadow).cast(),
         };
         // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig, and the shadow, which has a
-        // record for each WQEBB, is kept beside the queue; nobody else stores to them.
+        // record for each WQEBB, is kept beside the queue; no other code stores to them.
         let sq = unsafe { SendQueue::from_parts(parts, register(&rig)) }.expect("a queue");
         Self { sq, cq, rig, _shadow: shadow }
     }

@@ -1,4 +1,4 @@
-//! What was measured, as a file for the report: `bench/measured/<benchmark>.json` in the target directory, beside
+//! The measurements, as a file for the report: `bench/measured/<benchmark>.json` in the target directory, beside
 //! criterion's.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) struct Record {
     pub(crate) ns: f64,
     /// Medians over the rounds of this case's time divided by each other's of the group, at the same point of the axis.
     pub(crate) ratios: BTreeMap<String, f64>,
-    /// What a sweep sweeps.
+    /// The parameter that a sweep varies.
     pub(crate) axis: Option<String>,
     pub(crate) x: Option<u64>,
 }
@@ -25,7 +25,7 @@ struct File<'a> {
     records: &'a [Record],
 }
 
-/// Writes the file of this benchmark. With nothing measured, what is there stays.
+/// Writes the file of this benchmark. With nothing measured, an existing file stays.
 pub(crate) fn write(benchmark: &str, records: &[Record]) {
     if records.is_empty() {
         return;

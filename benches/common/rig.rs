@@ -23,7 +23,7 @@ pub(crate) const QKEY: Qkey = Qkey(0x1111_1111);
 /// `mlx5dv_qp_init_attr_mask`.
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 
-/// What libmlx5 is told of threads; it matters to the objects that it uses itself.
+/// The threading that libmlx5 is told about; it matters to the objects that libmlx5 uses itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Threads {
     /// Nothing, as most programs do: queues have locks.
@@ -45,7 +45,7 @@ pub(crate) enum Service {
     Datagrams,
 }
 
-/// What is asked of a queue pair.
+/// The requirements on a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) service: Service,
@@ -80,8 +80,8 @@ impl Shape {
 }
 
 /// Opens the device as a program of this kind does. libmlx5 reads the variable when a device is opened, and keeps the
-/// answer in a global that objects are made by, locks included: what is made next is made by it, what was made before
-/// stays.
+/// answer in a global variable. Objects made later follow that variable, locks included; earlier objects stay as they
+/// are.
 fn open(threads: Threads) -> Device {
     const VARIABLE: &str = "MLX5_SINGLE_THREADED";
     // SAFETY: no other thread of this program reads or writes the environment.
@@ -106,7 +106,7 @@ pub(crate) struct Rig {
     pub(crate) sq: ffi::Mlx5dvQp,
     pub(crate) completions: ffi::Mlx5dvCq,
     pub(crate) shape: Shape,
-    /// Whether what is in the register is this queue's alone, in every contestant's hands.
+    /// Whether only this queue stores to its register, for every contestant.
     compares_register: bool,
     owner: Owner,
 }
@@ -157,7 +157,7 @@ impl Rig {
 
     fn on(device: Device, shape: Shape, threads: Threads) -> Self {
         let context = device.as_raw();
-        // SAFETY: the context is open; what is made here is destroyed in the right order in `drop`. Attributes are
+        // SAFETY: the context is open; the objects made here are destroyed in the right order in `drop`. Attributes are
         // plain numbers and pointers to live objects, for which zero is a value, and live until the calls return.
         unsafe {
             let pd = NonNull::new(sys::ibv_alloc_pd(context)).expect("ibv_alloc_pd");
@@ -202,7 +202,7 @@ impl Rig {
         }
     }
 
-    /// That it is what was asked for, so that all contestants have the same.
+    /// Asserts that the queues have the requested sizes, so that all contestants have the same.
     fn check(&self) {
         let (sq, cq) = (self.sq.sq, self.completions);
         assert_eq!((sq.wqe_cnt as usize, sq.stride as usize), (self.shape.entries, ENTRY_BYTES), "send ring");
@@ -352,7 +352,7 @@ unsafe fn create_qp(
         | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
         .0;
     attr.pd = pd.as_ptr();
-    // Only what is used: libmlx5 makes WQEs no larger than these need.
+    // Only the used operations: libmlx5 makes WQEs no larger than these need.
     use sys::ibv_qp_create_send_ops_flags as ops;
     let wanted = match shape.service {
         Service::Connection => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE,
@@ -378,7 +378,8 @@ unsafe fn create_qp(
 impl Drop for Rig {
     fn drop(&mut self) {
         let Owner::Rig { domain, pd, device } = &self.owner else { return };
-        // SAFETY: made in `on`, destroyed once, users before what they use; contestants' queues are not used any more.
+        // SAFETY: made in `on`, destroyed once, users before the objects that they use; contestants' queues are not
+        // used any more.
         unsafe {
             assert_eq!(sys::ibv_destroy_qp(self.qp.as_ptr()), 0);
             assert_eq!(sys::ibv_destroy_cq(self.cq.as_ptr().cast()), 0);

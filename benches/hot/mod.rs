@@ -1,7 +1,7 @@
 //! The hot functions: each call of the data path as an application writes it, once.
 //!
-//! Whatever guards their cost takes them from here: `benches/instructions` counts what they execute, `tests/golden_asm`
-//! looks at what they are compiled to. So there is nothing here but `core` and the crate's public API, without the
+//! The checks of their cost take them from here: `benches/instructions` counts their executed instructions,
+//! `tests/golden_asm` looks at their assembly. So this file uses only `core` and the crate's public API, without the
 //! feature `verbs`.
 //!
 //! Every function exists twice: [`called`], behind a symbol of its own name (`hot_…`), and [`inlined`] into a loop, as
@@ -75,7 +75,7 @@ pub(crate) type XrcShot = Template<To<wqe::operations::Write, Srqn>, InlineLen<8
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
-/// What a pool's memory belongs to.
+/// The owner of a pool's memory.
 pub(crate) struct Rack;
 
 // SAFETY: the memory stays.
@@ -83,7 +83,7 @@ unsafe impl Home for Rack {
     unsafe fn release(_: NonNull<FreeList<Self>>) {}
 }
 
-/// What is read of completions, added up.
+/// The fields that are read from completions, added up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Completed {
     /// Indices, queue numbers and lengths.
@@ -93,7 +93,7 @@ pub(crate) struct Completed {
 }
 
 impl Completed {
-    /// What most applications look at.
+    /// Adds the fields that most applications read.
     #[inline(always)]
     fn add(&mut self, ok: bool, counter: u16, qpn: u32, bytes: u32) {
         if ok {

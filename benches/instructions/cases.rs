@@ -1,4 +1,4 @@
-//! What is counted: the hot functions, at work.
+//! The counted cases: the hot functions, at work.
 use std::hint::black_box;
 
 use blueflame::cq::compressed::Checksum;
@@ -33,10 +33,10 @@ pub(crate) struct Case {
     run: Box<dyn Fn() -> Result<Figures, String>>,
 }
 
-/// What one operation costs.
+/// The instructions of one operation.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Figures {
-    /// Inlined into a loop over messages, with what is the loop's own.
+    /// Inlined into a loop over messages, with the loop's own instructions.
     pub(crate) in_a_loop: u64,
     /// Behind a call: from the function's first instruction to its return.
     pub(crate) by_call: u64,
@@ -88,7 +88,7 @@ fn marked<S>(work: fn(&mut S, u64), state: &mut S, operations: u64) {
 }
 
 fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figures, String> {
-    // Twice the operations, and what is done once in a loop is done once in either.
+    // The third part does twice the operations of the first; a loop's one-time work occurs once in each.
     let [once, _between, twice] = in_loop.parts[..] else { return Err(format!("three parts expected: {in_loop:?}")) };
     let more = twice - once;
     if !more.is_multiple_of(operations) {
@@ -101,8 +101,8 @@ fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figure
     Ok(Figures { in_a_loop: more / operations, by_call: *first })
 }
 
-/// A case of the hot function `$function`: `$make` makes what it works on, `$work` is operation `$n` on that, of so
-/// many messages or completions `in` so many entries of a ring, one each if that is left out.
+/// A case of the hot function `$function`. `$make` makes the objects, `$work` is operation `$n` on them. An operation
+/// is of so many messages or completions `in` so many entries of a ring; without that, one of each.
 macro_rules! case {
     ($name:literal, $elements:literal, $($rest:tt)*) => {
         case!($name, $elements in $elements, $($rest)*)
@@ -235,7 +235,7 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
     (send_queue(exclusive()), Targets::new())
 }
 
-/// Bytes of a burst, and of what is posted by length.
+/// Bytes of a burst, and of requests that are posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 static OPAQUE: wqe::operations::Opaque =
     wqe::operations::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };

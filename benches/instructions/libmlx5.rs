@@ -78,7 +78,7 @@ pub(crate) fn figures() -> Result<BTreeMap<String, u64>, String> {
     Ok(figures)
 }
 
-/// What polling returns is looked at.
+/// Uses the result of polling.
 fn used(sum: u64) {
     std::hint::black_box(sum);
 }

@@ -5,9 +5,9 @@
 //! where a figure is not the recorded one, in either direction. After a change that is meant:
 //! `BLESS=1 cargo run --release -p blueflame-instructions -- --check`.
 //!
-//! Each hot function is counted in two forms: inlined into a loop over messages, the loop's own instructions (taking
-//! the next message, counting) included, as all figures and goals of this project have it; and behind a call, from its
-//! first instruction to its return.
+//! Each hot function is counted in two forms. One is inlined into a loop over messages and includes the loop's own
+//! instructions (taking the next message, counting); all figures and goals of this project use this form. The other is
+//! behind a call, from its first instruction to its return.
 //!
 //! `-- --libmlx5`, with the feature `libmlx5`, counts what libmlx5 executes for the same, under `softhca-run --sink`;
 //! `./run bench` does.

@@ -26,7 +26,7 @@ impl Record {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{}.json", env::consts::ARCH))
     }
 
-    /// What is committed for this architecture.
+    /// Reads the committed figures of this architecture.
     pub(crate) fn read() -> Result<Self, String> {
         let path = Self::path();
         let text = fs::read_to_string(&path).map_err(|error| {
@@ -41,8 +41,7 @@ impl Record {
         fs::write(Self::path(), text).map_err(|error| format!("{}: {error}", Self::path().display()))
     }
 
-    /// What differs from `found`, in words, and what to do about it. `all`: whether a case that was not found is
-    /// missing.
+    /// The differences from `found`, in words, with advice. `all`: whether a case that was not found is missing.
     pub(crate) fn differences(&self, found: &Self, all: bool) -> Vec<String> {
         let mut differences = Vec::new();
         let (mut more, mut fewer) = (false, false);
@@ -90,8 +89,7 @@ pub(crate) fn compiler() -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Leaves figures for the report: `target/bench/measured/instructions.json`, beside what is there already of other
-/// cases.
+/// Leaves figures for the report in `target/bench/measured/instructions.json`; the file's figures of other cases stay.
 pub(crate) fn report(figures: &BTreeMap<String, u64>) -> Result<(), String> {
     let directory = target_directory()?.join("bench/measured");
     let path = directory.join("instructions.json");

@@ -11,14 +11,14 @@ use nix::sys::signal::{Signal, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 
-/// Divides what a child executes into parts, by being called.
+/// Divides a child's execution into parts: each call ends a part.
 #[inline(never)]
 pub(crate) fn mark() {
-    // SAFETY: no instruction. What was stored before is stored when the mark is seen.
+    // SAFETY: no instruction. Earlier stores have been made when the mark is seen.
     unsafe { asm!("", options(nostack, preserves_flags)) }
 }
 
-/// What a child executed.
+/// Counts of the instructions that a child executed.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// Instructions between one [`mark`] and the next.
@@ -139,7 +139,7 @@ mod cpu {
     }
 }
 
-/// Elsewhere processes can be stepped, too, or not; nobody has looked at their registers' names yet.
+/// Other architectures are not supported: their register names are not known here, and stepping may not work there.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod cpu {
     use nix::Error;

@@ -1,8 +1,8 @@
-//! What a doorbell costs on a NIC: for owners of one.
+//! Measures the cost of a doorbell on a NIC, for owners of one.
 //!
-//! `./run bench --device mlx5_0` opens the device, makes a queue pair for itself, which needs no peer and no link,
-//! rings real doorbells for NOPs by 8-byte stores and by BlueFlame copies, and finds out whether write combining works.
-//! On a software device it runs, too, and says that its figures mean nothing.
+//! `./run bench --device mlx5_0` opens the device and makes a queue pair for itself, which needs no peer and no link.
+//! It rings real doorbells for NOPs by 8-byte stores and by BlueFlame copies, and finds out whether write combining
+//! works. It also runs on a software device, and then says that its figures mean nothing.
 
 mod clock;
 mod measure;
@@ -26,9 +26,9 @@ use register::Mapping;
 use report::Report;
 use verdict::Verdict;
 
-/// Measure what a doorbell costs on an mlx5 device, and whether write combining works
+/// Measure the cost of a doorbell on an mlx5 device, and whether write combining works
 ///
-/// Makes a queue pair of its own, needs no peer and no link, and disturbs nobody: it posts NOPs, which move no data.
+/// Makes its own queue pair, needs no peer and no link, and disturbs no other user: it posts NOPs, which move no data.
 /// For steady figures bind it to one CPU near the device (taskset -c), and leave that CPU alone meanwhile.
 ///
 /// Exit codes: 0 measured; 1 could not be measured; 2 wrong usage; 3 measured, and write combining does not work.
@@ -55,7 +55,7 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// What cargo bench passes
+    /// The flag that cargo bench passes
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -1,4 +1,4 @@
-//! What a doorbell costs by each way of storing it, how long its completion takes, and whether copies are taken.
+//! Measures each way of storing a doorbell: its cost, the time to its completion, and whether copies are taken.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -41,8 +41,8 @@ impl Way {
         }
     }
 
-    /// Whether its stores make one of 64 bytes on the bus only if the CPU combines them. A single store of 64 bytes may
-    /// be one on the bus whatever the memory.
+    /// Whether its stores become one 64-byte write on the bus only if the CPU combines them. A single store of 64 bytes
+    /// may be one write on the bus with any memory type.
     pub(crate) fn needs_combining(self) -> bool {
         use CopyRoutine::{Avx, Neon, Sse, Words};
         matches!(self, Self::Copy(Words | Sse | Avx | Neon))
@@ -54,7 +54,8 @@ trait Stores: Copy {
     /// Stores `words`, or the first of them, to the half that is due.
     ///
     /// # Safety
-    /// The half is of a queue pair's register and due, has room for what is stored, and `words` are a NOP that was put.
+    /// The half is of a queue pair's register and due, has room for the stored words, and `words` are a NOP that was
+    /// put.
     unsafe fn store(self, half: NonNull<u64>, words: &[u64; 8]);
 }
 
@@ -84,7 +85,7 @@ impl<C: BlockCopy> Stores for Block<C> {
 pub(crate) struct Samples(Histogram<u64>);
 
 impl Samples {
-    /// Nothing yet; what is longer than any wait here counts as that long.
+    /// No values yet; a value longer than any wait here counts as the longest wait.
     fn new() -> Self {
         let longest = 2.0 * TIMEOUT.as_nanos() as f64 * PARTS;
         Self(Histogram::new_with_max(longest as u64, 3).expect("such a histogram can be had"))
@@ -104,7 +105,7 @@ impl Samples {
     }
 }
 
-/// What was found of a way.
+/// The measurements of one way.
 pub(crate) struct Found {
     pub(crate) way: Way,
     /// Record, fence, store, fence.
@@ -115,7 +116,8 @@ pub(crate) struct Found {
     pub(crate) stores: Samples,
     /// From before the record to the CQE.
     pub(crate) latency: Samples,
-    /// Copies, of [`CHECKS`], that the device executed in place of the WQE in the ring. `None` for what is no copy.
+    /// Copies, of [`CHECKS`], that the device executed in place of the WQE in the ring. `None` for a way that does not
+    /// copy.
     pub(crate) taken: Option<u32>,
 }
 
@@ -150,7 +152,7 @@ pub(crate) fn measure(
     Ok(all)
 }
 
-/// What is done by one way.
+/// A job done by one way.
 trait Job {
     type Output;
     fn run<S: Stores>(self, stores: S) -> Result<Self::Output, Failure>;
@@ -176,7 +178,8 @@ impl Way {
     }
 }
 
-/// Puts a burst of NOPs, of which the last asks for a completion: the first one's index, and what goes to the register.
+/// Puts a burst of NOPs, of which the last asks for a completion. Returns the first one's index, and the words for the
+/// register.
 fn put_burst(queue: &mut NopQueue) -> (u16, [[u64; 8]; BURST]) {
     let first = queue.end();
     (first, core::array::from_fn(|n| queue.put(n + 1 == BURST, n + 1 == BURST)))
@@ -257,12 +260,12 @@ impl Job for Round<'_> {
 
 /// Counts the copies that the device takes, as Linux finds out whether write combining works
 /// (`drivers/net/ethernet/mellanox/mlx5/core/wc.c`): only the copy asks for a completion, the same NOP in the ring does
-/// not. A completion shows that the copy was executed, which it is if it came in one piece; otherwise the device
-/// fetches the NOP from the ring, and nothing is heard of it. The last one asks in both places, so that the end is
-/// seen.
+/// not. A completion shows that the device executed the copy, which it does if the copy came in one piece. Otherwise
+/// the device fetches the NOP from the ring, and no completion follows. The last NOP asks in both places, so that the
+/// end is seen.
 ///
-/// softhca executes what is in the ring, whatever reached the register (and complains of the difference in its strict
-/// mode).
+/// softhca executes the WQE in the ring, independent of the bytes that reached the register. In its strict mode it
+/// reports a difference.
 struct Check<'a> {
     queue: &'a mut NopQueue,
 }

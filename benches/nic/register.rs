@@ -1,4 +1,4 @@
-//! What a register's address is mapped from, as the kernel tells in `/proc/self/smaps`.
+//! The mapping of a register's address, from the kernel's `/proc/self/smaps`.
 
 /// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Mapping {
         Self::find(&std::fs::read_to_string("/proc/self/smaps").ok()?, address)
     }
 
-    /// A mapping begins with `from-to flags offset device inode file` (proc(5)); what follows is `Name: value`, of
-    /// which `VmFlags` has `io` for memory-mapped input and output.
+    /// A mapping begins with `from-to flags offset device inode file` (proc(5)). Lines `Name: value` follow; `VmFlags`
+    /// has `io` for memory-mapped input and output.
     pub(crate) fn find(smaps: &str, address: usize) -> Option<Self> {
         let mut lines = smaps.lines().skip_while(|line| !holds(line, address));
         let file = lines.next()?.split_whitespace().skip(5).collect::<Vec<_>>().join(" ");

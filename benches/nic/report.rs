@@ -16,7 +16,7 @@ pub(crate) struct Report {
     /// PCI vendor and device.
     pub(crate) pci: String,
     pub(crate) register: Register,
-    /// What was subtracted from every span.
+    /// The nanoseconds subtracted from every span.
     pub(crate) clock_overhead_ns: f64,
     pub(crate) ways: Vec<WayReport>,
     pub(crate) write_combining: Verdict,
@@ -33,7 +33,7 @@ pub(crate) struct Register {
     pub(crate) device_memory: bool,
 }
 
-/// What was found of a way to ring.
+/// The measurements of one way to ring.
 #[derive(Serialize)]
 pub(crate) struct WayReport {
     way: String,
@@ -161,7 +161,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// What the times suggest. Stores that are not combined cross the bus one by one, and the flush waits for them.
+    /// A hint from the times. Stores that are not combined cross the bus one by one, and the flush waits for them.
     fn hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [eight, copies @ ..] = &self.ways[..] else { return Ok(()) };
         for copy in copies {

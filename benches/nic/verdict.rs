@@ -1,8 +1,8 @@
-//! Whether write combining works: what follows from the copies that a device took.
+//! Whether write combining works, judged by the copies that a device took.
 
 use serde::Serialize;
 
-/// What is known of copies by one routine.
+/// The counts of copies by one routine.
 pub(crate) struct Copies<'a> {
     /// The routine.
     pub(crate) routine: &'a str,

@@ -1,5 +1,5 @@
-//! Copies of memory, of the target `wqe_build`: the device must read what was asked for, and refuses no length that the
-//! crate takes.
+//! Copies of memory, of the target `wqe_build`: the device must read the request as posted, and refuses no length that
+//! the crate takes.
 
 use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};
@@ -33,7 +33,7 @@ impl Request {
         let (signaled, fenced) = (self.flags & 1 != 0, self.flags & 2 != 0);
         let fence = if fenced { wqe::Fence::SmallAndReads } else { wqe::Fence::None };
         let request = wqe::memcpy(opaque, from, self.addr, Lkey(self.imm)).fence(fence).signaled_if(signaled, WrId(id));
-        // SAFETY: no device acts on what is posted.
+        // SAFETY: no device acts on the posted WQEs.
         let done = unsafe { sq.post_unchecked(&request) };
         let from = DataSeg { len: from.length, lkey: from.lkey.0, addr: from.addr };
         let to = DataSeg { len: from.len, lkey: self.imm, addr: self.addr };

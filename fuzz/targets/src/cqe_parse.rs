@@ -1,4 +1,5 @@
-//! Any bytes as a completion queue: polling ends, every accessor gives a value, and a copy says what the original says.
+//! Any bytes as a completion queue: polling ends, every accessor gives a value, and a copy gives the same values as the
+//! original.
 
 use blueflame::cq::cqe::{Grh, GrhKind, TagCqe, TagMatch};
 use blueflame::cq::mode::{Conservative, NoOverrun, OncePerCall, PollMode, Publish, Standard};
@@ -9,7 +10,7 @@ use blueflame::types::{CqCi, Cqn};
 use super::memory::Arena;
 
 input_struct! {
-    /// A queue, and what is in it.
+    /// A queue, and its contents.
     Input {
         /// CQEs of 128 bytes, not 64.
         wide: bool,
@@ -21,7 +22,7 @@ input_struct! {
         mode: u8,
         /// Bytes that a message in a CQE is copied to, at most; the low 7 bits count.
         room: u8,
-        /// The ring's bytes; what is missing is as the driver leaves it.
+        /// The ring's first bytes; the rest is as the driver leaves it.
         cqes: Vec<[u8; 64]>,
     }
 }
@@ -78,7 +79,7 @@ fn poll<M: PollMode<Packing = ()>>(input: &Input) {
     assert_eq!(published, expected);
 }
 
-/// Takes the bytes for what is in front of a datagram, and reads everything that it can say.
+/// Takes the bytes for the header in front of a datagram, and calls every accessor.
 fn look_at_header(bytes: &[u8]) -> String {
     let (header, rest) = Grh::split(bytes).expect("40 bytes and more");
     assert_eq!((header.bytes().as_slice(), rest), bytes.split_at(Grh::BYTES));

@@ -1,5 +1,5 @@
-//! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and what the device is to
-//! read of them.
+//! Datagrams, and requests of initiators, of the target `wqe_build`: addresses for the crate, and the values that the
+//! device must read from them.
 
 use blueflame::types::{DcKey, Qkey, Qpn};
 use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute, StaticRate};
@@ -81,7 +81,7 @@ impl Request {
         self.flags >> 6
     }
 
-    /// What the device reads of the target.
+    /// The values that the device must read from the target's address.
     pub(crate) fn found_target(&self) -> FoundTarget {
         FoundTarget { access_key: self.key().0, vector: self.vector(self.form()) }
     }
@@ -121,7 +121,7 @@ impl Request {
         })
     }
 
-    /// What the device reads of the address.
+    /// The values that the device must read from the address.
     pub(crate) fn address(&self) -> Found {
         Found { qkey: self.rkey, vector: self.vector(self.kind % 4) }
     }

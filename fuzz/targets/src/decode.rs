@@ -1,9 +1,9 @@
-//! Any bytes as what somebody pastes: the decoder reads them, and what it says stays in proportion to them.
+//! Any bytes as pasted input: the decoder reads them, and its output stays in proportion to them.
 
 use blueflame_decode::{Input as What, Options, Order, Report, Styled, Transport, decode};
 
 input_struct! {
-    /// Something pasted, and what was said of it.
+    /// Pasted bytes, and the options given with them.
     Input {
         /// Which kind the bytes are said to be.
         kind: u8,
@@ -39,7 +39,7 @@ const TRANSPORTS: [Option<Transport>; 7] = [
     Some(Transport::Eth),
 ];
 
-/// Decodes, and looks at what comes out.
+/// Decodes, and checks the output.
 pub fn run(input: &Input) {
     let options = Options {
         input: KINDS[usize::from(input.kind) % KINDS.len()],

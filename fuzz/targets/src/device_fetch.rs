@@ -1,8 +1,8 @@
 //! The device against a hostile host and a hostile network: any contexts, any bytes in rings and records, any stores to
 //! its pages, any packets.
 //!
-//! Whatever they do, the device writes only where it may ([`super::guard`]), completes only what was posted, each WQE
-//! once and in order, and flushes all of it when a QP is in error ([`super::ledger`]).
+//! In every case the device writes only where it may ([`super::guard`]). It completes only posted WQEs, each once and
+//! in order, and flushes all of them when a QP is in error ([`super::ledger`]).
 
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ struct Lab {
     /// CQs, with the part of memory where their rings are.
     cqs: Vec<(u32, u64)>,
     uars: Vec<u32>,
-    /// What initiators can connect to, if there are any.
+    /// The number of the DC target, if initiators have one.
     dctn: Option<u32>,
     /// PD of the queues.
     pd: u32,
@@ -155,7 +155,7 @@ pub fn run(input: &Input) {
     lab.finish();
 }
 
-/// What raw packets may have to hold.
+/// The headers that raw packets may have to hold inline.
 const INLINE_HEADERS: [InlineHeaders; 4] =
     [InlineHeaders::None, InlineHeaders::L2, InlineHeaders::Ip, InlineHeaders::TcpUdp];
 
@@ -489,7 +489,7 @@ impl Lab {
         is_idle
     }
 
-    /// Moves all QPs to the error state, and looks at what is left.
+    /// Moves all QPs to the error state, and checks the outstanding WQEs.
     fn finish(&mut self) {
         self.host.poll_all();
         for &qpn in &self.qps {

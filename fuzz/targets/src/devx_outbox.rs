@@ -15,7 +15,7 @@ input_struct! {
     Input {
         /// Which structure it is read as besides.
         structure: u16,
-        /// The bytes; what is missing is zero.
+        /// The first bytes; the rest is zero.
         bytes: Vec<u8>,
     }
 }

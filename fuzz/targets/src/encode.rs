@@ -2,9 +2,9 @@
 
 /// A value that knows bytes from which [`arbitrary::Arbitrary`] makes it.
 ///
-/// Numbers are little endian; the items of a list follow a byte 1 each, and the list ends with a byte 0; an enum begins
-/// with 32 bits of which `arbitrary` takes the fraction of 2^32 for the variant's place. A test reads every seed back,
-/// so a version of `arbitrary` that does it differently is noticed.
+/// Numbers are little endian. Each item of a list follows a byte 1, and a byte 0 ends the list. An enum begins with 32
+/// bits; `arbitrary` takes their fraction of 2^32 for the variant's place. A test reads every seed back, so a version
+/// of `arbitrary` that does it differently is noticed.
 pub trait Encode {
     /// Appends the bytes.
     fn encode(&self, out: &mut Vec<u8>);

@@ -1,8 +1,8 @@
-//! The firmware against a hostile driver and its hostile users: any bytes as commands, in any order, also good ones
-//! with something changed, while the device works on what they have made.
+//! The firmware against a hostile driver and its hostile users. Commands are any bytes, or good commands with changes,
+//! in any order, while the device works on the objects that they have made.
 //!
-//! Whatever they are, nothing panics or hangs, the status in the output is the one that is returned, and a refused
-//! command says nothing else.
+//! In every case nothing panics or hangs, the status in the output is the returned status, and the output of a refused
+//! command has nothing else.
 
 use std::time::Duration;
 
@@ -42,13 +42,13 @@ input_struct! {
 }
 
 input_enum! {
-    /// What a driver, the host or the network does.
+    /// An action of a driver, the host or the network.
     Action {
         /// A command of any bytes.
         Raw { bytes: Vec<u8>, room: u16 },
         /// A command that there is, of any words, with a list.
         Command { which: u8, uid: u8, modifier: u8, words: Vec<Word>, list: Vec<u64>, room: u8 },
-        /// A good command, but for what is changed.
+        /// A good command with changes.
         Good { which: u8, uid: u8, number: u8, changes: Vec<Change> },
         /// The host writes to its memory.
         Store { at: u32, bytes: [u8; 64] },
@@ -274,8 +274,8 @@ mod tests {
     #[test]
     fn good_commands_are_carried_out() {
         let mut lab = Lab::new(&Input { ethernet: false, actions: vec![] });
-        // In an order in which each finds what it names: of a QP and its completion queue, memory and keys; then the
-        // end.
+        // Each command comes after those that make the objects it names: memory and keys, the completion queue and its
+        // QP; then the end.
         let order = [
             (0, 0),
             (1, 0),

@@ -1,5 +1,5 @@
-//! Formats of what is behind memory keys, signatures and encryption, as any bytes ask for them; and what the device is
-//! to read.
+//! Formats of the data behind memory keys, signatures and encryption, chosen by any bytes, with the values that the
+//! device must read.
 
 use blueflame::types::{Dek, Psv};
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Seed};
@@ -19,7 +19,7 @@ const BLOCKS: [(BlockSize, u16, u8); 5] = [
 ];
 
 impl Request {
-    /// Signatures, and what the device is to read of them.
+    /// Signatures, and the values that the device must read from them.
     pub(super) fn signature(&self) -> (BlockSignature, device::SignatureFormat) {
         let bits = self.addr;
         let bit = |n: u32| bits >> n & 1 != 0;
@@ -69,7 +69,7 @@ impl Request {
         (asked, device::SignatureFormat { memory: own, wire: other, check, copy })
     }
 
-    /// Encryption, and what the device is to read of it.
+    /// Encryption, and the values that the device must read from it.
     pub(super) fn encryption(&self) -> (Encryption, device::EncryptionFormat) {
         let bit = |n: u32| self.addr >> n & 1 != 0;
         let (side, order, read) = match (bit(41), bit(42)) {

@@ -1,5 +1,5 @@
-//! Host memory that knows what the device may write: registered memory, the next CQE of a CQ, and at a CQ's creation
-//! its arm word. Anything else is a panic. It keeps the CQEs that were written.
+//! Host memory that knows where the device may write: registered memory, the next CQE of a CQ, and at a CQ's creation
+//! its arm word. A write to any other place panics. It keeps the CQEs that were written.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ struct Rules {
     cqs: Vec<Cq>,
     /// The arm word of the CQ that is being created.
     arm_word: Option<u64>,
-    /// What the host has stored, and the device written where it may: all there is to be in the memory.
+    /// The expected bytes of the memory: the host's stores, and the device's permitted writes.
     expected: Vec<u8>,
     written: Vec<Cqe>,
 }
@@ -125,7 +125,7 @@ impl Guarded {
         std::mem::take(&mut self.rules().written)
     }
 
-    /// Panics unless the memory holds what the host and permitted writes have put there, and nothing else.
+    /// Panics unless the memory holds only the bytes of the host's stores and of permitted writes.
     pub fn check(&self) {
         let (found, rules) = (self.arena.bytes(), self.rules());
         let differs = (0..found.len()).find(|&at| found[at] != rules.expected[at]);

@@ -1,5 +1,5 @@
-//! Requests that change memory keys, of the target `wqe_build`: windows, indirect keys. The device must read what was
-//! asked for.
+//! Requests that change memory keys, of the target `wqe_build`: windows, indirect keys. The device must read each
+//! request as posted.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -30,14 +30,14 @@ const FIT_FORMATTED_TWICE: usize = 44;
 /// Kinds of requests.
 const KINDS: u8 = 11;
 
-/// What became of a post: the error, or what the device is to read.
+/// The result of a post, and the request that the device must read.
 type Outcome = (Result<(), PostError>, Asked);
 
-/// What the device is to read.
+/// A request as the device must read it.
 pub(crate) enum Asked {
     /// A change of a key.
     Key(Umr),
-    /// A signature value, and what it becomes.
+    /// A signature value, and its new contents.
     SignatureValue(u32, u64),
 }
 
@@ -102,7 +102,7 @@ impl Request {
         let configure = wqe::configure_key(self.changed_key(), self.inline_len).signaled(id);
         let configure = if self.flags & 1 != 0 { configure.rights(self.rights().0) } else { configure };
         let (sges, strided) = (self.sges(), self.strided());
-        // SAFETY: no device acts on what is posted, throughout.
+        // SAFETY: no device acts on the posted WQEs, throughout.
         let (done, umr) = unsafe {
             match self.kind % KINDS {
                 0 => (sq.post_unchecked(&configure), self.configured(None, 0, UmrList::Inline(vec![]))),
@@ -318,7 +318,8 @@ pub(crate) fn run(input: &Input) {
     );
 }
 
-/// Posts all requests to a queue that takes no data, and has each checked: a refusal, or what the device has read.
+/// Posts all requests to a queue that takes no data, and has each checked: either the refusal, or the request that the
+/// device has read.
 pub(super) fn post_all<E>(
     input: &Input,
     post: impl Fn(&Request, &mut SendQueue<transport::Rc>, u64) -> (Result<(), PostError>, E),
@@ -337,7 +338,7 @@ pub(super) fn post_all<E>(
         qpn,
         cq: CqId::NONE,
         max_inline: 0,
-        // Of what is posted here, DUMP alone has entries of the queue's.
+        // Among the requests posted here, only DUMP uses the queue's entries.
         max_sge: if input.service & 0x20 != 0 { input.max_sge.into() } else { 0 },
         signal_all: false,
         pi: SqPi(input.pi),

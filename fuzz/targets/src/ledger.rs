@@ -1,5 +1,5 @@
-//! What the host has posted and the device has completed: each CQE must be of a WQE that is outstanding, and a flush
-//! accounts for all.
+//! The WQEs that the host has posted and the device has completed. Each CQE must be of an outstanding WQE, and a flush
+//! accounts for all of them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -191,7 +191,7 @@ impl Ledger {
         self.srq = Some(srq);
     }
 
-    /// Takes what the device has done since the last call: the QPs' indices, the CQEs, the events.
+    /// Takes the device's progress since the last call: the QPs' indices, the CQEs, the events.
     pub fn observe(&mut self, device: &mut Device, memory: &Guarded) {
         self.drop_queues(device);
         for queue in &mut self.queues {

@@ -1,4 +1,5 @@
-//! What the fuzz targets do with their input, apart from libFuzzer, so that the repository's tests run the seeds, too.
+//! The work of the fuzz targets on their input, apart from libFuzzer, so that the repository's tests can also run the
+//! seeds.
 
 #[macro_use]
 pub mod encode;

@@ -10,7 +10,7 @@ use blueflame::types::{CqCi, Cqn, Qpn};
 use super::memory::Arena;
 
 input_struct! {
-    /// A queue, and what is in it.
+    /// A queue, and its contents.
     Input {
         /// CQEs of 128 bytes, not 64.
         wide: bool,
@@ -20,7 +20,7 @@ input_struct! {
         kind: u8,
         /// How many completions each call polls; 0: a queue pair's are forgotten.
         steps: Vec<u8>,
-        /// The ring's bytes; what is missing is as the driver leaves it.
+        /// The ring's first bytes; the rest is as the driver leaves it.
         cqes: Vec<[u8; 64]>,
     }
 }
@@ -81,7 +81,7 @@ fn poll<F: MiniFormat, L: Layout>(input: &Input) {
         polled += look(usize::from(step));
     }
     polled += look(1000);
-    // What is polled of a session is marked, and in the next pass the rest is of an older one.
+    // Polling marks the polled CQEs of a session; in the next pass the rest belongs to an older session.
     assert!(polled <= 2 * cqe_cnt as usize, "{polled} completions in a ring of {cqe_cnt}");
     cq.forget(Qpn::truncate(1));
     cq.poll_with(1000, |_| ());

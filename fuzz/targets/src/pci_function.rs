@@ -1,7 +1,7 @@
-//! A PCI function against a hostile guest: accesses to its registers and its configuration space, commands, memory that
-//! is shared and taken away, packets and resets, in any order, while the function works.
+//! A PCI function against a hostile guest. The guest accesses registers and configuration space, sends commands, and
+//! shares memory and takes it away; packets and resets come in any order while the function works.
 //!
-//! Whatever they are, nothing panics or hangs, no vector is raised that there is not, and not a byte changes that the
+//! In every case nothing panics or hangs, the function raises only vectors that exist, and it changes no byte that the
 //! guest does not share.
 
 use std::ptr::NonNull;
@@ -19,10 +19,10 @@ use super::firmware::{Change, Word, composed};
 use super::memory::BASE;
 use super::network::Network;
 
-/// What the guest shares or takes away at a time.
+/// Bytes that the guest shares or takes away at a time.
 const RANGE: usize = 1 << 16;
 const RANGES: usize = 16;
-/// What lies before and after each range in this process.
+/// Guard bytes before and after each range in this process.
 const GUARD: usize = 4096;
 const GUARD_BYTE: u8 = 0x5a;
 /// Bytes of the guest's memory.
@@ -38,7 +38,7 @@ const ACTIONS: usize = 600;
 const STEPS: usize = 32;
 
 input_enum! {
-    /// What a guest or the network does.
+    /// An action of a guest or the network.
     Action {
         /// A store to BAR 0.
         Write { at: u32, bytes: Vec<u8> },
@@ -136,7 +136,7 @@ impl Interrupts for Vectors {
 struct Guest {
     memory: std::sync::Arc<MmapRaw>,
     map: DmaMap,
-    /// What is in the ranges that the function must not write to.
+    /// The contents of the ranges that the function must not write to.
     closed: Vec<Option<Vec<u8>>>,
 }
 
@@ -250,7 +250,7 @@ impl Lab {
         self.function.write(0x18, &(1_u32 << slot).to_be_bytes());
     }
 
-    /// Puts a command into a slot, and what has no room there into mailboxes; rings.
+    /// Puts a command into a slot, puts the bytes that do not fit into mailboxes, and rings the doorbell.
     fn execute(&mut self, slot: u8, input: &[u8], room: usize) {
         let slot = u64::from(slot) % SLOTS;
         let input = &input[..input.len().min(16 + CHAIN * 512)];
@@ -356,7 +356,7 @@ pub fn run(input: &Input) {
 mod tests {
     use super::*;
 
-    /// What slot 0 says of its command: the status of the delivery, and of the command.
+    /// The answer in slot 0: the status of the delivery, and of the command.
     fn answer(lab: &Lab) -> (u8, u8) {
         let slot = lab.guest.bytes(Guest::place(0), 64);
         (slot[63], slot[32])

@@ -1,5 +1,5 @@
 //! A list of operations on all queues, while a hostile device scribbles over everything that it can reach: rings, CQEs
-//! and doorbell records. What the queues say of space and tags follows from the calls alone.
+//! and doorbell records. The space and tags that the queues report must follow from the calls alone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
@@ -41,7 +41,7 @@ input_enum! {
         SharedReceive { counts: Vec<u8>, ring: bool },
         /// A completion of the shared queue with this index.
         RetireShared { index: u16 },
-        /// Polls up to so many completions, and retires what they name.
+        /// Polls up to so many completions, and retires their requests.
         Poll { max: u8 },
         /// The device writes a CQE.
         Complete { slot: u8, cqe: [u8; 64] },
@@ -74,7 +74,7 @@ struct Lab {
     rq: RecvQueue,
     srq: SharedRecvQueue,
     cq: CompletionQueue,
-    /// What the device reaches: send ring, receive ring, shared ring, CQEs, records.
+    /// The memory that the device reaches: send ring, receive ring, shared ring, CQEs, records.
     areas: Vec<Arena>,
     /// Outstanding requests: index, WQEBBs, tag.
     sent: VecDeque<(u16, u16, u64)>,
@@ -307,7 +307,7 @@ impl Lab {
         self.check_send(counter, result);
     }
 
-    /// What `retire` of the send queue says about a completion of this index.
+    /// Checks the result of the send queue's `retire` for a completion of this index.
     fn check_send(&mut self, counter: u16, result: Result<Retired, RetireError>) {
         let place = self.sent.iter().position(|(index, ..)| *index == counter);
         match (result, place) {
@@ -365,7 +365,7 @@ impl Lab {
         let Self { cq, sq, rq, srq, .. } = self;
         let count = cq.poll_with(max, |cqe| {
             let _ = cqe.copy_inline(&mut [0; 64]);
-            // SAFETY: no device acts on what is posted.
+            // SAFETY: no device acts on the posted WQEs.
             let shared = (cqe.uidx() != 0).then(|| unsafe { srq.retire(&cqe) });
             found.push((cqe.side(), cqe.qpn(), cqe.wqe_counter(), sq.retire(&cqe), rq.retire(&cqe), shared));
         });
@@ -400,11 +400,11 @@ impl Lab {
     }
 }
 
-/// Stages what is put.
+/// Stages requests after it puts them.
 struct Stager<'q> {
     sq: &'q mut SendQueue<transport::Rc>,
     ring: bool,
-    /// What the last request took for good.
+    /// The WQEBBs that the last request took for good.
     wqebbs: u16,
 }
 

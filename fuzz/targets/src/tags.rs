@@ -1,4 +1,4 @@
-//! Operations on lists of tags, of the target `wqe_build`: the device must read what was asked for.
+//! Operations on lists of tags, of the target `wqe_build`: the device must read each request as posted.
 
 use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};
@@ -34,7 +34,7 @@ impl Request {
     {
         let request = if self.flags & 1 != 0 { request.reported() } else { request };
         let request = if self.flags & 2 != 0 { request.unexpected(self.imm as u16) } else { request };
-        // SAFETY: no device acts on what is posted.
+        // SAFETY: no device acts on the posted WQEs.
         unsafe { sq.post_unchecked(&request.wr_id(WrId(id))) }
     }
 

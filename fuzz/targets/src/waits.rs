@@ -1,5 +1,5 @@
-//! Requests about other queues, the clock, and data that stays at home, of the target `wqe_build`: the device must read
-//! what was asked for.
+//! Requests about other queues, the clock, and data that stays on this side, of the target `wqe_build`: the device must
+//! read each request as posted.
 
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
@@ -69,13 +69,13 @@ impl Request {
                 // SAFETY: its memory outlives the queue, and nothing else uses it.
                 let slave =
                     unsafe { SendQueue::<transport::Rc, Managed>::from_parts(parts, Managed) }.expect("a queue");
-                // SAFETY: no device acts on what is posted.
+                // SAFETY: no device acts on the posted WQEs.
                 let done = sq.post(&unsafe { slave.enable() }.signaled_if(signaled, tag));
                 (done, (SendOp::EnableSends(Enable { qpn: qpn.get(), index }), nothing, signaled))
             }
             _ => {
                 let entries = self.read();
-                // SAFETY: no device acts on what is posted.
+                // SAFETY: no device acts on the posted WQEs.
                 let done = unsafe { sq.post_unchecked(&wqe::dump(&entries[..]).signaled_if(signaled, tag)) };
                 let seg = |s: &Sge| DataSeg { len: s.length, lkey: s.lkey.0, addr: s.addr };
                 let segs = entries.iter().filter(|s| s.length != 0).map(seg).collect();

@@ -1,4 +1,5 @@
-//! Any requests through the crate's encoder, and back through the device's decoder: it must read what was asked for.
+//! Any requests through the crate's encoder, and back through the device's decoder: it must read each request as
+//! posted.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -167,7 +168,7 @@ fn post<T: Service>(input: &Input) {
             wr.to = Some(Target::Stream(address.on(DciStream(request.imm as u16))));
         }
         let (before, pi) = (ring.bytes(), sq.pi());
-        // SAFETY: no device acts on what is posted.
+        // SAFETY: no device acts on the posted WQEs.
         match unsafe { T::put(&mut sq, &wr) } {
             Err(error) => {
                 assert!(ring.bytes() == before && sq.pi() == pi, "{error}, but something was written");
@@ -221,7 +222,7 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     assert!(past, "{error:?} of {wr:?}");
 }
 
-/// What the device is to make of a masked atomic.
+/// A masked atomic as the device must read it.
 fn masked(extended: Extended) -> (Width, packet::Masked) {
     match extended {
         Extended::Swap32 { compare, swap } => {
@@ -248,7 +249,7 @@ fn masked(extended: Extended) -> (Width, packet::Masked) {
     }
 }
 
-/// What the device decoded is what was asked for.
+/// Asserts that the device decoded the posted request.
 fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) {
     let at = |r: Remote| device::Remote { addr: r.addr, rkey: r.rkey.0 };
     let (op, imm) = match wr.kind {

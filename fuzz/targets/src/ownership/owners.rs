@@ -1,4 +1,4 @@
-//! Who owns each buffer, and what it must hold: known from the calls alone.
+//! The owner of each buffer, and its expected contents: both follow from the calls alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ pub const WORDS: usize = 8;
 /// A buffer's bytes.
 pub const BYTES: usize = WORDS * 8;
 
-/// What a word says in its upper byte. The rest is a number that no other lending, or owner, has.
+/// The kind of a word, in its upper byte. The rest is a number that no other lending, or owner, has.
 const MINE: u64 = 1 << 56;
 const MESSAGE: u64 = 2 << 56;
 const BLANK: u64 = 3 << 56;
@@ -18,7 +18,7 @@ const KIND: u64 = 0xff << 56;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
-/// What a buffer is lent for, and how many words of it.
+/// The purpose for which a buffer is lent, and how many words of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// A message.
@@ -51,7 +51,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// What a window of peers holds at first.
+    /// The first contents of a peer's window.
     #[must_use]
     pub fn window(&mut self) -> [u64; WORDS] {
         self.filled(WINDOW)
@@ -128,7 +128,7 @@ impl Owners {
         assert_eq!(words, [word; WORDS], "{addr:#x}: changed after it was handed back");
     }
 
-    /// A window holds what was there at first, and what was written to it.
+    /// A window holds only its first contents, and words written to it.
     pub fn check_window(&self, words: [u64; WORDS]) {
         for word in words {
             self.is_of_window(word, words);

@@ -48,7 +48,7 @@ impl<V> Part<V> {
 
 /// A queue that owns its buffers.
 pub trait Queue: Sized {
-    /// The queue and what it needs.
+    /// The queue and the objects that it needs.
     type Holder;
 
     /// Takes it out, and gives up the buffers of requests that are outstanding.
@@ -63,7 +63,7 @@ pub trait Queue: Sized {
     /// Whether requests are.
     fn is_outstanding(&self) -> bool;
 
-    /// Exchanges what the holders hold.
+    /// Exchanges the queues of two holders.
     fn swap(a: &mut Self::Holder, b: &mut Self::Holder);
 }
 
