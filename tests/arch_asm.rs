@@ -1,10 +1,10 @@
 //! The instructions of every barrier and every copy routine on every architecture, against a committed table.
 //!
-//! The files of `src/arch` are compiled as they are, without a standard library, for each target, and the assembly that
-//! comes out is compared with `arch_asm/expected.txt`: a barrier that went missing, or grew weaker, fails here, on any
-//! machine. After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
+//! The test compiles the files of `src/arch` unchanged, without a standard library, for each target, and compares the
+//! assembly with `arch_asm/expected.txt`. A missing or weaker barrier fails here, on any machine. After an intended
+//! change, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
 //!
-//! A second check is for the compiler: a store before a barrier must not be merged with one after it.
+//! A second check is of the compiler: it must not merge a store before a barrier with a store after it.
 //!
 //! The instructions of one barrier or copy routine belong here. The hot functions belong in `tests/golden_asm`.
 //!

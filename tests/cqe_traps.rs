@@ -1,9 +1,10 @@
 //! A device that writes a CQE between any two loads of a poll.
 //!
-//! The ring's page is closed, so each access to it traps: the handler plays the device, opens the page, lets the one
-//! instruction go (single step) and closes it again. So the CQE's fields can be written just before the k-th access and
-//! its owner byte just before any later one, for all k: no thread has to win a race. What polling returns may be
-//! nothing, or the new CQE whole; a field that was loaded before the owner byte said so is an old one.
+//! The ring's page is closed, so each access to it traps. The handler plays the device, opens the page, lets one
+//! instruction run (single step) and closes the page again. So the test writes the CQE's fields just before the k-th
+//! access, and its owner byte just before any later one, for all k: no thread has to win a race. Polling may return
+//! nothing, or the whole new CQE. A poll that loads a field too early, before the owner byte, returns the field's old
+//! value and fails here.
 //!
 //! The order of the loads of a poll belongs here. The meaning of a CQE belongs in `tests/completion`.
 

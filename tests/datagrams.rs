@@ -3,7 +3,7 @@
 //! Setup and traffic of datagram queue pairs belong here. The bytes of their requests belong in `tests/send_queue` and
 //! `tests/differential`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

@@ -4,7 +4,7 @@
 //! A call that must refuse an object of another open device belongs here. Other refusals of setup belong in
 //! `tests/verbs`.
 //!
-//! [`EXCHANGES`] has a line for each call and each object that it is given. The tests need three devices:
+//! [`EXCHANGES`] has a line for each call and each object that the call takes. The tests need three devices:
 //!
 //! ```text
 //! softhca-run --devices 3 --

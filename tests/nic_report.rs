@@ -1,4 +1,4 @@
-//! What the benchmark for NIC owners concludes, on findings that no device here can give.
+//! The conclusions of the benchmark for NIC owners, from findings that no device here can give.
 //!
 //! Conclusions of `benches/nic` belong here. Measurements belong in `benches`.
 //!

@@ -1,8 +1,8 @@
-//! A program without `unsafe` does at random what safe code can do to queues and completions, with traffic under way on
-//! two devices of this process, and a model knows who owns each buffer: `fuzz/targets/src/ownership`. Every run of a
-//! case is the same.
+//! A program without `unsafe` makes random calls that safe code can make on queues and completions, with traffic under
+//! way on two devices of this process. A model knows the owner of each buffer: `fuzz/targets/src/ownership`. Every run
+//! of a case is the same.
 //!
-//! `./run fuzz 3600 ownership` does it for an hour, with libFuzzer and the address sanitizer.
+//! `./run fuzz 3600 ownership` runs it for an hour, with libFuzzer and the address sanitizer.
 //!
 //! Only the random program belongs here. One known sequence belongs in `tests/loopback` or `tests/soundness`; the same
 //! program through libibverbs is `tests/ownership_verbs`.

@@ -1,8 +1,8 @@
-//! Forks and signal handlers: what SECURITY.md promises of them.
+//! Forks and signal handlers: the promises of SECURITY.md.
 //!
 //! Forks and signals belong here. Threads belong in `tests/verbs` and `tests/thread_domain.rs`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

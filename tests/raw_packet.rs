@@ -3,7 +3,7 @@
 //! Setup and traffic of raw packet queue pairs belong here. The bytes of frames' requests belong in `tests/send_queue`
 //! and `tests/differential`.
 //!
-//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`. `./run test` starts the software one so:
+//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --link ethernet --inline-headers none --

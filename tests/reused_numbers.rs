@@ -1,9 +1,9 @@
-//! Queue pair numbers that the device gives out again, while completions of the queue pair before lie in a completion
+//! Queue pair numbers that the device reuses while completions of the previous queue pair are still in a completion
 //! queue.
 //!
-//! Numbers that come back belong here. Other ends of a queue pair belong in `tests/lifecycle`.
+//! Reused numbers belong here. Other ends of a queue pair belong in `tests/lifecycle`.
 //!
-//! Needs a device that gives numbers out again at once, and no other test beside:
+//! Needs a device that reuses numbers at once, and no concurrent test:
 //!
 //! ```text
 //! softhca-run --reuse-qpn -- --test-threads=1

@@ -1,8 +1,8 @@
-//! How many commands set-up gives the device: as many as the same calls of libibverbs and libmlx5 by hand.
+//! The number of commands that set-up gives the device: the same as with hand-written calls of libibverbs and libmlx5.
 //!
 //! Counts of commands belong here. Their results belong in `tests/verbs`.
 //!
-//! A command is a system call, and most are work for the NIC's firmware, too. The software device counts them:
+//! A command is a system call, and most also cost work in the NIC's firmware. The software device counts them:
 //!
 //! ```text
 //! softhca-run --

@@ -1,8 +1,8 @@
-//! Copies out of memory that others store to load each byte once, also where the compiler sees both the copy and what
-//! becomes of it, as under link-time optimisation.
+//! A copy out of memory that others store to loads each byte once, even if the compiler sees both the copy and the use
+//! of its result, as under link-time optimisation.
 //!
-//! A program of one file is compiled with all optimisations and stepped, instruction by instruction; between any two of
-//! them the memory changes. If what it hands on is not what it has checked, it has looked twice.
+//! A program of one file is compiled with all optimisations and stepped, instruction by instruction. The memory changes
+//! between any two instructions. If the program hands on other bytes than it has checked, it has loaded them twice.
 //!
 //! The loads of a copy belong here. The instructions of copy routines belong in `tests/arch_asm.rs`.
 

@@ -2,7 +2,7 @@
 //!
 //! Dispatch by queue pair number belongs here. One queue pair per completion queue belongs in `tests/verbs`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

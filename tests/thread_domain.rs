@@ -2,7 +2,7 @@
 //!
 //! Thread domains and the memory of their queues belong here. Queues on common registers belong in `tests/verbs`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

@@ -3,7 +3,7 @@
 //!
 //! Events of setup belong here. Texts of errors belong in `tests/lifecycle`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

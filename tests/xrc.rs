@@ -3,7 +3,7 @@
 //! Setup and traffic of XRC belong here. The bytes of its requests belong in `tests/send_queue` and
 //! `tests/differential`.
 //!
-//! Needs an mlx5 device with XRC. `./run test` starts the software one so:
+//! Needs an mlx5 device with XRC. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

@@ -1,5 +1,5 @@
-//! Completion queues against a device written out by hand: these tests' own offsets, taken from the PRM's table, and
-//! any bytes at all.
+//! Completion queues against CQEs written by hand, at these tests' own offsets from the PRM's table, and against
+//! arbitrary bytes.
 //!
 //! The meaning of each CQE, good or bad, belongs here. Completions of a device that executes requests belong in
 //! `tests/loopback`.

@@ -1,39 +1,41 @@
-//! libmlx5 and this crate do the same on twin queues, and must leave the same bytes behind.
+//! libmlx5 and this crate run the same operations on twin queues, and must leave the same bytes behind.
 //!
-//! Every comparison is with what the installed, unmodified libmlx5 wrote or read; nothing is expected that it did not
-//! do. Each queue is connected to itself, so the device executes what both of them post.
+//! Every comparison is with bytes that the installed, unmodified libmlx5 wrote or read; the tests expect nothing else.
+//! Each queue is connected to itself, so the device executes the requests of both.
 //!
-//! What may differ, and why:
-//! - the queue pair's number, in the control segment and the doorbell: twins have different ones. That each has its own
-//!   is checked; so in the addresses of datagrams that each sends to itself, and in their completions; and the number
-//!   of each initiator's target, and on XRC of the shared receive queue;
-//! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves what was in the ring, this
-//!   crate stores zeros (checked). The device reads neither; so with the segment of XRC, of which libmlx5 writes the
-//!   number;
-//! - the compare word of fetch-and-add: the same;
-//! - the immediate data of requests that have none: the same with `ibv_wr_*` (`ibv_post_send` stores zero, too);
-//! - of inline headers that are not 18 bytes, which libmlx5 has for large sends only, the opcode; and the bytes up to
-//!   the end of the last 16-byte unit, as of inline data;
-//! - a BlueFlame copy is of whole 64-byte blocks: what follows the WQE's end in the last one means nothing.
+//! Permitted differences, with reasons:
+//! - the queue pair's number, in the control segment and the doorbell: twins have different numbers. The tests check
+//!   that each has its own. The same holds for addresses of datagrams that each sends to itself, for their completions,
+//!   for the number of each initiator's target, and on XRC for the number of the shared receive queue;
+//! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves the ring's old bytes, this
+//!   crate stores zeros (checked). The device reads neither. The same holds for the XRC segment, in which libmlx5
+//!   writes only the number;
+//! - the compare word of fetch-and-add, for the same reason;
+//! - the immediate data of requests that have none, for the same reason with `ibv_wr_*` (`ibv_post_send` also stores
+//!   zero);
+//! - the opcode of requests with inline headers of other sizes than 18 bytes: libmlx5 has those for large sends only.
+//!   Also the bytes up to the end of the headers' last 16-byte unit, as with inline data;
+//! - bytes after the WQE's end in the last block of a BlueFlame copy: a copy is of whole 64-byte blocks, and those
+//!   bytes mean nothing.
 //!
 //! Left out:
-//! - receives of a shared queue with an entry of no bytes: libmlx5 44 writes the byte count 0, which the device takes
-//!   for 2 GiB; this crate leaves such entries out, as both do in receive queues;
-//! - READs and atomics whose data comes in a 128-byte CQE: libmlx5 44 takes it from the wrong place;
-//! - frames that are no more than their inline headers, by `ibv_wr_set_sge` and `ibv_wr_set_inline_data`: libmlx5 44
+//! - receives of a shared queue with an entry of no bytes. libmlx5 44 writes the byte count 0, which the device takes
+//!   for 2 GiB. This crate leaves such entries out, as both libraries do in receive queues;
+//! - READs and atomics whose data comes in a 128-byte CQE: libmlx5 44 takes the data from the wrong place;
+//! - frames that consist only of their inline headers, by `ibv_wr_set_sge` and `ibv_wr_set_inline_data`: libmlx5 44
 //!   sends their bytes twice;
-//! - lists of memory keys of 2 GiB or more, and those that repeat of 4 GiB or more: libmlx5 44 counts the bytes in 32
+//! - lists of memory keys of 2 GiB or more, and repeating lists of 4 GiB or more: libmlx5 44 counts the bytes in 32
 //!   bits;
-//! - with signatures of WQEs, those around the ring's end: libmlx5 65 signs what lies behind the ring in place of the
-//!   rest of them; and of several receives in one list the signatures of all but the first, which have the first one's
-//!   index;
-//! - data of large sends behind headers that come to the ring's end: libmlx5 44 writes it to wrong places.
+//! - signatures of WQEs that wrap around the ring's end: libmlx5 65 signs the bytes behind the ring in place of the
+//!   rest of the WQE. Also signatures of receives after the first in one list: libmlx5 65 signs them with the first
+//!   one's index;
+//! - data of large sends behind headers that reach the ring's end: libmlx5 44 writes it to wrong places.
 //!
 //! A comparison with libmlx5 belongs here. Bytes that libmlx5 cannot write belong in `tests/send_queue`.
 //!
 //! Needs an mlx5 device whose registers can be read back, in whole or in part. In strict mode register pages trap, so
-//! there the device itself compares the register with the ring. `./run test` starts the software device so, with the
-//! features that a ConnectX-5 lacks:
+//! there the device itself compares the register with the ring. `./run test` starts the software device with these
+//! options; some tests need features that a ConnectX-5 lacks:
 //!
 //! ```text
 //! softhca-run --generation connectx7 --

@@ -1,6 +1,6 @@
 //! The fuzz targets' seeds: written here, kept under `fuzz/seeds`, and run by every `cargo test` without libFuzzer.
 //!
-//! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them anew.
+//! `BLESS_SEEDS=1 cargo test --test fuzz_seeds` writes them again.
 //!
 //! A seed for a fuzz target belongs here. The targets belong in `fuzz/targets`.
 //!

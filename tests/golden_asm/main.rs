@@ -1,12 +1,12 @@
-//! What the hot functions are compiled to, on x86-64 and on aarch64.
+//! The assembly of the hot functions, on x86-64 and on aarch64.
 //!
 //! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has
-//! it. Three things are checked: that the listings are the committed ones, so that no change of them goes unseen; that
-//! they obey the [`rules`], so that no bad one is committed; and that every call of a barrier in the crate is in one of
-//! them, those that no hot function has by way of `others.rs`. `scripts/mutate-barriers` takes each of these calls
-//! away, and sees that it is missed.
+//! it. The test checks three things. The listings are the committed ones, so no change goes unseen. They obey the
+//! [`rules`], so no bad listing is committed. Every call of a barrier in the crate is in one of them; `others.rs` has
+//! the calls that are in no hot function. `scripts/mutate-barriers` removes each of these calls, and checks that a test
+//! of the assembly fails.
 //!
-//! After a change that is meant, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
+//! After an intended change, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
 //!
 //! The assembly of hot functions belongs here. The instructions of one barrier or copy routine belong in
 //! `tests/arch_asm`.

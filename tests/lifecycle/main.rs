@@ -1,10 +1,10 @@
-//! The life of a queue pair on a device: what it takes and when, its end, its second life, whose it is, and what is
-//! said when something is wrong.
+//! The life of a queue pair on a device: the requests that it takes in each state, its end, its reuse, its owner, and
+//! the errors for wrong calls.
 //!
 //! Connecting, state changes, teardown and adoption of queue pairs belong here. Traffic of a queue pair that stays up
 //! belongs in `tests/verbs`.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --

@@ -1,4 +1,4 @@
-//! The crate's queues against the software device in this process: whatever is posted arrives, in order and once, or
+//! The crate's queues against the software device in this process: every posted request arrives, in order and once, or
 //! fails as it must.
 //!
 //! Traffic without libibverbs belongs here: delivery, order, failures and losses. Bytes in memory belong in

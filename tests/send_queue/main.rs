@@ -1,4 +1,4 @@
-//! Send queues on memory that stands in for a device: what lies in the ring, the doorbell record and the register.
+//! Send queues on memory that stands in for a device: the contents of the ring, the doorbell record and the register.
 //!
 //! Bytes, counters and refusals of send queues belong here. Requests that arrive belong in `tests/loopback`,
 //! comparisons with libmlx5 in `tests/differential`.

@@ -1,9 +1,9 @@
-//! The shared register under a model checker: every way in which two threads can take turns on it.
+//! The shared register under a model checker: every schedule of two threads on it.
 //!
-//! The files of `src/db` are compiled as they are, in a crate in which `core`'s atomics and cells are loom's, and the
-//! barriers and stores of `arch` are those of CPUs with write-combining buffers: a doorbell sits in the buffer of the
-//! CPU that stored it until that CPU flushes it. What must hold on every schedule: doorbells reach the device in the
-//! order in which they were stored, none stays behind, the halves alternate over all threads, and nobody reaches the
+//! The files of `src/db` are compiled unchanged, in a crate in which loom's atomics and cells replace those of `core`.
+//! The barriers and stores of `arch` there are those of CPUs with write-combining buffers: a doorbell stays in the
+//! buffer of the CPU that stored it until that CPU flushes it. On every schedule, doorbells reach the device in the
+//! order in which they were stored, none stays behind, the halves alternate over all threads, and no thread reaches the
 //! register without the lock.
 //!
 //! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.

@@ -1,9 +1,9 @@
-//! Programs without `unsafe` that once had a buffer handed back while the device used it: here they are refused.
+//! Programs without `unsafe` that once got a buffer back while the device still used it. The crate now refuses them.
 //!
 //! A known misuse by safe code belongs here. A random one belongs in `tests/ownership_verbs`, a misuse that does not
 //! compile in a `compile_fail` example.
 //!
-//! Needs a device that gives numbers out again at once, and no other test beside:
+//! Needs a device that reuses numbers at once, and no concurrent test:
 //!
 //! ```text
 //! softhca-run --reuse-qpn -- --test-threads=1

@@ -1,9 +1,10 @@
-//! The verbs layer on a device: libibverbs and libmlx5 as installed, this crate's queues over what they made.
+//! The verbs layer on a device: libibverbs and libmlx5 as installed, this crate's queues over the objects that they
+//! made.
 //!
 //! Setup by verbs and traffic of reliable and unreliable connections belong here. States and teardown belong in
 //! `tests/lifecycle`; each other transport has a file of its own.
 //!
-//! Needs an mlx5 device. `./run test` starts the software one so:
+//! Needs an mlx5 device. `./run test` starts the software device with:
 //!
 //! ```text
 //! softhca-run --generation connectx7 --

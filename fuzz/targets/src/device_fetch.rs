@@ -133,7 +133,7 @@ struct Lab {
     /// CQs, with the part of memory where their rings are.
     cqs: Vec<(u32, u64)>,
     uars: Vec<u32>,
-    /// The number of the DC target, if initiators have one.
+    /// The number of the DC target for initiators, if there is one.
     dctn: Option<u32>,
     /// PD of the queues.
     pd: u32,

@@ -274,8 +274,8 @@ mod tests {
     #[test]
     fn good_commands_are_carried_out() {
         let mut lab = Lab::new(&Input { ethernet: false, actions: vec![] });
-        // Each command comes after those that make the objects it names: memory and keys, the completion queue and its
-        // QP; then the end.
+        // Each command comes after those that make the objects it names (a QP and its completion queue, memory and
+        // keys). The commands that destroy the objects come last.
         let order = [
             (0, 0),
             (1, 0),

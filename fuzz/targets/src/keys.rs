@@ -33,7 +33,7 @@ const KINDS: u8 = 11;
 /// The result of a post, and the request that the device must read.
 type Outcome = (Result<(), PostError>, Asked);
 
-/// A request as the device must read it.
+/// The request that the device must read.
 pub(crate) enum Asked {
     /// A change of a key.
     Key(Umr),
