@@ -29,7 +29,7 @@ fn choose(argument: Option<&str>) -> Result<Option<CopyRoutine>, Box<dyn Error>>
     })
 }
 
-/// Sets up, and enters the main loop with the routine as a type.
+/// Sets up the device, and enters the main loop with the routine as a type.
 fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     let mut hca = EmbeddedDevice::standalone()?;
     let cq = hca.create_cq(CqOptions::new(16))?;

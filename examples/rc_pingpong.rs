@@ -30,7 +30,7 @@ struct Options {
 
 fn main() -> ExitCode {
     let Options { mut pingpong } = Options::parse();
-    // Both sides must have the same; by default that of the C tool, which does not exchange it.
+    // Both sides must have the same MTU. The default is that of the C tool, which does not exchange it.
     pingpong.setup.mtu.get_or_insert(1024);
     common::exit("rc_pingpong", pingpong.setup.meet(|role, stream| side(&pingpong, role, stream)))
 }

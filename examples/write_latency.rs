@@ -13,9 +13,9 @@
 //!     |  <--- WRITE, last byte = mark ------   |
 //! ```
 //!
-//! Nobody waits for a completion: each side sees the other's message in its own memory. The request is prepared once,
-//! as a template; a shot brings the mark, and one of eight asks for a completion, so that the queue's space comes back.
-//! Sizes of a power of two up to `-I` go inline, others from registered memory.
+//! Neither side waits for a completion: each sees the other's message in its own memory. The request is prepared once,
+//! as a template. Each post of the template supplies the mark, and one of eight asks for a completion, so that the
+//! queue's space comes back. Sizes of a power of two up to `-I` go inline, others from registered memory.
 
 use std::net::TcpStream;
 use std::process::ExitCode;
@@ -173,7 +173,7 @@ impl Side {
     ) -> Result<Latencies, Failure> {
         let mut moderation = Moderation::new(SIGNAL_EVERY, self.sq.depth(), wqebbs)?;
         let mut write = |side: &mut Self, mark| {
-            // The last one leaves nothing behind that no completion will account for.
+            // The last request is signalled, so that its completion accounts for all requests before it.
             let signaled = moderation.next(wqebbs) || mark == END;
             loop {
                 match fire(&mut side.sq, mark, signaled) {

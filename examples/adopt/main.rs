@@ -122,13 +122,14 @@ fn run(options: &Options) -> Result<(), Failure> {
     // ANCHOR_END: adopt
     traffic::run(&device, &pd, &mut pair, &mut cq).map_err(|error| error.to_string())?;
 
-    // And a message into a receive of the foreign shared queue, waited for on the foreign channel.
+    // Send a message into a receive of the foreign shared queue, and wait for it on the foreign channel.
     let mut pool = blueflame::verbs::Pool::new(&pd, 4096, blueflame::verbs::Access::LOCAL_WRITE)?;
     let mailbox = pool.take(64)?;
     // SAFETY: the buffer is read when the receive has completed, and lives longer than the queue.
     unsafe { srq.post_unchecked(WrId(7), &[mailbox.sge()])? };
     cq.arm(Notify::Any);
-    // More than 32 bytes: plain queue pairs let the device put less into the completion in place of the buffer.
+    // More than 32 bytes: plain queue pairs let the device put up to 32 bytes into the completion instead of the
+    // buffer.
     let message = b"through a shared receive queue of rdma-sys, 48 B";
     pair.sq.post(&wqe::send().inline(message).signaled(WrId(8)))?;
     let mut left = 2;

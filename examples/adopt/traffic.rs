@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use blueflame::verbs::{Access, Device, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::{SendQueue, WrId, transport, wqe};
 
-/// Longer than 64 bytes. Other libraries' queue pairs let the device put shorter messages into the completion instead
-/// of the buffer.
+/// Longer than 64 bytes: other libraries' queue pairs let the device put up to 64 bytes into the completion instead of
+/// the buffer.
 const MESSAGE: &[u8; 96] =
     b"written through the queues of one crate, into memory of another crate's protection domain -- 96.";
 

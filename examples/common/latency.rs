@@ -1,4 +1,4 @@
-//! Times, and how they are reported.
+//! Times, and their report.
 
 #[cfg(feature = "svg")]
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// The longest time told from longer ones: an hour, in nanoseconds.
+/// The longest recorded time: an hour, in nanoseconds. Longer times count as this one.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// How the result comes out.
+/// The output of the result.
 #[derive(Args, Clone, Debug)]
 pub struct ReportOptions {
     /// Print the result as one line of JSON

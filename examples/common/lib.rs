@@ -1,9 +1,9 @@
 //! Code that the examples share, so that each is one page of RDMA: options by perftest's letters, the meeting over TCP,
 //! the report.
 //!
-//! [`Setup`] is in every program: which device, which port, where the peer is. [`Latencies`] collects times and
-//! [`ReportOptions`] says how they come out: percentiles, a line of JSON, an SVG histogram. [`pingpong`] is the
-//! exchange of all ping-pongs, independent of the library that made their queues.
+//! [`Setup`] is in every program: the device, its port, the peer's address. [`Latencies`] collects times, and
+//! [`ReportOptions`] chooses their output: percentiles, a line of JSON, an SVG histogram. [`pingpong`] is the exchange
+//! of all ping-pongs, independent of the library that made their queues.
 
 mod failure;
 mod latency;

@@ -1,4 +1,4 @@
-//! This program once more, as a process of its own: one that can be killed.
+//! A second process of this program, which can be killed.
 
 use std::process::{Child, Command, Stdio};
 
@@ -49,7 +49,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Fails when it has ended, which is the good case.
+        // Fails if the process has already ended, which is the good case.
         let _ = self.kill();
     }
 }

@@ -1,4 +1,4 @@
-//! Which device, which port, and where the peer is.
+//! The device, its port, and the peer.
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::thread;
@@ -59,7 +59,7 @@ impl Role {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Setup {
-    /// Opens the device; the path is from the port and the GID asked for.
+    /// Opens the device; the path starts at the chosen port and GID.
     ///
     /// # Errors
     /// No such device, port, GID or MTU.
@@ -90,7 +90,7 @@ impl Setup {
     /// Meets the peer over TCP and runs `side` in the role of the options: server, client, or both in two threads.
     ///
     /// # Errors
-    /// No meeting, or what `side` fails with; of two that fail the client's.
+    /// No meeting, or the error of `side`; if both sides fail, the client's error.
     pub fn meet(&self, side: impl Fn(Role, TcpStream) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
         if let Some(host) = &self.host {
             return side(Role::Client, self.connect(host)?);
@@ -122,7 +122,7 @@ impl Setup {
     /// Connects to the server at `host`.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No server listens there.
     pub fn connect(&self, host: &str) -> Result<TcpStream, Failure> {
         let stream = TcpStream::connect((host, self.port))
             .map_err(|error| format!("connect to {host}:{}: {error}", self.port))?;
@@ -133,7 +133,7 @@ impl Setup {
 /// Listens on every address of this machine, of both families where it has both. Port 0: any that is free.
 ///
 /// # Errors
-/// Somebody else listens there.
+/// Another program listens there.
 pub fn listen(port: u16) -> Result<TcpListener, Failure> {
     TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
         .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))

@@ -1,4 +1,4 @@
-//! A histogram of times as an SVG file: over a logarithmic axis, so that the tail has its place, too.
+//! A histogram of times as an SVG file: over a logarithmic axis, so that the tail shows.
 
 use std::fmt::Display;
 use std::path::Path;

@@ -1,7 +1,6 @@
-//! `rc_pingpong` over queues that DevX has made: every object by a command of the firmware, and then the same data
-//! path.
+//! `rc_pingpong` over queues made by DevX: a firmware command makes each object, then the data path is the same.
 //!
-//! The peer cannot tell: it may be this program, `rc_pingpong`, whose queues verbs has made, or rdma-core's C tool.
+//! The peer sees no difference: it may be this program, `rc_pingpong` with queues made by verbs, or rdma-core's C tool.
 //!
 //! ```text
 //! devx_pingpong                       # a server;   ibv_rc_pingpong localhost, or rc_pingpong localhost, is its client
@@ -43,7 +42,7 @@ enum Maker {
 
 fn main() -> ExitCode {
     let mut options = Options::parse();
-    // Both sides must have the same; by default that of the C tool, which does not exchange it.
+    // Both sides must have the same MTU. The default is that of the C tool, which does not exchange it.
     options.pingpong.setup.mtu.get_or_insert(1024);
     common::exit("devx_pingpong", options.pingpong.setup.meet(|role, stream| side(&options, role, stream)))
 }

@@ -33,7 +33,7 @@ impl Devx {
         options: &PingPongOptions,
     ) -> Result<Self, Failure> {
         // ANCHOR: make
-        // Memory is registered by verbs; the queues name its keys, for which they must be of the same domain.
+        // Verbs registers memory. The queues use its keys, so they must be of the same protection domain.
         let pd = Pd::of_verbs(context, pd)?;
         let rings = ThreadRings::new(&Rings::new(context)?);
         let uar = Uar::new(context)?;

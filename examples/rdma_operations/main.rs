@@ -112,7 +112,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
     if role == Role::Client {
         let bytes = queues.wait_for(Side::Responder)?.min(BUFFER);
         expect("SEND", &private, SENT, bytes)?;
-        // Both sides have come as far: the server has put the next message where we may read it.
+        // Both sides have reached this step: the server has put the next message where the client may read it.
         peer.step(b'R')?;
         let into = private.sge_of(0..bytes);
         // SAFETY: here and below, `private` is left alone until the request has completed, and lives longer.
@@ -131,7 +131,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
         println!("SEND completed");
         put(&mut shared, TO_READ);
         peer.step(b'R')?;
-        // The client reads and writes meanwhile, and this side does nothing but wait for its word.
+        // The client reads and writes meanwhile; this side only waits for its message over TCP.
         peer.step(b'W')?;
         expect("RDMA WRITE", &shared, WRITTEN, bytes)
     }
@@ -160,7 +160,7 @@ impl Peer {
         }
     }
 
-    /// Waits until both sides have come as far.
+    /// Waits until both sides have reached the same step.
     fn step(&mut self, name: u8) -> Result<(), Failure> {
         match self {
             Self::Manual(stream) => manual::step(stream, name),

@@ -2,10 +2,10 @@
 //! Examples Using IBV Verbs"): its `struct cm_con_data_t`, packed and big endian, then one byte at each step
 //! (`sock_sync_data`).
 //!
-//! Both sides use PSN 0 and a path MTU of 256 bytes; neither is exchanged. No length is, either: each request of a side
-//! has the same size, which is also the size of its registered memory. It is 21 bytes in the manual, and 16 in copies
-//! that lost the spaces at the end of the first text. So this server SENDs 16 bytes, and this client takes the size
-//! from the SEND.
+//! Both sides use PSN 0 and a path MTU of 256 bytes; neither is exchanged. No length is exchanged: each request of a
+//! side has the same size, which is also the size of its registered memory. It is 21 bytes in the manual, and 16 in
+//! copies that lost the spaces at the end of the first text. So this server SENDs 16 bytes, and this client takes the
+//! size from the SEND.
 
 use std::io::{Read, Write};
 
@@ -41,7 +41,8 @@ pub(crate) fn connect(
     Ok(target)
 }
 
-/// Sends a byte and waits for the peer's: both sides have come as far. The program does not look at the value either.
+/// Sends a byte and waits for the peer's byte: then both sides have reached the same step. Like `RDMA_RC_example`, it
+/// ignores the value.
 pub(crate) fn step(stream: &mut (impl Read + Write), name: u8) -> Result<(), Failure> {
     stream.write_all(&[name])?;
     let mut answer = [0];

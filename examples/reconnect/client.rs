@@ -50,10 +50,10 @@ struct Client {
     last: Instant,
 }
 
-/// Sends; `reach` makes a TCP connection with the server, if there is one.
+/// Sends numbers; `reach` makes a TCP connection with the server, if there is one.
 pub(crate) fn run(options: &Options, reach: impl Fn() -> Result<TcpStream, Failure>) -> Result<(), Failure> {
     let (device, mut path) = options.setup.open()?;
-    // A dead peer is known after four unanswered tries and not after eight.
+    // Four unanswered tries mean a dead peer, instead of eight.
     path.retry_cnt = 3;
     let pd = device.protection_domain()?;
     let cq = device.completion_queue(DEPTH + 1).build()?;
@@ -133,7 +133,7 @@ impl Client {
         }
     }
 
-    /// Takes back every request that is outstanding, and resets the queue pair. How many failed, the first one
+    /// Takes back every outstanding request, and resets the queue pair. Returns how many failed, the first one
     /// included.
     fn drain(&mut self) -> Result<usize, Failure> {
         // ANCHOR: drain

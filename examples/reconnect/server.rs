@@ -1,4 +1,4 @@
-//! The server: receives numbers, and looks whether any is missing.
+//! The server: receives numbers, and checks that none is missing.
 
 use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
                 Ok(())
             })?;
             if received == 0 && total.is_none() && !quiet(&stream)? {
-                // The total; or the client has ended without one, or connects anew.
+                // The total; or the client has ended without one, or connects again.
                 let mut bytes = [0; BYTES];
                 if stream.read_exact(&mut bytes).is_err() {
                     break;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::command::Command;
 use crate::session::{Session, State};
 
-/// How long the thread that connects initiators may take to tell of one.
+/// How long the thread that connects initiators may take to report one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An initiator that died.
@@ -23,7 +23,7 @@ pub(crate) struct Death {
     pub(crate) number: u32,
     /// Requests towards it that did not succeed.
     pub(crate) flushed: usize,
-    /// Until its queue pair could be connected again.
+    /// Milliseconds until its queue pair could be connected again.
     pub(crate) freed_after_ms: f64,
     /// Commands of the others, from then until an initiator of the same number came.
     pub(crate) others_meanwhile: Option<u64>,
@@ -116,7 +116,7 @@ impl Service {
         Ok(())
     }
 
-    /// Whose completion it is. An initiator may send before the thread that connected it has told of it.
+    /// The session of a completion. An initiator may send before the thread that connected it has reported it.
     fn session<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<&mut Session, Failure> {
         while self.sessions.find(cqe).is_none() {
             let session = self.arriving.recv_timeout(PATIENCE)?;

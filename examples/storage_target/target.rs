@@ -35,7 +35,7 @@ pub(crate) struct Target {
     cq: OwnedCq,
     service: Service,
     events: AsyncEvents,
-    /// Where queue pairs go that have no initiator.
+    /// Takes back queue pairs without an initiator.
     spare: Sender<Pair>,
 }
 
@@ -68,7 +68,7 @@ impl Target {
         Ok(Self { cq, service, events: device.async_events(), spare })
     }
 
-    /// Serves until told to stop. Who died meanwhile.
+    /// Serves until told to stop. Returns the initiators that died meanwhile.
     pub(crate) fn serve(mut self, control: &Control) -> Result<Vec<Death>, Failure> {
         for round in 0_u64.. {
             let idle = self.cq.poll_with(16, |cqe| self.service.complete(&cqe))? == 0;

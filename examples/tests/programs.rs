@@ -19,7 +19,7 @@ use blueflame::verbs::Device;
 use blueflame::verbs::device::LinkLayer;
 use serde_json::Value;
 
-/// Runs a program with `args`, separated by spaces; it must succeed. What it prints.
+/// Runs a program with `args`, separated by spaces; it must succeed. Returns its output.
 fn run(program: &str, args: &str) -> String {
     let output = Command::new(program).args(args.split_whitespace()).output().expect("the program starts");
     let said = String::from_utf8(output.stdout).expect("UTF-8");

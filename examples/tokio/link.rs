@@ -1,4 +1,4 @@
-//! A send queue whose requests are futures, and what completes them.
+//! A send queue whose requests are futures, and the task that completes them.
 
 use std::cell::RefCell;
 use std::io::{Error, ErrorKind};

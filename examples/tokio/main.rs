@@ -12,8 +12,8 @@
 //!   task ── sleep(1 ms).await              │  (another task: the thread is never blocked)
 //! ```
 //!
-//! A request owns its buffer until it has completed, and gives it back then. So posting is safe here: a task that is
-//! cancelled drops its future and not the memory that the device still uses.
+//! A request owns its buffer until it has completed, and then gives it back. So posting is safe here: a cancelled task
+//! drops its future, but not the memory that the device still uses.
 
 mod link;
 
@@ -145,7 +145,7 @@ async fn client(
     latencies.draw(&format!("WRITE and READ of {} bytes", options.size), &options.report)
 }
 
-/// Writes to its place in the server's memory and reads it back; how long each round trip took.
+/// Writes to its place in the server's memory and reads it back. Returns the time of each round trip.
 async fn task(link: &Link, n: u64, iters: u32, place: Remote, mut buffer: Buffer) -> Result<Vec<Duration>, Failure> {
     let mut times = Vec::new();
     for k in 0..iters {

@@ -1,4 +1,4 @@
-//! A completion queue of verbs that can be slept on.
+//! A completion queue of verbs on which a thread can sleep.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use blueflame::verbs::{CompletionChannel, Device, OwnedCq};
 use super::{PingPongOptions, completions};
 use crate::Failure;
 
-/// The queue, and the channel that tells of its completions, if the options ask for it.
+/// The queue, and the channel for its completion events, if the options ask for one.
 pub(super) struct EventCq {
     pub(super) cq: OwnedCq,
     channel: Option<CompletionChannel>,
@@ -27,7 +27,7 @@ impl EventCq {
         Ok(Self { cq: cq.build()?, channel })
     }
 
-    /// Sleeps until there is an event; whether one came in time.
+    /// Sleeps until there is an event. Returns whether one came in time.
     ///
     /// # Errors
     /// A failed call, or a queue without a channel.

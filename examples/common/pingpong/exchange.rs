@@ -22,7 +22,7 @@ fn to_message(endpoint: &Endpoint) -> [u8; MESSAGE_BYTES] {
     text.into_bytes().try_into().expect("every field has a fixed width")
 }
 
-/// MTU and type of the GID are not exchanged: both sides are started with the same.
+/// MTU and type of the GID are not exchanged: start both sides with the same values.
 fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Failure> {
     let text = std::str::from_utf8(message)?.trim_end_matches('\0');
     let bad = || format!("not an endpoint: {text:?}");
@@ -55,8 +55,8 @@ pub(super) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpo
     Ok(remote)
 }
 
-/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, for the client sends
-/// as soon as it has the answer.
+/// Tells the client's endpoint to `connect`, then answers: the server connects before it answers, because the client
+/// sends as soon as it has the answer.
 pub(super) fn as_server(
     mut stream: TcpStream,
     local: &Endpoint,

@@ -1,9 +1,9 @@
 //! Ping-pong over a reliable connection, by datagrams or by dynamic connections, on queues of any maker. Options, TCP
 //! exchange and messages are those of `ibv_rc_pingpong` and `ibv_ud_pingpong`, so either C tool may be the peer.
 //!
-//! Every message is verified. Message k carries pattern k, and the server sends each message back. The C tool does so
-//! by nature, for it receives into the buffer that it sends from. The first byte of each page is zero, because the C
-//! server's `-c` checks that byte.
+//! Every message is verified. Message k carries pattern k in both directions. A C server sends each message back,
+//! because it receives into the buffer that it sends from. The first byte of each page is zero, because the C server's
+//! `-c` checks that byte.
 
 mod datagrams;
 mod dynamic;
@@ -86,13 +86,13 @@ pub trait Queues {
     /// It was not posted.
     ///
     /// # Safety
-    /// Nobody writes the memory before the message has left.
+    /// No code writes the memory before the message has left.
     unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure>;
 
-    /// Where the peer reaches them.
+    /// The address at which the peer reaches them.
     fn endpoint(&self, path: &Path) -> Endpoint;
 
-    /// INIT to RTS, or whatever else it takes to send to the peer.
+    /// Moves from INIT to RTS, or takes the other steps that are needed to send to the peer.
     ///
     /// # Errors
     /// A failed call.
@@ -137,8 +137,8 @@ pub fn completions(options: &PingPongOptions) -> u32 {
 /// Sends that a side can have outstanding.
 pub const SENDS: u32 = 2;
 
-/// One side of the ping-pong, over queues in INIT, or those that are not connected in RTS: connected with the peer at
-/// the other end of `stream`. Memory is registered in `pd`, which the queues must be able to use.
+/// Runs one side of the ping-pong, with the peer at the other end of `stream`. The queues are in INIT, or in RTS if
+/// their transport makes no connection. Memory is registered in `pd`, which the queues must be able to use.
 ///
 /// # Errors
 /// [`Failure`].

@@ -11,7 +11,7 @@ use blueflame::wqe::{self, SupportedOn};
 
 use crate::Failure;
 
-/// The other side, in the shortest form there is: `N` with an address vector of 16 bytes, `F` with one of 48.
+/// The other side, in the shortest possible form: `N` with an address vector of 16 bytes, `F` with one of 48.
 pub(super) enum Peer<N, F> {
     Near(N),
     /// With the address handle, which keeps the kernel's record of the path alive.
@@ -22,7 +22,7 @@ pub(super) enum Peer<N, F> {
 }
 
 impl<N: Destination, F: Destination> Peer<N, F> {
-    /// The queue pair or target that `remote` tells of, in the forms that `near` and `far` make.
+    /// The queue pair or target at `remote`, in the form that `near` or `far` makes.
     ///
     /// # Errors
     /// A failed call.

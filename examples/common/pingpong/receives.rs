@@ -1,4 +1,4 @@
-//! Where a side posts its receives: to the queue pair's own queue, or to a shared one.
+//! The queue to which a side posts its receives: the queue pair's own, or a shared one.
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::{RecvQueue, SharedRecvQueue};

@@ -17,7 +17,7 @@ use crate::{Failure, Role};
 enum Peer {
     /// A server does not know its client before the first message.
     Unknown,
-    /// Sends message k as its k-th: this crate's client, and any server, because a server sends back each message.
+    /// Sends pattern k as its k-th message: this crate's client, and any server.
     Counts,
     /// Begins with its own fill, then sends back each message it received, one behind: the C client.
     LagsBehind,
@@ -34,7 +34,7 @@ pub(super) struct PingPong<Q> {
     events: bool,
     timeout: Duration,
     iters: u32,
-    /// Where messages are put together and taken apart.
+    /// Scratch memory for the expected and the received message.
     expected: Vec<u8>,
     arrived: Vec<u8>,
     pub(super) report: Report,
@@ -104,7 +104,7 @@ impl<Q: Queues> PingPong<Q> {
             match side {
                 Side::Requester => sent += 1,
                 Side::Responder => {
-                    // Of the server, the time begins with its answer, and there is none before the first message.
+                    // The server's time begins with its answer, so there is none for the first message.
                     if posted > 0 {
                         self.report.round_trips.record(sent_at.elapsed());
                     }
@@ -112,8 +112,8 @@ impl<Q: Queues> PingPong<Q> {
                     received += 1;
                 }
             }
-            // The next one goes when the last was answered (client) or arrived (server), and has left its buffer. At
-            // once, for the peer waits: what arrived is looked at afterwards.
+            // The next message goes when the last one was answered (client) or has arrived (server), and has left its
+            // buffer. Send it before looking at the received message, because the peer waits.
             let due = if client { received } else { received.saturating_sub(1) };
             if posted < self.iters && received > 0 && due == posted && sent == posted {
                 sent_at = Instant::now();
@@ -159,7 +159,7 @@ impl<Q: Queues> PingPong<Q> {
         Ok(())
     }
 
-    /// Waits for a completion: which queue's, and the tag of the request.
+    /// Waits for a completion. Returns its queue and the tag of the request.
     fn next_completion(&mut self) -> Result<(Side, WrId), Failure> {
         let mut idle = 0_u32;
         let mut since = None;
@@ -210,7 +210,7 @@ impl<Q: Queues> PingPong<Q> {
     }
 }
 
-/// A failed completion, with what usually causes it here.
+/// A failed completion, with its usual cause here.
 fn explain(error: CqeError) -> String {
     let hint = match error {
         CqeError::Completion(error) => match error.status() {
