@@ -69,8 +69,8 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     routine.dispatch(Trading { register: register()?, hca, window, sq, cq })?
 }
 
-/// Measures the routines of this CPU. With a NIC the shares say whether copies arrive in one piece. This device looks
-/// at its registers only after a whole slice, and finds the last two copies.
+/// Measures the routines of this CPU. The shares on a NIC say whether copies arrive in one piece. This device looks at
+/// its registers only after a whole slice, and finds the last two copies.
 fn probe(
     sq: &mut SendQueue<transport::Rc>,
     cq: &mut CompletionQueue,

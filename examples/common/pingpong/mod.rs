@@ -55,7 +55,7 @@ pub struct PingPongOptions {
     /// Sleep on completion events instead of polling
     #[arg(short, long)]
     pub events: bool,
-    /// Do not look at what arrives
+    /// Do not verify received messages
     #[arg(long)]
     pub no_verify: bool,
     /// Seconds without a completion after which the peer counts as gone
