@@ -206,7 +206,7 @@ fn case<F: Find + 'static>(name: &'static str, (mut shared, pairs): (Shared, F))
         }
         sum
     }
-    // Not on the stack: where the value lies is no constant to the compiler, as in a program.
+    // Not on the stack: the compiler must not know the value's address as a constant, as in a program.
     let mut pairs = Box::new(pairs);
     let slice = move |clock: &Clock| {
         let request = wqe::write(Remote { addr: 0x1000, rkey: Rkey(1) }).inline(&[0; 8]);

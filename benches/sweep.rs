@@ -140,7 +140,8 @@ fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
     )
 }
 
-/// As many entries as leave no part of a block unused whose place changes from one time round the ring to the next.
+/// Entries such that a request fills its last block: an unused part would change its place from one pass over the ring
+/// to the next.
 fn entries(bench: &mut Bench) {
     let mut group = Group::sweep("entries", "entries");
     group = entries_point::<1>(group);

@@ -244,7 +244,7 @@ impl Theirs {
             };
             let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).expect("mlx5dv_create_qp");
-            // New, alive, and nobody else's; its queue never posts.
+            // New, alive, and used by no other code; its queue never posts.
             let mut pair = adopt_qp::<Dci>(raw).expect("adopt");
             pair.activate(&path).expect("RTS");
             let mut parts = core::mem::zeroed();
@@ -318,7 +318,7 @@ fn case<W: Way + 'static>(name: &'static str, mut setting: Setting, way: W) -> C
         way.poll(cq, WINDOW)
     }
     let bytes = way.bytes();
-    // Not on the stack: where the value lies is no constant to the compiler, as in a program.
+    // Not on the stack: the compiler must not know the value's address as a constant, as in a program.
     let mut way = Box::new(way);
     let slice = move |clock: &Clock| {
         let (mut ns, mut sum) = (0.0, 0);

@@ -40,7 +40,7 @@ const FIRST_LEVEL_CACHE: usize = 32 << 10;
 /// Slices before the stored bytes of the cases are compared: by then the rings have wrapped, not only been filled.
 const CHECKED_SLICES: usize = 3;
 
-/// Somebody who posts and polls.
+/// A contestant: it posts and polls.
 pub(crate) trait Contestant {
     /// Work that is needed before messages can be posted, and is never timed.
     fn prepare(&mut self, first: u64, count: usize);
@@ -104,7 +104,7 @@ impl<Q: Queues, P: Work<Q>, C: Poll<Q>> Contestant for Player<Q, P, C> {
     }
 
     fn post(&mut self, first: u64, count: usize) {
-        // The compiler is to know nothing about a queue's state, as in a program where others use it, too.
+        // The compiler must know nothing about a queue's state, as in a program in which other code also uses it.
         (self.post)(std::hint::black_box(&mut self.queues), first, count);
     }
 
@@ -372,7 +372,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(name: &'static str) -> Self {
-        // As criterion has it: cargo passes `--bench` to measure, and anything else is a test.
+        // As with criterion: cargo passes `--bench` to measure, and anything else is a test.
         let measuring = std::env::args().any(|arg| arg == "--bench") && !std::env::args().any(|arg| arg == "--test");
         let clock = Clock::new();
         if measuring {

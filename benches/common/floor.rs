@@ -314,7 +314,7 @@ impl FloorSq {
     }
 }
 
-/// A lock that nobody else wants: one atomic operation to take it, one store to give it back.
+/// A lock without contention: one atomic operation to take it, one store to release it.
 #[inline(always)]
 pub(crate) fn locked(lock: &AtomicBool, f: impl FnOnce()) {
     while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {}

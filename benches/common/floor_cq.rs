@@ -37,14 +37,15 @@ impl FloorCq {
         Self { ring: parts.buf, record: parts.dbrec, bytes: parts.cqe_cnt * ENTRY_BYTES as u32, position: 0 }
     }
 
-    /// The CQE at the consumer index, if it is ours and of a request that succeeded.
+    /// The CQE at the consumer index, if software owns it and its request succeeded.
     #[inline(always)]
     pub(crate) fn cqe(&mut self) -> Option<NonNull<u8>> {
         // SAFETY: inside of the ring.
         let cqe = unsafe { self.ring.add((self.position & (self.bytes - 1)) as usize) };
         // SAFETY: the last byte of the CQE.
         let op_own = unsafe { cqe.add(63).read_volatile() };
-        // Success of a request is opcode 0: one comparison tells it, and that the CQE is of this pass over the ring.
+        // Success of a request is opcode 0. One comparison checks it, and also that the CQE is of this pass over the
+        // ring.
         if op_own & 0xf1 != u8::from(self.position & self.bytes != 0) {
             return None;
         }

@@ -131,13 +131,13 @@ impl<R: Register, T: Transport> Queues for Ours<R, T> {
     }
 }
 
-/// Where a message goes.
+/// The destination of a message.
 #[inline(always)]
 pub(crate) fn remote(m: &Message) -> Remote {
     Remote { addr: m.addr, rkey: Rkey(m.rkey) }
 }
 
-/// A tag that tells the `n`th message.
+/// The tag of the `n`th message.
 #[inline(always)]
 pub(crate) fn tag(n: u64) -> WrId {
     WrId(n)

@@ -135,7 +135,7 @@ impl Rig {
     /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are
     /// packed.
     pub(crate) fn of_one_thread(count: usize, shape: Shape) -> Vec<Self> {
-        /// WQEBBs that libmlx5 sets aside for a small request, when it is not told what operations are used.
+        /// WQEBBs that libmlx5 sets aside for a small request, if the program does not declare the used operations.
         const REQUEST_WQEBBS: usize = 4;
         let device = open(Threads::Domain);
         let pd = device.protection_domain().expect("a PD");
@@ -170,7 +170,7 @@ impl Rig {
             });
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
-            // New, alive, and nobody else's; the queues are dropped here and never post.
+            // New, alive, and used by no other code; the queues are dropped here and never post.
             let path = device.path(1, None).expect("a path");
             match shape.service {
                 Service::Connection => connect(&mut adopt_qp::<transport::Rc>(qp).expect("adopt"), &path),
@@ -196,7 +196,7 @@ impl Rig {
             let compares_register = matches!(owner, Owner::Rig { .. });
             let rig = Self { qp, cq, sq, completions, shape, compares_register, owner };
             rig.check();
-            // Bytes that nobody writes are the same in all rings.
+            // Make unwritten bytes the same in all rings.
             rig.send_ring().cast::<u8>().write_bytes(0, rig.ring_bytes());
             rig
         }
@@ -230,7 +230,7 @@ impl Rig {
         RegisterParts { reg: NonNull::new(self.sq.bf.reg).expect("a register").cast(), size: self.sq.bf.size }
     }
 
-    /// The parts of the completion queue, which nobody has polled.
+    /// The parts of the completion queue, which has never been polled.
     pub(crate) fn cq_parts(&self) -> CqParts {
         let cq = self.completions;
         CqParts {

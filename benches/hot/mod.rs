@@ -60,7 +60,7 @@ pub(crate) type WriteShot = Template<wqe::operations::Write, InlineLen<8>>;
 pub(crate) type EntryShot = Template<wqe::operations::Write, GatherLen<1>>;
 /// A prepared SEND of 8 bytes, inline.
 pub(crate) type SendShot = Template<wqe::operations::Send, InlineLen<8>>;
-/// Where a datagram goes within the subnet.
+/// The destination of a datagram within the subnet.
 pub(crate) type NearAddress = UdAddress<CompactAv>;
 /// A prepared datagram of 8 bytes, inline, to such an address.
 pub(crate) type NearShot = Template<To<wqe::operations::Send, NearAddress>, InlineLen<8>>;

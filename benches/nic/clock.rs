@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// How long the counter is compared with the system's clock.
 const CALIBRATION: Duration = Duration::from_millis(50);
-/// Empty spans whose median is what reading the clock twice costs.
+/// Empty spans; their median is the cost of reading the clock twice.
 const EMPTY_SPANS: usize = 1001;
 
 /// Reads the counter at the beginning of a span: everything before it is done, nothing behind it has begun.

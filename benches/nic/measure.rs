@@ -17,7 +17,7 @@ pub(crate) const BURST: usize = DEPTH as usize / 8;
 const LATENCIES: u32 = 8;
 /// A device that takes longer is not going to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Copies by which it is told whether the device takes them.
+/// Copies by which to find out whether the device takes them.
 pub(crate) const CHECKS: u32 = 64;
 /// How long a copy's completion is waited for. A device completes a NOP in a few microseconds.
 const CHECK_WAIT: Duration = Duration::from_micros(200);

@@ -119,7 +119,7 @@ impl RawQp {
         Ok(Self(non_null("mlx5dv_create_qp", qp)?))
     }
 
-    /// INIT, RTR, RTS, which a UD queue pair goes through without a word on a peer.
+    /// Moves through INIT, RTR and RTS; a UD queue pair needs no peer for them.
     fn make_ready(&self, port: u8) -> Result<(), Failure> {
         use sys::ibv_qp_attr_mask as Mask;
         let state = Mask::IBV_QP_STATE.0;
@@ -273,7 +273,7 @@ impl NopQueue {
             if begin.elapsed() >= limit {
                 return Ok(None);
             }
-            // For devices whose work is done by a thread of this machine.
+            // For devices that work in a thread of this machine.
             std::thread::yield_now();
         }
     }

@@ -23,7 +23,7 @@ impl Mapping {
         let flags = lines.take_while(|line| range(line).is_none()).find_map(|line| line.strip_prefix("VmFlags:"));
         let device = match flags {
             Some(flags) => flags.split_whitespace().any(|flag| flag == "io"),
-            // A kernel without flags: the file tells.
+            // A kernel without flags: judge by the mapped file.
             None => file.starts_with("/dev/infiniband/"),
         };
         Some(Self { file, device })

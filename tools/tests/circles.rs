@@ -296,7 +296,8 @@ fn is_punct(token: &TokenTree, wanted: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
 }
 
-/// Whether a group in parentheses behind `pub` says who may use an item. A tuple's field of a tuple type is no such group.
+/// Whether a group in parentheses behind `pub` restricts the use of an item. A tuple's field of a tuple type is no such
+/// group.
 fn is_visibility(group: &Group) -> bool {
     const SCOPES: [&str; 4] = ["in", "super", "crate", "self"];
     let first = group.stream().into_iter().next();

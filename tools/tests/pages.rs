@@ -12,7 +12,7 @@ const CLAIM_WORDS: usize = 25;
 /// The page of claims, and the folder of the pages that hold their evidence.
 const CLAIMS: &str = "docs/proved.md";
 const EVIDENCE: &str = "docs/evidence";
-/// Pages and folders whose paths are all of this repository. Other pages also cite files of other projects.
+/// Pages and folders that cite only paths of this repository. Other pages also cite files of other projects.
 const OWN_PATHS: &[&str] =
     &[CLAIMS, EVIDENCE, "docs/architecture.md", "docs/firmware.md", "docs/performance.md", "docs/performance"];
 

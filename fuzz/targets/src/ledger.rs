@@ -135,7 +135,7 @@ impl Queue {
                 self.broken |= syndrome.is_some();
                 return;
             }
-            // One without a CQE has succeeded, and nobody asked for its CQE.
+            // A WQE without a CQE has succeeded, and it asked for no CQE.
             let silent = !front.signaled && (!self.broken || front.first_error_only);
             assert!(silent, "QP {qpn:#x}: WQE {:#x} has no CQE, but {index:#x} has", front.index);
         }

@@ -50,7 +50,7 @@ input_enum! {
         ReadConfig { at: u16, len: u8 },
         /// A store of eight bytes to a UAR page.
         Doorbell { page: u8, at: u16, bytes: [u8; 8] },
-        /// The driver switches the function on, says where the queue of commands is.
+        /// The driver switches the function on and sets the address of the command queue.
         Start { page: u8 },
         /// A command as a driver gives it: so many bytes, of which these words are not 0.
         Execute { slot: u8, bytes: u16, words: Vec<Word>, room: u16 },

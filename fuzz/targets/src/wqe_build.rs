@@ -91,7 +91,7 @@ impl Request {
                 Data::Inline((0..headers + self.inline_len % 1100).map(byte).collect())
             }
             Kind::Frame(headers, _) => {
-                // Their bytes are copied, so they must be somewhere; of the others nobody looks at the memory.
+                // Their bytes are copied, so they must be in memory; the memory of the others is never read.
                 let addr = HEADERS.as_ptr().expose_provenance() as u64;
                 let headers = Sge { addr, length: headers as u32, lkey: Lkey(self.imm) };
                 Data::Sges([headers].into_iter().chain(self.entries.iter().map(sge)).collect())

@@ -82,7 +82,7 @@ impl Owners {
         words
     }
 
-    /// A queue hands a buffer back whose request has completed: with that many bytes of a message, if it is a receive;
+    /// A queue hands back the buffer of a completed request: with that many bytes of a message, if it is a receive;
     /// `None`: with an error. Returns what to fill it with.
     pub fn back(&mut self, addr: u64, from: Label, words: [u64; WORDS], completed: Option<usize>) -> [u64; WORDS] {
         let Some(&Owner::Device { by, with, word }) = self.buffers.get(&addr) else {

@@ -1,4 +1,4 @@
-//! The pages for readers: this program writes charts and tables there, so that nobody types figures.
+//! The pages for readers: this program writes charts and tables there, so that no figure is typed by hand.
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

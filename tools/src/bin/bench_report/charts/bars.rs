@@ -57,7 +57,7 @@ pub(super) fn draw(section: &Section, panels: &[(&str, &str)], measured: &Measur
             let middle = y + height(&records[..=n]) - BAR_PITCH / 2;
             canvas.text(&record.case, (left - 8, middle), Anchor::End, LABEL)?;
             let color = Family::of(record).colors()[0];
-            // A pixel at least, for what takes next to no time.
+            // At least one pixel, so that the shortest times show.
             let end = place(record.ns).max(left + 1);
             canvas.rectangle((left, middle - BAR / 2), (end, middle + BAR / 2), color)?;
             canvas.text(&format!("{:.2}", record.ns), (end + 6, middle), Anchor::Start, LABEL)?;

@@ -1,8 +1,8 @@
 //! The charts.
 //!
-//! Colours are Okabe and Ito's, which people tell apart whatever colours they see; lines also differ by their marks,
-//! and everything is named where it is. One colour means one thing in all charts: grey is a floor, blue and green are
-//! this crate, orange and purple libmlx5.
+//! Colours are Okabe and Ito's, which colour-blind people can also tell apart; lines also differ by their marks, and
+//! everything is named where it is. One colour means one thing in all charts: grey is a floor, blue and green are this
+//! crate, orange and purple libmlx5.
 mod bars;
 mod canvas;
 mod lines;
