@@ -12,7 +12,7 @@ input_struct! {
 input_struct! {
     /// A request.
     Request {
-        /// Which [`Kind`].
+        /// Which [`Kind`](blueflame_testkit::request::Kind).
         kind: u8,
         addr: u64,
         rkey: u32,
