@@ -6,8 +6,8 @@
 //! which your program finds by polling. This crate does that with no system call, no allocation and no call into a C
 //! library.
 //!
-//! Before that, libibverbs opens the device, registers memory, makes queues and connects them (the module `verbs`).
-//! `mlx5dv` returns the addresses of their rings and doorbells.
+//! Before that, the C library libibverbs opens the device, registers memory, makes queues and connects them (the module
+//! `verbs`). `mlx5dv`, the interface of its mlx5 driver, returns the addresses of their rings and doorbells.
 //!
 //! # The words
 //!
@@ -131,6 +131,8 @@
 //! `examples/` use queues made by `verbs`.
 //!
 //! # The rooms
+//!
+//! *Rooms* are the modules of this crate.
 //!
 //! | module | contents |
 //! |---|---|

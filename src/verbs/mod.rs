@@ -42,9 +42,9 @@
 //! }
 //! ```
 //!
-//! Datagram queue pairs have no peer: [`QueuePair::activate`] takes one to RTS, and each request names its destination.
-//! A [`Route`] says how to get there: it is made from the peer's [`Endpoint`], or from a datagram of the peer. libmlx5
-//! makes an [`AddressHandle`] from it.
+//! Datagram queue pairs have no peer: [`QueuePair::activate`] makes one ready to send (RTS), and each request names its
+//! destination. A [`Route`] says how to get there: it is made from the peer's [`Endpoint`], or from a datagram of the
+//! peer. libmlx5 makes an [`AddressHandle`] from it.
 //!
 //! Dynamic connections are made by the device: an initiator ([`transport::Dci`](crate::transport::Dci)) is activated
 //! likewise, and each of its requests names a target at the peer, a [`Dct`]. [`AddressHandle::target`] makes the
@@ -54,8 +54,8 @@
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
-//! [`AsyncEvents`](device::AsyncEvents) reports the events of all these objects, other than completions: a queue pair that failed, a link
-//! that went down.
+//! [`AsyncEvents`](device::AsyncEvents) reports the events of all these objects, other than completions: a queue pair
+//! that failed, a link that went down.
 //!
 //! Every object keeps alive the objects that it was made from, so the order of drops does not matter ([`Owned`]).
 //!

@@ -1,5 +1,5 @@
-//! Extended reliable connections: the targets in a domain (`xrcd.rs`). Their shared receive queues are beside the
-//! others (`srq.rs`).
+//! Extended reliable connections: the targets in a domain (`xrc_domain.rs`). Their shared receive queues are beside the
+//! others (`src/verbs/receive/shared.rs`).
 //!
 //! ```text
 //!   this process                                       the peer

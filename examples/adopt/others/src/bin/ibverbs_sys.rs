@@ -1,5 +1,5 @@
 //! Objects of `ibverbs-sys`, driven by blueflame. Functions and structures have their C names, so a program looks like
-//! one for `rdma-sys`. Pointers are cast; the rest is as in `../../main.rs`.
+//! one for `rdma-sys`. Pointers are cast; the rest is as in `examples/adopt/main.rs`.
 
 #[path = "../../../traffic.rs"]
 mod traffic;

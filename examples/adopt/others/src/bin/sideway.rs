@@ -1,5 +1,5 @@
 //! Objects of `sideway`, driven by blueflame. sideway hands out the C structures by `unsafe` methods; the rest is as in
-//! `../../main.rs`.
+//! `examples/adopt/main.rs`.
 
 #[path = "../../../traffic.rs"]
 mod traffic;
