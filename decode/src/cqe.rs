@@ -12,7 +12,7 @@ const CQE64: usize = 64;
 const MINI_CQES: usize = 8;
 /// Bytes of a mini-CQE.
 const MINI_CQE: usize = layout::MINI_CQE.bytes;
-/// The application number of tag matching (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_APP_TAG_MATCHING`).
+/// The application number of tag matching (rdma-core `providers/mlx5/cq.c`, `MLX5_CQE_APP_TAG_MATCHING`).
 const TAG_MATCHING: u64 = 1;
 /// Bytes of a CQE's end behind mini-CQEs, in the enhanced layout.
 const END: usize = layout::MINI_CQES_END.bytes;

@@ -11,8 +11,9 @@ use crate::arch;
 /// | [`OneFence`] | nothing | nothing | this crate | one thread that posts without pause, or calls `flush` before it goes idle |
 ///
 /// A flush is [`arch::mmio_flush_writes`]. [`SharedRegister`](super::SharedRegister) has no mode: it flushes before it
-/// unlocks, as rdma-core and UCX (`BF_POST_MT`, `DB_LOCK`) do. `./run bench post` and
-/// `./run bench doorbell` have a case for each mode.
+/// unlocks, as rdma-core does. UCX differs for registers that threads share: in `BF_POST_MT` it flushes and takes no
+/// lock, because its callers take turns; in `DB_LOCK` it unlocks first. `./run bench post` and `./run bench doorbell`
+/// have a case for each mode.
 ///
 /// # Why a flush may be left out
 ///
@@ -22,7 +23,7 @@ use crate::arch;
 /// drains the buffers on x86 (`sfence`) and waits for the store on Arm (`dsb st`). The application moves a queue to
 /// another thread by a synchronising operation, which is not such a barrier: flush before the move.
 ///
-/// Without a flush only time is at risk: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte
+/// While one thread rings, only time is at risk without a flush: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte
 /// doorbell leaves its buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and
 /// CPUs send full buffers by themselves: that is UCX's argument for [`DoorbellFence`]. This project has measured none
 /// of this on the write-combining memory of a device.

@@ -5,7 +5,7 @@ use volatile::VolatilePtr;
 /// One word of a queue pair's doorbell record: the producer index as the device reads it by DMA.
 ///
 /// The record is two big-endian 32-bit words: word 0 belongs to the receive queue, word 1 to the send queue
-/// (rdma-core `providers/mlx5/wqe.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`). A shared receive queue's record is one word.
+/// (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`). A shared receive queue's record is one word.
 #[doc(alias("DBR", "dbrec"))]
 #[derive(Debug)]
 pub struct DoorbellRecord(NonNull<u32>);

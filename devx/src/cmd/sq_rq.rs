@@ -14,8 +14,8 @@ names! {
     }
 
     /// The headers that a frame must carry inline (`sqc.min_wqe_inline_mode`, `nic_vport_context.min_wqe_inline_mode`).
-    /// The last three modes include headers inside a tunnel (DPDK `drivers/common/mlx5/mlx5_prm.h`, `enum
-    /// mlx5_inline_modes`).
+    /// The last three modes include headers inside a tunnel (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+    /// `MLX5_INLINE_MODE_*`).
     pub struct MinInlineMode(u8) {
         NONE = 0x0,
         L2 = 0x1,

@@ -1,4 +1,4 @@
-//! libmlx5's driver for PCI functions that a program owns through VFIO (since rdma-core 38). It is loaded separately,
+//! libmlx5's driver for PCI functions that a program owns through VFIO (since rdma-core 37). It is loaded separately,
 //! because older libraries have all other functions.
 
 use core::ffi::{c_char, c_int, c_void};

@@ -40,8 +40,8 @@ const MODIFY_PERIOD: u32 = 1 << 0;
 const MODIFY_COUNT: u32 = 1 << 1;
 
 /// The operation of MODIFY_CQ that moves a queue to another ring, and the fields that describe the ring: size, offset
-/// in the first page, page size (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_MODIFY_CQ_MASK_*`; `cq.c`,
-/// `mlx5_ib_resize_cq`).
+/// in the first page, page size (Linux `include/linux/mlx5/cq.h`, `MLX5_MODIFY_CQ_MASK_*`;
+/// `drivers/infiniband/hw/mlx5/cq.c`, `mlx5_ib_resize_cq`).
 const RESIZE: u16 = 1;
 const RESIZE_ALL: u32 = 7;
 

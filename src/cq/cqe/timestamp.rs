@@ -54,7 +54,7 @@ impl ClockInfo {
 
 /// Nanoseconds since 1970 of a real-time timestamp: bits 63:32 are seconds, bits 31:0 nanoseconds (Linux
 /// `drivers/net/ethernet/mellanox/mlx5/core/en/txrx.h` and `lib/clock.h`, `REAL_TIME_TO_NS`; DPDK
-/// `drivers/net/mlx5/mlx5_rx.h`, `mlx5_txpp_convert_rx_ts`).
+/// `drivers/net/mlx5/mlx5_rxtx.h`, `mlx5_txpp_convert_rx_ts`).
 ///
 /// libmlx5 hands such a stamp out as it is (`ibv_wc_read_completion_wallclock_ns`), seconds and all.
 ///

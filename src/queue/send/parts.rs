@@ -48,7 +48,7 @@ pub struct SqParts {
     /// The ring's size in WQEBBs (`mlx5dv_qp::sq.wqe_cnt`): a power of two, 1 to 32768.
     pub wqebbs: u32,
     /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned. Word 0 belongs to the receive queue,
-    /// word 1 is the send queue's (rdma-core `providers/mlx5/wqe.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`).
+    /// word 1 is the send queue's (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_RCV_DBR`, `MLX5_SND_DBR`).
     pub dbrec: NonNull<u32>,
     /// The queue pair's number, 24 bits.
     pub qpn: Qpn,

@@ -13,7 +13,7 @@ use crate::verbs::error::{failed, in_range, zero};
 use crate::verbs::event::event;
 use crate::verbs::{CallError, Error, ffi};
 
-/// The largest `cqc.cq_period`, in microseconds (Linux `include/linux/mlx5/device.h`, `MLX5_MAX_CQ_PERIOD`).
+/// The largest `cqc.cq_period`, in microseconds (Linux `include/linux/mlx5/cq.h`, `MLX5_MAX_CQ_PERIOD`).
 const MAX_PERIOD: u64 = 0xfff;
 /// `IBV_CQ_ATTR_MODERATE`.
 const ATTR_MODERATE: u32 = 1;
@@ -55,7 +55,7 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Unsupported`] for an adopted queue, and on devices (`cq_resize`) and kernels
-    /// (before 4.20) that cannot resize; a failed call, for example when more completions wait than the new room holds.
+    /// (before 5.0) that cannot resize; a failed call, for example when more completions wait than the new room holds.
     /// In these cases nothing has changed. [`Error::Parts`] if the device has not moved to the new ring as it should:
     /// completions are lost, and the queue keeps both rings.
     #[doc(alias = "ibv_resize_cq")]

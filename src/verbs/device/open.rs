@@ -141,9 +141,10 @@ pub struct DeviceAttr {
     pub fw_ver: String,
     /// GUID of the node, host byte order.
     pub node_guid: u64,
-    /// PCI vendor.
+    /// The company number (OUI) that the IEEE gave the vendor: 0x02c9 for Mellanox. The PCI vendor is another number,
+    /// 0x15b3.
     pub vendor_id: u32,
-    /// PCI device.
+    /// PCI device, for example 0x101d for a ConnectX-6 Dx and 0x1021 for a ConnectX-7.
     pub vendor_part_id: u32,
     /// Number of ports.
     pub ports: u8,

@@ -95,7 +95,7 @@ impl Attr {
 /// libmlx5 has a call for that, `ibv_resize_cq`, but that call copies completions from libmlx5's own consumer index on,
 /// and frees the old ring.
 ///
-/// Kernels before 4.20 do not accept this form of the command. Returns the number of CQEs that the kernel has chosen
+/// Kernels before 5.0 do not accept this form of the command. Returns the number of CQEs that the kernel has chosen
 /// for `cqes`.
 ///
 /// # Safety

@@ -37,9 +37,10 @@ pub trait AddressVector: Sealed + Copy {
 /// bytes inline in one WQEBB.
 ///
 /// libmlx5 always posts [`FullAv`]. UCX posts compact vectors where it needs no GRH
-/// (`src/uct/ib/ud/accel/ud_mlx5_common.c`, `uct_ud_mlx5_iface_get_av`), and this crate does the same. The device's
-/// capability is `compact_address_vector`, but verbs do not report it. UCX assumes it unless libmlx5 marks its own
-/// address vectors as full ones (`uct_ib_mlx5_get_compact_av`); rdma-core's libmlx5 never does.
+/// (`src/uct/ib/mlx5/ud/ud_mlx5_common.c`, `uct_ud_mlx5_iface_get_av`), and this crate does the same. The device's
+/// capability is `compact_address_vector`, but verbs do not report it. UCX reads it by DevX. Built without DevX, UCX
+/// assumes it unless libmlx5 marks the vector in an address handle as a full one (`src/uct/ib/mlx5/ib_mlx5.c`,
+/// `uct_ib_mlx5_get_compact_av`); rdma-core's libmlx5 never does.
 ///
 /// ```
 /// use blueflame::types::{Qkey, Qpn, WrId};
@@ -298,7 +299,7 @@ impl<V: AddressVector> Destination for UdAddress<V> {
 /// destination of a [request](crate::wqe::Request::to) for a [`Dci`](crate::transport::Dci) queue.
 ///
 /// As with a [`UdAddress`], all its bytes are as in the WQE (rdma-core `providers/mlx5/qp.c`,
-/// `mlx5_send_wr_set_dc_addr`; UCX `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`).
+/// `mlx5_send_wr_set_dc_addr`; UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`).
 ///
 /// ```
 /// use blueflame::types::{DcKey, Qpn, WrId};
