@@ -20,17 +20,18 @@
 //! | the last byte of a WRITE | a WRITE of another queue pair | no promise |
 //!
 //! InfiniBand by itself promises the first line only. This module relies on the second. It holds when
-//! - **the NIC places the bytes of one message in ascending order**. mlx5 does as long as it takes packets in order.
-//!   It does not with out-of-order data placement (adaptive routing; `MLX5_RELAXED_PACKET_ORDERING_ON`). NVIDIA's
-//!   documentation says that a WRITE's buffer is then valid only after a completion or a later atomic;
+//! - **the NIC places the bytes of one message in ascending order**. mlx5 does as long as it takes packets in order. It
+//!   does not with out-of-order data placement (adaptive routing; MLNX_OFED's variable
+//!   `MLX5_RELAXED_PACKET_ORDERING_ON`). NVIDIA's documentation says that a WRITE's buffer is then valid only after a
+//!   completion or a later atomic;
 //! - **PCIe keeps the order of the writes**. The memory is registered without `IBV_ACCESS_RELAXED_ORDERING`
 //!   (`verbs::Access::RELAXED_ORDERING`; `ibv_reg_mr(3)`: "writes … reach memory in an arbitrary order"). The firmware
 //!   is not configured to relax all writes (`PCI_WR_ORDERING` of `mlxconfig`, in tuning guides for AMD EPYC). perftest
 //!   clears the flag for `ib_write_lat` for this reason (`src/write_lat.c`, `disable_pcir`). UCX sets the flag on AMD
 //!   EPYC (`src/ucs/arch/cpu.h`, `ucs_cpu_model_prefer_relaxed_order`): do not poll memory that UCX has registered;
-//! - **the CPU's side of PCIe keeps it**. x86 does. libibverbs answers "no" on every other CPU, "since most non-x86
-//!   platforms are known to be" out of order (rdma-core `libibverbs/verbs.c`, `ibv_query_qp_data_in_order`). No CPU
-//!   barrier can restore an order that the bus has changed;
+//! - **the CPU's side of PCIe keeps it**. libibverbs assumes so on x86. It answers "no" on every other CPU, "since most
+//!   non-x86 platforms are known to be" out of order (rdma-core `libibverbs/verbs.c`, `ibv_query_qp_data_in_order`). No
+//!   CPU barrier can restore an order that the bus has changed;
 //! - **the CPU loads the flag first**. [`PolledMemory::arrived`] puts [`from_device`](crate::arch::from_device) behind
 //!   the load that saw the flag, as polling a CQE does. On x86 that stops the compiler only; on aarch64 it is
 //!   `dmb oshld`.

@@ -328,7 +328,7 @@ pub const MIN_INLINE_HEADERS: usize = 18;
 /// The required number of bytes follows from the frame's own headers, as Linux computes it
 /// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks
 /// [`LEAST`](Self::LEAST) only. A frame with VLAN tags, options or IPv6 needs more. If it has too few inline bytes,
-/// its completion says "local QP operation error".
+/// `softhca` completes it with "local QP operation error"; public sources do not say which error a NIC gives.
 #[doc(alias("min_wqe_inline_mode", "mlx5_inline_modes"))]
 pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
     /// Bytes of inline headers that this crate requires of every frame: enough for the shortest packet of the kind.

@@ -4,7 +4,7 @@ use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
 ///
-/// A compiler barrier: the CPU keeps ordinary stores in order (Intel SDM vol. 3, 9.2.2).
+/// A compiler barrier: the CPU keeps ordinary stores in order. The x86-64 file names the source.
 /// rdma-core `util/udma_barrier.h`, `udma_to_device_barrier`: compiler barrier.
 #[inline(always)]
 pub fn to_device() {
@@ -34,7 +34,8 @@ pub fn from_device_conservative() {
 /// Orders all earlier stores, to memory or registers, before a later store to write-combining MMIO. Implies
 /// [`to_device`].
 ///
-/// A locked instruction drains the store buffer and the write-combining buffers (Intel SDM vol. 3, 12.3.1).
+/// A locked instruction drains the store buffer and the write-combining buffers (Intel SDM vol. 3,
+/// "Buffering of Write Combining Memory Locations").
 /// rdma-core `util/udma_barrier.h`, `mmio_wc_start`: `lock addl $0, (%esp)`.
 #[inline(always)]
 pub fn mmio_wc_start() {

@@ -1,6 +1,7 @@
 //! x86-64. Stores to ordinary memory become visible in program order, and loads are performed in program order (Intel
-//! SDM vol. 3, 9.2.2). So towards a coherent PCIe device a compiler barrier is enough. Write-combining memory does not
-//! follow those rules and needs `sfence`.
+//! SDM vol. 3, "Memory Ordering in P6 and More Recent Processor Families"). So towards a coherent PCIe device a
+//! compiler barrier is enough. Write-combining memory does not follow those rules and needs `sfence`. The manual is
+//! cited by the titles of its sections, whose numbers differ between editions.
 use core::arch::asm;
 
 /// Orders stores to descriptors before a later store that lets the device look at them (the doorbell record).
@@ -19,7 +20,7 @@ pub fn to_device() {
 /// A compiler barrier, where rdma-core has `lfence`. The argument has three steps. The device writes the data and then
 /// the completion's bytes, and PCIe keeps that order (posted writes do not pass one another). The coherent memory
 /// system makes the bytes visible in that order. The CPU performs loads from write-back memory in program order: if
-/// the line of an early load changes before the load retires, the CPU replays it (Intel SDM vol. 3, 9.2.2; AMD APM
+/// the line of an early load changes before the load retires, the CPU replays it (Intel SDM as above; AMD APM
 /// vol. 2, 7.1). So once the owner bit has been seen, no later load can return older bytes. `lfence` would only add a
 /// wait for all earlier loads to finish. UCX (`ucs_memory_cpu_load_fence` on x86) and DPDK (`rte_io_rmb`) rely on the
 /// same argument.
@@ -52,8 +53,9 @@ pub fn mmio_wc_start() {
 
 /// Drains the write-combining buffers to the device now, and keeps later stores from combining with the drained ones.
 ///
-/// `sfence` drains the buffers. Without it a doorbell can linger for microseconds, and two CPUs taking turns on one
-/// register can reach the device in the wrong order. rdma-core `util/udma_barrier.h`, `mmio_flush_writes`: `sfence`.
+/// `sfence` drains the buffers. Without it nothing bounds how long a doorbell stays in the CPU, and the stores of two
+/// CPUs taking turns on one register can reach the device in the wrong order. rdma-core `util/udma_barrier.h`,
+/// `mmio_flush_writes`: `sfence`.
 #[inline(always)]
 pub fn mmio_flush_writes() {
     // SAFETY: `sfence` only orders; it changes no register, flag or memory.
@@ -63,7 +65,8 @@ pub fn mmio_flush_writes() {
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
 /// A compiler barrier: a full buffer leaves without being asked, at a time that the CPU chooses (Intel SDM vol. 3,
-/// 12.3.1). UCX `src/ucs/arch/x86_64/cpu.h`, `ucs_memory_bus_cacheline_wc_flush`: nothing.
+/// "Buffering of Write Combining Memory Locations"). UCX `src/ucs/arch/x86_64/cpu.h`,
+/// `ucs_memory_bus_cacheline_wc_flush`: nothing.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     // SAFETY: an empty instruction sequence; it touches no register, flag or stack.

@@ -11,9 +11,9 @@
 //!                                                            3. store, flush, other half
 //! ```
 //!
-//! The record is authoritative: it says how far the ring is filled, and the device reads it again before it stops
-//! working on a queue. The register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE,
-//! so the device need not fetch it.
+//! The record is authoritative: it says how far the ring is filled, and the device may read it at any time. The
+//! register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE, so the device need not
+//! fetch it.
 //!
 //! # Who owns a register
 //!

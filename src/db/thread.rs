@@ -19,7 +19,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 /// send::<SendQueue<transport::Rc, &ThreadRegister>>();
 /// ```
 ///
-/// It saves registers, of which a device may have a few hundred, and TLB entries for their pages.
+/// It saves registers, and TLB entries for their pages.
 #[derive(Debug)]
 pub struct ThreadRegister<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     halves: Cell<Halves>,

@@ -36,7 +36,7 @@ pub enum Kind {
     Datagram(Whom, Option<u32>),
 }
 
-/// A masked atomic, of words of either size.
+/// A masked atomic, of words of 4, 8 or 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Extended {
     /// Compare and swap of 4 bytes.
@@ -180,7 +180,7 @@ impl Data {
 pub struct Wr {
     /// What to do.
     pub kind: Kind,
-    /// The data to carry, or the memory for the result: one entry of 8 bytes for an atomic.
+    /// The data to carry, or the memory for the result: one entry of 4, 8 or 16 bytes for an atomic.
     pub data: Data,
     /// Its tag.
     pub id: u64,

@@ -7,10 +7,10 @@
 //!
 //! | routine | CPU | stores | one write of 64 bytes on the bus? |
 //! |---|---|---|---|
-//! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and nothing interrupts; promised by no architecture |
+//! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and the buffer fills before it leaves; Intel promises one burst for a full buffer, but not that it fills (SDM vol. 3, "Buffering of Write Combining Memory Locations"); others promise nothing |
 //! | `Sse` | x86-64 | 4 of 16 | the same |
 //! | `Avx` | x86-64, AVX | 2 of 32 | the same |
-//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: Intel promises atomicity up to 16 bytes only (SDM vol. 3, 9.1.1) |
+//! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: Intel promises atomicity up to 16 bytes only (SDM vol. 3, "Guaranteed Atomic Operations") |
 //! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B) for every memory type of the register's mapping |
 //! | `Neon` | AArch64 | 1 of 64 | the same as `Words`: Arm promises atomicity up to 8 bytes of a vector only (Arm ARM, B2.2.1) |
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |

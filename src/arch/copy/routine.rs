@@ -100,9 +100,9 @@ impl CopyRoutine {
     ///   callers that know that the memory takes it.
     /// - x86-64: [`Sse`](Self::Sse), even if the CPU can store more at once. Write combining merges consecutive stores
     ///   of any width into one write, and a request of one WQEBB is in registers of 16 bytes already. UCX also copies
-    ///   by 16 bytes (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes. [`Movdir64b`](Self::Movdir64b) guarantees the
-    ///   single write that write combining usually achieves: [probe](crate::queue::SendQueue::probe) it on the machine
-    ///   in question.
+    ///   by 16 bytes if built with SSE4.2 (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
+    ///   [`Movdir64b`](Self::Movdir64b) guarantees the single write that write combining usually achieves:
+    ///   [probe](crate::queue::SendQueue::probe) it on the machine in question.
     /// - Everywhere else: [`Words`](Self::Words).
     #[must_use]
     pub const fn default_for_cpu() -> Self {

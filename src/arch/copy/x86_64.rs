@@ -21,10 +21,10 @@ routines! {
 routines! {
     /// One direct store of 64 bytes. Needs MOVDIR64B: Intel since Tiger Lake and Sapphire Rapids, AMD since Zen 5.
     ///
-    /// The 64 bytes arrive as one write, leave at once, and do not combine with later stores (Intel SDM vol. 2,
-    /// MOVDIR64B). This holds even if the register is not mapped write-combining, as happens in virtual machines.
-    /// rdma-core uses it for another vendor's device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own
-    /// (`iosubmit_cmds512`).
+    /// The 64 bytes arrive as one write and do not combine with later stores; their buffer may leave at once, but
+    /// nothing bounds when (Intel SDM vol. 2, MOVDIR64B: "eligible for immediate eviction"). This holds even if the
+    /// register is not mapped write-combining, as happens in virtual machines. rdma-core uses it for another vendor's
+    /// device (`providers/ionic/ionic_verbs.c`), Linux for Intel's own (`iosubmit_cmds512`).
     ///
     /// Its source is memory. It copies a WQE [out of the ring](BlockCopy::copy_wqebb) directly, because the words were
     /// stored before the doorbell's first barrier. A WQEBB in registers goes to the stack first, and the load waits

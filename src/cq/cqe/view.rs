@@ -235,8 +235,9 @@ impl<S: Source> CqeView<S> {
 
     /// The service level, 0 to 15 (datagrams). Ethernet has none. There, bits 2:0 are the kind of the network header in
     /// the first 40 bytes received. The kinds are 0, a GRH (RoCE v1); 1, an IPv6 header; 2, an IPv4 header in the last
-    /// 20 of these bytes. Bit 3 is set if there was a UDP header (RoCE v2). (`MLX5_CQE_ROCE_L3_HEADER_TYPE_*`, Linux
-    /// `device.h`.)
+    /// 20 of these bytes. Bit 3 is set if there was a UDP header (RoCE v2). UCX quotes NVIDIA's manual for that
+    /// (`src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_cqe_roce_gid_len`); Linux names the kinds
+    /// (`include/linux/mlx5/device.h`, `MLX5_CQE_ROCE_L3_HEADER_TYPE_*`).
     #[inline]
     pub fn sl(&self) -> u8 {
         (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 24) as u8 & 0xf

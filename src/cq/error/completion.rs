@@ -50,7 +50,9 @@ impl fmt::Display for ErrorCqe {
 /// Why a CQE is not the success of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqeError {
-    /// A request failed. Its queue pair is in the error state; the device flushes the requests behind it.
+    /// A request failed, and the device flushes the requests behind it. A queue pair that is a reliable connection is
+    /// then in the error state. After a failed send on an unreliable transport only the send queue stops (`IBV_QPS_SQE`
+    /// of `ibv_modify_qp(3)`). On a DCI with streams, only the request's stream stops.
     Completion(ErrorCqe),
     /// The device gave a request up (syndrome 0x22), but the queue pair stays usable. A receive of a shared receive
     /// queue ends this way for two reasons. Either a page of memory registered on demand was absent (vendor syndrome
