@@ -23,10 +23,10 @@ use crate::arch;
 /// drains the buffers on x86 (`sfence`) and waits for the store on Arm (`dsb st`). The application moves a queue to
 /// another thread by a synchronising operation, which is not such a barrier: flush before the move.
 ///
-/// While one thread rings, only time is at risk without a flush: nothing bounds how long the *last* doorbell may stay in the CPU. An 8-byte
-/// doorbell leaves its buffer partly filled, and such a buffer can linger. A copy of 64 bytes fills its buffer, and
-/// CPUs send full buffers by themselves: that is UCX's argument for [`DoorbellFence`]. This project has measured none
-/// of this on the write-combining memory of a device.
+/// While one thread rings, only time is at risk without a flush: nothing bounds how long the *last* doorbell may stay
+/// in the CPU. An 8-byte doorbell leaves its buffer partly filled, and such a buffer can linger. A copy of 64 bytes
+/// fills its buffer, and CPUs send full buffers by themselves: that is UCX's argument for [`DoorbellFence`]. This
+/// project has measured none of this on the write-combining memory of a device.
 pub trait FlushMode: Sealed + 'static {
     /// After an 8-byte doorbell.
     fn after_doorbell();
@@ -38,7 +38,8 @@ pub trait FlushMode: Sealed + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct TwoFences;
 
-/// A flush after 8-byte doorbells; none after a copy to BlueFlame. UCX's order. See [`FlushMode`].
+/// A flush after 8-byte doorbells; none after a copy to BlueFlame. UCX's order, but on AArch64 UCX has the lighter
+/// `dmb oshst` for the flush (`src/ucs/arch/aarch64/cpu.h`, `ucs_memory_bus_store_fence`). See [`FlushMode`].
 #[derive(Clone, Copy, Debug)]
 pub struct DoorbellFence;
 

@@ -115,9 +115,8 @@ impl Cq {
     }
 
     /// Changes the moderation of events (MODIFY_CQ). From now on, an event waits for this many completions since the
-    /// previous event, or for this many microseconds (4095 at most). If either number is 0, `softhca`'s events
-    /// do not wait; no public source says what a NIC does with one 0. [`CqBuilder::moderation`] sets the initial
-    /// moderation.
+    /// previous event, or for this many microseconds (4095 at most). If either number is 0, `softhca` does not hold
+    /// events back. No public source says what a NIC does then. [`CqBuilder::moderation`] sets the initial moderation.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`].
@@ -304,7 +303,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
     }
 
     /// An event waits for this many completions since the previous event, or for this many microseconds (4095 at most).
-    /// The default is 0 and 0: events do not wait. [`Cq::moderate`] says more about one 0.
+    /// The default is 0 and 0: events do not wait.
     #[must_use]
     pub fn moderation(mut self, completions: u16, microseconds: u16) -> Self {
         self.moderation = (completions, microseconds);

@@ -7,7 +7,7 @@
 //!
 //! | routine | CPU | stores | one write of 64 bytes on the bus? |
 //! |---|---|---|---|
-//! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and the buffer fills before it leaves; Intel promises one burst for a full buffer, but not that it fills (SDM vol. 3, "Buffering of Write Combining Memory Locations"); others promise nothing |
+//! | [`Words`] | all | 8 of 8 bytes | if the memory is write-combining and the CPU's buffer fills before it leaves; no architecture promises that it fills |
 //! | `Sse` | x86-64 | 4 of 16 | the same |
 //! | `Avx` | x86-64, AVX | 2 of 32 | the same |
 //! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: Intel promises atomicity up to 16 bytes only (SDM vol. 3, "Guaranteed Atomic Operations") |

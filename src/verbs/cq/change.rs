@@ -101,8 +101,8 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
 
 impl Cq {
     /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now
-    /// on (`ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca`'s events do not wait; no public
-    /// source says what a NIC does with one 0.
+    /// on (`ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca` does not hold events back. No public
+    /// source says what a NIC does then.
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Unsupported`] if the device cannot (`cq_moderation`); a failed call.

@@ -60,9 +60,9 @@ pub(in crate::verbs) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv
 
 /// The space that a piece takes up. Rings of one size would all begin at the same offset of a page; at equal indices,
 /// posts to them would fall into the same set of the CPU's caches. A gap of one alignment step between them spreads
-/// them over the page. The alignment is the one that the queue pair's context can express
-/// (rdma-core `providers/mlx5/verbs.c`, `mlx5_set_custom_qp_alignment`): a 64th of the buffer's size, rounded up to
-/// whole pages and to a power of two, but no less than a WQE's stride.
+/// them over the page. The alignment is the one that the queue pair's context can express (rdma-core
+/// `providers/mlx5/verbs.c`, `mlx5_set_custom_qp_alignment`). It is a 64th of the buffer's size, rounded up to whole
+/// pages and to a power of two, but no less than a WQE's stride.
 fn spaced(size: usize, alignment: usize, resource_type: u64) -> usize {
     if resource_type == ffi::MLX5DV_RES_TYPE_QP { size + alignment } else { size }
 }
