@@ -109,7 +109,9 @@ pub enum Error {
         /// The requested state.
         to: crate::cmd::QpcState,
     },
-    /// The device answered with something that this crate cannot use.
+    /// The device answered with something that this crate cannot use: parts of a queue, an answer without the object,
+    /// or only numbers of which a completion queue still has unpolled completions. Every call that makes or queries an
+    /// object may return it.
     #[error("the device made a {object} that this crate cannot drive: {why}")]
     Parts {
         /// Which object.

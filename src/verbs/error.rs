@@ -139,7 +139,7 @@ pub enum Error {
         /// Its number.
         number: u32,
     },
-    /// The queues of a [`QueuePair`](super::QueuePair) do not belong to its handle.
+    /// A queue does not belong to its handle: safe code can exchange the queues of two handles.
     MixedUp {
         /// Which queue.
         object: &'static str,
@@ -220,7 +220,7 @@ pub enum Error {
     },
     /// The registration to change has other pieces.
     InPieces,
-    /// This crate cannot use the parts that libmlx5 handed out.
+    /// This crate cannot use the parts that libmlx5 handed out. Every call that makes or adopts a queue may return it.
     Parts {
         /// Which object.
         object: &'static str,

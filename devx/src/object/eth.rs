@@ -73,8 +73,8 @@ impl Pd {
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
-    /// ring.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
+    /// [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,

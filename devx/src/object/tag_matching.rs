@@ -90,8 +90,9 @@ impl TagMatchingBuilder<'_> {
     /// when this returns.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the
-    /// rings.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`],
+    /// [`Error::Command`], the errors of [`connect`](super::QueuePair::connect) for the command queue, or no memory for
+    /// the rings.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, rings, cq, path, tags, operations, receives, sge } = self;
         let context = pd.context();

@@ -139,7 +139,7 @@ impl Device {
     /// (`IBV_QPF_GRH_REQUIRED`, which UCX checks as well); then the first GID.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a port or an index the device does not have, [`Error::PortNotActive`],
+    /// [`Error::NoPort`], [`Error::PortNotActive`], [`Error::OutOfRange`] for an index past the port's table,
     /// [`Error::EmptyGid`] for an index with nothing there, [`Error::NoGid`], or a failed call.
     pub fn path(&self, number: u8, gid_index: Option<u8>) -> Result<Path, Error> {
         let port = self.port(number)?;

@@ -54,10 +54,10 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
     /// cannot be resized; the types rule it out.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::Unsupported`] for an adopted queue, and on devices (`cq_resize`) and kernels
-    /// (before 5.0) that cannot resize; a failed call, for example when more completions wait than the new room holds.
-    /// In these cases nothing has changed. [`Error::Parts`] if the device has not moved to the new ring as it should:
-    /// completions are lost, and the queue keeps both rings.
+    /// [`Error::OutOfRange`]; [`Error::MixedUp`]; [`Error::Unsupported`] for an adopted queue, and on devices
+    /// (`cq_resize`) and kernels (before 5.0) that cannot resize; a failed call, for example when more completions wait
+    /// than the new room holds. In these cases nothing has changed. [`Error::Parts`] if the device has not moved to the
+    /// new ring as it should: completions are lost, and the queue keeps both rings.
     #[doc(alias = "ibv_resize_cq")]
     pub fn resize(&mut self, cqes: u32) -> Result<(), Error> {
         const WHAT: &str = "resizing the completion queue";

@@ -307,8 +307,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// Makes the queue.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::CqeCompression`], [`Error::Unsupported`] for
-    /// [`real_time`](Self::real_time), [`Error::ForeignDevice`], or a failed call.
+    /// [`Error::OutOfRange`] for more CQEs than the device has, [`Error::CqeBytes`], [`Error::CqeCompression`],
+    /// [`Error::Unsupported`] for [`real_time`](Self::real_time), [`Error::ForeignDevice`], or a failed call.
     pub fn build(self) -> Result<OwnedCq<M>, Error> {
         if !matches!(self.plan.cqe_bytes, 64 | 128) {
             return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });

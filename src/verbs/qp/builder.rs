@@ -186,9 +186,11 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Makes the queue pair in a thread domain of its own, hence with a doorbell register of its own.
     ///
     /// # Errors
-    /// A size the device does not have, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`],
-    /// [`Error::StaleReceives`], a failed call (of `ibv_alloc_td` if no register is left), or
-    /// [`Error::RegisterHandedOutTwice`].
+    /// [`Error::OutOfRange`] for a size the device does not have, [`Error::MixedUp`] if a completion queue is another
+    /// handle's, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::StaleReceives`],
+    /// and [`Error::RegisterHandedOutTwice`]. [`Error::Unsupported`] for dynamic connections, their streams and
+    /// [`memcpy`](Self::memcpy). [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than the
+    /// transport has (`MLX5_QP_SIGNATURE`). Or a failed call: of `ibv_alloc_td` if no register is left.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }

@@ -20,7 +20,7 @@ impl Qp {
     /// RESET to INIT: receives may be posted from here on.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::WrongState`], or a failed call.
+    /// [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], or a failed call.
     #[doc(alias = "ibv_modify_qp")]
     pub fn to_init(&self, path: &Path) -> Result<(), Error> {
         path.check()?;
@@ -45,8 +45,9 @@ impl Qp {
     /// INIT to RTR: the queue pair answers `remote` from here on.
     ///
     /// # Errors
-    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::OutOfRange`], [`Error::WrongState`],
-    /// [`Error::PortNotActive`] if the call failed for this reason, or a failed call.
+    /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::Mismatch`] if no packet of one side would
+    /// reach the other, [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], [`Error::PortNotActive`] if
+    /// the call failed and the port carries no data, or a failed call.
     pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
         path.check()?;
         self.check_port(path.port.number)?;

@@ -129,7 +129,8 @@ impl ProtectionDomain {
     /// complete sends there.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], a size the device does not have, or a failed call.
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::Receivers`], a size the device does not have, or a
+    /// failed call.
     #[doc(alias = "IBV_SRQT_XRC")]
     pub fn xrc_shared_recv_queue(
         &self,

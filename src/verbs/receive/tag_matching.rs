@@ -134,7 +134,9 @@ impl TagMatchingBuilder<'_> {
     /// Makes it: the shared receive queue, and the command queue, which is ready when this returns.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], a size the device does not have, or a failed call.
+    /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::Receivers`], the errors of
+    /// [`QpBuilder::build`](crate::verbs::QpBuilder::build) and [`connect`](crate::verbs::Owned::connect) for the
+    /// command queue, or a failed call.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, cq, path, tags, receives, max_sge, .. } = self;
         let Some(attr) = pd.device().tag_matching()? else {

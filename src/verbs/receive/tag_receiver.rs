@@ -35,7 +35,7 @@ impl ProtectionDomain {
     /// [list of tags](ProtectionDomain::tag_matching), and `cq` the completion queue of that.
     ///
     /// # Errors
-    /// [`Error::ForeignDevice`], or a failed call.
+    /// [`Error::ForeignDevice`], [`Error::Receivers`], or a failed call.
     pub fn tag_receiver(&self, cq: &Cq, shared: &Srq) -> Result<TagReceiver, Error> {
         self.handle.context.check(OBJECT, [cq as &dyn Part, shared])?;
         let receiver = numbered_receiver(cq)?;

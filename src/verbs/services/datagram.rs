@@ -24,7 +24,7 @@ impl<R: Register> QueuePair<transport::Ud, R> {
     /// is](crate::verbs::Qp::endpoint), and the Q_Key.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, path: &Path, qkey: Qkey) -> Result<(), Error> {
         ready(self, path, qkey)
     }

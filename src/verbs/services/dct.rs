@@ -108,7 +108,8 @@ impl DctBuilder<'_> {
     /// partition, and the rights of initiators to memory ([`Path::access`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::NoPort`], [`Error::OutOfRange`],
+    /// [`Error::Unsupported`], [`Error::MixedUp`] if the completion queue is another handle's,
+    /// [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::NoPort`], [`Error::OutOfRange`],
     /// [`Error::PathWithoutGid`], [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;

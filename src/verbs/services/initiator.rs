@@ -63,7 +63,7 @@ impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
     /// on. They leave by the path's port, in its partition, in packets of its MTU.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, path: &Path) -> Result<(), Error> {
         type Mask = sys::ibv_qp_attr_mask;
         path.check()?;

@@ -30,8 +30,7 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// completion of that completion queue.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a port the device does not have, [`Error::WrongState`], [`Error::ResetElsewhere`], or
-    /// a failed call.
+    /// [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
         type Mask = sys::ibv_qp_attr_mask;
         self.qp.check_port(port.number)?;

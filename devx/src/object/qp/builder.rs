@@ -160,7 +160,8 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// Makes the queue pair with a doorbell register of its own.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`], or no memory or register for it.
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if a completion queue is another handle's,
+    /// [`Error::Receivers`], [`Error::ForeignDevice`], [`Error::Command`], or no memory or register for it.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         let uar = Uar::new(self.plan.pd.context())?;
         self.build_on(uar)

@@ -79,8 +79,8 @@ impl Qp {
     /// INIT to RTR: the queue pair answers `remote` from here on.
     ///
     /// # Errors
-    /// [`Error::Verbs`] if there is no way from the path to the peer, [`Error::OutOfRange`], [`Error::WrongState`], or
-    /// [`Error::Command`].
+    /// [`Error::Verbs`] if there is no way from the path to the peer or its address does not resolve,
+    /// [`Error::OutOfRange`], [`Error::WrongState`], or [`Error::Command`].
     pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
         self.check(path)?;
         let context = self.object().context();
