@@ -69,7 +69,7 @@ struct Lies {
     unsure: Vec<Space>,
 }
 
-// SAFETY: the parts are addresses.
+// SAFETY: the parts are addresses, which this value does not follow.
 unsafe impl Send for Lies {}
 // SAFETY: as above.
 unsafe impl Sync for Lies {}

@@ -30,7 +30,9 @@ pub(crate) struct ChannelHandle {
     context: Option<Arc<Context>>,
 }
 
-// SAFETY: a file descriptor and a count that libibverbs locks; any thread may wait, several at once may, too.
+// SAFETY: a file descriptor, and per queue a count of acknowledged events that libibverbs locks. Any thread may wait,
+// and several at once may. libmlx5 counts a queue's events without a lock (`mlx5_cq_event`, `arm_sn`); only its own
+// arming reads that count, which no queue of this crate uses.
 unsafe impl Send for ChannelHandle {}
 // SAFETY: as above.
 unsafe impl Sync for ChannelHandle {}

@@ -74,7 +74,8 @@ pub(in crate::verbs) struct Moved {
     pub(in crate::verbs) result: Result<(), Error>,
 }
 
-// SAFETY: used only to make queue pairs and to be destroyed once, which libibverbs locks; the parts are addresses.
+// SAFETY: queue pairs are made of it, its ring and moderation are changed, and it is destroyed once, by its last owner.
+// The kernel locks what these calls share. The parts are addresses, and behind a lock.
 unsafe impl Send for CqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for CqHandle {}
