@@ -3,7 +3,7 @@
 //! Full address vectors are laid out as rdma-core `providers/mlx5/mlx5dv.h` has them (`struct mlx5_wqe_av`, filled in
 //! by `mlx5_create_ah` of `verbs.c` and `_set_datagram_seg` of `qp.c`); the differential tests have libmlx5 write them.
 //! Compact ones, which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`,
-//! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/ud/accel/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
+//! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/mlx5/ud/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
 //! the full one, without `UCT_IB_MLX5_EXTENDED_UD_AV`.
 
 use blueflame::transport::Ud;

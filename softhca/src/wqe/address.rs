@@ -30,7 +30,7 @@ mod offset {
 }
 
 /// Takes the address vector of a datagram. Its reserved words may hold anything: UCX leaves old bytes of the ring
-/// there (`uct_ib_mlx5_set_dgram_seg`).
+/// there (`uct_ud_mlx5_set_dgram_seg`).
 pub(super) fn datagram(segs: &mut Segments<'_>) -> Result<UdAddress, WqeFault> {
     let (_, short) = segs.clone().take("address vector", offset::SHORT_BYTES)?;
     Ok(UdAddress { qkey: be32(short, offset::QKEY), vector: vector(segs)? })

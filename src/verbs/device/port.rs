@@ -301,8 +301,9 @@ impl Device {
 
     /// The default GID. On InfiniBand, it is the first. On Ethernet, the table is searched for the kinds listed here,
     /// in this order, and the first GID of the first kind found is used. UCX chooses likewise
-    /// (`src/uct/ib/base/ib_device.c`, `roce_prio` of `uct_ib_device_select_gid`). perftest does the same, except for
-    /// tables where every IPv4 address is RoCE v1 (`src/perftest_communication.c`, `compute_gid_score`).
+    /// (`src/uct/ib/base/ib_device.c`, `roce_prio` of `uct_ib_device_select_gid`). perftest prefers IPv4, then
+    /// addresses that are not link-local, then RoCE v2 (`src/perftest_communication.c`, `compute_gid_score`). It can
+    /// differ where an address has RoCE v1 only, or is of IPv4 and link-local.
     /// 1. RoCE v2, IPv4
     /// 2. RoCE v2, IPv6, global
     /// 3. RoCE v2, IPv6, link-local
