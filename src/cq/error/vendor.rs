@@ -44,7 +44,7 @@ const ROWS: &[Row] = &[
     row(Known::RemoteOp, 0x89, USUAL),
     // charm++ issue 2532.
     row(Known::RemoteInvalReq, 0x8a, USUAL),
-    // perftest issue 173: memory of a GPU that the device could not reach over PCIe.
+    // perftest issues 140 and 173: memory of a GPU. The maintainers guess that the device could not reach it over PCIe.
     row(
         Known::LocalProt,
         0x51,
