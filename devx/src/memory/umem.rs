@@ -38,9 +38,9 @@ pub(super) const PAGE: usize = 4096;
 /// Knowledge of the pages in which the device has the memory.
 ///
 /// Firmware takes the pages of a ring from its UMEM: the ring begins at a multiple of 1/64 of a page (UCX
-/// `src/uct/ib/mlx5/gdaki/gdaki.c`, `uct_rc_gdaki_calc_dev_ep_layout`, and its pull request 11103). The kernel takes
-/// the largest pages that fit, and lets rings begin at offset 0 only, unless `pgsz_bitmap` says otherwise (Linux
-/// `drivers/infiniband/hw/mlx5/devx.c`, `devx_umem_reg_cmd_alloc`).
+/// `src/uct/ib/mlx5/gdaki/gdaki.c`, `uct_rc_gdaki_calc_dev_ep_layout`, and its pull request 11103). Without
+/// `pgsz_bitmap`, the kernel takes the largest pages that fit, and the program promises that its rings begin at offset
+/// 0 (Linux `drivers/infiniband/hw/mlx5/devx.c`, `devx_umem_reg_cmd_alloc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DevicePages {
     /// They have [`PAGE`] bytes.
