@@ -107,10 +107,6 @@
 //! pattern of bits is a value. Your own commands are safe if they only query. Commands that make or change objects are
 //! `unsafe`, because they can name any memory.
 
-#[cfg(feature = "device")]
-mod ask;
-#[cfg(feature = "device")]
-mod atomics;
 mod caps;
 #[cfg(feature = "device")]
 mod check;
@@ -118,17 +114,11 @@ pub mod cmd;
 #[cfg(feature = "device")]
 mod context;
 #[cfg(feature = "device")]
-mod copies;
-#[cfg(feature = "device")]
-mod cross_channel;
-#[cfg(feature = "device")]
 mod error;
 #[cfg(feature = "device")]
 mod event;
 #[cfg(feature = "device")]
 pub mod ffi;
-#[cfg(feature = "device")]
-mod inline_mode;
 #[cfg(feature = "device")]
 mod later;
 pub mod mailbox;
@@ -137,7 +127,7 @@ pub mod memory;
 #[cfg(feature = "device")]
 pub mod object;
 #[cfg(feature = "device")]
-mod timestamps;
+mod support;
 #[cfg(feature = "device")]
 mod told;
 #[cfg(feature = "device")]

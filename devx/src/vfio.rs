@@ -29,7 +29,6 @@ use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_dev
 use crate::caps;
 use crate::cmd::{CapabilitySelector, CapabilitySet, CmdHcaCap, QueryHcaCapIn, QueryHcaCapOut};
 use crate::context::{Context, failure};
-use crate::copies;
 use crate::error::Error;
 use crate::ffi;
 use crate::ffi::vfio::{
@@ -37,6 +36,7 @@ use crate::ffi::vfio::{
 };
 use crate::mailbox::{Structure, bits};
 use crate::memory::last;
+use crate::support::copies;
 
 /// A function. Its device stays open as long as any object made from it lives.
 #[derive(Clone, Debug)]

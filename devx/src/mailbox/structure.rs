@@ -218,7 +218,7 @@ macro_rules! structures {
     )*
 
         /// The structures of this file.
-        pub(super) const STRUCTURES: &[&$crate::mailbox::Description] =
+        pub(crate) const STRUCTURES: &[&$crate::mailbox::Description] =
             &[$(<$Name as $crate::mailbox::Structure>::DESCRIPTION),*];
     };
 }

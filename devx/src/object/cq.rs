@@ -12,13 +12,13 @@ use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
 
 use super::uar::DoorbellPage;
-use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
+use crate::support::ask::{at_least, has};
 
 /// Handle of a completion queue, for everything except polling. Cheap to clone. Builders of queues take the [queue
 /// itself](super::AnyCq).

@@ -13,7 +13,7 @@ use blueflame_devx::object::{Mkey, Pd, Piece};
 
 use crate::end::connected;
 use crate::ground::ground;
-use crate::refuse::refuse_command;
+use crate::kernel::refuse_command;
 
 #[test]
 fn a_key_of_memory_is_written_and_read() {

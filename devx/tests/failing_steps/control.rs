@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use blueflame_devx::cmd::Status;
 
-use crate::refuse::function;
+use crate::kernel::function;
 
 /// How many commands this thread has given to the kernel.
 pub(crate) fn commands() -> u64 {

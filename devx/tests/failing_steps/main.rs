@@ -11,8 +11,8 @@
 //! ```
 
 mod control;
-mod refuse;
-mod refused;
+mod destruction;
+mod kernel;
 mod tree;
 
 use std::any::Any;
@@ -21,7 +21,7 @@ use std::fs::read_dir;
 use blueflame_devx::cmd::Status;
 use blueflame_devx::{Context, Error};
 use control::{commands, objects, refuse_mailbox};
-use refuse::refuse_command;
+use kernel::refuse_command;
 
 /// What can be left behind: objects of the device, files, and mappings of memory.
 #[derive(Debug, PartialEq)]
@@ -116,5 +116,5 @@ fn whatever_fails_and_whatever_goes_first_nothing_is_left() {
     // With the device opened each time, of which nothing is at hand then: capabilities, registers.
     let (more, _) = each_step(&|| open()?, &|nth| refuse_command(nth, libc::ENOSPC));
     assert!(more > steps + 5, "{more} steps with opening, {steps} without");
-    refused::check(&context);
+    destruction::check(&context);
 }

@@ -7,7 +7,6 @@
 #[path = "../engine/arena.rs"]
 mod arena;
 mod frame;
-mod frames;
 mod hostile;
 mod large;
 mod linux;
@@ -17,3 +16,4 @@ mod node;
 mod refused;
 mod rss;
 mod states;
+mod transfer;

@@ -16,13 +16,13 @@
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Packed};
 use crate::db::{Half, Register, Stored};
-use crate::queue::send::copy::{CopiedDs, copy};
+use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
-use crate::queue::send::in_ring::WqeInRing;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::operations::NoLocalMemory;

@@ -2,9 +2,9 @@
 use crate::arch::Packed;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::in_ring::WqeInRing;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
 use crate::wqe::operations::NoLocalMemory;
