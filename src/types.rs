@@ -160,6 +160,6 @@ pub struct DciStream(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TagIndex(pub u16);
 
-/// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
+/// The application's identifier of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);

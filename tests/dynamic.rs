@@ -80,7 +80,7 @@ impl<T: Transport> Near<T> {
         let begin = Instant::now();
         loop {
             if let Some(cqe) = self.cq.poll() {
-                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.tag());
+                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.id());
                 return cqe.check().map(|side| {
                     assert_eq!(side, Side::Requester);
                     cqe.wc_opcode()

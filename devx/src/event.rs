@@ -59,7 +59,7 @@ unsafe impl Sync for EventChannel {}
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The tag that the subscription gave.
+    /// The cookie that the subscription gave.
     pub cookie: u64,
     /// The entry of the event queue, 64 bytes (`mlx5_ifc_eqe_bits`); empty if the channel is without data.
     pub eqe: Vec<u8>,
@@ -92,7 +92,7 @@ impl EventChannel {
         Self::with_flags(context, 0)
     }
 
-    /// Makes a channel whose events are tags alone. Unread events of one subscription merge into one.
+    /// Makes a channel whose events are cookies alone. Unread events of one subscription merge into one.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -107,7 +107,7 @@ impl EventChannel {
         Ok(Self { raw, with_data: flags == 0, context: context.clone() })
     }
 
-    /// Subscribes to these events, of `object` or of the device as a whole. They arrive here with the tag `cookie`.
+    /// Subscribes to these events, of `object` or of the device as a whole. They arrive here with `cookie`.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.

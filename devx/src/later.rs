@@ -30,8 +30,8 @@ unsafe impl Sync for Answers {}
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The tag of the query.
-    pub tag: u64,
+    /// The identifier of the query.
+    pub wr_id: u64,
     outbox: Vec<u8>,
 }
 
@@ -60,11 +60,11 @@ impl Answers {
         Ok(Self { raw, longest: AtomicUsize::new(0), context: context.clone() })
     }
 
-    /// Queries `object` without waiting. The answer carries `tag`.
+    /// Queries `object` without waiting. The answer carries `wr_id`.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the query was not sent.
-    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
+    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, wr_id: u64) -> Result<(), Error>
     where
         I::Command: Queries,
     {
@@ -78,7 +78,7 @@ impl Answers {
                 input.as_ptr().cast(),
                 input.len(),
                 len,
-                tag,
+                wr_id,
                 self.raw.as_ptr(),
             )
         };
@@ -101,7 +101,7 @@ impl Answers {
             Err(error) => Err(error),
             Ok(()) => {
                 let outbox = buffer[1..].iter().flat_map(|word| word.to_ne_bytes()).collect();
-                Ok(Some(Answer { tag: buffer[0], outbox }))
+                Ok(Some(Answer { wr_id: buffer[0], outbox }))
             }
         }
     }

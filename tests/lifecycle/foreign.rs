@@ -71,7 +71,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     assert_eq!((device.as_raw(), pd.as_raw()), (foreign.context.as_ptr(), foreign.pd.as_ptr()));
     assert_eq!((pd.device().name(), pd.device().as_raw()), (device.name(), device.as_raw()));
     let mut srq = foreign.srq().expect("adopt");
-    let mut cq = device.completion_queue(64).channel(&channel).tag(7).build().expect("a completion queue");
+    let mut cq = device.completion_queue(64).channel(&channel).context(7).build().expect("a completion queue");
     // A thread domain of one handle of the domain, a queue pair of another: they are one domain.
     // SAFETY: as above.
     let thread = unsafe { adopt_pd(foreign.pd) }.expect("adopt").thread_domain().expect("a thread domain");
@@ -89,7 +89,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     unsafe { srq.post_unchecked(WrId(3), &[buffer.sge()]) }.expect("room");
     srq.handle().arm_limit(1).expect("a limit");
     pair.sq.post(&wqe::send().inline(b"through foreign objects").signaled(WrId(4))).expect("room");
-    assert_eq!(channel.wait_timeout(PATIENCE).expect("a channel").expect("an event").tag, 7);
+    assert_eq!(channel.wait_timeout(PATIENCE).expect("a channel").expect("an event").context, 7);
     cq.event_received();
     let mut sides = Vec::new();
     wait_for("both completions", || {

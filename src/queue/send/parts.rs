@@ -16,7 +16,7 @@ layout! {
     #[derive(Clone, Copy, Debug)]
     #[repr(C, align(16))]
     pub struct WqeRecord[16] {
-        /// The application's tag, handed back with the completion.
+        /// The application's identifier, handed back with the completion.
         0 => pub(crate) wr_id: WrId,
         /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
         8 => pub(crate) wqebbs: u64,

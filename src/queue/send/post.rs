@@ -4,7 +4,7 @@
 //!                 short, pair: one or two WQEBBs by type  long: of any size
 //!
 //!   compose       in CPU registers                       ┐ put_long: through a cursor into the ring,
-//!   store         put: to the ring, and the tag          ┘ around its end; and the tag
+//!   store         put: to the ring, and the wr_id        ┘ around its end; and the wr_id
 //!   publish       publish: the producer index to the doorbell record
 //!   doorbell      a BlueFlame copy or 8 bytes,           ring_lone: a BlueFlame copy read back
 //!                 from the same CPU registers            from the ring, or 8 bytes
@@ -169,7 +169,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             wqe.sign_whole();
         }
         // SAFETY: the caller's.
-        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.id(), wqebbs: 1 }) };
         wqe
     }
 
@@ -187,7 +187,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             wqe.sign_whole();
         }
         let [first, second] = wqe.pair();
-        let record = WqeRecord { wr_id: request.tag(), wqebbs: 2 };
+        let record = WqeRecord { wr_id: request.id(), wqebbs: 2 };
         // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
         unsafe {
             self.put(pi, &first, Ds(WQEBB_DS as u8), record);
@@ -257,7 +257,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         for n in 0..wqebbs.0 {
             // No WQE starts in the other WQEBBs that it covers.
-            let record = WqeRecord { wr_id: request.tag(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
+            let record = WqeRecord { wr_id: request.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
             unsafe { record.store(self.record(self.slot(pi.add(Wqebbs(n))))) };
         }

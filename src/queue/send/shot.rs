@@ -58,7 +58,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         ShotAt { template: self, remote: remote_ds(remote) }
     }
 
-    /// For one shot: sets this tag, and asks for a completion if `signaled`, regardless of the template. On a queue
+    /// For one shot: sets this `wr_id`, and asks for a completion if `signaled`, regardless of the template. On a queue
     /// that asks for a completion of each request there is always one.
     #[inline(always)]
     pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {

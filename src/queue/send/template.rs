@@ -28,8 +28,8 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: the bytes behind the headers | `[u8; 64]` |
 /// | any request of arrays, given whole | `()` |
 ///
-/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its tag and
-/// whether it asks for a completion ([`signaled_if`](Self::signaled_if)). Unchanged fields cost nothing:
+/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its `wr_id`
+/// and whether it asks for a completion ([`signaled_if`](Self::signaled_if)). Unchanged fields cost nothing:
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, wqe};
@@ -74,7 +74,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         Self::DS.wqebbs()
     }
 
-    /// Changes the tag that the next shots carry.
+    /// Changes the `wr_id` that the next shots carry.
     #[inline]
     pub fn set_wr_id(&mut self, wr_id: WrId) {
         self.record.wr_id = wr_id;
@@ -123,7 +123,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let control = Control { qpn: 0, ..self.control(Index::new(SqPi(0))) };
         request.encode_head(&control, ds, &mut prepared);
         request.payload().prepare(&mut prepared);
-        let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
+        let record = WqeRecord { wr_id: request.id(), wqebbs: u64::from(ds.wqebbs().0) };
         let mut unsignaled = Composed::<Packed, 1>::new();
         request.unsignaled().encode_head(&control, ds, &mut unsignaled);
         let [unsignaled] = *unsignaled.all();

@@ -150,7 +150,7 @@ struct Plan<'a> {
     cqes: u32,
     cqe_bytes: u16,
     channel: Option<&'a CompletionChannel>,
-    tag: usize,
+    event_context: usize,
     comp_vector: u32,
     ignore_overrun: bool,
     real_time: bool,
@@ -172,7 +172,7 @@ impl Device {
             cqes,
             cqe_bytes: 64,
             channel: None,
-            tag: 0,
+            event_context: 0,
             comp_vector: 0,
             ignore_overrun: false,
             real_time: false,
@@ -253,11 +253,13 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// The value that its events carry ([`crate::verbs::CqEvent::tag`], [`crate::verbs::device::AsyncEvent::CqError`]),
-    /// to tell queues apart. libibverbs carries such a value in a pointer. Default 0.
+    /// The value that its events carry ([`crate::verbs::CqEvent::context`],
+    /// [`crate::verbs::device::AsyncEvent::CqError`]), to tell queues apart. libibverbs carries such a value in a
+    /// pointer. Default 0.
+    #[doc(alias = "cq_context")]
     #[must_use]
-    pub fn tag(mut self, tag: usize) -> Self {
-        self.plan.tag = tag;
+    pub fn context(mut self, context: usize) -> Self {
+        self.plan.event_context = context;
         self
     }
 
@@ -319,7 +321,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         in_range("CQEs", self.plan.cqes.into(), 1..=u64::from(self.plan.device.attr().max_cqe.saturating_sub(more)))?;
         let mut attr = sys::ibv_cq_init_attr_ex {
             cqe: self.plan.cqes + more,
-            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.tag),
+            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.event_context),
             channel: self.plan.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
             comp_vector: self.plan.comp_vector,
             wc_flags: 0,

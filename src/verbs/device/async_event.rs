@@ -28,8 +28,8 @@ pub enum AsyncEvent {
     /// A completion queue is in error, most often after an overrun: it takes no further CQEs, and is lost. The queue
     /// pairs that complete there are lost as well, each with a [`QpEvent::Fatal`].
     CqError {
-        /// The tag it was made with ([`crate::verbs::CqBuilder::tag`]).
-        tag: usize,
+        /// The value that it was made with ([`crate::verbs::CqBuilder::context`]).
+        context: usize,
     },
     /// To a shared receive queue.
     Srq {
@@ -235,7 +235,7 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
         (
             |kind| AsyncEvent::Qp { qpn: Qpn::truncate((*raw.element.qp).qp_num), kind },
             |kind| AsyncEvent::Srq { srqn: srqn_of(raw.element.srq), kind },
-            || AsyncEvent::CqError { tag: (*raw.element.cq).cq_context.expose_provenance() },
+            || AsyncEvent::CqError { context: (*raw.element.cq).cq_context.expose_provenance() },
         )
     };
     // SAFETY: as above. Ports are few.

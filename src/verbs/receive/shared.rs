@@ -247,7 +247,10 @@ unsafe fn queue_over(
     let dbrec = part(OBJECT, "doorbell record", raw.dbrec)?;
     // SAFETY: one word that libmlx5 allocated; nothing else writes it while nothing is posted.
     if raw.head != 0 || unsafe { dbrec.read() } != 0 {
-        return Err(Error::Parts { object: OBJECT, why: "receives were posted to it, whose tags libmlx5 has".into() });
+        return Err(Error::Parts {
+            object: OBJECT,
+            why: "receives were posted to it, whose identifiers libmlx5 has".into(),
+        });
     }
     // Nothing was posted yet, so the last free WQE is the last of the ring. libmlx5 keeps the WQEs that it allocates
     // behind it for itself ("wait queue" in `mlx5_alloc_srq_buf`).

@@ -59,7 +59,7 @@ pub struct Dek {
     object: GeneralObject<EncryptionKeyObj>,
 }
 
-/// Byte offset of the key in the body. The key has 128 bytes at most, and a tag follows it (rdma-core
+/// Byte offset of the key in the body. The key has 128 bytes at most, and a keytag follows it (rdma-core
 /// `providers/mlx5/mlx5_ifc.h`, `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`(3)). The structure
 /// comes from Linux' header, which has 32 of these bytes.
 const KEY_AT: usize = 0x40;
@@ -69,22 +69,22 @@ const AES_XTS: u8 = 3;
 const READY: u8 = 0;
 
 impl Dek {
-    /// Makes a key (CREATE_GENERAL_OBJECT). If it has a tag, requests must give the same tag
+    /// Makes a key (CREATE_GENERAL_OBJECT). If it has a keytag, requests must give the same one
     /// ([`Encryption::keytag`](blueflame::wqe::formats::Encryption::keytag)).
     ///
     /// # Errors
     /// [`Error::Capability`], [`Error::Command`].
-    pub fn new(pd: &Pd, key: &XtsKey, tag: Option<[u8; 8]>) -> Result<Self, Error> {
+    pub fn new(pd: &Pd, key: &XtsKey, keytag: Option<[u8; 8]>) -> Result<Self, Error> {
         let (size, key): (u8, &[u8]) = match key {
             XtsKey::Aes128(key) => (0, key),
             XtsKey::Aes256(key) => (1, key),
         };
         let mut body = EncryptionKeyObj::zeroed();
-        body.set_key_size(size).set_key_type(AES_XTS).set_has_keytag(tag.is_some()).set_pd(pd.pdn());
+        body.set_key_size(size).set_key_type(AES_XTS).set_has_keytag(keytag.is_some()).set_pd(pd.pdn());
         let bytes = &mut body.as_bytes_mut()[KEY_AT..];
         bytes[..key.len()].copy_from_slice(key);
-        if let Some(tag) = tag {
-            bytes[key.len()..][..tag.len()].copy_from_slice(&tag);
+        if let Some(keytag) = keytag {
+            bytes[key.len()..][..keytag.len()].copy_from_slice(&keytag);
         }
         Ok(Self { object: GeneralObject::over(pd.context(), &body, pd.clone())? })
     }

@@ -84,7 +84,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     }
 
     /// Starts over at index 0: nothing outstanding, a depth of zero, a doorbell record of zero. Outstanding requests
-    /// and their tags are forgotten.
+    /// and their identifiers are forgotten.
     ///
     /// # Safety
     /// The queue pair is in RESET, so that the device will not look at the ring's contents. CQEs of it that were not
@@ -113,7 +113,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.end.sub(self.depth())
     }
 
-    /// The oldest request outstanding: its index, and its tag.
+    /// The oldest request outstanding: its index, and its `wr_id`.
     #[inline]
     pub(in crate::queue) fn oldest_request(&self) -> Option<(SqPi, WrId)> {
         let oldest = self.oldest();

@@ -49,12 +49,12 @@ impl Index {
 /// The place of a WQEBB and of its record: bytes into the shadow. Bytes into the ring are four times that, a factor
 /// that most CPUs' addresses can have.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::queue) struct Slot(usize);
+pub(in crate::queue) struct WqebbPlace(usize);
 
 /// log2 of the bytes of a record.
 const RECORD_LOG: u32 = size_of::<WqeRecord>().trailing_zeros();
 
-impl Slot {
+impl WqebbPlace {
     /// The mask that selects a slot in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
     #[inline]
     pub(in crate::queue) const fn mask(wqebbs: u32) -> u32 {
