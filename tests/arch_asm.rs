@@ -49,9 +49,9 @@ fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
         "x86_64" => &[
             ("copy_sse", WORDS),
             ("copy_avx", WORDS),
-            ("copy_avx_packed", PACKED),
+            ("copy_avx_wide", PACKED),
             ("copy_avx512", WORDS),
-            ("copy_avx512_packed", PACKED),
+            ("copy_avx512_wide", PACKED),
             ("copy_movdir64b", LINE),
         ],
         "aarch64" => &[("copy_neon", NEON), ("copy_neon_wqebb", LINE), ("copy_st64b", WORDS)],

@@ -142,10 +142,10 @@ mod arch {
     }
 
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Packed;
+    pub(crate) struct Wide;
 
     pub(crate) mod copy {
-        use super::Packed;
+        use super::Wide;
 
         pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
             /// # Safety
@@ -153,7 +153,7 @@ mod arch {
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
             /// # Safety
             /// As above.
-            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
+            unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
             /// # Safety
             /// As above.
             unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
@@ -171,7 +171,7 @@ mod arch {
                 unsafe { super::mmio_write64(dst, words[0]) }
             }
 
-            unsafe fn copy_packed(self, _: *mut u64, _: [Packed; 4]) {
+            unsafe fn copy_wide(self, _: *mut u64, _: [Wide; 4]) {
                 unreachable!("the model copies words");
             }
 

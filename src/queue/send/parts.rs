@@ -2,7 +2,7 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, WrId};
 
@@ -32,7 +32,7 @@ impl WqeRecord {
     pub(crate) unsafe fn store(self, place: NonNull<Self>) {
         // One store of 16 bytes: the cost of a post is in its stores, more than in its instructions.
         // SAFETY: the caller's; the record's alignment is its size.
-        unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
+        unsafe { Wide::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
     }
 }
 

@@ -14,7 +14,7 @@
 //! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
 //! later. A [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
 use crate::arch::copy::BlockCopy;
-use crate::arch::{self, Packed};
+use crate::arch::{self, Wide};
 use crate::db::{Half, Register, Stored};
 use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
@@ -77,7 +77,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe {
             // In the form that the register's copy routine wants.
             if const { <R::Copy as BlockCopy>::WIDE } {
-                self.post_composed::<Packed, _>(request)
+                self.post_composed::<Wide, _>(request)
             } else {
                 self.post_composed::<DsWords, _>(request)
             }

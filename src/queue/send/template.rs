@@ -1,7 +1,7 @@
 //! Prepared requests: everything encoded once, except for the producer index and each shot's data. Knows no ring.
 use core::marker::PhantomData;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::slot::Index;
@@ -49,9 +49,9 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and the prepared part of
     /// the payload.
-    prepared: Composed<Packed, PREPARED_DS>,
+    prepared: Composed<Wide, PREPARED_DS>,
     /// The control segment of a shot that does not ask for a completion, unless the queue asks for each.
-    unsignaled: Packed,
+    unsignaled: Wide,
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
@@ -88,19 +88,19 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
 
     /// DS `n`; zero past the prepared DS.
     #[inline(always)]
-    pub(in crate::queue) fn prepared(&self, n: usize) -> Packed {
+    pub(in crate::queue) fn prepared(&self, n: usize) -> Wide {
         if n < Self::HEAD + H::PREPARED_DS
             && let Some(&ds) = self.prepared.all().get(n)
         {
             ds
         } else {
-            Packed::new([0; 2])
+            Wide::new([0; 2])
         }
     }
 
     /// The control segment of a shot that does not ask for a completion.
     #[inline(always)]
-    pub(in crate::queue) const fn unsignaled(&self) -> Packed {
+    pub(in crate::queue) const fn unsignaled(&self) -> Wide {
         self.unsignaled
     }
 }
@@ -124,7 +124,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request.encode_head(&control, ds, &mut prepared);
         request.payload().prepare(&mut prepared);
         let record = WqeRecord { wr_id: request.id(), wqebbs: u64::from(ds.wqebbs().0) };
-        let mut unsignaled = Composed::<Packed, 1>::new();
+        let mut unsignaled = Composed::<Wide, 1>::new();
         request.unsignaled().encode_head(&control, ds, &mut unsignaled);
         let [unsignaled] = *unsignaled.all();
         Ok(Template { prepared, unsignaled, record, request: PhantomData })

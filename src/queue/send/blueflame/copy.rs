@@ -1,5 +1,5 @@
 //! The copy of composed WQEBBs to BlueFlame, in the form that they were composed in. Knows no ring.
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::arch::copy::BlockCopy;
 use crate::db::{BlueFlame, Half};
 use crate::types::WQEBB_BYTES;
@@ -14,11 +14,11 @@ pub(in crate::queue) trait CopiedDs: HeldDs {
     unsafe fn copy(wqebb: &Composed<Self>, routine: impl BlockCopy, dst: *mut u64);
 }
 
-impl CopiedDs for Packed {
+impl CopiedDs for Wide {
     #[inline(always)]
     unsafe fn copy(wqebb: &Composed<Self>, routine: impl BlockCopy, dst: *mut u64) {
         // SAFETY: the caller's.
-        unsafe { routine.copy_packed(dst, *wqebb.all()) }
+        unsafe { routine.copy_wide(dst, *wqebb.all()) }
     }
 }
 

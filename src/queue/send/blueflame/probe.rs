@@ -2,7 +2,7 @@
 use core::array;
 use core::fmt;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqeError};
@@ -172,7 +172,7 @@ impl<T: Transport, R: Register, K: FnMut() -> u64> CopyVisitor for Slice<'_, T, 
         let mut nop = |signaled| {
             // As `post` chooses.
             if const { C::WIDE } {
-                queue.nop::<Packed>(copy, signaled);
+                queue.nop::<Wide>(copy, signaled);
             } else {
                 queue.nop::<DsWords>(copy, signaled);
             }

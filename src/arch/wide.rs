@@ -126,9 +126,9 @@ mod sixteen {
 /// instructions that combine two words. A WQE that is stored once, to the ring alone, is cheaper word by word.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub struct Packed(sixteen::Sixteen);
+pub struct Wide(sixteen::Sixteen);
 
-impl Packed {
+impl Wide {
     /// Two words in memory order.
     #[inline(always)]
     #[must_use]
@@ -213,7 +213,7 @@ impl Packed {
 /// # Safety
 /// As for [`mmio_copy64`](super::mmio_copy64).
 #[inline(always)]
-pub unsafe fn mmio_copy64_packed(dst: *mut u64, block: [Packed; 4]) {
+pub unsafe fn mmio_copy64_wide(dst: *mut u64, block: [Wide; 4]) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     for (i, sixteen) in block.into_iter().enumerate() {
         // SAFETY: `i` is at most 3, so this is within the 64 bytes that the caller vouches for, 16-byte aligned as they
@@ -222,7 +222,7 @@ pub unsafe fn mmio_copy64_packed(dst: *mut u64, block: [Packed; 4]) {
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     {
-        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
+        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
         // SAFETY: the caller's.
         unsafe { super::mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) };
     }
@@ -236,20 +236,20 @@ mod tests {
     fn packed_keeps_memory_order() {
         let bytes: [u8; 16] = core::array::from_fn(|i| i as u8 + 1);
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
-        let packed = Packed::new([word(0), word(8)]);
-        let stored = |packed: Packed| {
+        let wide = Wide::new([word(0), word(8)]);
+        let stored = |wide: Wide| {
             #[repr(align(16))]
             struct Place([u8; 16]);
             let mut place = Place([0xa5; 16]);
             // SAFETY: sixteen aligned bytes.
-            unsafe { packed.store(NonNull::from(&mut place.0).cast()) };
+            unsafe { wide.store(NonNull::from(&mut place.0).cast()) };
             place.0
         };
-        assert_eq!(stored(packed), bytes);
+        assert_eq!(stored(wide), bytes);
         let mut up = [0; 16];
         up[4..].copy_from_slice(&bytes[..12]);
-        assert_eq!(stored(packed.four_bytes_up()), up);
+        assert_eq!(stored(wide.four_bytes_up()), up);
         let or: [u8; 16] = core::array::from_fn(|i| up[i] | bytes[i]);
-        assert_eq!(stored(packed.or(packed.four_bytes_up())), or);
+        assert_eq!(stored(wide.or(wide.four_bytes_up())), or);
     }
 }
