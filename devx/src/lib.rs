@@ -1,7 +1,7 @@
 //! Objects of mlx5 NICs made by firmware commands (DevX) instead of verbs, for the data path of [`blueflame`].
 //!
 //! With verbs, a library decides where rings, doorbell records and registers lie. With firmware commands, the program
-//! decides. Here many queues share one registration of huge pages, the records of a thread's queues are packed, and one
+//! decides. Here many queues share one registration of huge pages, the records of a thread's queues are dense, and one
 //! register serves any number of queues. The capabilities are checked before an object is made. If the firmware refuses
 //! a command, the error has its status and syndrome. The data path is the same code: these objects hand over the same
 //! raw parts as verbs.
@@ -53,7 +53,7 @@
 //!     │   DoorbellPage │ thread's; SharedUar: a lock   │ so that the device destroys
 //!     │                │                               │ them in the right order, in
 //!     ├── Rings        │ one registration of huge      │ whatever order you drop them
-//!     │     └── ThreadRings  rings, packed records     │
+//!     │     └── ThreadRings  rings, dense records      │
 //!     │             ├──┘                               │
 //!     │             └── OwnedCq ── Cq (handle) ────────┘
 //!     │

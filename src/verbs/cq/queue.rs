@@ -184,7 +184,7 @@ impl Device {
 
 /// The attributes by which verbs make a queue for a polling mode.
 pub trait CqMode: PollMode + SealedMode {
-    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
+    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device compresses completions.
     #[doc(hidden)]
     const FORMAT: Option<u8>;
 
@@ -219,15 +219,16 @@ impl<F: VerbsFormat> CqMode for Compressed<F> {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device packs similar completions into mini-CQEs of format `F` (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`),
-    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::mode::Compressed). Fields
-    /// that differ and are not in `F` are lost, for example timestamps.
+    /// The device compresses similar completions into mini-CQEs of format `F`
+    /// (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`), which saves bus bandwidth. The queue is polled in the mode
+    /// [`Compressed`](crate::cq::mode::Compressed). Fields that differ and are not in `F` are lost, for example
+    /// timestamps.
     ///
     /// ```no_run
     /// # use blueflame::cq::compressed::Checksum;
     /// # use blueflame::cq::mode::Compressed;
     /// # use blueflame::verbs::{Device, Error, OwnedCq};
-    /// # fn packed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
+    /// # fn compressed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
     /// device.completion_queue(4096).compressed::<Checksum>().build()
     /// # }
     /// ```
@@ -379,7 +380,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 
-    /// The most completions that the device packs together, if it supports this CQE size and this format of mini-CQEs.
+    /// The most completions that the device compresses together, if it supports this CQE size and this format of
+    /// mini-CQEs.
     fn longest_session(&self, format: u8) -> Result<u32, Error> {
         // SAFETY: the device is open, and libmlx5's.
         let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;

@@ -107,7 +107,7 @@ impl<T: Service> Traffic<T> {
         };
         let source = (&self.source, source_place(id));
         let landing = (&self.landing, self.landing_slot(id) * SLOT);
-        let mut wr = op.wr(id, &Memory { source, landing, window: &self.window, invalidate });
+        let mut wr = op.wr(id, &Memory { source, landing, target: &self.window, invalidate });
         // An earlier request may change the word yet, so the model says what it will be.
         if let (Kind::CompareSwap(_, compare, _), Op::CompareSwap(_, hit, _)) = (&mut wr.kind, op) {
             let found = self.word(op);
