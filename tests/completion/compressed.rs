@@ -1,5 +1,7 @@
-//! Packed completions: bytes worked out by hand from the layouts of Linux, DPDK and UCX, and a packer of these tests'
-//! own against what is unpacked.
+//! Compressed completions. The bytes are worked out by hand from the layouts of Linux, DPDK and UCX, or come from these
+//! tests' own packer.
+//!
+//! Mini-CQEs and titles belong here, queues that a device fills in `tests/packed.rs`.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,6 @@
 //! Completions of a queue pair that is gone.
+//!
+//! Removed completions belong here, retired requests in `tests/send_queue/retire.rs`.
 
 use blueflame::cq::Side;
 use blueflame::cq::mode::{NoOverrun, PollMode, Publish, Standard};

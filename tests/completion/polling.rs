@@ -1,4 +1,6 @@
-//! Which completions are seen, and what the device is told.
+//! The completions that a queue finds, and the index that it tells the device.
+//!
+//! Owner bits, records and wrong parts belong here, fields of a CQE in `fields.rs`.
 
 use std::ptr::NonNull;
 

@@ -1,4 +1,6 @@
 //! Datagrams as libmlx5 posts them, to addresses that it has made of address handles; and the addresses themselves.
+//!
+//! Requests of UD belong here, those of initiators in `dynamic.rs`.
 
 use blueflame::cq::cqe::{Grh, GrhKind};
 use blueflame::transport;

@@ -2,6 +2,8 @@
 //! told.
 //!
 //! The decoder has tables of its own, so this compares neither with this crate's encoder nor with the device's decoder.
+//!
+//! The decoder's reading belongs here, its output as text in `decode/tests`.
 
 use blueflame_decode::{Input, Kind as Record, Options, Part, Transport, Value, decode};
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};

@@ -1,4 +1,6 @@
-//! Memory keys that encrypt: configured by libmlx5 and by this crate, and data moved through them.
+//! Memory keys that encrypt: libmlx5 and this crate configure them, and data moves through them.
+//!
+//! Encryption alone belongs here, together with block signatures in `formats.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};

@@ -1,4 +1,6 @@
 //! Raw packet queue pairs: frames as libmlx5 posts them, on a device that needs no inline headers and on one that does.
+//!
+//! Bytes of frames belong here, their delivery in `tests/loopback/frames.rs`.
 
 use std::ptr::NonNull;
 

@@ -1,8 +1,10 @@
-//! What `ibv_wc_read_*` tells of CQEs with any bytes in their fields, and what this crate's views do; and the time of
-//! their timestamps, by clock pages with any numbers.
+//! CQEs with any bytes in their fields: `ibv_wc_read_*` and this crate's views give the same values. Clock pages with
+//! any numbers give the same times.
 //!
 //! A queue pair in the error state completes whatever is posted to it at once. The CQEs are overwritten before they are
 //! polled.
+//!
+//! Values of good CQEs belong here, failures in `statuses.rs`.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,7 @@
-//! Memory keys with signatures that encrypt, too: configured by libmlx5 and by this crate, and data moved through them.
+//! Memory keys with block signatures and encryption: libmlx5 and this crate configure them, and data moves through
+//! them.
+//!
+//! Both formats together belong here, each alone in `encryption.rs` and `signatures.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, Psv, Rkey, WrId};

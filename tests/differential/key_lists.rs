@@ -1,4 +1,6 @@
-//! Indirect memory keys: configured by libmlx5 and by this crate, and used by what is posted next, with its fence.
+//! Indirect memory keys: libmlx5 and this crate configure them, and the next request uses them with its fence.
+//!
+//! Lists of pieces belong here, formats of data in `formats.rs`.
 
 use std::ptr::NonNull;
 

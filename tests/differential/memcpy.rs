@@ -1,4 +1,6 @@
 //! Copies of memory: by libmlx5's `mlx5dv_wr_memcpy`, and by this crate. Neither needs a peer.
+//!
+//! Bytes of these requests belong here, refusals of the device in `tests/verbs/memcpy.rs`.
 
 use std::ptr::NonNull;
 

@@ -1,5 +1,7 @@
 //! Completion queues that change their size in use: libmlx5's by `ibv_resize_cq`, this crate's by its own call. Both
 //! leave the same bytes in the new ring.
+//!
+//! Resizing belongs here, polling of the ring in `extended.rs` and `statuses.rs`.
 
 use blueflame::queue::SendQueue;
 use blueflame::types::{Psn, WrId};

@@ -1,4 +1,7 @@
-//! Send queues: any request, posted both of libmlx5's ways and by this crate, at any position of rings of many sizes.
+//! Send queues: any request, at any position of rings of many sizes. libmlx5 posts it by both its ways, and this crate
+//! posts it, too.
+//!
+//! Requests of connected services belong here, special ones in the file of their operation.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
-//! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of
-//! errors.
+//! Block signatures: libmlx5 and this crate configure keys, move data through them, and report the same errors.
+//!
+//! Block signatures belong here, WQE signatures in `sends.rs`.
 
 use std::ptr::{NonNull, null};
 

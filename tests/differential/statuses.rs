@@ -1,4 +1,6 @@
-//! Requests that fail: real failures, and every syndrome there can be.
+//! Requests that fail: real failures, and every possible syndrome.
+//!
+//! Failures belong here, fields of good CQEs in `extended.rs`.
 
 use blueflame::cq::WcStatus;
 use blueflame::types::{Lkey, Rkey};

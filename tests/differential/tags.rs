@@ -1,9 +1,11 @@
-//! Operations on lists of tags: libmlx5's `ibv_post_srq_ops`, and this crate's requests; and what completions tell of
-//! them.
+//! Operations on lists of tags by libmlx5's `ibv_post_srq_ops` and by this crate's requests, and the meaning of their
+//! completions.
 //!
 //! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. It is found by what
 //! it is: a queue pair of this context that receives from the shared receive queue, whose address is somewhere in
 //! libmlx5's structure.
+//!
+//! Tag matching belongs here, flow tags in `extended.rs`.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;

@@ -1,7 +1,9 @@
-//! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted
-//! next.
+//! Memory windows: libmlx5 and this crate bind them, take them back and bind them again, with the fence of the next
+//! request.
 //!
 //! What libmlx5 leaves of the memory key segment as it was, this crate stores as zero.
+//!
+//! Bytes of these requests belong here, rights of peers in `tests/verbs/windows.rs`.
 
 use std::ptr::{NonNull, null_mut};
 

@@ -1,4 +1,6 @@
-//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and what arrives there.
+//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and their arrival.
+//!
+//! Requests of XRC belong here, domains and targets in `tests/xrc.rs`.
 
 use std::ptr::{NonNull, null_mut};
 

@@ -1,4 +1,6 @@
 //! Queue pairs and completion queues of other libraries.
+//!
+//! Adopted queues belong here, adopted contexts, domains and channels in `foreign.rs`.
 
 use std::ptr::{NonNull, null_mut};
 

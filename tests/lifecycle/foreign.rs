@@ -1,4 +1,6 @@
 //! Contexts, protection domains, channels and shared receive queues of another library, under queues of this crate.
+//!
+//! Objects under a queue belong here, adopted queues in `adopted.rs`.
 
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;

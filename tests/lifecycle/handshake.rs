@@ -1,4 +1,6 @@
-//! Connecting over a stream, and the paths that it goes by.
+//! Connecting over a stream, and the paths of connections.
+//!
+//! The exchange of endpoints belongs here, the states of queue pairs in `states.rs`.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

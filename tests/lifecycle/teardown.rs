@@ -1,4 +1,6 @@
-//! The end of connections under load, and what follows: nothing is lost, nothing is done twice.
+//! The end of connections under load: no request is lost, none is reported twice.
+//!
+//! Draining, resetting and destroying belong here, objects that cannot be destroyed in `tests/verbs/leaks.rs`.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,6 @@
-//! The device notices a broken way to ring: without that, the other tests' "no complaints" would mean nothing.
+//! The device notices a broken way to ring. Without that, "no complaints" in other tests would mean nothing.
+//!
+//! Wrong doorbells belong here, right ones in every other file.
 
 use std::ptr::NonNull;
 

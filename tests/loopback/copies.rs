@@ -1,5 +1,7 @@
-//! Every copy routine of this CPU posts what the others post: requests of every inline size, from one WQEBB to several,
-//! around the ring's end, and templates, on registers of every type.
+//! All copy routines of this CPU post alike: requests of every inline size, from one WQEBB to several, around the
+//! ring's end, and templates, on registers of every type.
+//!
+//! Routines belong here, their choice in `probe.rs`.
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, Register, SharedRegister};

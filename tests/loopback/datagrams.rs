@@ -1,4 +1,6 @@
-//! Datagrams in any order and form: each arrives once, with what the sender said, behind 40 bytes.
+//! Datagrams in any order and form: each arrives once, as sent, behind 40 bytes.
+//!
+//! UD belongs here, DC in `dynamic.rs`.
 
 use blueflame::cq::Side;
 use blueflame::cq::cqe::{Grh, GrhKind};

@@ -1,4 +1,6 @@
-//! Requests that fail: the right status, then the flush; every request and receive is reported once, none is lost.
+//! Requests that fail: the right status, then the flush. Every request and receive is reported once.
+//!
+//! Failing requests belong here, a failing network in `faults.rs`.
 
 use std::collections::BTreeMap;
 

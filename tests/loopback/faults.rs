@@ -1,4 +1,6 @@
-//! A network that loses, repeats, reorders and delays packets: what arrives is what was sent, in order and once.
+//! A network that loses, repeats, reorders and delays packets: messages arrive in order and once.
+//!
+//! The network's faults belong here, the program's in `failures.rs`.
 
 use blueflame::{WrId, transport, wqe};
 use blueflame_testkit::ops::{Op, connected, fixed, moderated, reliable};

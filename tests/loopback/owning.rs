@@ -1,4 +1,6 @@
 //! Queues that own the buffers of their requests.
+//!
+//! Ownership of buffers belongs here, random safe programs in `tests/ownership.rs`.
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,6 @@
 //! Copy routines, measured by NOPs on a queue of the software device, which takes whole copies out of the register.
+//!
+//! The choice of a routine belongs here, requests by each routine in `copies.rs`.
 use std::cell::Cell;
 
 use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};

@@ -1,4 +1,6 @@
 //! The receive queue of a queue pair.
+//!
+//! Own queues belong here, shared ones in `shared.rs`.
 
 use blueflame::Sge;
 use blueflame::cq::CqId;

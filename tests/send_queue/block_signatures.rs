@@ -1,5 +1,7 @@
-//! Requests about signatures as literal bytes, in memory filled with 0xa5. (The differential tests have libmlx5 write
-//! any.)
+//! Requests about block signatures as literal bytes, in memory filled with 0xa5. In the differential tests, libmlx5
+//! writes any such request.
+//!
+//! Block signatures belong here, WQE signatures in `wqe_signatures.rs`.
 
 use blueflame::PostError;
 use blueflame::transport::Rc;

@@ -4,6 +4,8 @@
 //! `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3 (`src/qp.c`, `set_wait_en_seg`) and Linux
 //! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`). The libmlx5 of rdma-core
 //! has none.
+//!
+//! Requests about other queues belong here, the queues' work in `devx/tests/device/cross_channel.rs`.
 
 use std::num::NonZeroU32;
 

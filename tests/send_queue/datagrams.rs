@@ -5,6 +5,8 @@
 //! Compact ones, which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`,
 //! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/mlx5/ud/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
 //! the full one, without `UCT_IB_MLX5_EXTENDED_UD_AV`.
+//!
+//! Addresses of UD belong here, those of DC in `dynamic.rs`.
 
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};

@@ -4,6 +4,8 @@
 //! The key is all of the first 8 bytes (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_av`; `qp.c`,
 //! `mlx5_send_wr_set_dc_addr`); the differential tests have libmlx5 write it, in vectors of 48 bytes. Those of 16 are
 //! UCX's (`src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_iface_bcopy_post` with `uct_dc_mlx5_set_dgram_seg`).
+//!
+//! Addresses of DC belong here, those of UD in `datagrams.rs`.
 
 use blueflame::transport::{Dci, DciStreams};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, WrId};

@@ -1,5 +1,7 @@
 //! WQEs as literal bytes, worked out by hand from the layouts in rdma-core `providers/mlx5/mlx5dv.h`, in memory filled
 //! with 0xa5.
+//!
+//! Operations of every service belong here, special ones in files of their own.
 
 use blueflame::queue::{BlueFlamePolicy, PostError};
 use blueflame::transport;

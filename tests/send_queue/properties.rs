@@ -1,4 +1,6 @@
 //! Any sequence of posts, batches, staged shots and completions, against a model that keeps bytes.
+//!
+//! Random sequences belong here, single requests in `golden.rs`.
 use std::collections::VecDeque;
 
 use proptest::prelude::*;

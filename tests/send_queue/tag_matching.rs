@@ -1,5 +1,7 @@
-//! Lists of tags against a device that is no more than its rules (rdma-core `Documentation/tag_matching.md`), and
+//! Lists of tags against a device that consists of its rules alone (rdma-core `Documentation/tag_matching.md`), and
 //! against completions that no device writes.
+//!
+//! The list's state belongs here, bytes of its requests in `tags.rs`.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;

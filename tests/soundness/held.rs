@@ -1,5 +1,7 @@
-//! Completions that are held while the number in them becomes that of another queue pair. On the same completion queue
-//! that does not compile: `ProtectionDomain::queue_pair` has the example.
+//! Completions that are held while their number becomes that of another queue pair. On one completion queue that does
+//! not compile: `ProtectionDomain::queue_pair` has the example.
+//!
+//! Held completions belong here, resets in `reset.rs`.
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue};

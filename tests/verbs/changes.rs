@@ -1,4 +1,6 @@
 //! Completion queues that change in use: size, and moderation of their events.
+//!
+//! Changes belong here, traffic in `messages.rs`.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
-//! Indirect memory keys: what is in several places is one region for the peer, and for this side.
+//! Indirect memory keys: memory in several places is one region for the peer and for this side.
+//!
+//! Keys over pieces belong here, windows in `windows.rs`.
 
 use blueflame::cq::WcStatus;
 use blueflame::queue::PostError;

@@ -1,4 +1,6 @@
-//! Copies that the device makes: of what, to where, and what it refuses. Devices of older generations make none.
+//! Copies that the device makes: the data, its destination, and refused copies. Devices of older generations make none.
+//!
+//! Copies on a device belong here, bytes of their requests in `tests/send_queue/memcpy.rs`.
 
 use blueflame::cq::{Side, WcStatus};
 use blueflame::queue::PostError;

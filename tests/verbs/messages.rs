@@ -1,4 +1,6 @@
 //! Messages, WRITEs and READs on queues of every kind.
+//!
+//! Traffic belongs here, special memory in `regions.rs`.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! Registrations beyond the plain ones: changed, on demand, of dma-bufs, in pieces, of device memory.
+//!
+//! Registrations belong here, pools in `buffer_pools.rs`.
 
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};

@@ -1,4 +1,7 @@
-//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and those that do not.
+//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and messages that do
+//! not.
+//!
+//! Tag matching by verbs belongs here, by commands in `devx/tests/device/tags.rs`.
 
 use std::time::{Duration, Instant};
 

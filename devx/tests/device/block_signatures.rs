@@ -1,4 +1,6 @@
-//! Signatures of blocks, by keys that commands have made: on the wire, and checked on both sides.
+//! Block signatures by keys that commands have made: on the wire, and checked on both sides.
+//!
+//! Block signatures belong here, WQE signatures in `wqe_signatures.rs`.
 
 use std::time::{Duration, Instant};
 

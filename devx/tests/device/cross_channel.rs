@@ -1,5 +1,7 @@
 //! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from
 //! step to step.
+//!
+//! Cross-channel requests belong here, all others in `messages.rs`.
 
 use std::time::{Duration, Instant, SystemTime};
 

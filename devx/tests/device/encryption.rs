@@ -1,4 +1,6 @@
 //! Keys of encryption, and memory keys that encrypt, made by commands: AES-XTS on the wire, plain text in memory.
+//!
+//! Encryption belongs here, block signatures in `block_signatures.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::WrId;

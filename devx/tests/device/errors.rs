@@ -1,4 +1,6 @@
-//! What goes wrong, and what is said of it.
+//! Errors and their texts.
+//!
+//! Wrong arguments belong here, failing steps of a whole tree in `failing_steps`.
 
 use blueflame::transport;
 use blueflame_devx::cmd::{

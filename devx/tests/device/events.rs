@@ -1,4 +1,6 @@
-//! Events that were subscribed, and answers that come later.
+//! Subscribed events, and answers that come later.
+//!
+//! Events belong here, polling in `messages.rs`.
 
 use std::time::{Duration, Instant};
 

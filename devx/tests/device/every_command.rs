@@ -1,5 +1,7 @@
-//! Which commands the tests here have the device carry out: all that the crate describes, and those that
+//! The commands that the device carries out in these tests: all that the crate describes, and those that
 //! `docs/firmware.md` says are proved by them.
+//!
+//! Lists of commands belong here, their effects in the other files.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};

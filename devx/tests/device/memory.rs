@@ -1,4 +1,6 @@
 //! Keys that commands make: of memory, and of pieces of keys.
+//!
+//! Keys belong here, their formats in `block_signatures.rs` and `encryption.rs`.
 
 use std::sync::Arc;
 

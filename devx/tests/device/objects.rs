@@ -1,4 +1,6 @@
 //! Objects beside connected queue pairs: datagrams, dynamic connections, Ethernet queues, flow rules, counters.
+//!
+//! Objects belong here, rules in detail in `steering.rs`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Receives that queue pairs share: memory pools and extended queues; and kinds that only drivers can make.
+//!
+//! Shared receives belong here, lists of tags in `tags.rs`.
 
 use std::time::{Duration, Instant};
 

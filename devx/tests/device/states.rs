@@ -1,4 +1,6 @@
 //! State changes of queue pairs beside those that connect them.
+//!
+//! States belong here, connecting in `messages.rs`.
 
 use std::time::{Duration, Instant};
 

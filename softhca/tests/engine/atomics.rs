@@ -1,4 +1,6 @@
 //! Atomics: values, alignment, and that a repeated request does not happen twice.
+//!
+//! Atomics belong here, other operations in `operations.rs`.
 
 use crate::lab::*;
 use softhca::context::QpState;

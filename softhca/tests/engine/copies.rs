@@ -1,5 +1,7 @@
 //! Copies of memory (MMO DMA): in the order of the queue, once, and with every check. Firmware commands let queues copy
-//! on a ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx asks nobody.
+//! on a ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx needs no permission.
+//!
+//! Copies belong here, the permission to copy in `mmo_tests.rs`.
 
 use crate::lab::*;
 use softhca::config::Generation;

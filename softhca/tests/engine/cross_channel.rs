@@ -1,4 +1,6 @@
 //! Queues that wait for completions and for the clock, and queues that others start.
+//!
+//! Requests about other queues belong here, all others in `operations.rs`.
 
 use std::time::Duration;
 

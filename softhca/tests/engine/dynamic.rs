@@ -1,4 +1,6 @@
-//! Dynamic connections: initiators and targets on a network that behaves.
+//! Dynamic connections: initiators and targets on a network without faults.
+//!
+//! Orderly connections belong here, faults in `dynamic_faults.rs`, streams in `streams.rs`.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Dynamic connections on a network that loses, doubles and reorders, and among peers that send anything.
+//!
+//! Faults of DC belong here, orderly connections in `dynamic.rs`.
 
 use crate::lab::*;
 use crate::net::{KEY, Net, Target};

@@ -1,5 +1,7 @@
 //! Peers and hosts that send and post anything: no panic, no endless work, and never more packets than memory has room
 //! for.
+//!
+//! Arbitrary bytes belong here, single wrong requests in `failures.rs`.
 
 use crate::lab::*;
 use proptest::prelude::*;

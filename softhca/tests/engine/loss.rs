@@ -1,4 +1,6 @@
-//! A network that loses, doubles and reorders: everything arrives once, in order, all the same.
+//! A network that loses, doubles and reorders: everything arrives once and in order.
+//!
+//! A failing network belongs here, failing requests in `failures.rs`.
 
 use crate::lab::*;
 use softhca::packet::Operation;

@@ -1,4 +1,6 @@
 //! Every operation of RC, its data and its completions.
+//!
+//! RC without faults belongs here, other services in files of their own.
 
 use crate::lab::*;
 use softhca::context::{Access, MkeyContext};

@@ -1,4 +1,6 @@
 //! A sink: requests complete without being sent.
+//!
+//! Sinks belong here, devices that send in all other files.
 
 use crate::lab::*;
 use softhca::context::{QpState, Transport};

@@ -1,4 +1,6 @@
-//! Streams of initiators: what one of them loses by an error, and what the others keep.
+//! Streams of initiators: the losses of a stream by an error, and the requests that the others keep.
+//!
+//! Streams belong here, connections in `dynamic.rs`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,6 @@
 //! Tags: an SRQ that matches messages, against a list that knows nothing of rings and packets.
+//!
+//! Matching belongs here, faults in `tags_faults.rs`.
 
 use crate::lab::*;
 use fastrand::Rng;

@@ -1,4 +1,6 @@
-//! Tags: what cannot be delivered, fetched or carried out, and what makes no sense.
+//! Tags: messages that cannot be delivered or fetched, and operations that fail or make no sense.
+//!
+//! Faults belong here, orderly matching in `tags.rs`.
 
 use crate::lab::*;
 use crate::tags::*;

@@ -1,4 +1,6 @@
 //! XRC: an initiator and a target, whose requests are for SRQs.
+//!
+//! XRC belongs here, SRQs of other services in `operations.rs`.
 
 use crate::every::Every;
 use crate::lab::*;

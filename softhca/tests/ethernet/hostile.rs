@@ -1,4 +1,6 @@
 //! Any commands in any order, and any frames: a status or a frame, and no harm.
+//!
+//! Arbitrary bytes belong here, single refusals in `refused.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

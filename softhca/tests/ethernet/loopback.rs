@@ -1,4 +1,6 @@
-//! Frames of a device's own queues come back in, unless a TIR does not want those of its transport domain.
+//! Frames of a device's own queues come back in, unless a TIR excludes those of its transport domain.
+//!
+//! Loopback belongs here, two devices in `transfer.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,5 +1,7 @@
-//! Slots and mailboxes that no driver makes: each is refused for the reason that is its own, and the next command is
-//! carried out.
+//! Slots and mailboxes that no driver makes. Each is refused for a reason of its own, and the device carries out the
+//! next command.
+//!
+//! Wrong commands belong here, wrong accesses in `registers.rs`.
 
 use crate::driver::*;
 use crate::memory::{BASE, BYTES};

@@ -1,4 +1,6 @@
-//! How an HCA is started and stopped: in this order, and in no other.
+//! The start and the stop of an HCA, in their only order.
+//!
+//! The order of commands belongs here, their mailboxes in the unit tests of `src/firmware`.
 
 use crate::driver::*;
 use std::time::Duration;
