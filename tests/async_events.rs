@@ -216,7 +216,7 @@ fn an_error_on_a_port_that_is_down_says_so() {
     let (a, b) = (pair(&pd, &cq), pair(&pd, &cq));
     let port = device.port(1).expect("port 1");
     let gid = device.default_gid(&port).expect("a GID");
-    // By an entry that the table does not have, RTR is refused, link or no link.
+    // The kernel refuses RTR with an entry that the table lacks, link or no link.
     let path = Path::new(port, Some(GidEntry { index: 200, ..gid }));
     let there = b.qp.endpoint_with(&path, Psn::truncate(1));
     a.qp.to_init(&path).expect("INIT");

@@ -1,6 +1,7 @@
-//! Completions that the device packs, unpacked, against those of a device that packs none.
+//! Compressed completions, against those of a device that compresses none.
 //!
-//! Packed completions of the software device belong here. Packed bytes written by hand belong in `tests/completion`.
+//! Compressed completions of the software device belong here. Compressed bytes written by hand belong in
+//! `tests/completion`.
 
 use std::error::Error;
 
@@ -19,7 +20,7 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const ROOM: usize = 64;
 
-/// What a completion says, without its time.
+/// A completion, without its time.
 type Seen = (Side, u64, u32, Option<u32>, u16, u8, u32);
 
 /// Messages: how many in a burst, and how they are sent.

@@ -141,7 +141,7 @@ fn a_panic_while_forgetting_forgets_the_rest() {
 }
 
 proptest! {
-    /// Whatever is in the ring, forgetting ends, and removes the completions of that number that polling would find.
+    /// With any bytes in the ring, forgetting ends. It removes the completions of that number that polling would find.
     #[test]
     fn forgetting_among_any_bytes(
         wide: bool,

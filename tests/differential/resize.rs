@@ -20,7 +20,7 @@ use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 type Rc = transport::Rc;
 
-/// What happens to a queue.
+/// The events of a queue.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// So many requests complete, if there is room.

@@ -48,8 +48,8 @@ fn every_syndrome_has_one_status() {
     }
 }
 
-/// Real failures. What the responder refuses ends as flushed here: connected to itself, the queue pair goes to the
-/// error state before the refusal comes back.
+/// Real failures. A request that the responder refuses ends as flushed here: connected to itself, the queue pair goes
+/// to the error state before the refusal comes back.
 #[test]
 fn failures_have_the_same_status() {
     let fabric = Fabric::new();

@@ -19,7 +19,7 @@ use crate::shared_receives::parts;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq};
 
-/// What the twins send to: a target each, and a shared receive queue each, of libmlx5's and of this crate's.
+/// The twins' destinations: a target each, and a shared receive queue each, of libmlx5 and of this crate.
 struct Far {
     targets: [XrcTarget; 2],
     theirs: TheirSrq,

@@ -17,8 +17,8 @@ use crate::end::wait_for;
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// As another library makes them. What is left when it is dropped must be destroyed without a complaint: nobody has
-/// destroyed it before, and nothing that was made of it is left.
+/// As another library makes them. Objects that are left at its drop must be destroyed without a complaint: they still
+/// exist, and no object made of them is left.
 struct Foreign {
     context: NonNull<sys::ibv_context>,
     pd: NonNull<sys::ibv_pd>,
@@ -46,14 +46,14 @@ impl Foreign {
 
     /// The shared receive queue, posted to by this crate alone.
     fn srq(&self) -> Result<OwnedSrq, Error> {
-        // SAFETY: alive as long as `self`; nothing was posted to it but what the test says.
+        // SAFETY: alive as long as `self`; the test alone posts to it.
         unsafe { adopt_srq(self.srq) }
     }
 }
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        // SAFETY: what was made of them is gone.
+        // SAFETY: the objects made of them are gone.
         unsafe {
             assert_eq!(sys::ibv_destroy_srq(self.srq.as_ptr()), 0);
             assert_eq!(sys::ibv_destroy_comp_channel(self.channel.as_ptr()), 0);

@@ -26,7 +26,7 @@ impl Lab {
         Self::ringing(Device::standalone().expect("a device"), register)
     }
 
-    /// With a register of the test's choice.
+    /// Takes a register of the test's choice.
     fn ringing(hca: Device, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
         let mut parts = None;
         let ring_by = |qp: &QpParts| {

@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// What is not for this queue pair, or does not fit, is lost without a sign, and the next datagram is received.
+/// A datagram for another queue pair, or one that does not fit, is lost silently, and the next is received.
 #[test]
 fn what_does_not_fit_is_lost_in_silence() {
     let mut pair = connected_pair::<Ud>().expect("two ends");

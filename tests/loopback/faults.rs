@@ -71,7 +71,7 @@ fn thousands_of_requests() {
     traffic.finish();
 }
 
-/// Nothing repeats what an unreliable connection loses; what arrives has been sent, whole, in order and once.
+/// Lost messages of an unreliable connection are not repeated. Messages arrive whole, in order and once.
 #[test]
 fn unreliable_connections_lose_whole_messages() {
     let shape = Shape { recv_wqes: 16, ..Shape::SMALL };

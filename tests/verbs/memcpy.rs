@@ -95,7 +95,7 @@ fn memory_is_copied_with_no_peer() {
         assert_eq!(line.at(to, len), expected);
         assert_eq!((line.at(to - 1, 1), line.at(to + len, after.len())), (before, after), "what is beside it");
     }
-    // What is copied, and copied on.
+    // The copied data, and its second copy.
     let (lkey, base) = (line.memory.lkey(), line.memory.addr());
     line.memory.write(0, b"twice");
     line.end.post(&line.copier.copy(line.memory.sge_of(0..5), base + 100, lkey));
@@ -153,7 +153,7 @@ fn keys_must_permit_it() {
     refused(good, to(&read_only, 4090), opaque);
     refused(good, (good.addr + 64, good.lkey), Opaque { lkey: read_only.lkey(), addr: read_only.addr(), ..opaque });
     refused(good, (good.addr + 64, good.lkey), Opaque { addr: opaque.addr + 8192, ..opaque });
-    // What may be read is what may be copied.
+    // The right to read is the right to copy.
     line.end.post(&line.copier.copy(read_only.sge_of(0..64), good.addr, good.lkey).signaled(WrId(7)));
     assert_eq!(line.end.completion().1, WrId(7));
     assert_eq!(line.at(0, 64), [0; 64]);

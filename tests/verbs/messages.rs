@@ -100,7 +100,7 @@ impl CopyVisitor for CopiedMessages {
 
 #[test]
 fn every_copy_routine_reaches_the_device() {
-    // What ST64B needs of the memory behind a register, the software device's lacks.
+    // The software device's registers lack the kind of memory that ST64B needs.
     for routine in CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b) {
         routine.dispatch(CopiedMessages).expect("available");
     }

@@ -183,7 +183,7 @@ fn what_cannot_change_stays_as_it_was() {
     let buffer = buffer.reregister(Change::new().access(Access::ALL)).expect("the only one now");
     assert_eq!(buffer.len(), PAGE / 2);
 
-    // A command that fails: nobody knows what the device has then, so the region goes.
+    // A command that fails: the device's state is unknown then, so the region goes.
     let nowhere = pages(1);
     forbid(&nowhere, 0);
     let refused = buffer.reregister(Change::new().memory(nowhere)).expect_err("no memory");

@@ -30,7 +30,7 @@ fn a_refused_command_is_told_apart() {
     assert!(unsafe { ground.context.execute_raw(inbox.as_bytes(), outbox.as_bytes_mut()) }.is_err());
 }
 
-/// What this crate does not describe goes as bytes.
+/// Commands that this crate does not describe go as bytes.
 #[test]
 fn raw_bytes_make_ask_and_change_objects() {
     let ground = ground();

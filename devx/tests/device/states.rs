@@ -29,7 +29,7 @@ fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {
     }
 }
 
-/// What a peer may do: WRITE, READ.
+/// The rights of a peer: WRITE, READ.
 fn rights(qp: &Qp) -> (bool, bool) {
     let context = qp.query().expect("QUERY_QP");
     (context.rwe(), context.rre())

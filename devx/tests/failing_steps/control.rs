@@ -1,4 +1,4 @@
-//! What the software device lets a program ask of it and have happen to it (`softhca-run --help`).
+//! The requests that a program can make of the software device (`softhca-run --help`).
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -32,7 +32,7 @@ const TRAFFIC: [(u64, u64); 11] = [
     (0, 0),
 ];
 
-/// A network device: what its driver made.
+/// A network device: the objects of its driver.
 struct Netdev {
     node: Node,
     mac: u8,

@@ -46,7 +46,7 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
     }
 }
 
-/// What changes these fields of the port.
+/// Commands that change these fields of the port.
 fn port(fields: &[(&str, u64)]) -> Mail {
     fields.iter().fold(
         Mail::command("modify_nic_vport_context_in", op::MODIFY_NIC_VPORT_CONTEXT),

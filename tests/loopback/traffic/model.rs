@@ -1,4 +1,4 @@
-//! What must come of each request, and whether it has.
+//! The expected effect of each request, and whether it has happened.
 
 use blueflame::Rkey;
 use blueflame::cq::{CqeOpcode, Side, WcOpcode};
@@ -15,7 +15,7 @@ pub(super) struct Posted {
     pub(super) id: u64,
     pub(super) signaled: bool,
     pub(super) opcode: WcOpcode,
-    /// What its slot of `landing` must hold.
+    /// The expected contents of its slot of `landing` must hold.
     pub(super) lands: Option<(usize, Vec<u8>)>,
 }
 
