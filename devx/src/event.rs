@@ -44,6 +44,7 @@ names! {
 
 /// A channel on which subscribed events arrive. To wait for it together with other descriptors, poll its descriptor
 /// ([`AsFd`]).
+#[doc(alias("mlx5dv_devx_event_channel", "mlx5dv_devx_create_event_channel"))]
 #[derive(Debug)]
 pub struct EventChannel {
     raw: NonNull<ffi::Mlx5dvDevxEventChannel>,
@@ -111,6 +112,7 @@ impl EventChannel {
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
+    #[doc(alias = "mlx5dv_devx_subscribe_devx_event")]
     pub fn subscribe(&self, object: Option<&Object>, events: &[EventType], cookie: u64) -> Result<(), Error> {
         if let Some(object) = object {
             object.check(&self.context)?;
@@ -136,6 +138,7 @@ impl EventChannel {
     ///
     /// # Errors
     /// [`Error::Call`]: `EOVERFLOW` if events came faster than they were read, so that some are lost.
+    #[doc(alias = "mlx5dv_devx_get_event")]
     pub fn read(&self) -> Result<Option<Event>, Error> {
         // Words, as the header must be aligned.
         let mut buffer = [0_u64; 1 + EQE_BYTES / 8];

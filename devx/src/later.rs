@@ -14,6 +14,7 @@ use crate::memory::last;
 
 /// A channel for answers to asynchronous queries. To wait for it together with other descriptors, poll its descriptor
 /// ([`AsFd`]).
+#[doc(alias("mlx5dv_devx_cmd_comp", "mlx5dv_devx_create_cmd_comp"))]
 #[derive(Debug)]
 pub struct Answers {
     raw: NonNull<ffi::Mlx5dvDevxCmdComp>,
@@ -64,6 +65,7 @@ impl Answers {
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the query was not sent.
+    #[doc(alias = "mlx5dv_devx_obj_query_async")]
     pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, wr_id: u64) -> Result<(), Error>
     where
         I::Command: Queries,
@@ -89,6 +91,7 @@ impl Answers {
     ///
     /// # Errors
     /// [`Error::Call`].
+    #[doc(alias = "mlx5dv_devx_get_async_cmd_comp")]
     pub fn take(&self) -> Result<Option<Answer>, Error> {
         // Words, as the header must be aligned.
         let mut buffer = vec![0_u64; 1 + self.longest.load(Ordering::Relaxed).div_ceil(8)];

@@ -91,6 +91,7 @@ impl CompletionChannel {
     ///
     /// # Errors
     /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    #[doc(alias = "ibv_get_cq_event")]
     pub fn wait(&self) -> Result<CqEvent, Error> {
         let mut cq = core::ptr::null_mut();
         let mut context = core::ptr::null_mut();

@@ -122,6 +122,7 @@ impl AsyncEvents {
     ///
     /// # Errors
     /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    #[doc(alias("ibv_get_async_event", "ibv_ack_async_event"))]
     pub fn wait(&self) -> Result<AsyncEvent, Error> {
         let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
         loop {

@@ -48,7 +48,7 @@ use crate::verbs::{Error, ProtectionDomain};
 ///
 /// Rings take huge pages, 2 MiB at a time. New queues reuse the memory of dropped ones; the domain gives it back with
 /// the last of its objects.
-#[doc(alias("ibv_td", "ibv_alloc_td"))]
+#[doc(alias("ibv_td", "ibv_alloc_td", "ibv_alloc_parent_domain"))]
 pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     handle: Arc<ThreadDomainHandle>,
     copy: C,

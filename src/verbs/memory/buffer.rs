@@ -83,7 +83,7 @@ impl ProtectionDomain {
     /// # Errors
     /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call,
     /// of which [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
-    #[doc(alias = "ibv_reg_mr")]
+    #[doc(alias("ibv_reg_mr", "ibv_reg_mr_iova2"))]
     pub fn register(&self, memory: impl Memory, access: Access) -> Result<Buffer, Error> {
         // Boxed before the range is asked for: the range must be that of the value where it stays.
         let mut memory: Box<dyn Memory> = Box::new(memory);

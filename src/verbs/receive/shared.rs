@@ -83,6 +83,7 @@ impl Srq {
     ///
     /// # Errors
     /// More than the queue holds, or a failed call.
+    #[doc(alias("ibv_modify_srq", "ibv_query_srq", "IBV_SRQ_LIMIT"))]
     pub fn arm_limit(&self, receives: u32) -> Result<(), Error> {
         let mut attr = sys::ibv_srq_attr { max_wr: 0, max_sge: 0, srq_limit: 0 };
         // SAFETY: alive; the structure is ours.
@@ -108,6 +109,7 @@ impl ProtectionDomain {
     ///
     /// # Errors
     /// A size the device does not have, or a failed call.
+    #[doc(alias = "ibv_create_srq")]
     pub fn shared_recv_queue(&self, receives: u32, max_sge: u32) -> Result<OwnedSrq, Error> {
         self.check_srq(receives, max_sge)?;
         let mut attr = sys::ibv_srq_init_attr {

@@ -171,6 +171,7 @@ impl ProtectionDomain {
     /// # Errors
     /// [`Error::OutOfRange`] for a range that is empty or leaves the memory; [`Error::AccessExcess`] for
     /// [`Access::ON_DEMAND`]; [`Error::ForeignDevice`]; a failed call.
+    #[doc(alias = "ibv_reg_dm_mr")]
     pub fn register_device_memory(
         &self,
         memory: &DeviceMemory,
