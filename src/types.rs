@@ -49,7 +49,7 @@ number24! {
     Srqn
 }
 number24! {
-    /// Number of a signature value (PRM "PSV"), 24 bits.
+    /// Number of a protection signature value (PRM "PSV"), 24 bits.
     Psv
 }
 number24! {

@@ -184,12 +184,12 @@ impl<P> Request<ConfigureKey, P> {
         self.with_operation(ConfigureKey::plain)
     }
 
-    /// Sets the number of signature errors that the device has reported for the key; pass 1 before the first. The
-    /// device reports the first error after each new number, and no other. So set it in the key's first request, and
-    /// in the first after each error.
+    /// Sets the number of block signature errors that the device has reported for the key; pass 1 before the first. The
+    /// device reports the first error after each new number, and no other. So set it in the key's first request, and in
+    /// the first after each error.
     ///
-    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`), and so does
-    /// `blueflame_devx::object::SignatureKey`.
+    /// libmlx5 (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`) and `blueflame_devx::object::SignatureKey`
+    /// count like that.
     #[inline]
     pub fn signature_errors(self, count: u32) -> Self {
         self.with_operation(|key| key.signature_errors(count))

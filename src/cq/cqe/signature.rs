@@ -1,4 +1,4 @@
-//! Signature-error CQEs.
+//! CQEs of block signature errors.
 use core::mem::offset_of;
 
 use crate::cq::cqe::layout::Cqe64;
@@ -47,7 +47,7 @@ layout! {
     }
 }
 
-/// The wrong part of a signature (`enum mlx5dv_mkey_err_type`).
+/// The wrong part of a block signature (`enum mlx5dv_mkey_err_type`).
 #[doc(alias = "mlx5dv_mkey_err_type")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignaturePart {
@@ -59,7 +59,7 @@ pub enum SignaturePart {
     RefTag,
 }
 
-/// Where a signature was checked.
+/// Where a block signature was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignatureSide {
     /// Of data that came from the wire.
@@ -70,7 +70,7 @@ pub enum SignatureSide {
     Unknown(u8),
 }
 
-/// A signature does not match its data. The requests that moved the data complete as usual, after this.
+/// A block signature does not match its data. The requests that moved the data complete as usual, after this.
 ///
 /// Signatures are numbers, as for [`set_psv`](crate::wqe::set_psv): a CRC32 in the upper half, or all of a CRC64. A
 /// T10-DIF has guard, application tag, and reference tag, from the highest bit on.

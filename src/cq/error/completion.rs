@@ -78,7 +78,7 @@ pub enum CqeError {
     /// device compressed an invalid number of completions. The basic layout allows 2 to the size of the ring
     /// ([`byte_len`](crate::cq::CqeView::byte_len) returns the number), the enhanced layout 1 to 7.
     Compressed,
-    /// A signature does not match its data (opcode 12):
+    /// A block signature does not match its data (opcode 12):
     /// [`CqeView::signature_error`](crate::cq::CqeView::signature_error) says which. This completes no request.
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
@@ -152,7 +152,7 @@ impl fmt::Display for CqeError {
                  If you do, the device has written an invalid one",
             ),
             Self::Signature => f.write_str(
-                "signature error CQE (opcode 12): a signature behind a memory key does not match its data",
+                "block signature error CQE (opcode 12): a block signature behind a memory key does not match its data",
             ),
             Self::ResizeCq => f.write_str(
                 "CQE of a resize (opcode 5): something other than this crate resized the queue, which continues in \

@@ -53,7 +53,7 @@ pub struct RqParts {
     /// of others retire nothing. [`CqId::NONE`] if it is no queue of this crate.
     pub cq: CqId,
     /// Whether completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`). The
-    /// tag is 0, or the tag set by the rule that delivered the frame. Then every receive that completes to `cq` is this
+    /// flow tag is 0, or that of the rule that delivered the frame. Then every receive that completes to `cq` is this
     /// queue's.
     pub flow_tags: bool,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
