@@ -1,7 +1,7 @@
 //! Compressed completions. The bytes are worked out by hand from the layouts of Linux, DPDK and UCX, or come from these
 //! tests' own packer.
 //!
-//! Mini-CQEs and titles belong here, queues that a device fills in `tests/packed.rs`.
+//! Mini-CQEs and titles belong here, queues that a device fills in `tests/compression.rs`.
 
 use std::collections::VecDeque;
 
