@@ -135,8 +135,6 @@ mod under;
 #[cfg(feature = "device")]
 pub mod vfio;
 
-#[cfg(feature = "device")]
-pub use atomics::FetchedOrder;
 pub use caps::{CapMode, Capabilities, Caps, parse as parse_capabilities};
 #[cfg(feature = "device")]
 pub use context::{Context, EqNumber, Object};
@@ -145,6 +143,8 @@ pub use error::{CommandError, Error};
 #[cfg(feature = "device")]
 pub use event::{Event, EventChannel, EventType};
 #[cfg(feature = "device")]
-pub use inline_mode::DevxInlineMode;
-#[cfg(feature = "device")]
 pub use later::{Answer, Answers};
+#[cfg(feature = "device")]
+pub use support::atomics::FetchedOrder;
+#[cfg(feature = "device")]
+pub use support::inline_mode::DevxInlineMode;
