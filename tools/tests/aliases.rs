@@ -120,7 +120,7 @@ fn root() -> PathBuf {
 struct Names {
     aliases: BTreeSet<String>,
     calls: BTreeSet<String>,
-    /// Layouts named `…Seg` that have no alias.
+    /// Public layouts named `…Seg` that have no alias.
     bare_segments: BTreeSet<String>,
 }
 
@@ -151,7 +151,7 @@ impl Names {
                     }
                     self.scan(group.stream());
                 }
-                TokenTree::Ident(word) if word == "struct" => {
+                TokenTree::Ident(word) if word == "struct" && at > 0 && is_ident(at - 1, "pub") => {
                     if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(_))) =
                         (tokens.get(at + 1), tokens.get(at + 2))
                         && name.to_string().ends_with("Seg")
