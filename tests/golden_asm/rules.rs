@@ -48,7 +48,7 @@ fn is_error_constructor(symbol: &str) -> bool {
 fn is_other_way(symbol: &str) -> bool {
     symbol.starts_with("blueflame::queue::send::shot::refuse::<")
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
-        || symbol.starts_with("blueflame::queue::send::short::out_of_line::<")
+        || symbol.starts_with("blueflame::queue::send::place::short::out_of_line::<")
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 
