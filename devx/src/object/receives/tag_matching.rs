@@ -91,8 +91,8 @@ impl TagMatchingBuilder<'_> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`],
-    /// [`Error::Command`], the errors of [`connect`](super::QueuePair::connect) for the command queue, or no memory for
-    /// the rings.
+    /// [`Error::Command`], the errors of [`connect`](crate::object::QueuePair::connect) for the command queue, or no
+    /// memory for the rings.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, rings, cq, path, tags, operations, receives, sge } = self;
         let context = pd.context();
