@@ -4,10 +4,12 @@
 //! A call that must refuse an object of another open device belongs here. Other refusals of setup belong in
 //! `tests/verbs`.
 //!
-//! [`EXCHANGES`] has a line for each call and each object that the call takes. The tests need three devices:
+//! [`EXCHANGES`] has a line for each call and each object that the call takes; [`FRAMES`] those that need Ethernet
+//! ports. The tests need three devices:
 //!
 //! ```text
-//! softhca-run --devices 3 --
+//! softhca-run --devices 3 -- --skip frames
+//! softhca-run --devices 3 --link ethernet -- frames
 //! ```
 
 #![cfg(feature = "verbs")]
@@ -15,9 +17,11 @@
 
 use std::time::Duration;
 
-use blueflame::transport::{Dci, DciStreams, Rc, Uc, Ud, XrcInitiator};
+use blueflame::flow::Rss;
+use blueflame::transport::{Dci, DciStreams, RawPacket, Rc, Uc, Ud, XrcInitiator};
 use blueflame::types::DcKey;
 use blueflame::verbs::device::AsyncEvents;
+use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, WqTable};
 use blueflame::verbs::memory::{Change, DeviceMemory, MemoryWindow, WindowType};
 use blueflame::verbs::receive::OwnedTagMatching;
 use blueflame::verbs::{
@@ -79,10 +83,13 @@ impl Kit {
 }
 
 /// A call on objects of the first kit, which is given one of the second.
-type Exchange = fn(&Kit, &Kit) -> Result<(), Error>;
+type Exchange<K> = fn(&K, &K) -> Result<(), Error>;
 
 /// The object that the call makes or uses, the foreign object, and the call.
-const EXCHANGES: &[(&str, &str, Exchange)] = &[
+type Row<K> = (&'static str, &'static str, Exchange<K>);
+
+/// Calls that work on ports of both kinds.
+const EXCHANGES: &[Row<Kit>] = &[
     ("queue pair", "completion queue", |own, given| own.pair::<Rc>(given, own)),
     ("queue pair", "completion queue", |own, given| own.pair::<Rc>(own, given)),
     ("queue pair", "completion queue", |own, given| own.pair::<Uc>(given, given)),
@@ -150,24 +157,72 @@ const EXCHANGES: &[(&str, &str, Exchange)] = &[
     }),
 ];
 
-#[test]
-fn objects_of_other_opens_are_refused() {
-    let kits = [("mlx5_0", "mlx5_0"), ("mlx5_0 opened again", "mlx5_0"), ("mlx5_1", "mlx5_1")];
-    let kits = kits.map(|(name, device)| Kit::new(name, device));
+/// Receivers of frames of one open device.
+struct Frames {
+    name: &'static str,
+    pd: ProtectionDomain,
+    cq: OwnedCq,
+    wq: OwnedWq,
+    table: WqTable,
+}
+
+impl Frames {
+    fn new(name: &'static str, device: &str) -> Self {
+        let device = Device::open(device).unwrap_or_else(|error| panic!("{error}\nrun this by ./run test"));
+        let pd = device.protection_domain().expect("a PD");
+        let [cq, receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+        let wq = pd.work_queue(&receives).build().expect("a work queue");
+        let table = WqTable::new(&[wq.handle().clone(), wq.handle().clone()]).expect("a table");
+        // The queue holds its completion queue.
+        drop(receives);
+        Self { name, pd, cq, wq, table }
+    }
+}
+
+/// As [`EXCHANGES`].
+const FRAMES: &[Row<Frames>] = &[
+    ("work queue", "completion queue", |own, given| own.pd.work_queue(&given.cq).build().map(drop)),
+    ("table of work queues", "work queue", |own, given| {
+        WqTable::new(&[own.wq.handle().clone(), given.wq.handle().clone()]).map(drop)
+    }),
+    ("receiver of frames", "work queue", |own, given| FrameReceiver::direct(&own.pd, given.wq.handle()).map(drop)),
+    ("receiver of frames", "table of work queues", |own, given| {
+        FrameReceiver::spread(&own.pd, &given.table, &Rss::udp(Rss::PUBLISHED_KEY)).map(drop)
+    }),
+    ("queue pair", "completion queue", |own, given| {
+        own.pd.queue_pair::<RawPacket>(&own.cq, &given.cq).build().map(drop)
+    }),
+];
+
+/// Each device, by its name in messages, and one of them opened twice.
+const OPENS: [(&str, &str); 3] = [("mlx5_0", "mlx5_0"), ("mlx5_0 opened again", "mlx5_0"), ("mlx5_1", "mlx5_1")];
+
+/// Makes each exchange between each two kits.
+fn all_refused<K>(kits: &[K], name: fn(&K) -> &'static str, exchanges: &[Row<K>]) {
     let mut accepted = Vec::new();
-    for &(object, part, exchange) in EXCHANGES {
-        for own in &kits {
+    for &(object, part, exchange) in exchanges {
+        for own in kits {
             // The call works by itself, so that nothing else is why it fails.
             exchange(own, own).unwrap_or_else(|error| panic!("{object} with its own {part}: {error}"));
-            for given in kits.iter().filter(|given| given.name != own.name) {
+            for given in kits.iter().filter(|given| name(given) != name(own)) {
                 let result = exchange(own, given);
                 if result != Err(Error::ForeignDevice { object, part }) {
-                    accepted.push(format!("{object} of {} with the {part} of {}: {result:?}", own.name, given.name));
+                    accepted.push(format!("{object} of {} with the {part} of {}: {result:?}", name(own), name(given)));
                 }
             }
         }
     }
     assert!(accepted.is_empty(), "{} not refused:\n{}", accepted.len(), accepted.join("\n"));
+}
+
+#[test]
+fn objects_of_other_opens_are_refused() {
+    all_refused(&OPENS.map(|(name, device)| Kit::new(name, device)), |kit| kit.name, EXCHANGES);
+}
+
+#[test]
+fn receivers_of_frames_of_other_opens_are_refused() {
+    all_refused(&OPENS.map(|(name, device)| Frames::new(name, device)), |kit| kit.name, FRAMES);
 }
 
 /// The kernel would send completions to its own queue with the same handle.

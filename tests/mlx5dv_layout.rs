@@ -12,7 +12,7 @@ use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
 use blueflame::verbs::ffi;
 use blueflame::wqe::seg::{DatagramSeg, EXTENDED_AV};
 
-/// The comparison: a C expression, and Rust's value.
+/// What to compare: the C expression, and what Rust says.
 #[derive(Default)]
 struct Table {
     entries: Vec<(String, u64)>,
@@ -139,6 +139,13 @@ fn table() -> Table {
         comp_mask as "comp_mask",
         srqn as "srqn",
     ]);
+    structure!(t, Mlx5dvRwq, "mlx5dv_rwq", [
+        buf as "buf",
+        dbrec as "dbrec",
+        wqe_cnt as "wqe_cnt",
+        stride as "stride",
+        comp_mask as "comp_mask",
+    ]);
     structure!(t, Mlx5dvAh, "mlx5dv_ah", [
         av as "av",
         comp_mask as "comp_mask",
@@ -186,7 +193,7 @@ fn table() -> Table {
         dc_type as "dc_type",
         dct_access_key as "dct_access_key",
     ]);
-    // The contents of the key's first two bytes.
+    // What lies in the key's first two bytes.
     t.add(
         "offsetof(struct mlx5dv_dc_init_attr, dci_streams)",
         offset_of!(ffi::Mlx5dvDcInitAttr, dct_access_key) as u64,
@@ -212,6 +219,7 @@ fn table() -> Table {
     t.add("sizeof(struct mlx5dv_qp)", size_of::<ffi::Mlx5dvQp>() as u64);
     t.add("sizeof(struct mlx5dv_cq)", size_of::<ffi::Mlx5dvCq>() as u64);
     t.add("sizeof(struct mlx5dv_ah)", size_of::<ffi::Mlx5dvAh>() as u64);
+    t.add("sizeof(struct mlx5dv_rwq)", size_of::<ffi::Mlx5dvRwq>() as u64);
     t.add("sizeof(struct mlx5dv_srq)", size_of::<ffi::Mlx5dvSrq>() as u64);
     t.add("sizeof(struct mlx5dv_obj)", size_of::<ffi::Mlx5dvObj>() as u64);
     t.add("sizeof(struct mlx5dv_cq_init_attr)", size_of::<ffi::Mlx5dvCqInitAttr>() as u64);
@@ -240,6 +248,7 @@ fn table() -> Table {
         ("MLX5DV_OBJ_QP", ffi::MLX5DV_OBJ_QP),
         ("MLX5DV_OBJ_CQ", ffi::MLX5DV_OBJ_CQ),
         ("MLX5DV_OBJ_SRQ", ffi::MLX5DV_OBJ_SRQ),
+        ("MLX5DV_OBJ_RWQ", ffi::MLX5DV_OBJ_RWQ),
         ("MLX5DV_OBJ_AH", ffi::MLX5DV_OBJ_AH),
         ("(uint32_t)MLX5_EXTENDED_UD_AV", EXTENDED_AV.into()),
         ("MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP", ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP),

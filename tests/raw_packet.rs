@@ -23,14 +23,14 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::setup::{ReceiverError, Whose};
 use blueflame::cq::{CqeCopy, CqeError, Side, WcStatus};
+use blueflame::flow::Flow;
 use blueflame::queue::RetireError;
 use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineTcpUdp};
 use blueflame::types::{DcKey, WrId};
 use blueflame::verbs::adopt::adopt_qp_shared;
 use blueflame::verbs::device::Port;
-use blueflame::verbs::{
-    Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair, ffi,
-};
+use blueflame::verbs::ethernet::{FlowAttr, FlowRule};
+use blueflame::verbs::{Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
 use blueflame::wqe::{self, SupportedOn};
 use rdma_sys as sys;
 
@@ -42,7 +42,7 @@ fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::RawPacket> 
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
 }
 
-/// The next completion, and the index of its request.
+/// What the next completion says, and the index of its request.
 fn completion(
     cq: &mut OwnedCq,
     mut retire: impl FnMut(&CqeCopy<'_>) -> Result<WrId, RetireError>,
@@ -117,64 +117,9 @@ fn receives_posted_early_are_kept() {
 const EXPERIMENT: u16 = 0x88b5;
 
 /// A rule by which frames of [`EXPERIMENT`] for one station arrive at a queue pair, until it is dropped.
-struct Rule(NonNull<sys::ibv_flow>);
-
-/// `struct ibv_flow_attr`, and its specifications behind it.
-#[repr(C)]
-struct Flow {
-    attr: sys::ibv_flow_attr,
-    eth: sys::ibv_flow_spec_eth,
-    tag: sys::ibv_flow_spec_action_tag,
-}
-
-impl Flow {
-    fn new(station: [u8; 6], tag: Option<u32>) -> Self {
-        let filter = |dst_mac, ether_type: u16| sys::ibv_flow_eth_filter {
-            dst_mac,
-            src_mac: [0; 6],
-            ether_type: ether_type.to_be(),
-            vlan_tag: 0,
-        };
-        let size = size_of::<Self>() - if tag.is_some() { 0 } else { size_of::<sys::ibv_flow_spec_action_tag>() };
-        Self {
-            attr: sys::ibv_flow_attr {
-                comp_mask: 0,
-                type_: sys::ibv_flow_attr_type::IBV_FLOW_ATTR_NORMAL,
-                size: size as u16,
-                priority: 0,
-                num_of_specs: 1 + u8::from(tag.is_some()),
-                port: 1,
-                flags: 0,
-            },
-            eth: sys::ibv_flow_spec_eth {
-                type_: sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ETH,
-                size: size_of::<sys::ibv_flow_spec_eth>() as u16,
-                val: filter(station, EXPERIMENT),
-                mask: filter([0xff; 6], 0xffff),
-            },
-            tag: sys::ibv_flow_spec_action_tag {
-                type_: sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_TAG,
-                size: size_of::<sys::ibv_flow_spec_action_tag>() as u16,
-                tag_id: tag.unwrap_or(0),
-            },
-        }
-    }
-}
-
-impl Rule {
-    fn new<M: InlineMode>(pair: &QueuePair<transport::RawPacket<M>>, station: [u8; 6], tag: Option<u32>) -> Self {
-        let mut flow = Flow::new(station, tag);
-        // SAFETY: the queue pair outlives the rule in these tests; the specifications are behind the attributes.
-        let flow = unsafe { ffi::create_flow(pair.qp.as_raw(), (&raw mut flow).cast()) };
-        Self(NonNull::new(flow).unwrap_or_else(|| panic!("a rule: {}", std::io::Error::last_os_error())))
-    }
-}
-
-impl Drop for Rule {
-    fn drop(&mut self) {
-        // SAFETY: made above, and not used again.
-        assert_eq!(unsafe { ffi::destroy_flow(self.0.as_ptr()) }, 0);
-    }
+fn rule<M: InlineMode>(pair: &QueuePair<transport::RawPacket<M>>, station: [u8; 6], tag: Option<u32>) -> FlowRule {
+    let flow = Flow::mac(station).ether_type(EXPERIMENT);
+    pair.qp.steer(&tag.map_or(flow, |tag| flow.tag(tag))).expect("a rule")
 }
 
 /// A frame to a station, of as many bytes as Ethernet wants at least.
@@ -208,7 +153,7 @@ fn receives_retire_whatever_tag_the_rule_gives() {
     let own = [pair.qp.qpn().get(), pair.qp.recv_qpn().get(), sender.qp.qpn().get()];
     let tags = [None, Some(0), Some(1), Some(0x12_3456), Some(0xff_ffff)].into_iter().chain(own.map(Some));
     for (n, tag) in tags.enumerate() {
-        let _rule = Rule::new(&pair, STATION, tag);
+        let _rule = rule(&pair, STATION, tag);
         let rq = pair.rq.as_mut().expect("a receive queue");
         // SAFETY: the buffer lives as long as the queue, and is read after the completion.
         unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()]) }.expect("room");
@@ -391,8 +336,8 @@ impl Lab {
         }
     }
 
-    fn rule(&self) -> Rule {
-        Rule::new(&self.receiver, self.station, Some(self.sender.qp.qpn().get()))
+    fn rule(&self) -> FlowRule {
+        rule(&self.receiver, self.station, Some(self.sender.qp.qpn().get()))
     }
 
     fn received(&mut self) -> (Result<(), WcStatus>, WrId) {
@@ -479,14 +424,16 @@ fn flows_of_rdma_sys_are_refused() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(64).build().expect("a CQ");
-    let mut flow = Flow::new([2, 0, 0x5e, 0, 0x53, 1], None);
+    let flow = FlowAttr::new(&Flow::mac([2, 0, 0x5e, 0, 0x53, 1]), 1).expect("no contradiction");
+    // Aligned, and not written.
+    let attr = flow.as_bytes().as_ptr().cast_mut().cast::<sys::ibv_flow_attr>();
     let pair = pair(&pd, &cq);
-    // SAFETY: as in `Rule::new`.
-    let made = unsafe { sys::ibv_create_flow(pair.qp.as_raw(), (&raw mut flow).cast()) };
+    // SAFETY: the queue pair is alive; the specifications are behind the attributes.
+    let made = unsafe { sys::ibv_create_flow(pair.qp.as_raw(), attr) };
     assert_eq!((made, std::io::Error::last_os_error().raw_os_error()), (None, Some(95)), "EOPNOTSUPP");
 }
 
-/// The headers that the device needs, by the launcher's option: names of the modes, in their order.
+/// What the device needs of the frame's headers, by the launcher's option: names of the modes, in their order.
 fn mode() -> usize {
     let name = std::env::var("SOFTHCA_INLINE_HEADERS").expect("the software device");
     ["none", "l2", "ip", "tcp_udp"].iter().position(|mode| *mode == name).expect("a mode")

@@ -22,7 +22,7 @@ use blueflame::{ByQpn, WrId, transport, wqe};
 const QUEUE_PAIRS: u64 = 64;
 const ROUNDS: u64 = 5;
 
-/// The program's state of each connection.
+/// What a program has for each of its connections.
 struct Connection {
     name: u64,
     pair: QueuePair<transport::Rc>,
@@ -211,7 +211,7 @@ impl Shop {
         }
     }
 
-    /// Takes the completions that have come.
+    /// Takes what has come.
     fn serve(&mut self) -> usize {
         if let Some(event) = self.events.wait_timeout(Duration::ZERO).expect("asked") {
             self.told(event);

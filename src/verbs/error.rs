@@ -1,9 +1,14 @@
 //! Errors of setup.
 
+mod call;
+
 use core::fmt;
+
+pub use call::CallError;
 
 use super::event::event;
 use crate::cq::setup::ReceiverError;
+use crate::flow::FlowError;
 use crate::types::Qpn;
 
 /// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
@@ -67,20 +72,27 @@ pub enum Error {
         /// The most allowed.
         max: u64,
     },
+    /// A number must be a power of two.
+    NotPowerOfTwo {
+        /// The meaning of the number.
+        what: &'static str,
+        /// The requested value.
+        value: u64,
+    },
     /// CQEs have 64 or 128 bytes.
     CqeBytes {
         /// The requested size.
         bytes: u16,
     },
-    /// The device does not compress completions in this format or CQE size.
+    /// The device does not pack completions in this format or CQE size.
     CqeCompression {
         /// The format asked for (`MLX5DV_CQE_RES_FORMAT_*`).
         format: u8,
-        /// The formats that the device has, one bit each; 0: it compresses none.
+        /// The formats that the device has, one bit each; 0: it packs none.
         supported: u32,
         /// The size of CQEs asked for.
         cqe_bytes: u16,
-        /// Whether it compresses completions in CQEs of that size.
+        /// Whether it packs completions in CQEs of that size.
         has_size: bool,
     },
     /// Path MTUs have 256, 512, 1024, 2048 or 4096 bytes.
@@ -200,11 +212,42 @@ pub enum Error {
         /// The completion queue.
         cqn: crate::types::Cqn,
     },
+    /// No network interface has this name.
+    UnknownInterface {
+        /// The requested name.
+        name: String,
+        /// The interfaces that the machine has.
+        known: Vec<String>,
+    },
+    /// No RDMA device is behind the network interface.
+    NoRdma {
+        /// The interface.
+        interface: String,
+    },
+    /// The network interface has no MAC address.
+    NotEthernet {
+        /// The interface.
+        name: String,
+        /// Its kind, a number of `linux/if_arp.h`.
+        kind: u16,
+    },
+    /// The address is no multicast group's.
+    NotMulticast {
+        /// The address.
+        address: std::net::IpAddr,
+    },
     /// The device, its kernel driver or libmlx5 does not support it. The capabilities say so, or a call failed that
     /// fails for this reason alone.
     Unsupported {
         /// The unsupported feature or operation.
         what: &'static str,
+    },
+    /// The flow contradicts itself, or asks for what no rule can do.
+    Flow(FlowError),
+    /// A flow rule for an object that receives no frames: a queue pair of another transport, or without receives.
+    NoFrames {
+        /// The number of the queue pair.
+        qpn: Qpn,
     },
     /// A registration lacks a right that the use needs.
     AccessMissing {
@@ -228,71 +271,6 @@ pub enum Error {
         why: String,
     },
 }
-
-/// A failed call into libibverbs or libmlx5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallError {
-    /// The function, as `verbs.h` or `mlx5dv.h` calls it.
-    pub call: &'static str,
-    /// The error number of `errno.h`.
-    pub errno: i32,
-}
-
-impl CallError {
-    /// The failure that `errno` names.
-    pub(crate) fn last(call: &'static str) -> Self {
-        Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
-    }
-
-    /// The usual cause of this error of this call, and the remedy.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
-        Some(match (self.call, self.errno) {
-            ("ibv_reg_mr_iova2", libc::ENOMEM) => {
-                "memory cannot be pinned: raise the locked-memory limit (ulimit -l, or LimitMEMLOCK= of the service)"
-            }
-            ("ibv_reg_mr_iova2", libc::EFAULT) => "part of the range is not mapped, or is read-only",
-            ("ibv_reg_dmabuf_mr", libc::EINVAL) => {
-                "the file must be a dma-buf with that many bytes, and the address have its offset into a page"
-            }
-            ("ibv_alloc_dm", libc::ENOMEM) => "others have the device's memory: it is a few hundred KiB for all",
-            ("ibv_open_device", libc::EACCES | libc::EPERM) => {
-                "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
-            }
-            ("ibv_query_gid_ex", libc::EINVAL) => "the port's GID table has no such index",
-            ("ibv_alloc_td", libc::EOPNOTSUPP | libc::ENOSPC | libc::ENOMEM) => {
-                "no doorbell register is left for a thread domain: close queue pairs, or create this one with \
-                 build_shared()"
-            }
-            ("ibv_modify_qp to RTR", libc::EINVAL) => {
-                "the path is refused: check the GID index of both sides (RoCE version, VLAN) and the path MTU"
-            }
-            ("ibv_modify_qp to RTR" | "ibv_create_ah", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
-                "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
-            }
-            ("mmap", libc::ENOMEM) => {
-                "so much memory cannot be mapped: ask for less, or raise the limit (ulimit -v, vm.overcommit_memory)"
-            }
-            (_, libc::ENOMEM) => {
-                "rings are pinned memory: raise the locked-memory limit (ulimit -l), or ask for shorter queues"
-            }
-            (_, libc::EBUSY) => "an object made from this one is still in use",
-            _ => return None,
-        })
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed: {}", self.call, std::io::Error::from_raw_os_error(self.errno))?;
-        match self.hint() {
-            Some(hint) => write!(f, "; {hint}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl core::error::Error for CallError {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -323,6 +301,9 @@ impl fmt::Display for Error {
             Self::OutOfRange { what, value, min, max } => {
                 write!(f, "{what}: {value} asked for, ")?;
                 if min == max { write!(f, "only {min} possible") } else { write!(f, "{min} to {max} possible") }
+            }
+            Self::NotPowerOfTwo { what, value } => {
+                write!(f, "{what}: {value} asked for, only a power of two possible")
             }
             Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
                 write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: it may compress CQEs of 64 bytes")
@@ -405,8 +386,25 @@ impl fmt::Display for Error {
                  numbers: poll it until it is empty, or let it forget receives",
                 cqn.get()
             ),
+            Self::UnknownInterface { name, known } => {
+                write!(f, "no network interface is called {name:?}; there is {}", known.join(", "))
+            }
+            Self::NoRdma { interface } => write!(
+                f,
+                "no RDMA device is behind {interface}: is it a port of an mlx5 NIC, and is the mlx5_ib module loaded?"
+            ),
+            Self::NotEthernet { name, kind } => {
+                write!(f, "{name} is no Ethernet interface: its kind is {kind} (linux/if_arp.h)")
+            }
+            Self::NotMulticast { address } => {
+                write!(f, "{address} is no multicast group: groups are 224.0.0.0/4 and ff00::/8")
+            }
             Self::Unsupported { what } => {
                 write!(f, "{what}: not supported by this device or its driver")
+            }
+            Self::Flow(error) => error.fmt(f),
+            Self::NoFrames { qpn } => {
+                write!(f, "queue pair {:#x} receives no frames: make it with RawPacket, and with receives", qpn.get())
             }
             Self::AccessMissing { needs, has } => {
                 write!(f, "the registration must permit {needs}, but permits {has}")
@@ -422,6 +420,7 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Call(call) => Some(call),
+            Self::Flow(error) => Some(error),
             Self::Receivers { error, .. } => Some(error),
             _ => None,
         }
@@ -437,6 +436,12 @@ impl Error {
             }
             other => other,
         }
+    }
+}
+
+impl From<FlowError> for Error {
+    fn from(error: FlowError) -> Self {
+        Self::Flow(error)
     }
 }
 

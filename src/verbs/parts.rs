@@ -117,6 +117,20 @@ pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<ffi::Mlx5dvSrq
     Ok(out)
 }
 
+/// Raw parts of a work queue.
+///
+/// # Safety
+/// `wq` is alive and of an mlx5 device.
+pub(crate) unsafe fn of_wq(wq: NonNull<sys::ibv_wq>) -> Result<ffi::Mlx5dvRwq, Error> {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut out: ffi::Mlx5dvRwq = unsafe { core::mem::zeroed() };
+    let mut obj =
+        ffi::Mlx5dvObj { rwq: ffi::Mlx5dvPair { r#in: wq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+    // SAFETY: the caller vouches for the work queue; `out` is ours.
+    zero("mlx5dv_init_obj (RWQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_RWQ) })?;
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

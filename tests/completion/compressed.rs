@@ -1,7 +1,5 @@
-//! Compressed completions. The bytes are worked out by hand from the layouts of Linux, DPDK and UCX, or come from these
-//! tests' own packer.
-//!
-//! Mini-CQEs and titles belong here, queues that a device fills in `tests/compression.rs`.
+//! Packed completions: bytes worked out by hand from the layouts of Linux, DPDK and UCX, and a packer of these tests'
+//! own against what is unpacked.
 
 use std::collections::VecDeque;
 
@@ -15,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::device::{Device, put16, put32};
 
-/// A completion, as these tests know it.
+/// What these tests know of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Completion {
     /// 0 requester, 2 responder.
@@ -50,7 +48,7 @@ fn read<S: Source>(cqe: &CqeView<S>, headers: u8) -> Completion {
     }
 }
 
-/// The number of layer 3 and 4 headers, from the view's values.
+/// The number of layer 3 and 4 headers, from what the view makes of it.
 fn headers_of<S: Source>(cqe: &CqeView<S>) -> u8 {
     use blueflame::cq::cqe::{L3Header, L4Header};
     let l3 = match cqe.l3_header() {
@@ -106,7 +104,7 @@ fn mini(format: u8, c: &Completion) -> [u8; 8] {
     bytes
 }
 
-/// The fields that completion `c` of a session after `title` keeps in this format.
+/// What is left of completion `c` of a session after `title` when it is packed by this format.
 fn left(format: u8, title: &Completion, n: usize, c: &Completion) -> Completion {
     if c.opcode == 0 {
         return Completion { len: c.len, counter: c.counter, request: c.request, ..*title };
@@ -130,7 +128,7 @@ struct Packer {
     device: Device,
     enhanced: bool,
     format: u8,
-    /// Completions that were written and not polled.
+    /// What was written and not polled.
     expected: VecDeque<Result<Completion, ()>>,
     /// The last CQE of the enhanced layout that can be a title, and how many were packed with it.
     title: Option<(Completion, usize)>,
@@ -194,7 +192,7 @@ impl Packer {
         put32(cqe, 44, count);
         cqe[62..].copy_from_slice(&end);
         self.device.pi += u64::from(count);
-        // The title tells the fields that its mini-CQE lacks.
+        // What the title's own mini-CQE does not tell, the title does.
         let whole = left(self.format, &all[0], 0, &all[0]);
         let told = Completion { hash: all[0].hash, hash_type: all[0].hash_type, sum: all[0].sum, ..whole };
         self.expected.push_back(Ok(told));
@@ -275,7 +273,7 @@ fn basic_as_linux_reads_it() {
     let expected: Vec<_> = (0..9).map(|n| (0xc000 + n, 0x500 + u32::from(n), 0x1234 + n)).collect();
     assert_eq!(found, expected);
     assert_eq!(device.record_words()[0], 9);
-    // A CQE that the device has left out is no completion in any pass.
+    // What the device has left out passes for no completion, whatever the pass.
     assert!((1..9).all(|slot| device.cqe(slot)[63] == 0xf0));
 }
 
@@ -356,7 +354,7 @@ fn the_first_byte_has_the_headers() {
     assert_eq!(next(), (0x14, false, 8, 1518));
 }
 
-/// A test's actions on a queue.
+/// What a test does with a queue.
 type Steps = Box<dyn FnMut(&mut Packer, Step) -> usize>;
 
 /// Each format and layout, as a number and as types.
@@ -402,7 +400,7 @@ enum Step {
     Forget(u32),
 }
 
-/// The device's bytes, and the polled completions.
+/// What the device writes, and what is polled.
 #[derive(Clone, Debug)]
 enum Move {
     /// So many completions like each other, of this opcode and tag.
@@ -428,7 +426,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, expanded in pieces of
+    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, unpacked in pieces of
     /// any size, with completions of one queue pair taken out at any time.
     #[test]
     fn what_was_packed_is_unpacked(
@@ -489,7 +487,7 @@ proptest! {
             cqe[62..].copy_from_slice(&[0, end]);
         }
         let found = cq.poll(100 * cqes as usize);
-        // Polled CQEs of sessions are marked. The others were valid in one pass of two, or of 256, and a session goes
+        // What is polled of sessions is marked; what is not was valid in one pass of two, or of 256, and a session goes
         // on into the next.
         prop_assert!(found <= 2 * cqes as usize, "{} of {}", found, cqes);
         cq.forget();

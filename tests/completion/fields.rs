@@ -1,6 +1,4 @@
-//! The fields of a completion.
-//!
-//! Single CQEs belong here, the order in which a queue takes them in `polling.rs`.
+//! What a completion says.
 
 use blueflame::cq::cqe::{Grh, GrhKind, SignaturePart, SignatureSide};
 use blueflame::cq::error::InlineError;

@@ -8,7 +8,7 @@ use crate::post::Way;
 
 /// Bytes of a WQEBB.
 const WQEBB: usize = 64;
-/// The fill of rings and registers before a test.
+/// What rings and registers are filled with before.
 pub(crate) const FILL: u8 = 0xa5;
 
 /// Whether a byte of a ring is the same in both, or why not.

@@ -1,7 +1,4 @@
-//! Send queues: any request, at any position of rings of many sizes. libmlx5 posts it by both its ways, and this crate
-//! posts it, too.
-//!
-//! Requests of connected services belong here, special ones in the file of their operation.
+//! Send queues: any request, posted both of libmlx5's ways and by this crate, at any position of rings of many sizes.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +27,7 @@ use crate::verbs::{Fabric, Geometry};
 const LISTS: u32 = 1000;
 /// Requests of each operation among them, at least.
 const LEAST_OF_EACH: u32 = 10;
-/// The memory of requests: gathered or read into, the peer's, received into. Bytes into the buffer.
+/// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
 const LOCAL: usize = 0;
 pub(crate) const REMOTE: usize = 256 << 10;
 const RECEIVED: usize = 512 << 10;
@@ -40,7 +37,7 @@ const AREA: usize = 256 << 10;
 const ENTRY_BYTES: u32 = 300;
 const MAX_WQEBBS: usize = 16;
 
-/// The requests of one doorbell.
+/// What one doorbell is rung for.
 #[derive(Clone, Debug)]
 struct List {
     way: Way,
@@ -50,7 +47,7 @@ struct List {
     receives: Vec<Vec<u32>>,
 }
 
-/// The cases seen so far.
+/// What has been seen.
 #[derive(Default)]
 struct Coverage {
     lists: u32,
@@ -64,7 +61,7 @@ struct Coverage {
 }
 
 impl Coverage {
-    /// What `docs/operations.md` lists as compared here, but too few cases had.
+    /// What `docs/operations.md` says to be compared here, and has not been often enough to matter.
     fn unproved(&self, column: &str) -> Vec<String> {
         let claims = CLAIMS.iter().filter(|claim| (claim.column, claim.proof) == (column, Proof::Libmlx5));
         let operations = claims.flat_map(|claim| claim.operations.iter().map(move |name| (claim.test, name)));
@@ -206,7 +203,7 @@ fn received_bytes(wr: &Wr) -> u32 {
     message_bytes(&wr.data) + if matches!(wr.kind, Kind::Datagram(..)) { Grh::BYTES as u32 } else { 0 }
 }
 
-/// Twins, and the operations on them.
+/// Twins, and what was done with them.
 struct Run<T: Link> {
     twins: Twins<T>,
     geometry: Geometry,
@@ -459,7 +456,7 @@ fn with_variable(variable: &str, value: &str, tests: &[&str]) {
     run_again(tests, &[(variable, value)]);
 }
 
-/// libmlx5 copies each WQE that fits to BlueFlame, unless its environment forbids it.
+/// libmlx5 copies whatever fits to BlueFlame unless it is told not to.
 #[test]
 fn blueflame_for_inline_requests_only() {
     const TESTS: [&str; 5] = [

@@ -1,6 +1,5 @@
-//! Block signatures: libmlx5 and this crate configure keys, move data through them, and report the same errors.
-//!
-//! Block signatures belong here, WQE signatures in `sends.rs`.
+//! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of
+//! errors.
 
 use std::ptr::{NonNull, null};
 
@@ -27,14 +26,14 @@ use crate::verbs::{Fabric, Geometry};
 const CASES: u32 = 600;
 /// Entries that keys have room for.
 const ENTRIES: u16 = 8;
-/// Bytes of memory behind a key, and on the wire.
+/// Bytes of memory behind a key, and of what is on the wire.
 const BYTES: usize = 16 << 10;
 
-/// The first contents of keys.
+/// What keys are given at first.
 pub(crate) const LEARNT: SignedBlocks =
     SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }) };
 
-/// The change of the key's signatures.
+/// What becomes of the key's signatures.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     /// These.
@@ -45,12 +44,12 @@ enum Change {
     Reset,
 }
 
-/// The operations by the key.
+/// What is done by the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// Bytes that have no signatures come from the wire.
     ReadAny,
-    /// The memory behind it goes to the wire.
+    /// What is behind it goes to the wire.
     Write,
     /// It comes back.
     ReadBack,
@@ -121,18 +120,18 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// The names in requests, and the known state of the keys.
+/// What requests name, and what is known of the keys.
 struct Stage {
     keys: [SignedKey; 2],
     psvs: [Psvs; 2],
     places: Places,
     signature: Option<BlockSignature>,
-    /// The memory behind the keys may be written.
+    /// What is behind the keys may be written.
     writable: bool,
     /// Errors that were told, and that the device has not been told about.
     errors: u32,
     news: bool,
-    /// The fence that the request after the last one needs.
+    /// The last request needs one of what follows.
     fence: Fence,
 }
 
@@ -355,7 +354,7 @@ fn poll_ours(twins: &mut Twins<Rc>, id: u64) -> Result<Option<SignatureError>, S
     failed.map_or(Ok(error), Err)
 }
 
-/// libmlx5's report of its key, which must equal this crate's of its own.
+/// What libmlx5 says of its key, and that this crate says the same of its own.
 fn check_errors(
     stage: &mut Stage,
     signature: Option<&BlockSignature>,
@@ -395,7 +394,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     let signature = case.signature(stage.signature);
     let [bytes, wire] = case.bytes(signature.as_ref());
     let list = case.list(stage, bytes);
-    // Memory behind a key without the right to write cannot be written.
+    // What is behind a key without rights to be written cannot be.
     stage.writable = case.rights.unwrap_or(stage.writable);
     let mut case = case.clone();
     case.steps.retain(|&step| stage.writable || step == Step::Write);
@@ -450,7 +449,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     check_errors(stage, signature.as_ref(), told, error)
 }
 
-/// libmlx5 does not tell the numbers of a key's signature values; its requests have them.
+/// libmlx5 keeps the numbers of a key's signature values to itself; what it posts has them.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey) -> Psvs {
     let case = Case {
         change: Change::Sign(BlockSignature::on_both(LEARNT, LEARNT), None),

@@ -1,11 +1,9 @@
-//! Operations on lists of tags by libmlx5's `ibv_post_srq_ops` and by this crate's requests, and the meaning of their
-//! completions.
+//! Operations on lists of tags: libmlx5's `ibv_post_srq_ops`, and this crate's requests; and what completions tell of
+//! them.
 //!
-//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. The tests find it by
-//! its properties: it is a queue pair of this context, it receives from the shared receive queue, and its address is
-//! somewhere in libmlx5's structure.
-//!
-//! Tag matching belongs here, flow tags in `extended.rs`.
+//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. It is found by what
+//! it is: a queue pair of this context that receives from the shared receive queue, whose address is somewhere in
+//! libmlx5's structure.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -57,7 +55,7 @@ struct OpsWr {
 
 const _: () = assert!(size_of::<OpsWr>() == size_of::<sys::ibv_ops_wr>());
 
-/// An operation that consists of its flags.
+/// An operation that does nothing but what its flags say.
 const SYNC: OpsWr = OpsWr {
     wr_id: 0,
     next: null_mut(),
@@ -242,7 +240,7 @@ impl Drop for Theirs {
 const MATCH: u32 = 1 << 5;
 const DATA_VALID: u32 = 1 << 6;
 
-/// Both reports of a completion.
+/// What both tell of a completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Told {
     opcode: u32,
@@ -286,7 +284,7 @@ struct Mirror {
     /// Completions due of each entry.
     due: Vec<u32>,
     listed: Vec<u16>,
-    /// For each reported operation: the entry, and whether it is removed.
+    /// Of operations that are reported: the entry, and whether it is removed.
     reported: VecDeque<Option<(u16, bool)>>,
 }
 

@@ -1,6 +1,4 @@
-//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and their arrival.
-//!
-//! Requests of XRC belong here, domains and targets in `tests/xrc.rs`.
+//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and what arrives there.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -19,7 +17,7 @@ use crate::shared_receives::parts;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq};
 
-/// The twins' destinations: a target each, and a shared receive queue each, of libmlx5 and of this crate.
+/// What the twins send to: a target each, and a shared receive queue each, of libmlx5's and of this crate's.
 struct Far {
     targets: [XrcTarget; 2],
     theirs: TheirSrq,

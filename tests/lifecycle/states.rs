@@ -1,6 +1,4 @@
-//! The states in which queues take requests.
-//!
-//! States belong here, the end of a queue pair in `teardown.rs`.
+//! What the queues take, and from when on.
 
 use blueflame::queue::{PostError, RecvError};
 use blueflame::types::{Psn, Wqebbs, WrId};

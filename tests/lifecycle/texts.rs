@@ -1,6 +1,4 @@
-//! Texts of errors: the value, the limit, the way out.
-//!
-//! Texts belong here, the conditions of errors in the file of their object.
+//! What is said when something is wrong: the value, the limit, the way out.
 
 use blueflame::transport;
 use blueflame::types::Psn;

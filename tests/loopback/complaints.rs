@@ -1,6 +1,4 @@
-//! The device notices a broken way to ring. Without that, "no complaints" in other tests would mean nothing.
-//!
-//! Wrong doorbells belong here, right ones in every other file.
+//! The device notices a broken way to ring: without that, the other tests' "no complaints" would mean nothing.
 
 use std::ptr::NonNull;
 
@@ -26,7 +24,7 @@ impl Lab {
         Self::ringing(Device::standalone().expect("a device"), register)
     }
 
-    /// Takes a register of the test's choice.
+    /// With a register of the test's choice.
     fn ringing(hca: Device, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
         let mut parts = None;
         let ring_by = |qp: &QpParts| {

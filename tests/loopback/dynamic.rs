@@ -1,6 +1,4 @@
 //! Initiators of dynamic connections, and targets.
-//!
-//! DC belongs here, datagrams in `datagrams.rs`.
 
 use blueflame::cq::CompletionQueue;
 use blueflame::transport::Dci;

@@ -1,6 +1,4 @@
 //! Prepared requests, fired thousands of times, and staged ones.
-//!
-//! Templates belong here, single requests in `operations.rs`.
 
 use blueflame::queue::PostError;
 use blueflame::types::WrId;

@@ -1,4 +1,4 @@
-//! Buffers that requests name, and their contents.
+//! Buffers that requests name, and what they hold.
 
 use std::cell::RefCell;
 

@@ -12,7 +12,7 @@ struct Together {
     pair: QueuePair<Rc>,
     /// Of the handle.
     label: Label,
-    /// The queues' own state, and their places.
+    /// What the queues say of themselves, and where they were.
     sends: (usize, (Label, Label)),
     recvs: Option<(usize, (Label, Label))>,
     made: Made,

@@ -1,6 +1,4 @@
-//! The WQEBBs that may be outstanding at a time: fewer than the ring's, none, and again from the start.
-//!
-//! Depths belong here, wraps of the ring in `properties.rs`.
+//! What may be outstanding at a time: less than the ring, nothing, and again from the start.
 use blueflame::queue::{DepthError, PostError, RetireError, Retired, SendQueue};
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::{transport, wqe};

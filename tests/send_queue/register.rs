@@ -1,6 +1,4 @@
-//! The half of the register that rings, through queues of both register types.
-//!
-//! Halves of registers belong here, the order of stores in `tests/golden_asm`.
+//! Which half of the register rings, through queues of both register types.
 use blueflame::db::SharedRegister;
 use blueflame::queue::SendQueue;
 use blueflame::types::{Qpn, SqPi, WrId};

@@ -1,6 +1,4 @@
 //! Pools that grow, and queues that own their buffers.
-//!
-//! Pools belong here, single registrations in `regions.rs`.
 
 use std::num::NonZeroUsize;
 

@@ -1,6 +1,4 @@
-//! Devices, ports, memory, and the agreement of two sides.
-//!
-//! The device itself belongs here, objects made on it in the file of each.
+//! Devices, ports, memory, and what two sides agree on.
 
 use std::ptr::NonNull;
 

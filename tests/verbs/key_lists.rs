@@ -1,6 +1,4 @@
-//! Indirect memory keys: memory in several places is one region for the peer and for this side.
-//!
-//! Keys over pieces belong here, windows in `windows.rs`.
+//! Indirect memory keys: what is in several places is one region for the peer, and for this side.
 
 use blueflame::cq::WcStatus;
 use blueflame::queue::PostError;
@@ -21,7 +19,7 @@ struct Line {
     pd: ProtectionDomain,
     near: End<Rc>,
     far: End<Rc>,
-    /// The memory behind the key.
+    /// What is behind the key.
     memory: Buffer,
     key: IndirectKey,
 }
@@ -62,7 +60,7 @@ impl Line {
         assert_eq!(self.far.completion().1, WrId(1));
     }
 
-    /// The peer's view.
+    /// What the peer reads.
     fn read(&mut self, place: Remote, len: usize) -> Vec<u8> {
         self.near.buffer.fill(0);
         self.near.post(&wqe::read(place).scatter([self.near.buffer.sge_of(0..len)]).signaled(WrId(2)));

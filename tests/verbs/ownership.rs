@@ -1,6 +1,4 @@
-//! Owners of registers, queues and objects, and the states of objects.
-//!
-//! Owners belong here, random safe programs in `tests/ownership_verbs`.
+//! Who owns registers, queues and objects, and what state they are in.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};

@@ -1,7 +1,4 @@
-//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and messages that do
-//! not.
-//!
-//! Tag matching by verbs belongs here, by commands in `devx/tests/device/tags.rs`.
+//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and those that do not.
 
 use std::time::{Duration, Instant};
 
@@ -325,7 +322,7 @@ fn a_rendezvous_that_does_not_fit_is_left_to_software() {
     assert_eq!(TagHeader::split(&found).expect("a header").0, header.finished());
 }
 
-/// The queue pair's send queue belongs to the device. The sender hears that its memory is free again.
+/// By a queue pair whose send queue is the device's. The sender hears that its memory is free again.
 #[test]
 fn the_device_fetches_a_rendezvous() {
     let Some(mut line) = Line::new() else { return };

@@ -69,7 +69,7 @@
 //! # Which is best
 //!
 //! A request whose type fixes its size to one or two WQEBBs is composed in the form that the routine takes
-//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Wide`]) for the others. Wide registers halve the
+//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Packed`]) for the others. Wide registers halve the
 //! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
 //! saves.
 //!
@@ -88,7 +88,7 @@ use core::fmt::Debug;
 pub use routine::{BadCopyVariable, COPY_VARIABLE};
 pub use routine::{CopyRoutine, CopyUnavailable, CopyVisitor, UnknownCopyRoutine};
 
-use super::{Wide, mmio_copy64};
+use super::{Packed, mmio_copy64};
 
 /// A copy routine: see the [module's text](self). A value proves that this CPU has the instructions.
 ///
@@ -97,7 +97,7 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
 
-    /// Whether to compose a WQEBB in wide registers ([`copy_wide`](Self::copy_wide)) rather than in words
+    /// Whether to compose a WQEBB in wide registers ([`copy_packed`](Self::copy_packed)) rather than in words
     /// ([`copy`](Self::copy)).
     const WIDE: bool;
 
@@ -111,7 +111,7 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     ///
     /// # Safety
     /// As for [`copy`](Self::copy).
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
+    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
 
     /// As [`copy`](Self::copy), from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
@@ -171,8 +171,8 @@ impl BlockCopy for Words {
     }
 
     #[inline(always)]
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
-        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
+    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
+        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
         // SAFETY: the caller's promise.
         unsafe { mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) }
     }
@@ -181,7 +181,7 @@ impl BlockCopy for Words {
 /// Declares routines that not every CPU has, with the functions that copy words and wide registers.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! routines {
-    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_wide:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
+    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(());
@@ -209,9 +209,9 @@ macro_rules! routines {
             }
 
             #[inline(always)]
-            unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
+            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
                 // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
-                unsafe { $copy_wide(dst, block) }
+                unsafe { $copy_packed(dst, block) }
             }
 
             $(

@@ -24,7 +24,7 @@ fn block() -> [u64; 8] {
 /// Where a block comes from.
 enum From {
     Words,
-    Wide,
+    Packed,
     /// Word of a page.
     Memory(usize),
 }
@@ -45,10 +45,10 @@ impl CopyVisitor for Stored {
         match self.from {
             // SAFETY: 64 aligned bytes of the page.
             From::Words => unsafe { copy.copy(dst, &block()) },
-            From::Wide => {
-                let wide = core::array::from_fn(|i| Wide::new([block()[2 * i], block()[2 * i + 1]]));
+            From::Packed => {
+                let packed = core::array::from_fn(|i| Packed::new([block()[2 * i], block()[2 * i + 1]]));
                 // SAFETY: as above.
-                unsafe { copy.copy_wide(dst, wide) }
+                unsafe { copy.copy_packed(dst, packed) }
             }
             From::Memory(offset) => {
                 let mut lines = Page([0; 512]);
@@ -77,7 +77,7 @@ fn a_copy_is_64_bytes_and_no_more() {
     for routine in on_memory() {
         for at in (0..512).step_by(8) {
             check(routine, Stored { at, from: From::Words });
-            check(routine, Stored { at, from: From::Wide });
+            check(routine, Stored { at, from: From::Packed });
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::verbs::device::foreign::Part;
 use crate::verbs::device::open::Context;
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::domain::thread::ThreadDomainHandle;
+use crate::verbs::ethernet::{Wq, WqTable};
 use crate::verbs::memory::DeviceMemory;
 use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::{CompletionChannel, Cq, ProtectionDomain, Qp, Srq};
@@ -32,6 +33,8 @@ parts! {
     Qp, "queue pair";
     CompletionChannel, "completion channel";
     ProtectionDomain, "protection domain";
+    Wq, "work queue";
+    WqTable, "table of work queues";
 }
 
 /// Objects of which this crate knows the context.

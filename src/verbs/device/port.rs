@@ -254,8 +254,16 @@ impl Device {
     ///
     /// # Errors
     /// A failed call, for instance for an index beyond the table.
-    #[doc(alias = "ibv_query_gid_ex")]
     pub fn gid(&self, port: u8, index: u8) -> Result<Option<GidEntry>, Error> {
+        let Some(entry) = self.gid_entry(port, index)? else { return Ok(None) };
+        // SAFETY: every view of the union is sixteen bytes without padding.
+        let gid = Gid(unsafe { entry.gid.raw });
+        let kind = GidType::from_raw(entry.gid_type);
+        Ok((!gid.is_zero()).then_some(GidEntry { index, gid, kind }))
+    }
+
+    /// The same as libibverbs reports it.
+    pub(in crate::verbs) fn gid_entry(&self, port: u8, index: u8) -> Result<Option<sys::ibv_gid_entry>, Error> {
         let mut entry = sys::ibv_gid_entry {
             gid: sys::ibv_gid { raw: [0; 16] },
             gid_index: 0,
@@ -275,20 +283,15 @@ impl Device {
             )
         };
         match zero("ibv_query_gid_ex", returned) {
-            Err(error) if error.errno == libc::ENODATA => return Ok(None),
-            result => result?,
+            Err(error) if error.errno == libc::ENODATA => Ok(None),
+            result => result.map(|()| Some(entry)).map_err(Error::from),
         }
-        // SAFETY: every view of the union is sixteen bytes without padding.
-        let gid = Gid(unsafe { entry.gid.raw });
-        let kind = GidType::from_raw(entry.gid_type);
-        Ok((!gid.is_zero()).then_some(GidEntry { index, gid, kind }))
     }
 
     /// The entries of a port's GID table that are in use, by index.
     ///
     /// # Errors
     /// A failed call.
-    #[doc(alias = "ibv_query_gid_table")]
     pub fn gids(&self, port: &Port) -> Result<Vec<GidEntry>, Error> {
         let mut entries = Vec::new();
         // Path records name the source GID by eight bits (`ibv_global_route::sgid_index`).

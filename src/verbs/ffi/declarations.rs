@@ -287,6 +287,22 @@ pub struct Mlx5dvSrq {
 /// Asks for [`Mlx5dvSrq::srqn`].
 pub const MLX5DV_SRQ_MASK_SRQN: u64 = 1 << 0;
 
+/// Raw parts of a work queue (`struct mlx5dv_rwq`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvRwq {
+    /// Ring of WQEs.
+    pub buf: *mut c_void,
+    /// Doorbell record: one big-endian word.
+    pub dbrec: *mut u32,
+    /// Number of WQEs, a power of two.
+    pub wqe_cnt: u32,
+    /// Bytes per WQE.
+    pub stride: u32,
+    /// In and out: none defined.
+    pub comp_mask: u64,
+}
+
 /// Raw parts of an address handle (`struct mlx5dv_ah`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -320,8 +336,8 @@ pub struct Mlx5dvObj {
     pub cq: Mlx5dvPair<sys::ibv_cq, Mlx5dvCq>,
     /// With [`MLX5DV_OBJ_SRQ`].
     pub srq: Mlx5dvPair<sys::ibv_srq, Mlx5dvSrq>,
-    /// Receive work queues: unused here.
-    pub rwq: Mlx5dvPair<c_void, c_void>,
+    /// With [`MLX5DV_OBJ_RWQ`].
+    pub rwq: Mlx5dvPair<sys::ibv_wq, Mlx5dvRwq>,
     /// Device memory: unused here.
     pub dm: Mlx5dvPair<c_void, c_void>,
     /// With [`MLX5DV_OBJ_AH`].
@@ -349,6 +365,8 @@ pub const MLX5DV_OBJ_QP: u64 = 1 << 0;
 pub const MLX5DV_OBJ_CQ: u64 = 1 << 1;
 /// `mlx5dv_init_obj`: [`Mlx5dvObj::srq`] is asked for.
 pub const MLX5DV_OBJ_SRQ: u64 = 1 << 2;
+/// `mlx5dv_init_obj`: [`Mlx5dvObj::rwq`] is asked for.
+pub const MLX5DV_OBJ_RWQ: u64 = 1 << 3;
 /// `mlx5dv_init_obj`: [`Mlx5dvObj::ah`] is asked for.
 pub const MLX5DV_OBJ_AH: u64 = 1 << 5;
 
@@ -366,7 +384,7 @@ pub struct Mlx5dvCqInitAttr {
     pub cqe_size: u16,
 }
 
-/// [`Mlx5dvCqInitAttr::cqe_comp_res_format`] counts: the device compresses completions.
+/// [`Mlx5dvCqInitAttr::cqe_comp_res_format`] counts: the device packs completions.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE: u64 = 1 << 0;
 /// [`Mlx5dvCqInitAttr::cqe_size`] counts.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;

@@ -198,6 +198,96 @@ pub unsafe fn destroy_flow(flow: *mut sys::ibv_flow) -> c_int {
     }
 }
 
+/// `ibv_create_wq`: a receive queue of frames. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context. The domain and the completion queue that `attr` names are alive, of this context, and
+/// outlive the returned queue.
+pub unsafe fn create_wq(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_wq_init_attr) -> *mut sys::ibv_wq {
+    let Some(op) = extended_op!(ctx, create_wq) else { return not_supported() };
+    // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+    let wq = unsafe { op(ctx, attr) };
+    if !wq.is_null() {
+        // SAFETY: just made; its mutex and its condition are the caller's to set up, as `verbs.h` does.
+        unsafe {
+            ((*wq).wq_context, (*wq).events_completed) = ((*attr).wq_context, 0);
+            libc::pthread_mutex_init((&raw mut (*wq).mutex).cast(), core::ptr::null());
+            libc::pthread_cond_init((&raw mut (*wq).cond).cast(), core::ptr::null());
+        }
+    }
+    wq
+}
+
+/// `ibv_modify_wq`. Returns 0, or an errno, which libmlx5 negates for a state that the queue is not in.
+///
+/// # Safety
+/// `wq` is alive, `attr` valid.
+pub unsafe fn modify_wq(wq: *mut sys::ibv_wq, attr: *mut sys::ibv_wq_attr) -> c_int {
+    // SAFETY: the caller vouches for the queue, whose context is written once.
+    let context = unsafe { (*wq).context };
+    match extended_op!(context, modify_wq) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(wq, attr) }.abs(),
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_destroy_wq`. Returns 0 or an errno.
+///
+/// # Safety
+/// `wq` comes from [`create_wq`], and is not used afterwards if this succeeds.
+pub unsafe fn destroy_wq(wq: *mut sys::ibv_wq) -> c_int {
+    // SAFETY: the caller vouches for the queue, whose context is written once.
+    let context = unsafe { (*wq).context };
+    match extended_op!(context, destroy_wq) {
+        // SAFETY: as above.
+        Some(op) => unsafe { op(wq) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_create_rwq_ind_table`: a table of receive queues. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context. `attr` names `2^log_ind_tbl_size` queues that are alive, of this context, and outlive the
+/// returned table.
+pub unsafe fn create_rwq_ind_table(
+    ctx: *mut sys::ibv_context,
+    attr: *mut sys::ibv_rwq_ind_table_init_attr,
+) -> *mut sys::ibv_rwq_ind_table {
+    match extended_op!(ctx, create_rwq_ind_table) {
+        // SAFETY: the caller vouches for the queues; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_destroy_rwq_ind_table`. Returns 0 or an errno.
+///
+/// # Safety
+/// `table` comes from [`create_rwq_ind_table`], and is not used afterwards if this succeeds.
+pub unsafe fn destroy_rwq_ind_table(table: *mut sys::ibv_rwq_ind_table) -> c_int {
+    // SAFETY: the caller vouches for the table, whose context is written once.
+    let context = unsafe { (*table).context };
+    match extended_op!(context, destroy_rwq_ind_table) {
+        // SAFETY: as above.
+        Some(op) => unsafe { op(table) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_create_qp_ex`, for attributes beyond those of `ibv_create_qp`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context. The objects that `attr` names are alive, of this context, and outlive the queue pair.
+pub unsafe fn create_qp_ex(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_qp_init_attr_ex) -> *mut sys::ibv_qp {
+    match extended_op!(ctx, create_qp_ex) {
+        // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
 /// Null with `errno` = `EOPNOTSUPP`, as the inline functions of `verbs.h` do for an operation a provider lacks.
 pub(super) fn not_supported<T>() -> *mut T {
     // SAFETY: the C library's per-thread errno is always there to be written.

@@ -20,11 +20,9 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
 impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
-    /// Flow rules decide which frames arrive here: make them by [`ffi::create_flow`](crate::verbs::ffi::create_flow).
-    /// `rdma_sys::ibv_create_flow` 0.3 always answers `EOPNOTSUPP` on 64-bit machines, because it takes every context
-    /// for one that lacks this call.
+    /// Flow rules decide which frames arrive here: [`Qp::steer`](crate::verbs::Qp::steer) makes them.
     ///
-    /// A rule may give its frames a tag (`IBV_FLOW_SPEC_ACTION_TAG`). Completions carry the tag in place of the number
+    /// A rule may give its frames a [tag](crate::flow::Flow::tag). Completions carry the tag in place of the number
     /// ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only receiver of
     /// its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every receive
     /// completion of that completion queue.

@@ -1,0 +1,99 @@
+//! Failed calls, and what to do about them.
+
+use core::fmt;
+
+/// A failed call into libibverbs or libmlx5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The function, as `verbs.h` or `mlx5dv.h` calls it.
+    pub call: &'static str,
+    /// The error number of `errno.h`.
+    pub errno: i32,
+}
+
+impl CallError {
+    /// The failure that `errno` names.
+    pub(crate) fn last(call: &'static str) -> Self {
+        Self { call, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) }
+    }
+
+    /// The usual cause of this error of this call, and the remedy.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match (self.call, self.errno) {
+            ("ibv_reg_mr_iova2", libc::ENOMEM) => {
+                "memory cannot be pinned: raise the locked-memory limit (ulimit -l, or LimitMEMLOCK= of the service)"
+            }
+            ("ibv_reg_mr_iova2", libc::EFAULT) => "part of the range is not mapped, or is read-only",
+            ("ibv_reg_dmabuf_mr", libc::EINVAL) => {
+                "the file must be a dma-buf with that many bytes, and the address have its offset into a page"
+            }
+            ("ibv_alloc_dm", libc::ENOMEM) => "others have the device's memory: it is a few hundred KiB for all",
+            ("ibv_open_device", libc::EACCES | libc::EPERM) => {
+                "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
+            }
+            ("ibv_query_gid_ex", libc::EINVAL) => "the port's GID table has no such index",
+            ("ibv_alloc_td", libc::EOPNOTSUPP | libc::ENOSPC | libc::ENOMEM) => {
+                "no doorbell register is left for a thread domain: close queue pairs, or create this one with \
+                 build_shared()"
+            }
+            ("ibv_modify_qp to RTR", libc::EINVAL) => {
+                "the path is refused: check the GID index of both sides (RoCE version, VLAN) and the path MTU"
+            }
+            ("ibv_modify_qp to RTR" | "ibv_create_ah", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
+                "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
+            }
+            ("ibv_create_flow", libc::EPERM) => {
+                "a rule for frames needs CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
+            }
+            ("ibv_create_flow", libc::EOPNOTSUPP) => {
+                "the device or its kernel driver has no such rules: sniffers need a capability that few devices have, \
+                 and ports without Ethernet have no rules"
+            }
+            ("ibv_create_flow", libc::EINVAL) => {
+                "the kernel refused a field or the port: leave fields out one by one to find which"
+            }
+            ("ibv_create_flow", libc::EEXIST) => {
+                "a rule with the same fields and priority has another tag or action: remove that rule, or change the \
+                 priority of this one"
+            }
+            ("ibv_create_flow", libc::ENOSPC | libc::ENOMEM) => {
+                "the table of this priority is full, or memory is: use fewer different sets of fields, or another \
+                 priority"
+            }
+            ("ibv_create_wq", libc::EINVAL) => {
+                "the device has no queues of this length: ask for fewer receives or scatter entries"
+            }
+            ("ibv_create_wq" | "ibv_create_rwq_ind_table" | "ibv_create_qp_ex", libc::EOPNOTSUPP) => {
+                "the port has no receivers of frames: is its link layer Ethernet?"
+            }
+            ("ibv_create_rwq_ind_table", libc::EINVAL) => "the device has no tables of this length: use fewer queues",
+            ("ibv_create_qp_ex" | "mlx5dv_create_qp", libc::EPERM) => {
+                "frames need CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
+            }
+            ("socket", libc::EPERM) => {
+                "promiscuous mode needs CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
+            }
+            ("mmap", libc::ENOMEM) => {
+                "so much memory cannot be mapped: ask for less, or raise the limit (ulimit -v, vm.overcommit_memory)"
+            }
+            (_, libc::ENOMEM) => {
+                "rings are pinned memory: raise the locked-memory limit (ulimit -l), or ask for shorter queues"
+            }
+            (_, libc::EBUSY) => "an object made from this one is still in use",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.call, std::io::Error::from_raw_os_error(self.errno))?;
+        match self.hint() {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for CallError {}

@@ -1,0 +1,132 @@
+//! Receivers of frames over work queues: queue pairs of verbs that have a table in place of queues.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use super::table::WqTable;
+use super::work_queue::Wq;
+use crate::flow::Rss;
+use crate::verbs::domain::protection::PdHandle;
+use crate::verbs::error::{in_range, non_null};
+use crate::verbs::event::event;
+use crate::verbs::leak::drop_or_leak;
+use crate::verbs::{Error, ProtectionDomain, ffi};
+
+const OBJECT: &str = "receiver of frames";
+
+/// The target of [flow rules](Self::steer) over work queues (an RSS queue pair of verbs, a TIR of the device): all
+/// frames go to one queue, or are spread over a table by a hash. It sends nothing and has no states. Cheap to clone. It
+/// keeps its queues alive.
+#[doc(alias("ibv_rx_hash_conf", "RSS", "TIR"))]
+#[derive(Clone, Debug)]
+pub struct FrameReceiver {
+    handle: Arc<ReceiverHandle>,
+}
+
+#[derive(Debug)]
+struct ReceiverHandle {
+    raw: NonNull<sys::ibv_qp>,
+    under: Option<(Arc<PdHandle>, WqTable)>,
+}
+
+// SAFETY: used only to make rules and to be destroyed once; libibverbs and the kernel lock both.
+unsafe impl Send for ReceiverHandle {}
+// SAFETY: as above.
+unsafe impl Sync for ReceiverHandle {}
+
+impl Drop for ReceiverHandle {
+    fn drop(&mut self) {
+        // SAFETY: alive; written once.
+        let handle = unsafe { (*self.raw.as_ptr()).handle };
+        event!(DEBUG, "receiver of frames destroyed", handle);
+        // SAFETY: made by `ibv_create_qp_ex`; the rules to it held this object and are gone.
+        let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+        drop_or_leak(OBJECT, handle, returned, self.under.take());
+    }
+}
+
+impl FrameReceiver {
+    /// All frames go to one queue.
+    ///
+    /// # Errors
+    /// As [`spread`](Self::spread).
+    pub fn direct(pd: &ProtectionDomain, wq: &Wq) -> Result<Self, Error> {
+        pd.handle.context.check(OBJECT, [wq])?;
+        // No field is hashed, which the kernel permits with a single queue (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+        // `create_rss_raw_qp_tir`). It wants a whole key nevertheless.
+        Self::new(pd, &WqTable::new(core::slice::from_ref(wq))?, [0; 40], 0)
+    }
+
+    /// Frames are spread over the queues of a table by a hash. The lowest bits of the hash are the index.
+    ///
+    /// Verbs have no symmetric hash, so the two directions of a connection go to different queues, unless the key makes
+    /// the hash symmetric ([`Rss::SYMMETRIC_KEY`]).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], or a failed call: without `CAP_NET_RAW` (`EPERM`).
+    pub fn spread(pd: &ProtectionDomain, table: &WqTable, rss: &Rss) -> Result<Self, Error> {
+        in_range("fields to hash", rss.fields.into(), 1..=Rss::ALL_FIELDS.into())?;
+        pd.handle.context.check(OBJECT, [table])?;
+        Self::new(pd, table, rss.key, hash_fields(rss))
+    }
+
+    fn new(pd: &ProtectionDomain, table: &WqTable, mut key: [u8; 40], fields: u64) -> Result<Self, Error> {
+        type Mask = sys::ibv_qp_init_attr_mask;
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        attr.qp_type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+        attr.comp_mask =
+            (Mask::IBV_QP_INIT_ATTR_PD | Mask::IBV_QP_INIT_ATTR_IND_TABLE | Mask::IBV_QP_INIT_ATTR_RX_HASH).0;
+        (attr.pd, attr.rwq_ind_tbl) = (pd.as_raw(), table.as_raw());
+        attr.rx_hash_conf = sys::ibv_rx_hash_conf {
+            rx_hash_function: sys::ibv_rx_hash_function_flags::IBV_RX_HASH_FUNC_TOEPLITZ.0 as u8,
+            rx_hash_key_len: key.len() as u8,
+            rx_hash_key: key.as_mut_ptr(),
+            rx_hash_fields_mask: fields,
+        };
+        // SAFETY: domain and table are alive, and of one context, as was checked; the attributes and the key live until
+        // the call returns.
+        let raw = unsafe { ffi::create_qp_ex(pd.handle.context.raw(), &raw mut attr) };
+        let raw = non_null("ibv_create_qp_ex", raw)?;
+        event!(DEBUG, "receiver of frames made", queues = table.queues().len());
+        let under = Some((Arc::clone(&pd.handle), table.clone()));
+        Ok(Self { handle: Arc::new(ReceiverHandle { raw, under }) })
+    }
+
+    /// The raw queue pair; alive as long as `self`. Do not destroy it.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_qp {
+        self.handle.raw.as_ptr()
+    }
+}
+
+/// The fields to hash in the words of verbs (`enum ibv_rx_hash_fields`).
+fn hash_fields(rss: &Rss) -> u64 {
+    type Field = sys::ibv_rx_hash_fields;
+    let addresses = match rss.ipv6 {
+        false => [Field::IBV_RX_HASH_SRC_IPV4, Field::IBV_RX_HASH_DST_IPV4],
+        true => [Field::IBV_RX_HASH_SRC_IPV6, Field::IBV_RX_HASH_DST_IPV6],
+    };
+    let ports = match rss.udp {
+        false => [Field::IBV_RX_HASH_SRC_PORT_TCP, Field::IBV_RX_HASH_DST_PORT_TCP],
+        true => [Field::IBV_RX_HASH_SRC_PORT_UDP, Field::IBV_RX_HASH_DST_PORT_UDP],
+    };
+    let fields = addresses.into_iter().chain(ports).enumerate();
+    fields.filter(|(bit, _)| rss.fields & 1 << bit != 0).fold(0, |all, (_, field)| all | u64::from(field.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of `verbs.h`: 1 and 2 of IPv4, 4 and 8 of IPv6, 0x10 and 0x20 of TCP, 0x40 and 0x80 of UDP.
+    #[test]
+    fn fields_are_those_of_verbs() {
+        let of = |fields, ipv6, udp| hash_fields(&Rss { key: [0; 40], fields, ipv6, udp });
+        assert_eq!([of(0xf, false, false), of(0xf, true, true)], [0x33, 0xcc]);
+        assert_eq!([of(0xf, true, false), of(0xf, false, true)], [0x3c, 0xc3]);
+        assert_eq!([1, 2, 4, 8].map(|field| of(field, false, true)), [1, 2, 0x40, 0x80]);
+    }
+}

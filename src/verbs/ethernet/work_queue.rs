@@ -1,0 +1,259 @@
+//! Work queues: receive queues of frames, outside of queue pairs.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys as sys;
+
+use crate::cq::Cqe;
+use crate::cq::setup::{Receiver, Whose};
+use crate::queue::RecvQueue;
+use crate::queue::recv::RqParts;
+use crate::types::Qpn;
+use crate::verbs::cq::any::{receiver, whole};
+use crate::verbs::domain::protection::PdHandle;
+use crate::verbs::error::{in_range, non_null, zero};
+use crate::verbs::event::event;
+use crate::verbs::leak::drop_or_leak;
+use crate::verbs::parts::{self, Shadow, fits, part};
+use crate::verbs::taken::Taken;
+use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain, ffi};
+
+const OBJECT: &str = "work queue";
+
+/// The most receives of a work queue: half of the values of its 16-bit counter.
+const MAX_RECEIVES: u64 = 1 << 15;
+
+/// Handle of a work queue (`ibv_wq`), for making receivers. Cheap to clone.
+#[doc(alias = "ibv_wq")]
+#[derive(Clone, Debug)]
+pub struct Wq {
+    handle: Arc<WqHandle>,
+}
+
+/// A receive queue of this crate over an `ibv_wq`: the receives of a [`FrameReceiver`](super::FrameReceiver). Unlike
+/// that of a queue pair, it is always there, and ready from the start.
+#[doc(alias("ibv_wq", "ibv_create_wq"))]
+pub type OwnedWq = Owned<RecvQueue, Wq>;
+
+#[derive(Debug)]
+struct WqHandle {
+    raw: NonNull<sys::ibv_wq>,
+    number: u32,
+    /// Makes sure that no other queue drives it; given back before it is destroyed.
+    taken: Option<Taken>,
+    shadow: Option<Shadow<u64>>,
+    under: Option<Under>,
+}
+
+/// The objects that a work queue is made from.
+#[derive(Debug)]
+struct Under {
+    _pd: Arc<PdHandle>,
+    cq: Cq,
+    _receiver: Receiver,
+}
+
+// SAFETY: used only for state changes, to make tables, and to be destroyed once; libibverbs and the kernel lock all
+// three.
+unsafe impl Send for WqHandle {}
+// SAFETY: as above.
+unsafe impl Sync for WqHandle {}
+
+impl Drop for WqHandle {
+    fn drop(&mut self) {
+        // Before the call: once the queue is destroyed, another may be made at the same address.
+        drop(self.taken.take());
+        event!(DEBUG, "work queue destroyed", number = self.number);
+        // SAFETY: made by `ibv_create_wq`; the tables of it held this object and are gone, and so is the queue over its
+        // ring (`Owned`).
+        let returned = unsafe { ffi::destroy_wq(self.raw.as_ptr()) };
+        drop_or_leak(OBJECT, self.number, returned, (self.under.take(), self.shadow.take()));
+    }
+}
+
+impl Wq {
+    /// The number of the receive queue. Completions carry flow tags in its place.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.handle.number
+    }
+
+    /// Moves the queue to the error state: the device completes all posted receives with
+    /// [`WcStatus::WrFlushErr`](crate::cq::WcStatus::WrFlushErr), and drops frames that come later.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub fn to_error(&self) -> Result<(), Error> {
+        self.modify(sys::ibv_wq_state::IBV_WQS_ERR)
+    }
+
+    /// The raw work queue; alive as long as `self`. Not for posting (`ibv_post_wq_recv`) or state changes
+    /// (`ibv_modify_wq`), which corrupt the indices of both libraries.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut sys::ibv_wq {
+        self.handle.raw.as_ptr()
+    }
+
+    fn modify(&self, to: sys::ibv_wq_state::Type) -> Result<(), Error> {
+        // SAFETY: integers only, for which zero is a value.
+        let mut attr: sys::ibv_wq_attr = unsafe { core::mem::zeroed() };
+        (attr.attr_mask, attr.wq_state) = (sys::ibv_wq_attr_mask::IBV_WQ_ATTR_STATE.0, to);
+        // SAFETY: alive; the structure is ours.
+        zero("ibv_modify_wq", unsafe { ffi::modify_wq(self.as_raw(), &raw mut attr) })?;
+        Ok(())
+    }
+}
+
+impl OwnedWq {
+    /// Starts the queue over, from any state: it is empty and ready, and the tags of outstanding receives are lost. It
+    /// removes unpolled completions from `cq`, the queue's completion queue, because they would pass for completions of
+    /// later receives. `forgotten` sees each of them first.
+    ///
+    /// # Errors
+    /// [`Error::CqNotGiven`], [`Error::MixedUp`], with nothing changed; or a failed call: the queue receives nothing
+    /// then, until this succeeds.
+    pub fn restart(&mut self, cq: &mut dyn AnyCq<Cq>, mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+        if !self.is_whole() {
+            return Err(Error::MixedUp { object: OBJECT });
+        }
+        let handle = Arc::clone(&self.handle().handle);
+        let given = whole(cq)?.as_raw();
+        if handle.under.as_ref().is_none_or(|under| under.cq.as_raw() != given) {
+            return Err(Error::CqNotGiven { which: "receives" });
+        }
+        let wq = self.handle().clone();
+        // To RESET from the error state, as Linux' mlx5e does
+        // (`drivers/net/ethernet/mellanox/mlx5/core/en/reporter_rx.c`, `mlx5e_rx_reporter_err_rq_cqe_recover`).
+        wq.to_error()?;
+        wq.modify(sys::ibv_wq_state::IBV_WQS_RESET)?;
+        cq.forget_any(Whose::Receives, &mut forgotten);
+        // SAFETY: in RESET. All completions that the queue accepts were in the completion queue, which is whole, and
+        // forgotten; none is lent, as both are borrowed here.
+        unsafe { self.reset() };
+        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)
+    }
+}
+
+/// Builder of a work queue.
+#[doc(alias("ibv_wq_init_attr", "ibv_create_wq"))]
+#[derive(Clone)]
+#[must_use = "nothing is made yet"]
+pub struct WqBuilder<'a> {
+    pd: &'a ProtectionDomain,
+    cq: &'a dyn AnyCq<Cq>,
+    receives: u32,
+    max_sge: u32,
+    strip_vlan: bool,
+}
+
+impl ProtectionDomain {
+    /// Begins a receive queue of frames whose receives complete on `cq`. It must be the only receiver there, because
+    /// completions of frames carry flow tags in place of numbers ([`Receiver`]).
+    ///
+    /// ```
+    /// use blueflame::flow::{Flow, Rss};
+    /// use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, WqTable};
+    /// use blueflame::verbs::{Device, Error, OwnedCq, ProtectionDomain};
+    ///
+    /// /// One queue for each of four threads.
+    /// fn spread(device: &Device, pd: &ProtectionDomain, flow: &Flow) -> Result<Vec<(OwnedCq, OwnedWq)>, Error> {
+    ///     let mut queues = Vec::new();
+    ///     for _ in 0..4 {
+    ///         let cq = device.completion_queue(512).build()?;
+    ///         let wq = pd.work_queue(&cq).receives(512).build()?;
+    ///         queues.push((cq, wq));
+    ///     }
+    ///     let handles: Vec<_> = queues.iter().map(|(_, wq)| wq.handle().clone()).collect();
+    ///     let receiver = FrameReceiver::spread(pd, &WqTable::new(&handles)?, &Rss::udp(Rss::PUBLISHED_KEY))?;
+    ///     let rule = receiver.steer(flow)?;
+    ///     # drop(rule);
+    ///     Ok(queues) // and the rule, as long as frames shall come
+    /// }
+    /// ```
+    #[doc(alias = "ibv_create_wq")]
+    pub fn work_queue<'a>(&'a self, cq: &'a dyn AnyCq<Cq>) -> WqBuilder<'a> {
+        WqBuilder { pd: self, cq, receives: 128, max_sge: 1, strip_vlan: false }
+    }
+}
+
+impl WqBuilder<'_> {
+    /// Receives that may be posted at a time, at most 32768. Default 128.
+    pub fn receives(mut self, receives: u32) -> Self {
+        self.receives = receives;
+        self
+    }
+
+    /// Scatter entries of a receive. Default 1.
+    pub fn recv_sge(mut self, entries: u32) -> Self {
+        self.max_sge = entries;
+        self
+    }
+
+    /// The device takes the VLAN tag out of frames, and completions report it
+    /// (`IBV_WQ_FLAGS_CVLAN_STRIPPING`). Off by default.
+    #[doc(alias = "IBV_WQ_FLAGS_CVLAN_STRIPPING")]
+    pub fn strip_vlan(mut self, on: bool) -> Self {
+        self.strip_vlan = on;
+        self
+    }
+
+    /// Makes the queue, and moves it to the ready state.
+    ///
+    /// # Errors
+    /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::Receivers`],
+    /// [`Error::StaleReceives`], or a failed call: on InfiniBand there are no work queues (`EOPNOTSUPP`).
+    pub fn build(self) -> Result<OwnedWq, Error> {
+        parts::signatures(OBJECT, c"MLX5_RWQ_SIGNATURE", false)?;
+        let context = &self.pd.handle.context;
+        let cq = whole(self.cq)?;
+        context.check(OBJECT, [cq])?;
+        in_range("receives of a work queue", self.receives.into(), 1..=MAX_RECEIVES)?;
+        in_range("scatter entries of a work queue", self.max_sge.into(), 1..=context.attr().max_sge.into())?;
+        let under = Under { _pd: Arc::clone(&self.pd.handle), cq: cq.clone(), _receiver: receiver(self.cq, true)? };
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_wq_init_attr = unsafe { core::mem::zeroed() };
+        attr.wq_type = sys::ibv_wq_type::IBV_WQT_RQ;
+        (attr.max_wr, attr.max_sge) = (self.receives, self.max_sge);
+        (attr.pd, attr.cq) = (self.pd.as_raw(), cq.as_raw());
+        if self.strip_vlan {
+            attr.comp_mask = sys::ibv_wq_init_attr_mask::IBV_WQ_INIT_ATTR_FLAGS.0;
+            attr.create_flags = sys::ibv_wq_flags::IBV_WQ_FLAGS_CVLAN_STRIPPING.0;
+        }
+        // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
+        let raw = non_null("ibv_create_wq", unsafe { ffi::create_wq(context.raw(), &raw mut attr) })?;
+        // Make the value first that destroys the work queue if a later step fails.
+        let mut handle = WqHandle { raw, number: 0, taken: None, shadow: None, under: Some(under) };
+        // SAFETY: just made; written once.
+        handle.number = unsafe { (*raw.as_ptr()).wq_num };
+        handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
+        // SAFETY: as above, by libmlx5.
+        let raw = unsafe { parts::of_wq(raw) }?;
+        let shadow = Shadow::new(RqParts::shadow_words(raw.wqe_cnt));
+        let parts = RqParts {
+            buf: part(OBJECT, "ring", raw.buf)?,
+            wqe_cnt: raw.wqe_cnt,
+            stride: raw.stride,
+            dbrec: part(OBJECT, "doorbell record", raw.dbrec)?,
+            qpn: fits(OBJECT, "number", handle.number, Qpn::new(handle.number))?,
+            cq: self.cq.any_id(),
+            flow_tags: true,
+            head: 0,
+            shadow: shadow.start(),
+        };
+        handle.shadow = Some(shadow);
+        let wq = Wq { handle: Arc::new(handle) };
+        // On this way libmlx5 stores its own count of posted receives, zero, to the record (rdma-core
+        // `providers/mlx5/verbs.c`, `mlx5_modify_wq`): so before anything is posted.
+        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)?;
+        event!(DEBUG, "work queue made", number = wq.number(), receives = self.receives);
+        // SAFETY: libmlx5 describes its own ring; nothing was posted to it, no other code will post (`Wq::as_raw`
+        // warns), and ring and shadow live in the handle, which goes after the queue (`Owned`). The receiver counted is
+        // the only one on its completion queue, where no receive of an earlier one is left.
+        let mut queue = unsafe { RecvQueue::from_parts(parts) }
+            .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+        queue.set_depth(self.receives);
+        // SAFETY: the handle keeps the work queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, wq, RecvQueue::ring_addr) })
+    }
+}

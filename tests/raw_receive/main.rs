@@ -1,0 +1,21 @@
+//! Receivers of raw Ethernet: flow rules, work queues, tables of them, and hashes. libibverbs and libmlx5 as installed.
+//!
+//! The receivers of frames belong here. Sending frames belongs in `tests/raw_packet.rs`, the bytes of rules in
+//! `tests/flow_attr.rs`.
+//!
+//! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`. `./run test` starts the software device with:
+//!
+//! ```text
+//! softhca-run --link ethernet -- --skip infiniband
+//! softhca-run --link ethernet --strict -- --skip infiniband
+//! softhca-run -- infiniband
+//! ```
+
+#![cfg(feature = "verbs")]
+
+mod frames;
+mod infiniband;
+mod lab;
+mod queues;
+mod rules;
+mod spread;
