@@ -1,6 +1,7 @@
 //! Errors of objects and commands.
 
 use blueflame::cq::setup::ReceiverError;
+use blueflame::flow::FlowError;
 use blueflame::types::Cqn;
 use blueflame::verbs::{self, CallError};
 
@@ -100,6 +101,15 @@ pub enum Error {
     StaleReceives {
         /// The completion queue.
         cqn: Cqn,
+    },
+    /// The flow contradicts itself, or asks for what no rule can do. Nothing was sent.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// Only rules that the kernel makes can do that. Nothing was sent.
+    #[error("a rule of DevX has no {what}: make the rule by verbs (`FrameReceiver::steer`)")]
+    KernelOnly {
+        /// What was asked for.
+        what: &'static str,
     },
     /// The queue pair cannot go from its state to the requested one.
     #[error("the queue pair is in {is:?} and cannot go to {to:?}")]

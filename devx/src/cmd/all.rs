@@ -1,32 +1,32 @@
 //! Lists of everything here: for tests, and for tools that print mailboxes.
 
-use super::capability::{flow_tables, general, query, sets};
-use super::ethernet::{match_fields, queues, steering, transport};
-use super::function::{adapter, register, vport};
-use super::{counter, cq, dct, domain, general_object, mkey, psv, qp, srq, wq};
+use super::{
+    adapter, cap_flow, cap_general, cap_sets, counter, cq, dct, domain, flow, flow_match, general_object, mkey, psv,
+    qp, query_hca_cap, register, sq_rq, srq, tis_tir, vport, wq,
+};
 use crate::mailbox::{CommandInfo, Description};
 
 /// All structures that this crate describes, a slice for each kind.
 pub const STRUCTURES: &[&[&Description]] = &[
     adapter::STRUCTURES,
-    flow_tables::STRUCTURES,
-    general::STRUCTURES,
-    sets::STRUCTURES,
+    cap_flow::STRUCTURES,
+    cap_general::STRUCTURES,
+    cap_sets::STRUCTURES,
     counter::STRUCTURES,
     cq::STRUCTURES,
     dct::STRUCTURES,
     domain::STRUCTURES,
-    steering::STRUCTURES,
-    match_fields::STRUCTURES,
+    flow::STRUCTURES,
+    flow_match::STRUCTURES,
     general_object::STRUCTURES,
     mkey::STRUCTURES,
     psv::STRUCTURES,
     qp::STRUCTURES,
-    query::STRUCTURES,
+    query_hca_cap::STRUCTURES,
     register::STRUCTURES,
-    queues::STRUCTURES,
+    sq_rq::STRUCTURES,
     srq::STRUCTURES,
-    transport::STRUCTURES,
+    tis_tir::STRUCTURES,
     vport::STRUCTURES,
     wq::STRUCTURES,
 ];
@@ -38,15 +38,15 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     cq::COMMANDS,
     dct::COMMANDS,
     domain::COMMANDS,
-    steering::COMMANDS,
+    flow::COMMANDS,
     general_object::COMMANDS,
     mkey::COMMANDS,
     psv::COMMANDS,
     qp::COMMANDS,
-    query::COMMANDS,
+    query_hca_cap::COMMANDS,
     register::COMMANDS,
-    queues::COMMANDS,
+    sq_rq::COMMANDS,
     srq::COMMANDS,
-    transport::COMMANDS,
+    tis_tir::COMMANDS,
     vport::COMMANDS,
 ];

@@ -1,6 +1,4 @@
-//! Completion queues that commands change in use, and compressed completions.
-//!
-//! Completion queues belong here, events in `events.rs`.
+//! Completion queues that commands change in use, and those whose completions the device packs.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,4 @@
-//! Subscribed events, and answers that come later.
-//!
-//! Events belong here, polling in `messages.rs`.
+//! Events that were subscribed, and answers that come later.
 
 use std::time::{Duration, Instant};
 
@@ -101,7 +99,7 @@ fn answers_come_later() {
         let answer = answers.take().expect("an answer").expect("it blocks");
         let out = answer.of::<QueryQpIn>().expect("QUERY_QP");
         assert_eq!(out.qpc().state(), QpcState::RTS);
-        remote[answer.wr_id as usize - 1] = Some(out.qpc().remote_qpn());
+        remote[answer.tag as usize - 1] = Some(out.qpc().remote_qpn());
     }
     assert_eq!(remote, [Some(b.pair.qp.qpn()), Some(a.pair.qp.qpn())]);
 }

@@ -1,6 +1,4 @@
 //! Keys that commands make: of memory, and of pieces of keys.
-//!
-//! Keys belong here, their formats in `block_signatures.rs` and `encryption.rs`.
 
 use std::sync::Arc;
 
@@ -15,7 +13,7 @@ use blueflame_devx::object::{Mkey, Pd, Piece};
 
 use crate::end::connected;
 use crate::ground::ground;
-use crate::kernel::refuse_command;
+use crate::refuse::refuse_command;
 
 #[test]
 fn a_key_of_memory_is_written_and_read() {

@@ -1,6 +1,4 @@
-//! The receivers of one completion queue: a receiver of frames is the only one.
-//!
-//! Receivers of one queue belong here, shared receives in `shared.rs`.
+//! The receivers of one completion queue: one of frames is the only one.
 
 use std::any::Any;
 

@@ -1,6 +1,4 @@
 //! State changes of queue pairs beside those that connect them.
-//!
-//! States belong here, connecting in `messages.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +27,7 @@ fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {
     }
 }
 
-/// The rights of a peer: WRITE, READ.
+/// What a peer may do: WRITE, READ.
 fn rights(qp: &Qp) -> (bool, bool) {
     let context = qp.query().expect("QUERY_QP");
     (context.rwe(), context.rre())

@@ -1,9 +1,10 @@
-//! Interfaces of frames, tables of queues, and flow rules: the device's answers to queries, and later changes.
-//!
-//! Steering belongs here, queues of frames in `objects.rs`.
+//! Interfaces of frames, tables of queues, and flow rules: what the device says of them, and what changes of them when
+//! they are there.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use blueflame::flow::{Flow, FlowError};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
 use blueflame_devx::mailbox::Structure;
@@ -203,4 +204,46 @@ fn a_rule_gets_other_destinations() {
     rule.set_destinations(&to).expect("SET_FLOW_TABLE_ENTRY");
     says(&rule, 4 | 8, &[to_tir]);
     assert_eq!(Arc::strong_count(&tir), 2);
+}
+
+#[test]
+fn flows_of_verbs_are_rules_of_tables() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
+    let tir = Arc::new(Tir::direct(&domain, queue.handle()).expect("CREATE_TIR"));
+    let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4).expect("CREATE_FLOW_TABLE");
+    let flow = |last, port| Flow::udp(Ipv4Addr::new(239, 1, 2, last), port);
+    let group = FlowGroup::of_flow(&table, 0, 7, &flow(1, 1)).expect("CREATE_FLOW_GROUP");
+    let said = group.query().expect("QUERY_FLOW_GROUP");
+    assert_eq!((said.match_criteria_enable(), said.match_criteria()), (1, group.mask()));
+
+    // Other values of the same fields, with a tag. The tag stays when the destination changes.
+    let to = [Destination::Tir(&tir)];
+    let tagged = flow(2, 5001).tag(0xab_cdef);
+    let mut rule = FlowRule::of_flow(&group, 3, &tagged, &to, None).expect("SET_FLOW_TABLE_ENTRY");
+    let tag = |rule: &FlowRule| rule.query().expect("QUERY_FLOW_TABLE_ENTRY").context.flow_tag();
+    assert_eq!(tag(&rule), 0xab_cdef);
+    let context = rule.query().expect("QUERY_FLOW_TABLE_ENTRY").context;
+    let headers = context.match_value().outer_headers();
+    assert_eq!((headers.udp_dport(), headers.dst_ipv4_dst_ipv6()[12..].to_vec()), (5001, vec![239, 1, 2, 2]));
+    rule.set_destinations(&[]).expect("SET_FLOW_TABLE_ENTRY");
+    assert_eq!(tag(&rule), 0xab_cdef);
+    let plain = FlowRule::of_flow(&group, 4, &flow(3, 1).drop_frames(), &[], None).expect("SET_FLOW_TABLE_ENTRY");
+    let context = plain.query().expect("QUERY_FLOW_TABLE_ENTRY").context;
+    assert_eq!((context.flow_tag(), context.action()), (0, 2));
+
+    let refused =
+        |flow: Flow, to: &[Destination<'_>]| FlowRule::of_flow(&group, 5, &flow, to, None).expect_err("refused");
+    assert_eq!(refused(flow(1, 1).source_port(1), &to), Error::Foreign { object: "group", of: "set of fields" });
+    assert_eq!(refused(Flow::all_default(), &to), Error::KernelOnly { what: "default or sniffer" });
+    assert!(matches!(refused(flow(1, 1).dont_trap(), &to), Error::KernelOnly { .. }));
+    assert!(matches!(refused(flow(1, 1).priority(1), &to), Error::OutOfRange { value: 1, max: 0, .. }));
+    assert!(matches!(refused(flow(1, 1).drop_frames(), &to), Error::OutOfRange { value: 1, max: 0, .. }));
+    assert!(matches!(refused(flow(1, 1), &[]), Error::OutOfRange { value: 0, min: 1, .. }));
+    assert_eq!(refused(flow(1, 1).vlan(5000), &to), Error::Flow(FlowError::Vlan { id: 5000 }));
+    let tag = FlowRule::tagged(&group, 5, 1 << 24, &FteMatchParam::zeroed(), &to, None).expect_err("24 bits");
+    assert_eq!(tag, Error::OutOfRange { what: "flow tag", value: 1 << 24, min: 0, max: 0xff_ffff });
 }

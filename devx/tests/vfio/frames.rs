@@ -1,21 +1,19 @@
-//! Frames to a receive queue, by rules with and without flow tags. Only a driver chooses the rules that frames meet
-//! first, so the process must be the driver.
-//!
-//! Frames belong here, the function itself in the other files.
+//! Frames to a receive queue, by rules with and without tags. Nothing but a driver says which rules frames meet first,
+//! so the process must be the driver.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::setup::Whose;
+use blueflame::flow::Flow;
 use blueflame::transport::InlineL2;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Pool};
 use blueflame::wqe;
-use blueflame_devx::cmd::{DestFormatStruct, DestinationType, FlowTableType, FteMatchParam, SetFteIn};
-use blueflame_devx::mailbox::{List, Structure};
+use blueflame_devx::cmd::FlowTableType;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{
-    FlowGroup, FlowTable, MatchCriteria, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis, TransportDomain, Uar,
+    Destination, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis, TransportDomain, Uar,
 };
 use blueflame_devx::{Context, Error};
 
@@ -45,10 +43,8 @@ impl Lab {
         let [sends, cq] = [(); 2].map(|()| rings.completion_queue(uar.page(), 64).build().expect("a completion queue"));
         let sq = pd.send_queue(&rings, &sends, &tis, uar, 16).expect("a send queue");
         let table = FlowTable::new(context, FlowTableType::NIC_RX, 0, 4).expect("CREATE_FLOW_TABLE");
-        let mut mask = FteMatchParam::zeroed();
-        mask.outer_headers_mut().set_ethertype(0xffff);
-        let criteria = MatchCriteria { outer_headers: true, ..MatchCriteria::default() };
-        let group = FlowGroup::new(&table, 0, 7, criteria, &mask).expect("CREATE_FLOW_GROUP");
+        let flow = Flow::any().ether_type(EXPERIMENT);
+        let group = FlowGroup::of_flow(&table, 0, 7, &flow).expect("CREATE_FLOW_GROUP");
         // SET_FLOW_TABLE_ROOT (Linux `include/linux/mlx5/mlx5_ifc.h`, `set_flow_table_root_in`).
         let mut root = [0; 0x40];
         root[..2].copy_from_slice(&0x92f_u16.to_be_bytes());
@@ -68,16 +64,9 @@ impl Lab {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
         unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
-        let mut rule = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
-        rule.set_table_type(FlowTableType::NIC_RX).set_table_id(self.group.table().id()).set_flow_index(0);
-        let context = rule.flow_context_mut();
-        context.set_group_id(self.group.id()).set_action(1 << 2).set_destination_list_size(1).set_flow_tag(tag);
-        context.match_value_mut().outer_headers_mut().set_ethertype(EXPERIMENT);
-        let mut to = DestFormatStruct::zeroed();
-        to.set_destination_type(DestinationType::TIR).set_destination_id(tir.tirn().get());
-        rule.push(&to);
-        // SAFETY: it names a queue, which outlives it, and no memory.
-        let (rule, _) = unsafe { self.pd.context().create(&rule) }.expect("SET_FLOW_TABLE_ENTRY");
+        let flow = Flow::any().ether_type(EXPERIMENT).tag(tag);
+        let to = [Destination::Tir(&tir)];
+        let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, None).expect("SET_FLOW_TABLE_ENTRY");
         let mut frame = [7; 60];
         frame[..14].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 0x88, 0xb5]);
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");

@@ -1,7 +1,0 @@
-//! Raw Ethernet: queues of frames, their interfaces to the wire, and the rules that steer received frames.
-
-pub(super) mod queues;
-pub(super) mod rule;
-pub(super) mod table;
-pub(super) mod tir;
-pub(super) mod tis;
