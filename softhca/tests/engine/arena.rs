@@ -29,7 +29,7 @@ impl Arena {
         Self { bytes: Arc::new(Mutex::new(vec![0; len])), stores: Arc::default() }
     }
 
-    /// The device's stores since the last call, in order.
+    /// What the device has stored since the last call, in order.
     pub(crate) fn take_stores(&self) -> Vec<Store> {
         std::mem::take(&mut self.stores.lock().unwrap())
     }

@@ -1,6 +1,4 @@
-//! UD: addressing, the GRH area, Q_Keys, and dropped datagrams.
-//!
-//! UD belongs here, UC in `unreliable.rs`.
+//! UD: addressing, the GRH area, Q_Keys, and what is dropped.
 
 use crate::lab::*;
 use softhca::config::LinkLayer;

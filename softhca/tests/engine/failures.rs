@@ -1,7 +1,4 @@
-//! Every way in which a request or a receive can fail: the right syndrome, then the flush. Each WQE is reported once
-//! and in order.
-//!
-//! Failing requests belong here, a failing network in `loss.rs`.
+//! Every way a request or a receive can fail: the right syndrome, then the flush, each WQE reported once and in order.
 
 use crate::lab::*;
 use softhca::config::SrqFaults;

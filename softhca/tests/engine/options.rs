@@ -37,9 +37,9 @@ pub(crate) struct Options {
     pub(crate) inline_headers: InlineHeaders,
     pub(crate) srq_faults: SrqFaults,
     pub(crate) generation: Generation,
-    /// The real time at 0 of the devices' clocks, if they know it.
+    /// What time it was when the devices' clocks were 0, if they know.
     pub(crate) real_time: Option<Duration>,
-    /// The network's own faults.
+    /// What the network does by itself.
     pub(crate) faults: FaultConfig,
 }
 

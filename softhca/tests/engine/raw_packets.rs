@@ -1,6 +1,4 @@
 //! Raw packets: Ethernet frames as the host makes them.
-//!
-//! WQEs of frames belong here, steering in `ethernet`.
 
 use crate::lab::*;
 use softhca::config::{LinkLayer, PortConfig};

@@ -1,6 +1,4 @@
-//! The state machine: the transitions, the attributes that they need, and their effects.
-//!
-//! States belong here, the flush after a failure in `failures.rs`.
+//! The state machine: which moves there are, what they need, what they leave behind.
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpContext, QpState, Transport};

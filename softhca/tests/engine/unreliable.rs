@@ -1,6 +1,4 @@
-//! UC: a lost message stays lost, as a whole.
-//!
-//! UC belongs here, UD in `datagrams.rs`.
+//! UC: what is lost stays lost, whole messages at a time.
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpState, Transport};

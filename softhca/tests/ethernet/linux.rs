@@ -1,8 +1,6 @@
-//! The requests of Linux' `mlx5e` until its network device is up, in the same order and with mailboxes of the same
-//! sizes (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`): 8 TISs, 13 TIRs, 4 RQTs and some 45
-//! commands of flow tables. Then two such devices find each other.
-//!
-//! Linux' own sequence belongs here, single commands in the other files.
+//! What Linux' `mlx5e` asks for until its network device is up, in the same order and with mailboxes of the same sizes
+//! (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`): 8 TISs, 13 TIRs, 4 RQTs and some 45 commands
+//! of flow tables. Then two such devices find each other.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
@@ -32,7 +30,7 @@ const TRAFFIC: [(u64, u64); 11] = [
     (0, 0),
 ];
 
-/// A network device: the objects of its driver.
+/// A network device: what its driver made.
 struct Netdev {
     node: Node,
     mac: u8,

@@ -7,6 +7,7 @@
 #[path = "../engine/arena.rs"]
 mod arena;
 mod frame;
+mod frames;
 mod hostile;
 mod large;
 mod linux;
@@ -16,4 +17,3 @@ mod node;
 mod refused;
 mod rss;
 mod states;
-mod transfer;

@@ -1,6 +1,4 @@
-//! The choice of a receive queue by a hash.
-//!
-//! RSS belongs here, other destinations in `transfer.rs`.
+//! One of several receive queues by a hash.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

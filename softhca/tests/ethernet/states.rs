@@ -1,6 +1,4 @@
-//! States of queues, their flush, and their counters.
-//!
-//! States belong here, frames in `transfer.rs`.
+//! States of queues, what they flush, and what they count.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,6 +1,4 @@
-//! Pages of host memory: requested, taken and given back.
-//!
-//! Pages belong here, their events in `events.rs`.
+//! Pages of host memory: what the device asks for, takes and gives back.
 
 use crate::driver::*;
 

@@ -1,6 +1,4 @@
 //! Signatures of commands: checked if the driver has chosen them, and made in any case ([`Driver::answer`] looks).
-//!
-//! Command signatures belong here, WQE signatures in `engine`.
 
 use crate::driver::*;
 

@@ -1,6 +1,4 @@
 //! Frames from one device's send queue to another's receive queue.
-//!
-//! Two devices belong here, one in `loopback.rs`.
 
 use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
