@@ -13,8 +13,15 @@ const CLAIM_WORDS: usize = 25;
 const CLAIMS: &str = "docs/proved.md";
 const EVIDENCE: &str = "docs/evidence";
 /// Pages and folders that cite only paths of this repository. Other pages also cite files of other projects.
-const OWN_PATHS: &[&str] =
-    &[CLAIMS, EVIDENCE, "docs/architecture.md", "docs/firmware.md", "docs/performance.md", "docs/performance"];
+const OWN_PATHS: &[&str] = &[
+    CLAIMS,
+    EVIDENCE,
+    "docs/architecture.md",
+    "docs/environment.md",
+    "docs/firmware.md",
+    "docs/performance.md",
+    "docs/performance",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
