@@ -1,5 +1,7 @@
 //! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
 
+use std::collections::BTreeMap;
+
 use blueflame::db::RegisterParts;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 
@@ -23,6 +25,17 @@ enum Rule {
     Signature,
 }
 
+impl Rule {
+    fn holds(self, theirs: u8, ours: u8) -> bool {
+        match self {
+            Self::Same => theirs == ours,
+            Self::Number(a, b) => (theirs, ours) == (a, b),
+            Self::ZeroHere => ours == 0,
+            Self::Signature => true,
+        }
+    }
+}
+
 /// Whether the signature of a WQE is right: with it, the XOR of all bytes is 255.
 pub(crate) fn is_signed(wqe: &[u8]) -> bool {
     wqe.iter().fold(0, |sum, byte| sum ^ byte) == 0xff
@@ -40,6 +53,13 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn wqebbs(self) -> usize {
         self.ds.div_ceil(4)
+    }
+
+    /// The WQE's bytes; it may wrap around the ring's end.
+    pub(crate) fn wqe(self, ring: &[u8]) -> Vec<u8> {
+        let (start, len) = (self.slot * WQEBB, self.ds * 16);
+        let before_the_end = len.min(ring.len() - start);
+        [&ring[start..start + before_the_end], &ring[..len - before_the_end]].concat()
     }
 }
 
@@ -85,10 +105,14 @@ fn payload(wr: &Wr) -> Data {
 
 /// The rules for each byte of a send ring, kept up as WQEs are written.
 pub(crate) struct RingRules {
-    rules: Vec<Rule>,
+    /// Bytes of the ring.
+    len: usize,
+    /// The bytes with another rule than [`Rule::Same`]. They are few, so most of a ring is compared as one slice.
+    exceptions: BTreeMap<usize, Rule>,
     /// The numbers of libmlx5's queue pair and of ours.
     numbers: [u32; 2],
-    /// Those that requests to themselves are for: the same, or the initiators' targets, or on XRC shared receive queues.
+    /// Those that requests to themselves are for: the same, or the initiators' targets, or on XRC shared receive
+    /// queues.
     receivers: [u32; 2],
     /// WQEs have signatures.
     signed: bool,
@@ -96,37 +120,38 @@ pub(crate) struct RingRules {
 
 impl RingRules {
     pub(crate) fn new(wqebbs: u32, numbers: [u32; 2], receivers: [u32; 2], signed: bool) -> Self {
-        Self { rules: vec![Rule::Same; wqebbs as usize * WQEBB], numbers, receivers, signed }
+        Self { len: wqebbs as usize * WQEBB, exceptions: BTreeMap::new(), numbers, receivers, signed }
     }
 
     /// Both have written `wr` at `place`, libmlx5 by `way`.
     pub(crate) fn written(&mut self, wr: &Wr, place: Place, way: Way) {
-        let len = self.rules.len();
-        let at = |offset: usize| (place.slot * WQEBB + offset) % len;
-        for offset in 0..place.ds * 16 {
-            self.rules[at(offset)] = Rule::Same;
+        let (start, end, len) = (place.slot * WQEBB, place.slot * WQEBB + place.ds * 16, self.len);
+        // The second part is of a WQE that wraps around the ring's end.
+        for part in [start..end.min(len), 0..end.saturating_sub(len)] {
+            self.exceptions.extract_if(part, |_, _| true).for_each(drop);
         }
+        let mut set = |offset: usize, rule| self.exceptions.insert((start + offset) % len, rule);
         let [theirs, ours] = self.numbers.map(u32::to_be_bytes);
         for n in 1..4 {
-            self.rules[at(3 + n)] = Rule::Number(theirs[n], ours[n]);
+            set(3 + n, Rule::Number(theirs[n], ours[n]));
         }
         if self.signed {
-            self.rules[at(8)] = Rule::Signature;
+            set(8, Rule::Signature);
         }
         if let Some(Target::Srq(_)) = wr.to {
             let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
             for n in 0..16 {
-                self.rules[at(16 + n)] = if n < 4 { Rule::Number(theirs[n], ours[n]) } else { Rule::ZeroHere };
+                set(16 + n, if n < 4 { Rule::Number(theirs[n], ours[n]) } else { Rule::ZeroHere });
             }
         } else if is_to_itself(wr) {
             let [theirs, ours] = self.receivers.map(u32::to_be_bytes);
             for n in 1..4 {
-                self.rules[at(24 + n)] = Rule::Number(theirs[n], ours[n]);
+                set(24 + n, Rule::Number(theirs[n], ours[n]));
             }
         }
         if let Some(end) = payload_end(wr) {
             for offset in end..place.ds * 16 {
-                self.rules[at(offset)] = Rule::ZeroHere;
+                set(offset, Rule::ZeroHere);
             }
         }
         let names_imm = matches!(
@@ -135,48 +160,48 @@ impl RingRules {
         );
         if way == Way::WrBuilders && !names_imm {
             for offset in 12..16 {
-                self.rules[at(offset)] = Rule::ZeroHere;
+                set(offset, Rule::ZeroHere);
             }
         }
         if let Kind::FetchAdd(..) = wr.kind {
             let end = head_units(wr) * 16;
             for offset in end - 8..end {
-                self.rules[at(offset)] = Rule::ZeroHere;
+                set(offset, Rule::ZeroHere);
             }
         }
     }
 
     /// Compares whole rings.
     pub(crate) fn compare(&self, theirs: &[u8], ours: &[u8]) -> Result<(), String> {
-        assert_eq!([theirs.len(), ours.len()], [self.rules.len(); 2]);
-        let wrong = |n: &usize| !self.holds(*n, theirs[*n], ours[*n]);
-        match (0..self.rules.len()).find(wrong) {
-            None => Ok(()),
-            Some(n) => Err(format!(
-                "ring byte {n:#x} (WQEBB {}, byte {:#x}): libmlx5 {:#04x}, this crate {:#04x}, to be {:?}\nlibmlx5    \
-                 {:02x?}\nthis crate {:02x?}",
-                n / WQEBB,
-                n % WQEBB,
-                theirs[n],
-                ours[n],
-                self.rules[n],
-                &theirs[n / WQEBB * WQEBB..][..WQEBB],
-                &ours[n / WQEBB * WQEBB..][..WQEBB],
-            )),
+        assert_eq!([theirs.len(), ours.len()], [self.len; 2]);
+        let mut expected = theirs.to_vec();
+        for (&n, rule) in &self.exceptions {
+            expected[n] = if rule.holds(theirs[n], ours[n]) { ours[n] } else { !ours[n] };
         }
+        if expected == ours {
+            return Ok(());
+        }
+        let n = (0..self.len).find(|&n| expected[n] != ours[n]).expect("a byte that differs");
+        Err(format!(
+            "ring byte {n:#x} (WQEBB {}, byte {:#x}): libmlx5 {:#04x}, this crate {:#04x}, to be {:?}\nlibmlx5    \
+             {:02x?}\nthis crate {:02x?}",
+            n / WQEBB,
+            n % WQEBB,
+            theirs[n],
+            ours[n],
+            self.rule(n),
+            &theirs[n / WQEBB * WQEBB..][..WQEBB],
+            &ours[n / WQEBB * WQEBB..][..WQEBB],
+        ))
     }
 
-    fn holds(&self, n: usize, theirs: u8, ours: u8) -> bool {
-        match self.rules[n] {
-            Rule::Same => theirs == ours,
-            Rule::Number(a, b) => (theirs, ours) == (a, b),
-            Rule::ZeroHere => ours == 0,
-            Rule::Signature => true,
-        }
+    /// The rule for byte `n` of the ring.
+    fn rule(&self, n: usize) -> Rule {
+        self.exceptions.get(&n).copied().unwrap_or(Rule::Same)
     }
 
-    /// Compares what one doorbell left of a poisoned register, given the WQE it was rung for (the last one). `turned` is
-    /// whether the two ring different halves, if that is known already.
+    /// Compares what one doorbell left of a poisoned register, given the WQE it was rung for (the last one). `turned`
+    /// is whether the two ring different halves, if that is known already.
     pub(crate) fn compare_register(
         &self,
         last: Place,
@@ -206,8 +231,7 @@ impl RingRules {
         if rung[0] != rung[1] {
             return Err(format!("doorbell bytes: libmlx5 {}, this crate {}", rung[0], rung[1]));
         }
-        let len = self.rules.len();
-        let wrong = |n: &usize| !self.holds((last.slot * WQEBB + n) % len, theirs[*n], ours[*n]);
+        let wrong = |n: &usize| !self.rule((last.slot * WQEBB + n) % self.len).holds(theirs[*n], ours[*n]);
         if let Some(n) = (0..rung[0]).find(wrong) {
             return Err(format!(
                 "register byte {n:#x}: libmlx5 {:#04x}, this crate {:#04x}\n{theirs:02x?}\n{ours:02x?}",
@@ -284,4 +308,33 @@ impl Window {
         // SAFETY: as above; mapped for writing, which on Linux's architectures with an MMU here is readable as well.
         (0..self.len()).map(|n| unsafe { self.0.reg.add(n).read_volatile() }).collect()
     }
+}
+
+/// Rings that are equal but for the numbers, then with one byte that differs, at each byte of a WQE and behind it.
+#[test]
+fn a_byte_that_differs_is_told() {
+    let mut rules = RingRules::new(4, [0x11_2233, 0x44_5566], [0; 2], false);
+    let wr = Wr { to: None, ..Wr::new(Kind::Send, Data::Inline(vec![7; 10]), 1) };
+    // The last WQEBB, and the first one: the WQE wraps around.
+    let place = Place { slot: 3, ds: 5 };
+    rules.written(&wr, place, Way::PostSend);
+    let ring = |number: [u8; 3]| {
+        let mut ring = vec![0; 4 * WQEBB];
+        ring[3 * WQEBB + 4..][..3].copy_from_slice(&number);
+        ring
+    };
+    let (theirs, ours) = (ring([0x11, 0x22, 0x33]), ring([0x44, 0x55, 0x66]));
+    assert_eq!(rules.compare(&theirs, &ours), Ok(()));
+    for n in 0..ours.len() {
+        let mut wrong = ours.clone();
+        wrong[n] ^= 0x80;
+        let complaint = rules.compare(&theirs, &wrong).expect_err("it differs");
+        assert!(complaint.starts_with(&format!("ring byte {n:#x} ")), "{n}: {complaint}");
+    }
+    // The number of the other one is wrong, although the bytes are equal.
+    assert!(rules.compare(&theirs, &theirs).is_err());
+    // libmlx5 leaves the ring's old bytes behind inline data.
+    let mut old = theirs.clone();
+    old[3 * WQEBB + 16 + 4 + 10] = 0xa5;
+    assert_eq!(rules.compare(&old, &ours), Ok(()));
 }

@@ -124,8 +124,8 @@ impl<T: Link> Twins<T> {
         let records = [record(&theirs.parts), record(&ours.parts)];
         let theirs = without(&theirs.parts.sq, begin, numbers, 0).map_err(|why| format!("libmlx5: {why}"))?;
         let ours = without(&ours.parts.sq, begin, numbers, 1).map_err(|why| format!("this crate: {why}"))?;
-        if let Some(at) = (0..theirs.len()).find(|&at| theirs[at] != ours[at]) {
-            let at = at / 16 * 16;
+        if theirs != ours {
+            let at = (0..theirs.len()).find(|&at| theirs[at] != ours[at]).expect("a byte that differs") / 16 * 16;
             return Err(format!(
                 "byte {at} of the ring, {} of the list: libmlx5 {:02x?}, this crate {:02x?}",
                 (at + theirs.len() - begin * WQEBB) % theirs.len(),

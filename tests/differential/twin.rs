@@ -121,8 +121,8 @@ pub(crate) struct Twins<T: Link> {
 /// Bytes of a work queue.
 pub(crate) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
     let len = (wq.wqe_cnt * wq.stride) as usize;
-    // SAFETY: the ring that libmlx5 allocated; the device only reads it, and no driver writes it now.
-    (0..len).map(|n| unsafe { wq.buf.cast::<u8>().add(n).read_volatile() }).collect()
+    // SAFETY: the ring that libmlx5 allocated and filled; the device only reads it, and no driver writes it now.
+    unsafe { core::slice::from_raw_parts(wq.buf.cast::<u8>(), len) }.to_vec()
 }
 
 fn fill(wq: &ffi::Mlx5dvWq) {
@@ -154,7 +154,8 @@ impl<T: Link> Twins<T> {
         let target = |n: usize| targets.as_ref().and_then(|targets| Some(&targets.xrc_targets()?[n]));
         let srq = core::ptr::null_mut();
         let raw = RawQp::new(fabric, T::QP_TYPE, send_cq.as_raw(), recv_cq.as_raw(), srq, geometry);
-        // SAFETY: alive as long as the handle in `Theirs`, where it comes first. The queues are dropped here and never post.
+        // SAFETY: alive as long as the handle in `Theirs`, where it comes first. The queues are dropped here and never
+        // post.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
         T::ready(&mut pair, fabric, target(0)).expect("RTS");
         let theirs = Theirs { handle: pair.qp, raw, send_cq, recv_cq };
@@ -162,7 +163,8 @@ impl<T: Link> Twins<T> {
         let (send_cq, recv_cq) = (our_send_cq, our_recv_cq);
         let (raw_send, raw_recv) = (send_cq.handle().as_raw(), recv_cq.handle().as_raw());
         let raw = RawQp::new(fabric, T::QP_TYPE, raw_send, raw_recv, srq, geometry);
-        // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody else's.
+        // SAFETY: alive as long as the queues, which come first in `Ours`; new, in its own thread domain, and nobody
+        // else's.
         let mut pair = unsafe { adopt_qp::<T>(raw.raw) }.expect("adopt");
         T::ready(&mut pair, fabric, target(1)).expect("RTS");
         let QueuePair { mut sq, rq, .. } = pair;
@@ -201,8 +203,8 @@ impl<T: Link> Twins<T> {
         self.theirs.raw.parts.sq.wqe_cnt as usize
     }
 
-    /// Posts `list` to both, with one doorbell each, and compares rings, records and registers. `batch`: this crate posts a
-    /// list of one by a batch, too. Says how the registers were rung.
+    /// Posts `list` to both, with one doorbell each, and compares rings, records and registers. `batch`: this crate
+    /// posts a list of one by a batch, too. Says how the registers were rung.
     pub(crate) fn send(&mut self, way: Way, batch: bool, list: &[Wr]) -> Result<Rung, String> {
         let windows = self.windows;
         if let Some([theirs, _]) = windows {
@@ -218,8 +220,8 @@ impl<T: Link> Twins<T> {
             stored
         });
         if let ([wr], false) = (&to_us[..], batch) {
-            // SAFETY: registered memory of the fabric, which outlives the queues, and which nothing looks at meanwhile; so
-            // below.
+            // SAFETY: registered memory of the fabric, which outlives the queues, and which nothing looks at meanwhile;
+            // so below.
             unsafe { T::put(&mut *self.ours.sq, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
         } else {
             let mut batch = self.ours.sq.batch();
@@ -233,10 +235,7 @@ impl<T: Link> Twins<T> {
         let [their_ring, our_ring] = [&self.theirs.raw, &self.ours.raw].map(|raw| ring(&raw.parts.sq));
         for (wr, to_them) in list.iter().zip(&to_them) {
             last = Place { slot: self.pi % self.wqebbs(), ds: units(wr) };
-            let [wqe, ours] = [&their_ring, &our_ring].map(|ring| {
-                let wqe: Vec<u8> = ring.iter().cycle().skip(last.slot * 64).take(last.ds * 16).copied().collect();
-                wqe
-            });
+            let [wqe, ours] = [&their_ring, &our_ring].map(|ring| last.wqe(ring));
             if T::SIGNS {
                 same("signature", is_signed(&wqe), true)?;
                 same("our signature", is_signed(&ours), true)?;
