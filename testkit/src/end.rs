@@ -49,8 +49,8 @@ impl<T: Service> End<T> {
         if let RegisterOptions::SharedWith(_) = shape.register {
             return Err(Error::SharedRegister);
         }
-        // SAFETY: the register is of a page that the device makes for this queue pair, so this is the one value made of it; the
-        // queue's handle keeps the device, which has the page.
+        // SAFETY: the register is of a page that the device makes for this queue pair, so this is the one value made of
+        // it; the queue's handle keeps the device, which has the page.
         unsafe { Self::with_register(device, shape, |qp| ExclusiveRegister::from_parts(register(qp))) }
     }
 }
@@ -140,8 +140,8 @@ impl<T: Service, R: Register> End<T, R> {
     /// As [`Service::put`].
     ///
     /// # Safety
-    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request has
-    /// completed.
+    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
+    /// has completed.
     pub unsafe fn post(&mut self, wr: &Wr) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
         unsafe { T::put(&mut *self.sq, wr) }
@@ -244,8 +244,9 @@ pub(crate) fn send_queue<T: Service, R: Register>(
         pi: SqPi(0),
         shadow: place,
     };
-    // SAFETY: parts of a new queue pair that nobody else posts to; the handle keeps the device, which owns ring and record, and
-    // the shadow. It completes to `cq`, of which the callers say that it has nothing of an earlier one with its number.
+    // SAFETY: parts of a new queue pair that nobody else posts to; the handle keeps the device, which owns ring and
+    // record, and the shadow. It completes to `cq`, of which the callers say that it has nothing of an earlier one with
+    // its number.
     unsafe {
         let mut queue = SendQueue::from_parts(parts, register)?;
         queue.set_blueflame_policy(shape.policy);

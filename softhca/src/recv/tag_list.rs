@@ -123,9 +123,9 @@ impl TagList {
         self.entries.len() != before
     }
 
-    /// The oldest tag that a message with `tag` is for: its place, and its buffer. It is taken out of the list. An entry
-    /// whose tag has bits outside its mask is for no message (rdma-core `libibverbs/man/ibv_post_srq_ops.3`: "TMH.tag &
-    /// entry.mask == entry.tag").
+    /// The oldest tag that a message with `tag` is for: its place, and its buffer. It is taken out of the list. An
+    /// entry whose tag has bits outside its mask is for no message (rdma-core `libibverbs/man/ibv_post_srq_ops.3`:
+    /// "TMH.tag & entry.mask == entry.tag").
     pub(crate) fn take(&mut self, tag: u64) -> Option<(u16, Option<DataSeg>)> {
         let at = self.entries.iter().position(|entry| !entry.held && tag & entry.mask == entry.tag)?;
         let entry = self.entries.remove(at);

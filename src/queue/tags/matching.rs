@@ -192,9 +192,9 @@ where
         Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 })
     }
 
-    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. `tag` has no bits outside
-    /// `mask`. It tells the device of
-    /// all unexpected messages that [`complete`](Self::complete) has reported: compare the tag with these first.
+    /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. `tag` has no bits
+    /// outside `mask`. It tells the device of all unexpected messages that [`complete`](Self::complete) has reported:
+    /// compare the tag with these first.
     ///
     /// # Errors
     /// [`TagError::OutsideMask`], [`TagError::ListFull`], [`TagError::Post`]; nothing is written then.

@@ -68,8 +68,8 @@ impl Endpoint {
     /// The endpoint that a peer told by [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// [`DecodeError`]: another length than [`Self::BYTES`], another version, a number of more than 24 bits, an unknown MTU,
-    /// reserved bytes that are not zero.
+    /// [`DecodeError`]: another length than [`Self::BYTES`], another version, a number of more than 24 bits, an unknown
+    /// MTU, reserved bytes that are not zero.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
         let bytes: [u8; Self::BYTES] = sized(WHAT, bytes)?;
         version(WHAT, bytes[0], Self::VERSION)?;

@@ -239,8 +239,8 @@ impl Buffer {
     ///
     /// # Panics
     /// If the range is empty, or leaves the buffer, as indexing a slice would. If the registration has
-    /// [`Access::RELAXED_ORDERING`]: the flag may arrive before the message ([`memory_polling`](crate::memory_polling) has the
-    /// rule).
+    /// [`Access::RELAXED_ORDERING`]: the flag may arrive before the message ([`memory_polling`](crate::memory_polling)
+    /// has the rule).
     #[must_use]
     pub fn polled(&self, range: Range<usize>) -> PolledMemory<'_> {
         let len = NonZeroUsize::new(range.len()).expect("a range with a byte for the flag");

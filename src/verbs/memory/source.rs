@@ -7,8 +7,8 @@ use core::ptr::NonNull;
 /// # Safety
 /// [`Self::range`] always gives the same range, which is valid for reads and writes from when the value is made until
 /// it is dropped, moved or not. During that time, no other code reads or writes it through a Rust reference, or by
-/// pointer at the same time as a [`Buffer`](super::buffer::Buffer) of it does. The buffers of a second registration of the same
-/// memory count as other code.
+/// pointer at the same time as a [`Buffer`](super::buffer::Buffer) of it does. The buffers of a second registration of
+/// the same memory count as other code.
 pub unsafe trait Memory: Send + 'static {
     /// The first byte and the number of bytes.
     fn range(&mut self) -> (NonNull<u8>, usize);
@@ -33,10 +33,10 @@ impl RawMemory {
     /// Takes charge of `len` bytes at `start`.
     ///
     /// # Safety
-    /// The memory is valid for reads and writes until every [`Buffer`](super::buffer::Buffer) of the registration is dropped.
-    /// Until then, no other code accesses it through a Rust reference, or by pointer at the same time as such a buffer
-    /// does. A caller that registers the same memory twice keeps the two registrations apart. The memory may belong to
-    /// any allocator and is not freed.
+    /// The memory is valid for reads and writes until every [`Buffer`](super::buffer::Buffer) of the registration is
+    /// dropped. Until then, no other code accesses it through a Rust reference, or by pointer at the same time as such
+    /// a buffer does. A caller that registers the same memory twice keeps the two registrations apart. The memory may
+    /// belong to any allocator and is not freed.
     #[must_use]
     pub const unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
         Self { start, len }
