@@ -150,7 +150,12 @@ impl Program {
             pd,
             send_cqn: cqn,
             recv_cqn: cqn,
-            sq: Some(SqContext { buf: addr + SQ as u64, log_size: SQ_LOG, inline_headers: InlineHeaders::None }),
+            sq: Some(SqContext {
+                buf: addr + SQ as u64,
+                log_size: SQ_LOG,
+                inline_headers: InlineHeaders::None,
+                multi_packet: false,
+            }),
             rq: ReceiveSource::None,
             dbr: addr + QP_RECORD as u64,
             uar,

@@ -158,7 +158,7 @@ fn post<T: Service>(input: &Input) {
         SendQueue::<T>::from_parts(parts, register).expect("a send queue")
     };
     sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
-    let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None };
+    let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None, multi_packet: true };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let mut wr = request.wr(T::TRANSPORT, n as u64 + 1);

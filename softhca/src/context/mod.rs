@@ -104,6 +104,8 @@ pub struct SqContext {
     pub log_size: u8,
     /// Raw packets: which of a frame's headers its Ethernet segment must hold.
     pub inline_headers: InlineHeaders,
+    /// Raw packets: a WQE may hold several frames (SQC.allow_multi_pkt_send_wqe).
+    pub multi_packet: bool,
 }
 
 /// Which of a frame's headers a WQE must hold inline, because the device steers by them (SQC.min_wqe_inline_mode; Linux

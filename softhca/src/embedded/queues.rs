@@ -125,7 +125,7 @@ impl EmbeddedDevice {
             pd: self.pd,
             send_cqn: o.send_cqn,
             recv_cqn: o.recv_cqn,
-            sq: Some(SqContext { buf: sq_buf.addr(), log_size, inline_headers: o.inline_headers }),
+            sq: Some(SqContext { buf: sq_buf.addr(), log_size, inline_headers: o.inline_headers, multi_packet: true }),
             rq: source,
             dbr: dbrec.addr(),
             uar: register.uar,

@@ -65,13 +65,7 @@ impl Request {
         let len = wqe.payload.len() + wqe.headers.len() as u64;
         let framing = if let SendOp::Frame(framing) = wqe.op { Some(framing) } else { None };
         let is_frame = framing.is_some();
-        // The longest that goes out.
-        let longest = framing.map_or(0, |framing| match framing.mss {
-            Some(_) if wqe.payload.len() > 1 << LOG_MAX_LARGE => u64::MAX,
-            Some(mss) => wqe.headers.len() as u64 + wqe.payload.len().min(mss.into()),
-            None => len + framing.tag.map_or(0, |tag| tag.len() as u64),
-        });
-        let failure = if is_frame && !FRAME_BYTES.contains(&longest) {
+        let failure = if framing.is_some_and(|framing| !have_lengths_of_frames(&wqe, &framing)) {
             Some(Failure::FRAME_LENGTH)
         } else if is_frame && !qp.may_send_frames() {
             Some(Failure::BAD_WQE)
@@ -238,6 +232,15 @@ impl Request {
         resources: &Resources,
         framing: Framing,
     ) -> Result<Vec<Vec<u8>>, Failure> {
+        if framing.many {
+            let frame = |part: Part| -> Result<Vec<u8>, Failure> {
+                let mut frame = vec![0; part.bytes() as usize];
+                copy_part(&part, qp, resources, 0, &mut frame)?;
+                ethernet::fill_checksums(&mut frame, framing.checksums);
+                Ok(frame)
+            };
+            return self.wqe.payload.split().into_iter().map(frame).collect();
+        }
         let mut frame = self.wqe.headers.clone();
         let headers = frame.len();
         frame.resize(self.len as usize, 0);
@@ -275,12 +278,8 @@ impl Request {
                 for part in parts {
                     let here = part.bytes().saturating_sub(skip).min((out.len() - done) as u64) as usize;
                     let to = &mut out[done..done + here];
-                    match part {
-                        _ if here == 0 => {}
-                        Part::Seg(seg) => {
-                            resources.gather(&qp.context, &[*seg], skip, to).map_err(|_| Failure::SOURCE_PROTECTION)?
-                        }
-                        Part::Inline(bytes) => copy_inline(bytes, skip, to)?,
+                    if here != 0 {
+                        copy_part(part, qp, resources, skip, to)?;
                     }
                     skip = skip.saturating_sub(part.bytes());
                     done += here;
@@ -334,6 +333,26 @@ impl Request {
             _ => return None,
         };
         Some(AtomicEth { addr, rkey, swap_add, compare })
+    }
+}
+
+/// Whether what a WQE sends has lengths that frames can have.
+fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
+    let (headers, payload) = (wqe.headers.len() as u64, wqe.payload.len());
+    let longest = match framing.mss {
+        Some(_) if payload > 1 << LOG_MAX_LARGE => return false,
+        Some(mss) => headers + payload.min(mss.into()),
+        None if framing.many => return wqe.payload.lengths().all(|len| FRAME_BYTES.contains(&len)),
+        None => headers + payload + framing.tag.map_or(0, |tag| tag.len() as u64),
+    };
+    FRAME_BYTES.contains(&longest)
+}
+
+/// Copies a segment's data from `offset` on into `out`.
+fn copy_part(part: &Part, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    match part {
+        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(|_| Failure::SOURCE_PROTECTION),
+        Part::Inline(bytes) => copy_inline(bytes, offset, out),
     }
 }
 

@@ -1,18 +1,19 @@
 //! The meaning of a send WQE's bytes. Everything is checked: a value that a driver cannot have meant is a
 //! [`WqeFault`].
 
+use super::eth_segment::Frames;
 use super::fault::WqeFault;
 use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
 use super::send::{Remote, SendOp, SendWqe};
 use super::{address, control, cross_channel, eth_segment, extended, formats, memcpy, tags, umr};
-use crate::context::{InlineHeaders, Transport};
+use crate::context::{SqContext, Transport};
 use crate::packet::Width;
 
 /// Decodes the bytes of one WQE, whose control segment's index, QPN and DS have been checked. The caller sets `index`
 /// and `wqebbs`.
-pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHeaders) -> Result<SendWqe, WqeFault> {
+pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result<SendWqe, WqeFault> {
     let opcode = wqe[control::OPCODE];
     let shape = SHAPES.iter().find(|s| s.opcode == opcode).ok_or(WqeFault::UnknownOpcode(opcode))?;
     if !shape.transports.contains(&transport) {
@@ -45,7 +46,13 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
     let (mut framing, mut headers) = (None, Vec::new());
     if transport == Transport::RawPacket && shape.tail.is_for_a_peer() {
-        let eth = eth_segment::take(&mut segs, inline_headers, opcode == opcode::TSO)?;
+        let frames = match opcode {
+            opcode::TSO => Frames::Large,
+            opcode::MULTI_PACKET if !sq.multi_packet => return Err(WqeFault::SingleFramesOnly),
+            opcode::MULTI_PACKET => Frames::Many,
+            _ => Frames::One,
+        };
+        let eth = eth_segment::take(&mut segs, sq.inline_headers, frames)?;
         framing = Some(eth.framing);
         headers = eth.headers;
     }
@@ -75,6 +82,9 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
         Tail::Source => segs.payload(true)?,
         Tail::Result | Tail::Dumped => segs.payload(false)?,
     };
+    if opcode == opcode::MULTI_PACKET && payload == Payload::Segs(Vec::new()) {
+        return Err(WqeFault::MissingSegment { segment: "data", needs: wqe.len() + DATA_SEG_BYTES, has: wqe.len() });
+    }
     if is_atomic && payload.len() != u64::from(bytes) {
         return Err(WqeFault::AtomicLength { found: payload.len(), bytes });
     }
@@ -94,7 +104,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, inline_headers: InlineHea
     }
 
     let op = match opcode {
-        opcode::SEND | opcode::TSO => framing.map_or(SendOp::Send(address), SendOp::Frame),
+        opcode::SEND | opcode::TSO | opcode::MULTI_PACKET => framing.map_or(SendOp::Send(address), SendOp::Frame),
         opcode::SEND_IMM => SendOp::SendImm(address),
         opcode::SEND_INVAL => SendOp::SendInval,
         opcode::RDMA_WRITE => SendOp::Write(remote),

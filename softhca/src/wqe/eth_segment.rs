@@ -28,6 +28,17 @@ const L4: u8 = 1 << 7;
 const INSERT_VLAN: u16 = 1 << 15;
 const SERVICE: u16 = 1 << 0;
 
+/// Frames in a WQE's data segments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frames {
+    /// A frame.
+    One,
+    /// A packet to be cut up.
+    Large,
+    /// A frame each.
+    Many,
+}
+
 /// The content of the segment.
 pub(super) struct EthSegment {
     pub(super) framing: Framing,
@@ -36,9 +47,13 @@ pub(super) struct EthSegment {
 
 /// Takes the segment, whose inline headers must be those that `wanted` says or more.
 ///
-/// Software parsing and metadata for flow steering are not things that this device has. `large`: the packet is to be
-/// cut up.
-pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) -> Result<EthSegment, WqeFault> {
+/// Software parsing and metadata for flow steering are not things that this device has.
+///
+/// A WQE of several frames has one segment for all, so it has no place for the headers or the VLAN tag of each. Drivers
+/// use such WQEs only where no headers need be inline (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// `mlx5e_tx_skb_supports_mpwqe`; DPDK `drivers/net/mlx5/mlx5_tx.c`, `mlx5_select_tx_function`, and `mlx5_tx.h`,
+/// `mlx5_tx_able_to_empw`).
+pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, frames: Frames) -> Result<EthSegment, WqeFault> {
     let (start, seg) = segs.take("Ethernet", DATA_SEG_BYTES)?;
     for (field, at, value) in [
         ("Ethernet segment word 0", offset::SOFTWARE_PARSER, be32(seg, offset::SOFTWARE_PARSER)),
@@ -51,16 +66,21 @@ pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) 
     if flags & !(L3 | L4) != 0 {
         return Err(WqeFault::BadChecksumFlags(flags));
     }
-    let mss = match (large, be16(seg, offset::MSS)) {
-        (true, 0) => return Err(WqeFault::NoSegmentSize),
-        (true, mss) => Some(mss),
-        (false, mss) => {
+    let mss = match (frames, be16(seg, offset::MSS)) {
+        (Frames::Large, 0) => return Err(WqeFault::NoSegmentSize),
+        (Frames::Large, mss) => Some(mss),
+        (_, mss) => {
             zero("mss without TSO", start + offset::MSS, mss.into())?;
             None
         }
     };
     let checksums = Checksums { l3: flags & L3 != 0, l4: flags & L4 != 0 };
     let found = be16(seg, offset::INLINE_HDR_SZ);
+    let many = frames == Frames::Many;
+    if many {
+        let field = "inline headers or a VLAN tag of several frames";
+        zero(field, start + offset::INLINE_HDR_SZ, found.into())?;
+    }
     if found & INSERT_VLAN != 0 {
         zero(
             "bits beside the one that inserts a VLAN",
@@ -69,10 +89,10 @@ pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) 
         )?;
         let kind = if found & SERVICE != 0 { SERVICE_VLAN } else { VLAN };
         let ([a, b], [c, d]) = (kind.to_be_bytes(), [seg[offset::INLINE_HDR], seg[offset::INLINE_HDR + 1]]);
-        if wanted != InlineHeaders::None || large {
+        if wanted != InlineHeaders::None || frames == Frames::Large {
             return Err(WqeFault::FewInlineHeaders { found: 0, needed: least_inline(wanted, &[]) as u16 });
         }
-        let framing = Framing { checksums, tag: Some([a, b, c, d]), mss };
+        let framing = Framing { checksums, tag: Some([a, b, c, d]), mss, many };
         return Ok(EthSegment { framing, headers: Vec::new() });
     }
     let len = usize::from(found);
@@ -86,5 +106,5 @@ pub(super) fn take(segs: &mut Segments<'_>, wanted: InlineHeaders, large: bool) 
         // Headers have a few hundred bytes at most.
         return Err(WqeFault::FewInlineHeaders { found, needed: needed as u16 });
     }
-    Ok(EthSegment { framing: Framing { checksums, tag: None, mss }, headers })
+    Ok(EthSegment { framing: Framing { checksums, tag: None, mss, many }, headers })
 }

@@ -57,6 +57,9 @@ pub enum WqeFault {
     /// TSO without a size of segments.
     #[error("TSO with an mss of 0")]
     NoSegmentSize,
+    /// A WQE of several frames on a queue that was made for WQEs of one.
+    #[error("a WQE of several frames; the queue's context lacks allow_multi_pkt_send_wqe")]
+    SingleFramesOnly,
     /// The opcode is not one of this transport's (IBTA vol. 1 table 38).
     #[error("opcode {opcode:#04x} is not permitted on {transport:?}")]
     WrongTransport {

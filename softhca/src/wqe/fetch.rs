@@ -109,7 +109,7 @@ fn checked(
     if signed {
         signature::check_send(&buf[..len])?;
     }
-    decode(&buf[..len], transport, sq.inline_headers).map(|wqe| SendWqe { index, wqebbs, ..wqe })
+    decode(&buf[..len], transport, sq).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
 /// Opcode byte, WQEBBs, and whether only the first error is told, of the WQE at WQEBB `index`, for a WQE that is

@@ -41,6 +41,8 @@ pub const DUMP: u8 = 0x23;
 pub const UMR: u8 = 0x25;
 /// Changes the tags that an SRQ matches messages with.
 pub const TAG_MATCHING: u8 = 0x28;
+/// Ethernet frames, one for each data segment (`MLX5_OPCODE_ENHANCED_MPSW`).
+pub const MULTI_PACKET: u8 = 0x29;
 /// A memory-to-memory operation; by its opcode modifier, a copy.
 pub const MMO: u8 = 0x2f;
 
@@ -122,6 +124,7 @@ pub(super) const SHAPES: &[Shape] = {
         row(NOP,            &[Rc, Uc, Ud, Dc, Xrc, RawPacket, RegUmr], false, None, Ignored),
         row(SEND,           &[Rc, Uc, Ud, Dc, Xrc, RawPacket], false,     None,   Source),
         row(TSO,            &[RawPacket],                      false,     None,   Source),
+        row(MULTI_PACKET,   &[RawPacket],                      false,     None,   Source),
         row(SEND_IMM,       &[Rc, Uc, Ud, Dc, Xrc],            false,     None,   Source),
         row(SEND_INVAL,     &[Rc, Dc, Xrc],                    false,     None,   Source),
         row(RDMA_WRITE,     &[Rc, Uc, Dc, Xrc],                true,      None,   Source),

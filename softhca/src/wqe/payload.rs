@@ -53,6 +53,20 @@ impl Payload {
         }
     }
 
+    /// Bytes of each segment.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = u64> {
+        self.split().into_iter().map(|part| part.bytes())
+    }
+
+    /// The segments, one by one.
+    pub(crate) fn split(&self) -> Vec<Part> {
+        match self {
+            Self::Segs(segs) => segs.iter().map(|&seg| Part::Seg(seg)).collect(),
+            Self::Inline(bytes) => vec![Part::Inline(bytes.clone())],
+            Self::Mixed(parts) => parts.clone(),
+        }
+    }
+
     /// No bytes at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -91,6 +91,8 @@ pub struct Framing {
     pub tag: Option<[u8; 4]>,
     /// It cuts the packet up into frames with so many bytes of payload (TSO).
     pub mss: Option<u16>,
+    /// Each data segment is a frame of its own.
+    pub many: bool,
 }
 
 /// A masked atomic.
@@ -224,7 +226,7 @@ pub enum SendOp {
     Send(Option<UdAddress>),
     /// SEND with immediate data ([`SendWqe::imm`]). The address is there on UD only.
     SendImm(Option<UdAddress>),
-    /// SEND of an Ethernet frame, or of a large packet in many: raw packets.
+    /// SEND of an Ethernet frame, of several, or of a large packet in many: raw packets.
     Frame(Framing),
     /// SEND and invalidate the peer's key ([`SendWqe::imm`]).
     SendInval,

@@ -12,7 +12,7 @@ use crate::packet::{self, Masked, Operation};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
-const SQ: SqContext = SqContext { buf: BASE, log_size: 2, inline_headers: InlineHeaders::None };
+const SQ: SqContext = SqContext { buf: BASE, log_size: 2, inline_headers: InlineHeaders::None, multi_packet: true };
 
 fn put_wqe(memory: &TestMemory, index: u16, wqe: &[u8]) {
     for (i, &byte) in wqe.iter().enumerate() {

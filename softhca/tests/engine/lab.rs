@@ -176,7 +176,8 @@ impl Node {
         let xrc = o.transport == Transport::Xrc;
         let dci = o.transport == Transport::Dc;
         let mut rq = if dci || xrc { ReceiveSource::None } else { ReceiveSource::Own(ring) };
-        let mut sq = Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers: o.inline_headers });
+        let (inline_headers, multi_packet) = (o.inline_headers, o.multi_packet);
+        let mut sq = Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers, multi_packet });
         if o.srq {
             self.srq_dbr = self.alloc(64);
             for i in 0..1u16 << o.rq_log {

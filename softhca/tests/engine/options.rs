@@ -35,6 +35,7 @@ pub(crate) struct Options {
     pub(crate) sink: bool,
     pub(crate) out_of_order: bool,
     pub(crate) inline_headers: InlineHeaders,
+    pub(crate) multi_packet: bool,
     pub(crate) srq_faults: SrqFaults,
     pub(crate) generation: Generation,
     /// What time it was when the devices' clocks were 0, if they know.
@@ -73,6 +74,7 @@ impl Default for Options {
             sink: false,
             out_of_order: false,
             inline_headers: InlineHeaders::None,
+            multi_packet: true,
             srq_faults: SrqFaults::default(),
             generation: Generation::default(),
             real_time: None,

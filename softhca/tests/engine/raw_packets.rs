@@ -110,6 +110,91 @@ fn what_cannot_be_sent_fails_and_stops_the_queue() {
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x01, "shorter than a header");
 }
 
+/// A session: an Ethernet segment, and a frame for each length; every third is inline.
+fn session(lens: &[usize], (at, key): (u64, u32), bytes: &[u8]) -> Wr {
+    lens.iter().enumerate().fold(Wr::new(0x29).eth(0, &[]), |wr, (n, &len)| match n % 3 {
+        2 => wr.inline(&bytes[..len]),
+        _ => wr.sge(at, len as u32, key),
+    })
+}
+
+#[test]
+fn several_frames_go_out_of_one_wqe_and_complete_once() {
+    let mut lab = Lab::new(options());
+    let (at, key) = (lab.a.data, lab.a.key);
+    let whole = [header(), lab.a.fill(0, 2000, 3)].concat();
+    lab.a.memory.write(at, &whole[..2000]);
+    // The ring wraps, in the middle of descriptors and of inline data.
+    for round in 0..50 {
+        let sessions: [&[usize]; 3] = [&[60, 1514, 100, 14, 2000, 60 + round], &[64; 10], &[90]];
+        let requests = sessions.map(|lens| session(lens, (at, key), &whole));
+        let posted = requests.map(|wr| lab.a.post(&wr));
+        lab.run();
+        let sent = frames(&mut lab);
+        assert!(sent.iter().all(|frame| *frame == whole[..frame.len()]), "round {round}");
+        assert_eq!(sent.iter().map(Vec::len).collect::<Vec<_>>(), sessions.concat(), "round {round}");
+        let found: Vec<_> = lab.a.poll_send().iter().map(|c| (c.wqe_counter, c.opcode, c.byte_cnt)).collect();
+        assert_eq!(found, posted.map(|index| (index, REQ, 0)), "round {round}");
+    }
+}
+
+/// DS has six bits: with 63 units, 61 frames by reference. All have the checksums that the one segment asks for.
+#[test]
+fn the_longest_session_has_sixty_one_frames() {
+    let mut lab = Lab::new(Options { sq_log: 6, ..options() });
+    let (at, key) = (lab.a.data, lab.a.key);
+    let ip = [0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3];
+    let plain = [&header()[..12], &[0x08, 0x00], &ip].concat();
+    lab.a.memory.write(at, &plain);
+    for flags in [0, 0xc0] {
+        let wr = (0..61).fold(Wr::new(0x29).eth(flags, &[]), |wr, _| wr.sge(at, plain.len() as u32, key));
+        lab.a.post(&wr);
+        lab.run();
+        let mut expected = plain.clone();
+        if flags != 0 {
+            expected[24..26].copy_from_slice(&[0x26, 0xcc]);
+            expected[40..42].copy_from_slice(&[0xe7, 0xd0]);
+        }
+        assert_eq!((frames(&mut lab), lab.a.poll_send().len()), (vec![expected; 61], 1));
+    }
+}
+
+#[test]
+fn a_session_with_a_fault_sends_nothing() {
+    let key = Lab::new(options()).a.key;
+    let one = || Wr::new(0x29).eth(0, &[]).inline(&[1; 60]);
+    let mut tagged = one();
+    tagged.body[12] = 0x80;
+    let mut cut_up = one();
+    cut_up.body[7] = 100;
+    let cases = [
+        // No frames, headers inline, a tag to be put in, a size of segments.
+        (Options::default(), Wr::new(0x29).eth(0, &[]), 0x02),
+        (Options::default(), Wr::new(0x29).eth(0, &[1; 18]).inline(&[1; 60]), 0x02),
+        (Options::default(), tagged, 0x02),
+        (Options::default(), cut_up, 0x02),
+        // A frame that is too short, or too long, or whose memory has no such key: the last.
+        (Options::default(), one().inline(&[1; 13]), 0x01),
+        (Options::default(), one().sge(BASE, 0, key), 0x01),
+        (Options::default(), one().sge(BASE, 9218, key), 0x01),
+        (Options::default(), one().sge(BASE, 100, key + 1), 0x04),
+        // The queue has no such WQEs, or needs headers inline.
+        (Options { multi_packet: false, ..Options::default() }, one(), 0x02),
+        (Options { inline_headers: InlineHeaders::L2, ..Options::default() }, one(), 0x02),
+    ];
+    for (of, wr, syndrome) in cases {
+        let options = Options { multi_packet: of.multi_packet, inline_headers: of.inline_headers, ..options() };
+        let mut lab = Lab::new(options);
+        lab.a.post(&Wr::send().eth(0, &[1; 18]));
+        lab.a.post(&wr);
+        lab.a.post(&Wr::send().eth(0, &[1; 18]));
+        lab.run();
+        let found: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.syndrome)).collect();
+        assert_eq!(found, [(REQ, 0), (REQ_ERR, syndrome), (REQ_ERR, 0x05)], "{:x?}", wr.body);
+        assert_eq!((lab.a.state(), frames(&mut lab).len()), (QpState::Sqe, 1));
+    }
+}
+
 #[test]
 fn receives_wait_until_they_are_flushed() {
     let mut lab = Lab::new(options());

@@ -90,7 +90,7 @@ pub(crate) struct Cq {
 pub(crate) struct Queue {
     pub(crate) number: u64,
     pub(crate) pages: Vec<u64>,
-    record: u64,
+    pub(crate) record: u64,
     /// WQEBBs, or WQEs, that were posted.
     pub(crate) posted: u16,
     /// First byte of the buffers, of a receive queue.

@@ -33,7 +33,6 @@ fn what_is_no_capability_is_refused() {
     let variants = [
         ("ctx.rlky", 1),
         ("ctx.fre", 1),
-        ("ctx.allow_multi_pkt_send_wqe", 1),
         ("ctx.state", 1),
         ("ctx.reg_umr", 1),
         ("ctx.allow_swp", 1),

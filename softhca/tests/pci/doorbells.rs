@@ -30,7 +30,12 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         pd,
         send_cqn: cqn,
         recv_cqn: cqn,
-        sq: Some(SqContext { buf: OBJECTS + 0x2000, log_size: 4, inline_headers: InlineHeaders::None }),
+        sq: Some(SqContext {
+            buf: OBJECTS + 0x2000,
+            log_size: 4,
+            inline_headers: InlineHeaders::None,
+            multi_packet: false,
+        }),
         rq: ReceiveSource::None,
         dbr: OBJECTS + 0x1040,
         uar,

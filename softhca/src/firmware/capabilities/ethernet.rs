@@ -1,8 +1,14 @@
 //! Features of the device for Ethernet frames (`MLX5_CAP_ETHERNET_OFFLOADS`).
 
 use super::row::{capability_set, inline_mode, is_ethernet, log2};
+use crate::config::DeviceConfig;
+use crate::context::InlineHeaders;
 use crate::ethernet::LOG_MAX_LARGE;
 use crate::nic::MAX_RQT;
+
+fn takes_many_frames(config: &DeviceConfig) -> u64 {
+    (config.inline_headers == InlineHeaders::None).into()
+}
 
 capability_set! {
     /// Offloads.
@@ -15,7 +21,12 @@ capability_set! {
     SELF_LB_EN_MODIFIABLE: 0x8, 1 = |_| 1;
     // Large packets are cut up.
     MAX_LSO_CAP: 0xb, 5 = |_| LOG_MAX_LARGE.into();
+    // WQEs of several frames. They have no headers inline, so a device that needs some has no such WQEs.
+    MULTI_PKT_SEND_WQE: 0x10, 2 = takes_many_frames;
     // The source of the mode that says which headers are needed inline.
     WQE_INLINE_MODE: 0x12, 2 = |c| inline_mode(c) as u64;
     RSS_IND_TBL_CAP: 0x14, 4 = |_| log2(MAX_RQT.into());
+    // Opcode 0x29. The older form (opcode 0x0e, modifier 1) is refused: drivers use it only where this bit is 0 (DPDK
+    // `drivers/net/mlx5/linux/mlx5_os.c`, `mps`).
+    ENHANCED_MULTI_PKT_SEND_WQE: 0x1a, 1 = takes_many_frames;
 }

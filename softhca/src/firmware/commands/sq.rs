@@ -5,7 +5,7 @@ use crate::context::{CrossChannel, InlineHeaders, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{InlineMode, inline_mode};
-use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::SendQueueContext;
 
@@ -102,10 +102,9 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no SQ has here, as the capabilities say.
-const ABSENT: [(Field, &str); 11] = [
+const ABSENT: [(Field, &str); 10] = [
     (sqc::RLKY, "reserved keys"),
     (sqc::FRE, "fast registration WQEs"),
-    (sqc::ALLOW_MULTI_PKT_SEND_WQE, "WQEs of several packets"),
     (sqc::REG_UMR, "UMR WQEs on an SQ"),
     (sqc::ALLOW_SWP, "offsets by the software parser"),
     (sqc::HAIRPIN, "hairpin"),
@@ -128,6 +127,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_created(view.get(sqc::STATE))?;
     let timestamps = timestamp_format(call, view.get(sqc::TS_FORMAT))?;
     let inline_headers = inline_headers(call, view.get(sqc::MIN_WQE_INLINE_MODE))?;
+    let multi_packet = allows_multi_packet(call, view)?;
     let tis = match view.get(sqc::TIS_LST_SZ) {
         0 => None,
         1 => Some(view.get32(sqc::TIS_NUM_0)),
@@ -150,7 +150,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         pd,
         cqn,
         uar,
-        ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers },
+        ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers, multi_packet },
         dbr: place.record,
         uidx: view.get32(sqc::USER_INDEX),
         timestamps,
@@ -182,6 +182,18 @@ fn inline_headers(call: &Call<'_>, mode: u64) -> Result<InlineHeaders, Refusal> 
     let asked =
         asked.ok_or_else(|| Refusal::parameter(format!("min_wqe_inline_mode {mode}; at most 3 (TCP and UDP)")))?;
     Ok(asked.max(config.inline_headers))
+}
+
+/// Whether WQEs of an SQ may hold several frames. The contexts of programs' queues say so (Linux
+/// `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`; DPDK `drivers/net/mlx5/mlx5_devx.c`,
+/// `mlx5_txq_create_devx_sq_resources`). Those of Linux' netdev do not, and have such WQEs all the same (`en/params.c`,
+/// `mlx5e_build_sq_param`; `en_main.c`, `mlx5e_create_sq`). So the field does not bind the driver of the function.
+fn allows_multi_packet(call: &Call<'_>, view: View<'_>) -> Result<bool, Refusal> {
+    let has = call.device.config().inline_headers == InlineHeaders::None;
+    if !has {
+        check_absent(view, &[(sqc::ALLOW_MULTI_PKT_SEND_WQE, "WQEs of several frames")])?;
+    }
+    Ok(has && (view.flag(sqc::ALLOW_MULTI_PKT_SEND_WQE) || call.check_driver().is_ok()))
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {

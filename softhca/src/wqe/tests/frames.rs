@@ -36,7 +36,7 @@ fn a_large_packet_says_how_it_is_cut_up() {
     seg[6..8].copy_from_slice(&1448_u16.to_be_bytes());
     let found = fetch_at(0, &wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket).unwrap();
     let checksums = Checksums { l3: true, l4: true };
-    assert_eq!(found.op, SendOp::Frame(Framing { checksums, tag: None, mss: Some(1448) }));
+    assert_eq!(found.op, SendOp::Frame(Framing { checksums, mss: Some(1448), ..Framing::default() }));
     assert_eq!(found.headers, [7; 54]);
 }
 
@@ -85,5 +85,68 @@ fn ethernet_segments_that_make_no_sense() {
         let found = fetch(&sq, QPN, (Transport::RawPacket, false), 0, 4, &memory);
         assert_eq!(found.is_ok(), ok, "{found:?}");
         assert!(ok || found == Err(WqeFault::FewInlineHeaders { found: len as u16, needed: 18 }));
+    }
+}
+
+/// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_tx_mpwqe_add_dseg`; DPDK
+/// `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_burst_empw_inline`: one Ethernet segment, then a segment for each frame.
+#[test]
+fn several_frames_are_a_segment_each() {
+    let inline = |len: u8| {
+        let mut seg = vec![0x80, 0, 0, len];
+        seg.extend((0..len).map(|i| i ^ 0xff));
+        seg.resize(seg.len().next_multiple_of(16), 0);
+        seg
+    };
+    let part = |len: u8| Part::Inline((0..len).map(|i| i ^ 0xff).collect());
+    let checksums = Checksums { l3: true, l4: true };
+    let op = SendOp::Frame(Framing { checksums, many: true, ..Framing::default() });
+    let segs: [&[u8]; 5] = [&eth(0xc0, &[]), &DATA, &inline(20), &inline(12), &DATA];
+    let found = fetch_at(0, &wqe(0x29, &segs), Transport::RawPacket).unwrap();
+    assert_eq!((found.op, found.opcode, found.wqebbs), (op, 0x29, 2));
+    let parts = vec![Part::Seg(DATA_SEG), part(20), part(12), Part::Seg(DATA_SEG)];
+    assert_eq!((found.headers, found.payload.split()), (vec![], parts.clone()));
+    assert_eq!(found.payload, Payload::Mixed(parts));
+    // One alone, of either kind.
+    for (seg, part) in [(DATA.to_vec(), Part::Seg(DATA_SEG)), (inline(60), part(60))] {
+        let found = fetch_at(0, &wqe(0x29, &[&eth(0xc0, &[]), &seg]), Transport::RawPacket).unwrap();
+        assert_eq!((found.op, found.payload.split()), (op, vec![part]));
+    }
+}
+
+#[test]
+fn several_frames_have_nothing_of_their_own_but_a_segment() {
+    let fault = |eth: &[u8], rest: &[u8]| fault(&wqe(0x29, &[eth, rest]), Transport::RawPacket);
+    let reserved = |seg: &[u8]| match fault(seg, &DATA) {
+        WqeFault::Reserved { at, .. } => at,
+        other => panic!("{other:?}"),
+    };
+    // Headers inline, a tag to be put in, a size of segments.
+    assert_eq!(reserved(&eth(0, &[7; 2])), 28);
+    let with = |at: usize, bytes: [u8; 2]| {
+        let mut seg = eth(0, &[]);
+        seg[at..at + 2].copy_from_slice(&bytes);
+        seg
+    };
+    assert_eq!([reserved(&with(12, [0x80, 0])), reserved(&with(6, [0, 100]))], [28, 22]);
+    assert_eq!(fault(&eth(0x10, &[]), &DATA), WqeFault::BadChecksumFlags(0x10));
+    let missing = WqeFault::MissingSegment { segment: "data", needs: 48, has: 32 };
+    assert_eq!(fault(&eth(0, &[]), &[]), missing);
+    // The older form: opcode 0x0e with modifier 1 (DPDK `MLX5_OPC_MOD_MPW`).
+    let older = modified(0x0e, 1, &[&with(6, [0, 64]), &DATA]);
+    assert_eq!(super::fault(&older, Transport::RawPacket), WqeFault::BadOpmod { opcode: 0x0e, opmod: 1 });
+    assert_eq!(
+        super::fault(&wqe(0x29, &[&DATA]), Transport::Rc),
+        WqeFault::WrongTransport { opcode: 0x29, transport: Transport::Rc }
+    );
+
+    let memory = TestMemory::filled(256, 0);
+    put_wqe(&memory, 0, &wqe(0x29, &[&eth(0, &[]), &DATA]));
+    let of = |sq: &SqContext| fetch(sq, QPN, (Transport::RawPacket, false), 0, 4, &memory).map(drop);
+    assert_eq!(of(&SQ), Ok(()));
+    assert_eq!(of(&SqContext { multi_packet: false, ..SQ }), Err(WqeFault::SingleFramesOnly));
+    for (inline_headers, needed) in [(InlineHeaders::L2, 18), (InlineHeaders::Ip, 18), (InlineHeaders::TcpUdp, 18)] {
+        let fault = WqeFault::FewInlineHeaders { found: 0, needed };
+        assert_eq!(of(&SqContext { inline_headers, ..SQ }), Err(fault));
     }
 }

@@ -271,6 +271,10 @@ pub(crate) mod rx_hash {
     pub(crate) const TOEPLITZ: u8 = 1;
 }
 
+/// `enum mlx5_ib_mpw_caps`: WQEs may hold several frames; they have the enhanced form.
+pub(crate) const MULTI_PACKET_ALLOWED: u32 = 1 << 1;
+pub(crate) const MULTI_PACKET_ENHANCED: u32 = 1 << 2;
+
 /// `MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP`: CQEs of 128 bytes can be compressed.
 pub(crate) const DEVICE_CQE_128B_COMP: u32 = 1 << 0;
 /// `MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT`: what DCTs receive can go into CQEs.

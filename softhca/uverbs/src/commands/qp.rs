@@ -10,7 +10,7 @@ use super::rss::RssQp;
 use super::srq::Srq;
 use super::xrcd::Xrcd;
 use crate::abi::mailbox::creator;
-use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag, qp_resp};
+use crate::abi::mlx5::{CreateQp, CreateQpResp, MULTI_PACKET_ALLOWED, qp_flag, qp_resp};
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
 use crate::context::uars::Register;
 use crate::context::{self, CommandId, Context, Rank, mapping};
@@ -262,6 +262,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 buf: sq_buf,
                 log_size,
                 inline_headers: hca.settings.inline_headers.into(),
+                // As in Linux (`create_raw_packet_qp_sq`).
+                multi_packet: hca.capabilities().frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
             }),
             rq,
             dbr: driver.db_addr,

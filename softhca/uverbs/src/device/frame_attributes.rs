@@ -2,7 +2,7 @@
 //! other figures, this file computes as Linux does (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
 
 use crate::abi::mailbox::{Field, field};
-use crate::abi::mlx5::rx_hash;
+use crate::abi::mlx5::{MULTI_PACKET_ALLOWED, MULTI_PACKET_ENHANCED, rx_hash};
 
 /// Of `cmd_hca_cap`.
 const PORT_TYPE: Field = field(0x1b6, 2);
@@ -18,6 +18,8 @@ const ETHERNET: u64 = 1;
 const CSUM_CAP: Field = field(0x0, 1);
 const VLAN_CAP: Field = field(0x1, 1);
 const MAX_LSO_CAP: Field = field(0xb, 5);
+const MULTI_PKT_SEND_WQE: Field = field(0x10, 2);
+const ENHANCED_MULTI_PKT_SEND_WQE: Field = field(0x1a, 1);
 /// Of `flow_table_nic_cap`: of tables for frames that are received.
 const FT_SUPPORT: Field = field(0x200, 1);
 const LOG_MAX_FT_SIZE: Field = field(0x222, 6);
@@ -51,6 +53,8 @@ pub(crate) struct FrameAttributes {
     pub(crate) tso_caps: [u32; 2],
     /// `struct mlx5_ib_rss_caps`: fields, and function.
     pub(crate) hash_caps: [u64; 2],
+    /// `enum mlx5_ib_mpw_caps`: which WQEs of several frames there are.
+    pub(crate) multi_packet_wqes: u32,
     /// `struct ib_uverbs_rss_caps`: kinds of QPs, tables, and entries of one.
     pub(crate) rss_caps: [u32; 4],
     pub(crate) max_wq_type_rq: u32,
@@ -83,6 +87,11 @@ impl FrameAttributes {
                 found.tso_caps = [1 << max_tso, RAW_PACKET];
             }
             found.hash_caps = [HASHED, rx_hash::TOEPLITZ.into()];
+            for (field, flag) in
+                [(MULTI_PKT_SEND_WQE, MULTI_PACKET_ALLOWED), (ENHANCED_MULTI_PKT_SEND_WQE, MULTI_PACKET_ENHANCED)]
+            {
+                found.multi_packet_wqes |= if field.get(offloads) != 0 { flag } else { 0 };
+            }
         }
         if PORT_TYPE.get(general) == ETHERNET {
             found.rss_caps = [RAW_PACKET, log(LOG_MAX_RQT), log(LOG_MAX_RQT_SIZE), 0];
@@ -118,7 +127,10 @@ mod tests {
             .map(general)
         );
         let offload = |name: &str| known(&format!("per_protocol_networking_offload_caps.{name}"));
-        assert_eq!([CSUM_CAP, VLAN_CAP, MAX_LSO_CAP], ["csum_cap", "vlan_cap", "max_lso_cap"].map(offload));
+        assert_eq!(
+            [CSUM_CAP, VLAN_CAP, MAX_LSO_CAP, MULTI_PKT_SEND_WQE, ENHANCED_MULTI_PKT_SEND_WQE],
+            ["csum_cap", "vlan_cap", "max_lso_cap", "multi_pkt_send_wqe", "enhanced_multi_pkt_send_wqe"].map(offload)
+        );
         let table = |name: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_receive.{name}"));
         assert_eq!([FT_SUPPORT, LOG_MAX_FT_SIZE], ["ft_support", "log_max_ft_size"].map(table));
     }
@@ -145,6 +157,13 @@ mod tests {
         assert_eq!((found.cap_flags, found.raw_packet_caps), (0x2400_0000, 5));
         assert_eq!((found.tso_caps, found.hash_caps), ([262_144, 256], [0x8000_00ff, 1]));
         assert_eq!((found.rss_caps, found.max_wq_type_rq), ([256, 65536, 2048, 0], 8192));
+        // `MLX5_IB_ALLOW_MPW`, `MLX5_IB_SUPPORT_EMPW`.
+        assert_eq!(found.multi_packet_wqes, 0);
+        for (allowed, enhanced, flags) in [(1, 0, 2), (0, 1, 4), (1, 1, 6)] {
+            MULTI_PKT_SEND_WQE.set(&mut offloads, allowed);
+            ENHANCED_MULTI_PKT_SEND_WQE.set(&mut offloads, enhanced);
+            assert_eq!(FrameAttributes::of(&general, Some(&offloads), None).multi_packet_wqes, flags);
+        }
         // An InfiniBand device has none of it.
         PORT_TYPE.set(&mut general, 0);
         assert_eq!(FrameAttributes::of(&general, None, None).rss_caps, [0; 4]);

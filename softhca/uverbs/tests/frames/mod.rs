@@ -25,6 +25,22 @@ fn flows_and_hashes_say_who_receives() {
     assert!(!output.contains("not so"), "{output}");
 }
 
+#[test]
+fn one_wqe_sends_several_frames() {
+    let (_directory, program) = compiled("multi_packet");
+    for mode in [&[][..], STRICT, &["--static-uars"]] {
+        // What the device says of bad WQEs is no fault of the program.
+        let options = [&ETHERNET, mode, &["--log", "error"]].concat();
+        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
+    }
+    for headers in ["l2", "ip"] {
+        let options = [&ETHERNET[..], &["--inline-headers", headers]].concat();
+        // The one complaint is that of the WQE.
+        let (code, output) = launch(&options, &[&program, "headers"], PATIENCE);
+        assert!(code == Some(0) && !output.contains("not so"), "{headers}: {code:?}\n{output}");
+    }
+}
+
 /// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it
 /// receives.
 #[test]

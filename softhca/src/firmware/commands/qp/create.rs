@@ -192,7 +192,12 @@ fn queues(
         NO_RQ => ReceiveSource::None,
         other => return Err(Refusal::parameter(format!("rq_type {other}: 0 (own), 1 (shared) or 3 (none)"))),
     };
-    let ring = SqContext { buf: at + rq_bytes, log_size: log_sq_size as u8, inline_headers: InlineHeaders::None };
+    let ring = SqContext {
+        buf: at + rq_bytes,
+        log_size: log_sq_size as u8,
+        inline_headers: InlineHeaders::None,
+        multi_packet: false,
+    };
     Ok(((sq_bytes != 0).then_some(ring), rq))
 }
 
