@@ -64,6 +64,17 @@ pub(crate) struct Source {
     pub pkey_index: u16,
 }
 
+/// Strides of a WQE that takes several frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TakenStrides {
+    /// Running number of the WQE (`wqe_id`).
+    pub wqe: u16,
+    /// Index of the first one in the WQE.
+    pub first: u16,
+    /// How many. The CQE has 14 bits for it.
+    pub count: u16,
+}
+
 /// The description of an Ethernet frame in its CQE, besides its size (`struct mlx5_cqe64`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrameInfo {
@@ -197,12 +208,23 @@ pub(crate) enum Completion {
         rqn: u32,
         /// User index of the RQ's context.
         uidx: u32,
-        /// As for [`Self::Receive`].
+        /// As for [`Self::Receive`]; in its place, a CQE of a striding queue has the first stride's index.
         wqe_counter: u16,
         /// Bytes of the frame.
         byte_cnt: u32,
+        /// The strides that it is in, if the queue is a striding one.
+        strides: Option<TakenStrides>,
         /// The other fields.
         info: FrameInfo,
+    },
+    /// Strides that stay without a frame, because the next one is too long for them.
+    Filler {
+        /// RQ.
+        rqn: u32,
+        /// User index of the RQ's context.
+        uidx: u32,
+        /// The strides.
+        strides: TakenStrides,
     },
     /// Something happened to the tags of an SRQ.
     Tag {
@@ -232,8 +254,10 @@ pub(crate) enum Completion {
         requester: bool,
         /// Opcode byte of the send WQE; 0 for a receive WQE.
         opcode: u8,
-        /// As for the successful completion.
+        /// As for the successful completion. A CQE of a striding queue has the WQE's number here as well.
         wqe_counter: u16,
+        /// The strides that no frame is in any more, if the queue is a striding one.
+        strides: Option<TakenStrides>,
         /// The kind of error.
         syndrome: Syndrome,
         /// Finer reason; free for the vendor to choose.
@@ -251,9 +275,18 @@ impl Completion {
             | Self::Tag { qpn, .. }
             | Self::Error { qpn, .. }
             | Self::Signature { qpn, .. } => qpn,
-            Self::Frame { rqn, .. } => rqn,
+            Self::Frame { rqn, .. } | Self::Filler { rqn, .. } => rqn,
         }
     }
+
+    /// How far the WQE counter of the next completion of the same queue is from this one's.
+    pub(super) fn span(&self) -> u16 {
+        match self {
+            Self::Filler { strides, .. } | Self::Frame { strides: Some(strides), .. } => strides.count,
+            _ => 1,
+        }
+    }
+
     /// QPN, or the value in its place; user index, WQE counter.
     pub(super) fn origin(&self) -> (u32, u32, u16) {
         match *self {
@@ -263,14 +296,17 @@ impl Completion {
             | Self::Error { qpn, uidx, wqe_counter, .. } => (qpn, uidx, wqe_counter),
             Self::Signature { qpn, .. } => (qpn, 0, 0),
             // In the place of a QPN, frames have their tag.
-            Self::Frame { uidx, wqe_counter, info, .. } => (info.flow_tag, uidx, wqe_counter),
+            Self::Frame { uidx, wqe_counter, strides, info, .. } => {
+                (info.flow_tag, uidx, strides.map_or(wqe_counter, |strides| strides.first))
+            }
+            Self::Filler { uidx, strides, .. } => (0, uidx, strides.first),
         }
     }
 
     /// Wakes a CQ armed for solicited completions only: errors count as solicited (IBTA vol. 1, 11.4.2.2).
     pub(crate) fn is_solicited(&self) -> bool {
         match self {
-            Self::Request { .. } | Self::Frame { .. } => false,
+            Self::Request { .. } | Self::Frame { .. } | Self::Filler { .. } => false,
             Self::Tag { report, .. } => report.message.as_ref().is_some_and(|message| message.solicited),
             Self::Receive { solicited, .. } => *solicited,
             Self::Error { .. } | Self::Signature { .. } => true,

@@ -2,17 +2,20 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, TagReport};
+use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, TagReport, TakenStrides};
 
 /// Bytes of the part of a CQE that is not scattered data.
 pub(crate) const CQE64_BYTES: usize = 64;
 
 /// Offsets in bytes into the 64-byte CQE (the second half of a 128-byte one). All fields are big endian.
 mod offset {
+    pub(super) const WQE_ID: usize = 2;
     pub(super) const RSS_HASH_RESULT: usize = 12;
     pub(super) const RSS_HASH_TYPE: usize = 16;
     pub(super) const ML_PATH: usize = 17;
     pub(super) const CHECK_SUM: usize = 20;
+    /// Of an error CQE.
+    pub(super) const STRIDE_INDEX: usize = 20;
     pub(super) const SLID: usize = 22;
     pub(super) const FLAGS_RQPN: usize = 24;
     pub(super) const HDS_IP_EXT: usize = 28;
@@ -59,6 +62,12 @@ const INLINE_64: u8 = 2 << 2;
 /// Bits 29:28 of `flags_rqpn`: the packet had a GRH.
 const FLAG_GRH: u32 = 1 << 28;
 
+/// `byte_cnt` of a striding queue: no frame in bit 31, strides in bits 29:16, bytes below (Linux
+/// `include/linux/mlx5/device.h`, `struct mpwrq_cqe_bc`, with 15 bits of strides; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MPRQ_*`, and NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`, with 14).
+const FILLER: u32 = 1 << 31;
+const MAX_STRIDES: u16 = 0x3fff;
+
 /// Most bytes of scatter-to-CQE data that a CQE of `cqe_bytes` can hold.
 #[must_use]
 pub(crate) fn inline_capacity(cqe_bytes: u32) -> usize {
@@ -77,6 +86,8 @@ fn put32(cqe: &mut [u8; CQE64_BYTES], at: usize, value: u32) {
 pub(crate) struct Encoded {
     bytes: [u8; 128],
     len: usize,
+    /// How far the WQE counter of the next CQE of the same queue is from this one's.
+    span: u16,
 }
 
 impl Encoded {
@@ -106,9 +117,16 @@ impl Encoded {
                 data = inline.as_deref().unwrap_or_default();
                 receive_opcode(*kind) << 4 | if *solicited { SOLICITED } else { 0 }
             }
-            Completion::Frame { byte_cnt, info, .. } => {
+            Completion::Frame { byte_cnt, strides, info, .. } => {
                 put32(&mut tail, offset::BYTE_CNT, *byte_cnt);
                 put_frame(&mut tail, info);
+                if let Some(strides) = strides {
+                    put_strides(&mut tail, strides, *byte_cnt);
+                }
+                opcode::RESP_SEND << 4
+            }
+            Completion::Filler { strides, .. } => {
+                put_strides(&mut tail, strides, FILLER);
                 opcode::RESP_SEND << 4
             }
             Completion::Tag { report, .. } => {
@@ -127,8 +145,12 @@ impl Encoded {
                 put_signature_error(&mut tail, error);
                 opcode::SIG_ERR << 4
             }
-            Completion::Error { requester, opcode, syndrome, vendor_syndrome, .. } => {
+            Completion::Error { requester, opcode, syndrome, vendor_syndrome, strides, .. } => {
                 sender_opcode = *opcode;
+                if let Some(strides) = strides {
+                    put_strides(&mut tail, strides, 0);
+                    put16(&mut tail, offset::STRIDE_INDEX, strides.first);
+                }
                 // An error CQE has the syndromes where others have the timestamp's low half.
                 tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].fill(0);
                 tail[offset::VENDOR_SYNDROME] = *vendor_syndrome;
@@ -157,7 +179,7 @@ impl Encoded {
         }
         tail[offset::OP_OWN] = op_own | u8::from(owner);
         bytes[len - CQE64_BYTES..len].copy_from_slice(&tail);
-        Self { bytes, len }
+        Self { bytes, len, span: c.span() }
     }
 
     /// The CQE that tells the driver to continue in another ring.
@@ -167,7 +189,12 @@ impl Encoded {
         let tail = &mut bytes[len - CQE64_BYTES..len];
         tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].copy_from_slice(&stamp.to_be_bytes());
         tail[offset::OP_OWN] = opcode::RESIZE_CQ << 4 | u8::from(owner);
-        Self { bytes, len }
+        Self { bytes, len, span: 0 }
+    }
+
+    /// How far the WQE counter of the next CQE of the same queue is from this one's.
+    pub(super) fn span(&self) -> u16 {
+        self.span
     }
 
     /// The 64 bytes that carry the fields.
@@ -207,6 +234,12 @@ fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
     tail[offset::HDS_IP_EXT] = info.layers_ok;
     tail[offset::L4_L3_HDR_TYPE] = info.headers;
     put16(tail, offset::VLAN_INFO, info.vlan);
+}
+
+/// The strides of a WQE, and the low half or the highest bit of `byte_cnt`.
+fn put_strides(tail: &mut [u8; CQE64_BYTES], strides: &TakenStrides, byte_cnt: u32) {
+    put16(tail, offset::WQE_ID, strides.wqe);
+    put32(tail, offset::BYTE_CNT, byte_cnt | u32::from(strides.count.min(MAX_STRIDES)) << 16);
 }
 
 /// `struct mlx5_sigerr_cqe` (rdma-core `providers/mlx5/cq.c`); the QPN is where Linux has it
@@ -350,7 +383,8 @@ mod tests {
             vlan: 0xa005,
             flow_tag: 0x00c1_c2c3,
         };
-        let c = Completion::Frame { rqn: 5, uidx: 0x0045_6789, wqe_counter: 0xbeef, byte_cnt: 0x1122, info };
+        let (rqn, uidx, wqe_counter, byte_cnt) = (5, 0x0045_6789, 0xbeef, 0x1122);
+        let c = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt, strides: None, info };
         let expected = cqe(&[
             (12, &[0x55, 0x66, 0x77, 0x88, 0x44]),
             (20, &[0x99, 0xaa]),
@@ -362,6 +396,23 @@ mod tests {
             (60, &[0xbe, 0xef, 0x00, 0x21]),
         ]);
         assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
+        // In a striding queue: `wqe_id`, the number of strides, and the first one's index.
+        let strides = TakenStrides { wqe: 0x0a0b, first: 0x1c1d, count: 0x123 };
+        let c = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt, strides: Some(strides), info };
+        let mut strided = expected;
+        strided[2..4].copy_from_slice(&[0x0a, 0x0b]);
+        strided[44..48].copy_from_slice(&[0x01, 0x23, 0x11, 0x22]);
+        strided[60..62].copy_from_slice(&[0x1c, 0x1d]);
+        assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), strided);
+        let filler = cqe(&[
+            (2, &[0x0a, 0x0b]),
+            (32, &[0x00, 0x45, 0x67, 0x89]),
+            (44, &[0x81, 0x23, 0, 0]),
+            (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (60, &[0x1c, 0x1d, 0x00, 0x21]),
+        ]);
+        let c = Completion::Filler { rqn, uidx, strides };
+        assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), filler);
     }
 
     #[test]
@@ -403,6 +454,7 @@ mod tests {
                 requester,
                 opcode: 0x08,
                 wqe_counter: 0xbeef,
+                strides: None,
                 syndrome: Syndrome::RemoteAccess,
                 vendor_syndrome: 0x88,
             };
@@ -415,6 +467,31 @@ mod tests {
             assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
             assert!(c.is_solicited());
         }
+    }
+
+    /// DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_error_cqe`.
+    #[test]
+    fn errors_of_strides() {
+        let c = Completion::Error {
+            qpn: 5,
+            uidx: 6,
+            requester: false,
+            opcode: 0,
+            wqe_counter: 0x0a0b,
+            strides: Some(TakenStrides { wqe: 0x0a0b, first: 0x1c1d, count: 0xffff }),
+            syndrome: Syndrome::WrFlush,
+            vendor_syndrome: 0,
+        };
+        let expected = cqe(&[
+            (2, &[0x0a, 0x0b]),
+            (20, &[0x1c, 0x1d]),
+            (32, &[0, 0, 0, 6]),
+            (44, &[0x3f, 0xff, 0, 0]),
+            (54, &[0, 5]),
+            (56, &[0, 0, 0, 5]),
+            (60, &[0x0a, 0x0b, 0, 0xe0]),
+        ]);
+        assert_eq!(Encoded::new(&c, 64, false, NOW).as_bytes(), expected);
     }
 
     #[test]

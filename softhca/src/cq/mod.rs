@@ -9,6 +9,7 @@ mod queue;
 
 pub(crate) use completion::{
     Completion, FrameInfo, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
+    TakenStrides,
 };
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;

@@ -58,7 +58,20 @@ pub(super) struct Session {
     /// One of them counts as solicited.
     pub(super) is_solicited: bool,
     /// The latest completion, if the next one can be packed with it.
-    latest: Option<Fields>,
+    latest: Option<Latest>,
+}
+
+/// A completion, and the WQE counter that the next one of the same queue has.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    fields: Fields,
+    next_counter: u16,
+}
+
+impl Latest {
+    fn new(cqe: &Encoded) -> Self {
+        Self { fields: *cqe.fields(), next_counter: counter(cqe.fields()).wrapping_add(cqe.span()) }
+    }
 }
 
 impl Session {
@@ -81,12 +94,13 @@ impl Session {
     pub(super) fn add(&mut self, next: &Encoded, is_solicited: bool) {
         self.waiting.push(*next.fields());
         self.is_solicited |= is_solicited;
-        self.latest = Some(*next.fields());
+        self.latest = Some(Latest::new(next));
     }
 
     /// Notes a completion that was written by itself, and whether the next ones can be packed with it.
-    pub(super) fn written(&mut self, packing: CqPacking, fields: &Fields) {
-        self.latest = (packing.enhanced && may_be_packed(packing.format, fields)).then_some(*fields);
+    pub(super) fn written(&mut self, packing: CqPacking, cqe: &Encoded) {
+        let may_follow = packing.enhanced && may_be_packed(packing.format, cqe.fields());
+        self.latest = may_follow.then(|| Latest::new(cqe));
     }
 
     /// The CQEs to write for the waiting completions, in this order. They wait no longer.
@@ -168,9 +182,17 @@ fn may_be_packed(format: MiniFormat, cqe: &Fields) -> bool {
     is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
 }
 
+fn counter(cqe: &Fields) -> u16 {
+    u16::from_be_bytes([cqe[at::COUNTER.start], cqe[at::COUNTER.start + 1]])
+}
+
 /// Whether the two can be of one session: what mini-CQEs do not tell is the same, but for what each packet has of its
 /// own.
-fn is_like(format: MiniFormat, before: &Fields, next: &Fields) -> bool {
+///
+/// So a session of a striding queue is of one WQE, as drivers expect it: the WQE's number is in the title alone (DPDK
+/// `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`; Linux `en_rx.c`, `mlx5e_handle_rx_cqe_mpwrq`). Without an index
+/// in each mini-CQE, drivers add up the strides (Linux `en_rx.c`, `mlx5e_decompress_cqe`).
+fn is_like(format: MiniFormat, before: &Latest, next: &Fields) -> bool {
     let common = |cqe: &Fields| {
         let mut common = *cqe;
         for own in [at::BYTE_CNT, at::TIMESTAMP, at::COUNTER, at::HASH, at::SUM] {
@@ -191,9 +213,8 @@ fn is_like(format: MiniFormat, before: &Fields, next: &Fields) -> bool {
         }
         common
     };
-    let counter = |cqe: &Fields| u16::from_be_bytes([cqe[at::COUNTER.start], cqe[at::COUNTER.start + 1]]);
-    let follows = counter(next) == counter(before).wrapping_add(1);
+    let follows = counter(next) == before.next_counter;
     may_be_packed(format, next)
-        && common(before) == common(next)
+        && common(&before.fields) == common(next)
         && (follows || is_request(next) || has_counter(format))
 }

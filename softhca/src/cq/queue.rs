@@ -231,7 +231,7 @@ impl Cq {
         {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
-        self.session.written(packing, cqe.fields());
+        self.session.written(packing, &cqe);
         self.go_on(1);
         event.or(self.written(cqn, c.is_solicited(), now))
     }

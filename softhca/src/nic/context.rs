@@ -1,5 +1,6 @@
 //! Contexts of the objects: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
 
+use super::strides::Strides;
 use crate::context::{CrossChannel, RqContext, SqContext, TimestampFormat};
 
 /// Send queue.
@@ -31,6 +32,8 @@ pub(crate) struct ReceiveQueueContext {
     pub(crate) pd: u32,
     pub(crate) cqn: u32,
     pub(crate) ring: RqContext,
+    /// A WQE takes several frames, each in strides of its own.
+    pub(crate) strides: Option<Strides>,
     /// Host address of the doorbell record, of which the first word is the queue's.
     pub(crate) dbr: u64,
     /// User index, 24 bits.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  wire ───> port.rs ── steering: rules ──> TIR ── hash.rs, RQT ──> receive_queue.rs ──> CQE
-//!    ^          └─ loopback ─┐
+//!    ^          └─ loopback ─┐                                          └─ strides.rs
 //!    └───────── steering <───┴── frames of send queues and raw packet QPs
 //! ```
 //!
@@ -19,6 +19,7 @@ mod objects;
 mod physical;
 mod port;
 mod receive_queue;
+mod strides;
 
 pub(crate) use context::{
     Dispatch, HashContext, HashFunction, HashSelect, ReceiveQueueContext, RqtContext, SendQueueContext, TirContext,
@@ -28,3 +29,4 @@ pub(crate) use counters::{PortCounters, Traffic};
 pub(crate) use filter::{AddressFilter, LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS};
 pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};
 pub(crate) use physical::{Passed, PhysicalCounters};
+pub(crate) use strides::{LOG_MIN_WQE_BYTES, LOG_STRIDE_BYTES, Strides, has_extended_range, log_counts};

@@ -1,14 +1,16 @@
-//! A receive queue of Ethernet frames: one WQE for each frame.
+//! A receive queue of Ethernet frames: one WQE for each frame, or one for several, each in strides of its own.
 
 use super::context::ReceiveQueueContext;
 use super::hash::Hash;
+use super::strides::{Fit, Progress, Strides};
 use crate::context::QueueState;
-use crate::cq::{Completion, FrameInfo};
+use crate::cq::{Completion, FrameInfo, TakenStrides};
 use crate::ethernet::{Headers, L4};
 use crate::event::Event;
 use crate::qp::Failure;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
+use crate::wqe::DataSeg;
 
 /// WQEs flushed in one step at most.
 const FLUSHES_PER_STEP: usize = 64;
@@ -45,15 +47,40 @@ const TCP_FLAG_ACK: u16 = 1 << 4;
 pub(crate) struct ReceiveQueue {
     context: ReceiveQueueContext,
     ring: Rq,
+    /// The WQE that frames go to, if it has strides. The ring still has it as the next one.
+    open: Option<Open>,
     state: QueueState,
     /// TIRs and RQTs that name it.
     pub(super) users: u32,
 }
 
+/// A WQE with strides, some of which may be used.
+#[derive(Debug)]
+struct Open {
+    segs: Vec<DataSeg>,
+    progress: Progress,
+}
+
+/// Where a frame goes.
+struct Place {
+    segs: Vec<DataSeg>,
+    /// Offset in the buffers, and bytes before the frame.
+    offset: u64,
+    padding: &'static [u8],
+    /// Running number of the WQE.
+    wqe: u16,
+    strides: Option<TakenStrides>,
+}
+
+fn ring(context: &ReceiveQueueContext) -> Rq {
+    let make = if context.strides.is_some() { Rq::of_strides } else { Rq::of_frames };
+    make(context.ring, context.dbr)
+}
+
 impl ReceiveQueue {
     /// A queue in the reset state.
     pub(super) fn new(context: ReceiveQueueContext) -> Self {
-        Self { ring: Rq::of_frames(context.ring, context.dbr), context, state: QueueState::Reset, users: 0 }
+        Self { ring: ring(&context), context, open: None, state: QueueState::Reset, users: 0 }
     }
 
     /// Its context, with all later changes.
@@ -79,7 +106,7 @@ impl ReceiveQueue {
     /// Moves it to a state that it can go to.
     pub(super) fn set_state(&mut self, to: QueueState) {
         if to == QueueState::Reset {
-            self.ring = Rq::of_frames(self.context.ring, self.context.dbr);
+            (self.ring, self.open) = (ring(&self.context), None);
         }
         self.state = to;
     }
@@ -96,10 +123,6 @@ impl ReceiveQueue {
         if self.state != QueueState::Ready {
             return;
         }
-        let Some(wqe) = self.take(rqn, resources) else { return };
-        let Ok(segs) = &wqe.segs else {
-            return self.fail(rqn, resources, wqe.counter, Failure::BAD_RECEIVE_WQE);
-        };
         let mut info = FrameInfo { rss_hash: hash.value, rss_hash_type: hash.kind, flow_tag, ..describe(headers) };
         let tag = headers.tags[0].filter(|tag| self.context.strips_vlan && tag.ether_type == CUSTOMER_VLAN);
         let mut bytes = std::borrow::Cow::Borrowed(frame);
@@ -108,20 +131,106 @@ impl ReceiveQueue {
             info.vlan = tag.control;
             info.headers |= header::VLAN;
         }
-        let room: u64 = segs.iter().map(|seg| u64::from(seg.len)).sum();
-        if bytes.len() as u64 > room {
-            // The queue goes on: only this frame was too long.
-            return self.complete_in_error(rqn, resources, wqe.counter, Failure::RECEIVE_LENGTH);
-        }
-        let scattered = resources.scatter(self.context.pd, segs, 0, &bytes);
+        let place = match self.context.strides {
+            None => self.place(rqn, resources, bytes.len()),
+            Some(strides) => self.place_in_strides(rqn, resources, strides, bytes.len()),
+        };
+        let Some(place) = place else { return };
+        let (pd, frame_at) = (self.context.pd, place.offset + place.padding.len() as u64);
+        let scattered = resources.scatter(pd, &place.segs, place.offset, place.padding);
+        let scattered = scattered.and_then(|()| resources.scatter(pd, &place.segs, frame_at, &bytes));
         resources.report_signature_errors(self.context.cqn, rqn);
         if let Err(fault) = scattered {
-            log::warn!("RQ {rqn:#x}: receive WQE {:#x}: {fault}", wqe.counter);
-            return self.fail(rqn, resources, wqe.counter, Failure::RECEIVE_PROTECTION);
+            log::warn!("RQ {rqn:#x}: receive WQE {:#x}: {fault}", place.wqe);
+            return self.fail(rqn, resources, (place.wqe, place.strides), Failure::RECEIVE_PROTECTION);
         }
-        let (uidx, wqe_counter) = (self.context.uidx, wqe.counter);
-        let completion = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt: bytes.len() as u32, info };
+        let (uidx, wqe_counter, strides) = (self.context.uidx, place.wqe, place.strides);
+        let completion = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt: bytes.len() as u32, strides, info };
         resources.complete(self.context.cqn, self.context.timestamps, &completion);
+    }
+
+    /// A WQE for a frame of `len` bytes alone. Without one, the frame is lost.
+    fn place(&mut self, rqn: u32, resources: &mut Resources, len: usize) -> Option<Place> {
+        let RecvWqe { counter: wqe, segs } = self.next(rqn, resources)?;
+        self.ring.advance();
+        let Ok(segs) = segs else {
+            self.fail(rqn, resources, (wqe, None), Failure::BAD_RECEIVE_WQE);
+            return None;
+        };
+        let room: u64 = segs.iter().map(|seg| u64::from(seg.len)).sum();
+        if len as u64 > room {
+            // The queue goes on: only this frame was too long.
+            self.complete_in_error(rqn, resources, (wqe, None), Failure::RECEIVE_LENGTH);
+            return None;
+        }
+        Some(Place { segs, offset: 0, padding: &[], wqe, strides: None })
+    }
+
+    /// Strides for a frame of `len` bytes: of the WQE in use, or of the next one if that has too few. Without any, the
+    /// frame is lost.
+    ///
+    /// The host gets a WQE back when all of its strides are used. If it posts the WQE again before, the ring has more
+    /// WQEs than places.
+    fn place_in_strides(&mut self, rqn: u32, resources: &mut Resources, strides: Strides, len: usize) -> Option<Place> {
+        loop {
+            let mut open = match self.open.take() {
+                Some(open) => open,
+                None => self.open(rqn, resources, strides)?,
+            };
+            if let Err(fault) = self.ring.is_posted(&*resources.memory) {
+                log::warn!("RQ {rqn:#x}: {fault}");
+                self.strand(rqn, resources);
+                return None;
+            }
+            let wqe = open.progress.left().wqe;
+            match open.progress.place(len) {
+                Fit::Here(taken) => {
+                    let place = Place {
+                        segs: open.segs.clone(),
+                        offset: strides.offset(taken.first.into()),
+                        padding: strides.padding(),
+                        wqe,
+                        strides: Some(taken),
+                    };
+                    if open.progress.is_over() {
+                        self.ring.advance();
+                    } else {
+                        self.open = Some(open);
+                    }
+                    return Some(place);
+                }
+                Fit::Next(strides) => {
+                    self.ring.advance();
+                    let filler = Completion::Filler { rqn, uidx: self.context.uidx, strides };
+                    resources.complete(self.context.cqn, self.context.timestamps, &filler);
+                }
+                Fit::Nowhere => {
+                    // As with a WQE for one frame: the WQE is used up, and the queue goes on.
+                    self.ring.advance();
+                    let left = open.progress.left();
+                    self.complete_in_error(rqn, resources, (wqe, Some(left)), Failure::RECEIVE_LENGTH);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Begins with the next WQE.
+    fn open(&mut self, rqn: u32, resources: &mut Resources, strides: Strides) -> Option<Open> {
+        let RecvWqe { counter: wqe, segs } = self.next(rqn, resources)?;
+        let progress = Progress::new(wqe, strides);
+        let room = |segs: &[DataSeg]| segs.iter().map(|seg| u64::from(seg.len)).sum::<u64>();
+        // Drivers give a buffer of all strides (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rxq_initialize`;
+        // NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`, `devx_build_wqe`). A smaller one is in no public source.
+        match segs {
+            Ok(segs) if room(&segs) >= strides.wqe_bytes() => Some(Open { segs, progress }),
+            other => {
+                log::warn!("RQ {rqn:#x}: receive WQE {wqe:#x} is not one of {} bytes: {other:?}", strides.wqe_bytes());
+                self.ring.advance();
+                self.fail(rqn, resources, (wqe, Some(progress.left())), Failure::BAD_RECEIVE_WQE);
+                None
+            }
+        }
     }
 
     /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
@@ -132,7 +241,10 @@ impl ReceiveQueue {
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
             let Ok(Some(wqe)) = self.ring.take(&*resources.memory) else { break };
-            self.complete_in_error(rqn, resources, wqe.counter, Failure::RECEIVE_FLUSH);
+            let left = self.open.take().map(|open| open.progress);
+            let left = left.or(self.context.strides.map(|strides| Progress::new(wqe.counter, strides)));
+            let left = left.map(|progress| progress.left());
+            self.complete_in_error(rqn, resources, (wqe.counter, left), Failure::RECEIVE_FLUSH);
             flushed = true;
         }
         flushed
@@ -146,9 +258,9 @@ impl ReceiveQueue {
         }
     }
 
-    /// The next WQE; none if none is posted, or the ring cannot be read.
-    fn take(&mut self, rqn: u32, resources: &mut Resources) -> Option<RecvWqe> {
-        match self.ring.take(&*resources.memory) {
+    /// The next WQE, not consumed yet; none if none is posted, or the ring cannot be read.
+    fn next(&mut self, rqn: u32, resources: &mut Resources) -> Option<RecvWqe> {
+        match self.ring.peek(&*resources.memory) {
             Ok(Some(wqe)) => Some(wqe),
             Ok(None) => {
                 resources.count_out_of_buffer(self.context.counter);
@@ -163,12 +275,18 @@ impl ReceiveQueue {
     }
 
     /// A WQE failed in a way after which the queue stops.
-    fn fail(&mut self, rqn: u32, resources: &mut Resources, wqe_counter: u16, failure: Failure) {
-        self.complete_in_error(rqn, resources, wqe_counter, failure);
+    fn fail(&mut self, rqn: u32, resources: &mut Resources, wqe: (u16, Option<TakenStrides>), failure: Failure) {
+        self.complete_in_error(rqn, resources, wqe, failure);
         self.state = QueueState::Error;
     }
 
-    fn complete_in_error(&self, rqn: u32, resources: &mut Resources, wqe_counter: u16, failure: Failure) {
+    fn complete_in_error(
+        &self,
+        rqn: u32,
+        resources: &mut Resources,
+        (wqe_counter, strides): (u16, Option<TakenStrides>),
+        failure: Failure,
+    ) {
         resources.count_receive_error(self.context.counter, failure.syndrome);
         let completion = Completion::Error {
             qpn: rqn,
@@ -176,6 +294,7 @@ impl ReceiveQueue {
             requester: false,
             opcode: 0,
             wqe_counter,
+            strides,
             syndrome: failure.syndrome,
             vendor_syndrome: failure.vendor,
         };

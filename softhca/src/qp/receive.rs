@@ -265,6 +265,7 @@ impl Receives {
                 requester: false,
                 opcode: 0,
                 wqe_counter: wqe.counter,
+                strides: None,
                 syndrome: failure.syndrome,
                 vendor_syndrome: failure.vendor,
             },

@@ -487,6 +487,7 @@ pub(super) fn complete_in_error(
             requester: true,
             opcode,
             wqe_counter,
+            strides: None,
             syndrome: failure.syndrome,
             vendor_syndrome: failure.vendor,
         },

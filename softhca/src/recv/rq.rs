@@ -15,6 +15,8 @@ pub(crate) struct Rq {
     taken: u16,
     /// Its WQEs are for Ethernet frames.
     frames: bool,
+    /// Bytes of a WQE before its data segments.
+    header: usize,
     /// Its WQEs begin with a signature.
     signed: Option<Signed>,
 }
@@ -35,11 +37,16 @@ struct Signed {
 /// `drivers/net/ethernet/mellanox/mlx5/core/en_main.c`, `MLX5_HW_START_PADDING`). This one has no use for that.
 const MAY_PAD: u8 = 1 << 7;
 
+/// Bytes of the segment with which WQEs of striding queues begin. In a linked list it names the next WQE; in a ring it
+/// means nothing (`struct mlx5_wqe_srq_next_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_mprq`;
+/// NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`, `devx_build_wqe`).
+const NEXT_SEG_BYTES: usize = 16;
+
 impl Rq {
     /// An empty ring.
     #[must_use]
     pub(crate) fn new(ring: RqContext, dbr: u64) -> Self {
-        Self { ring, dbr, taken: 0, frames: false, signed: None }
+        Self { ring, dbr, taken: 0, frames: false, header: 0, signed: None }
     }
 
     /// An empty ring of WQEs for Ethernet frames.
@@ -48,10 +55,16 @@ impl Rq {
         Self { frames: true, ..Self::new(ring, dbr) }
     }
 
+    /// An empty ring of WQEs that are each for several Ethernet frames.
+    #[must_use]
+    pub(crate) fn of_strides(ring: RqContext, dbr: u64) -> Self {
+        Self { header: NEXT_SEG_BYTES, ..Self::of_frames(ring, dbr) }
+    }
+
     /// The same, whose WQEs have signatures: of this queue pair.
     #[must_use]
     pub(crate) fn signed(self, qpn: u32) -> Self {
-        Self { signed: Some(Signed { qpn, chain: Vec::new() }), ..self }
+        Self { header: RECEIVE_BYTES, signed: Some(Signed { qpn, chain: Vec::new() }), ..self }
     }
 
     /// WQEs consumed, 16 bits.
@@ -70,11 +83,35 @@ impl Rq {
     /// # Errors
     /// [`WqeFault`] if the record cannot be read or says more than the ring holds.
     pub(crate) fn take(&mut self, memory: &dyn HostMemory) -> Result<Option<RecvWqe>, WqeFault> {
-        let Some(_) = posted(&self.ring, self.dbr, self.taken, memory)? else {
-            return Ok(None);
-        };
-        let counter = self.taken;
+        let wqe = self.peek(memory)?;
+        if wqe.is_some() {
+            self.advance();
+        }
+        Ok(wqe)
+    }
+
+    /// Consumes the WQE that [`Self::peek`] has shown.
+    pub(crate) fn advance(&mut self) {
         self.taken = self.taken.wrapping_add(1);
+    }
+
+    /// Whether there is a WQE that was not consumed.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub(crate) fn is_posted(&self, memory: &dyn HostMemory) -> Result<bool, WqeFault> {
+        Ok(posted(&self.ring, self.dbr, self.taken, memory)?.is_some())
+    }
+
+    /// The next WQE, which is not consumed yet; `None` if nothing is posted.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub(crate) fn peek(&mut self, memory: &dyn HostMemory) -> Result<Option<RecvWqe>, WqeFault> {
+        if !self.is_posted(memory)? {
+            return Ok(None);
+        }
+        let counter = self.taken;
         let mut bytes = vec![0; 1 << self.ring.log_stride];
         let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
         if self.frames {
@@ -86,8 +123,8 @@ impl Rq {
 
     /// The data segments of WQE `counter`, if its signature is right where it has one.
     fn segments(&mut self, wqe: &[u8], counter: u16) -> Result<Vec<DataSeg>, WqeFault> {
-        let Some(Signed { qpn, chain }) = &mut self.signed else { return scatter_list(wqe, 0) };
-        let segs = scatter_list(wqe, RECEIVE_BYTES)?;
+        let segs = scatter_list(wqe, self.header)?;
+        let Some(Signed { qpn, chain }) = &mut self.signed else { return Ok(segs) };
         let own = of_index(counter);
         chain.retain(|&index| index != own);
         chain.insert(0, own);
@@ -146,6 +183,20 @@ mod tests {
         memory.put(RECORD, &1u32.to_be_bytes());
         let segs = rq.take(&memory).unwrap().unwrap().segs;
         assert_eq!(segs, Ok(vec![DataSeg { len: 0x5ee, lkey: 0x1800, addr: 0x1000 }]));
+    }
+
+    #[test]
+    fn wqes_of_strides_begin_with_a_segment_of_a_list() {
+        let (Rq { ring, dbr, .. }, memory) = setup();
+        let mut rq = Rq::of_strides(ring, dbr);
+        memory.put(16, &[0, 1, 0, 0, 0, 0, 0x19, 0, 0, 0, 0, 0, 0, 0, 0x20, 0]);
+        memory.put(RECORD, &1u32.to_be_bytes());
+        let wqe = RecvWqe { counter: 0, segs: Ok(vec![DataSeg { len: 1 << 16, lkey: 0x1900, addr: 0x2000 }]) };
+        // It is the next one until it is consumed.
+        assert_eq!([rq.peek(&memory), rq.peek(&memory)], [Ok(Some(wqe.clone())), Ok(Some(wqe))]);
+        assert_eq!((rq.consumed(), rq.is_posted(&memory)), (0, Ok(true)));
+        rq.advance();
+        assert_eq!((rq.consumed(), rq.is_posted(&memory), rq.peek(&memory)), (1, Ok(false), Ok(None)));
     }
 
     #[test]

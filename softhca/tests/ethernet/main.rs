@@ -18,3 +18,5 @@ mod node;
 mod refused;
 mod rss;
 mod states;
+mod strided_sessions;
+mod striding;

@@ -81,7 +81,7 @@ pub(crate) const ERR: u64 = 3;
 /// A CQ of the driver's.
 pub(crate) struct Cq {
     pub(crate) cqn: u64,
-    ring: u64,
+    pub(crate) ring: u64,
     record: u64,
     consumed: u32,
 }
@@ -189,6 +189,11 @@ impl Node {
 
     /// A CQ, with all CQEs marked as invalid.
     pub(crate) fn cq(&mut self) -> Cq {
+        self.cq_with(&[])
+    }
+
+    /// The same, with these fields in its context.
+    pub(crate) fn cq_with(&mut self, fields: &[(&str, u64)]) -> Cq {
         let (ring, record) = (self.alloc(u64::from(CQES) * 64), self.alloc(8));
         for index in 0..u64::from(CQES) {
             self.memory.write(ring + index * 64 + 63, &[0xf1]);
@@ -199,6 +204,7 @@ impl Node {
             .set("cq_context.c_eqn_or_apu_element", EQN.into())
             .set("cq_context.dbr_addr", record)
             .pages(&[ring]);
+        let mail = fields.iter().fold(mail, |mail, (field, value)| mail.set(&format!("cq_context.{field}"), *value));
         let cqn = self.number(mail, "create_cq_out", "cqn");
         Cq { cqn, ring, record, consumed: 0 }
     }

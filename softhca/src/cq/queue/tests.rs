@@ -32,7 +32,16 @@ fn completion(wqe_counter: u16) -> Completion {
 
 fn error() -> Completion {
     let syndrome = Syndrome::WrFlush;
-    Completion::Error { qpn: 1, uidx: 0, requester: true, opcode: 8, wqe_counter: 0, syndrome, vendor_syndrome: 0 }
+    Completion::Error {
+        qpn: 1,
+        uidx: 0,
+        requester: true,
+        opcode: 8,
+        wqe_counter: 0,
+        strides: None,
+        syndrome,
+        vendor_syndrome: 0,
+    }
 }
 
 fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
@@ -287,7 +296,8 @@ fn packing_setup(enhanced: bool, format: MiniFormat) -> (Cq, TestMemory) {
 fn frame(n: u16) -> Completion {
     let info =
         FrameInfo { rss_hash: 0x1122_3300 + u32::from(n), rss_hash_type: 0x44, sum: 0x5500 + n, ..Default::default() };
-    Completion::Frame { rqn: 5, uidx: 6, wqe_counter: 0xfffe_u16.wrapping_add(n), byte_cnt: 0x100 + u32::from(n), info }
+    let (wqe_counter, byte_cnt) = (0xfffe_u16.wrapping_add(n), 0x100 + u32::from(n));
+    Completion::Frame { rqn: 5, uidx: 6, wqe_counter, byte_cnt, strides: None, info }
 }
 
 /// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`: the title has the number of completions, arrays are behind
@@ -344,7 +354,7 @@ fn a_mini_cqe_begins_with_the_headers() {
     let (mut cq, memory) = packing_setup(false, MiniFormat::Headers);
     for (headers, wqe_counter, byte_cnt) in [(0x29, 7, 64), (0x14, 8, 1518)] {
         let info = FrameInfo { headers, ..Default::default() };
-        write(&mut cq, &memory, &Completion::Frame { rqn: 5, uidx: 6, wqe_counter, byte_cnt, info });
+        write(&mut cq, &memory, &Completion::Frame { rqn: 5, uidx: 6, wqe_counter, byte_cnt, strides: None, info });
     }
     cq.settle(CQN, &memory, Duration::ZERO);
     assert_eq!(memory.bytes()[64..80], [0x29, 0, 0, 7, 0, 0, 0, 0x40, 0x14, 0, 0, 8, 0, 0, 5, 0xee]);

@@ -10,7 +10,7 @@ use crate::firmware::commands::DEK_TYPE;
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::memory::MAX_PIECES_LOG;
-use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT};
+use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT, has_extended_range};
 use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::{MAX_LOG_MEMCPY, MAX_Q_COUNTERS};
 use crate::steering::MAX_COUNTERS;
@@ -116,6 +116,8 @@ capability_set! {
     CQE_VERSION: 0x1fc, 4 = |_| 1;
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
+    // WQEs for several frames.
+    STRIDING_RQ: 0x201, 1 = |c| is_ethernet(c).into();
     // Lists have strided blocks (`memory/strided.rs`).
     REPEATED_BLOCK_DISABLED: 0x206, 1 = |_| 0;
     UMR_MODIFY_ENTITY_SIZE_DISABLED: 0x207, 1 = |c| (!c.umr_registers).into();
@@ -182,6 +184,8 @@ capability_set! {
     LOG_MAX_RMP: 0x383, 5 = srqs;
     LOG_MAX_RQT: 0x38b, 5 = ethernet_objects;
     LOG_MAX_RQT_SIZE: 0x393, 5 = |c| if is_ethernet(c) { log2(MAX_RQT.into()) } else { 0 };
+    // 2^3 strides of a WQE and more, in place of 2^9.
+    EXT_STRIDE_NUM_RANGE: 0x3a0, 1 = |c| has_extended_range(c.generation).into();
     LOG_MAX_STRIDE_SZ_RQ: 0x3a3, 5 = |c| c.limits.max_rq_stride_log.into();
     LOG_MIN_STRIDE_SZ_RQ: 0x3ab, 5 = |_| 4;
     LOG_MAX_STRIDE_SZ_SQ: 0x3b3, 5 = |_| 6;

@@ -51,6 +51,7 @@ mod srq;
 mod srq_tests;
 #[cfg(test)]
 mod streams_tests;
+mod strides;
 mod tir;
 mod tis;
 mod uar;

@@ -1,6 +1,9 @@
 //! Receive queues of Ethernet frames.
 
-use super::work_queue::{check_absent, check_created, check_no_slave, state, state_bits, take, timestamp_format, wq};
+use super::strides;
+use super::work_queue::{
+    CYCLIC, CYCLIC_STRIDING, check_absent, check_created, check_no_slave, state, state_bits, take, timestamp_format, wq,
+};
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -140,11 +143,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     if counter != 0 {
         call.check_use(Object::QCounter, counter.into())?;
     }
-    let place = take(call, queue, &create_rq_in::LAYOUT, RECORD_BYTES)?;
+    let strides = strides::of(call.device.config().generation, queue)?;
+    let place = take(call, queue, &create_rq_in::LAYOUT, RECORD_BYTES, &[CYCLIC, CYCLIC_STRIDING])?;
     let rqn = call.device.create_rq(ReceiveQueueContext {
         pd,
         cqn,
         ring: RqContext { buf: place.ring, log_size: place.log_size, log_stride: place.log_stride },
+        strides,
         dbr: place.record,
         uidx: view.get32(rqc::USER_INDEX),
         timestamps,

@@ -1,6 +1,6 @@
 //! Send queues of Ethernet frames.
 
-use super::work_queue::{check_absent, check_created, state, state_bits, take, timestamp_format, wq};
+use super::work_queue::{CYCLIC, check_absent, check_created, state, state_bits, take, timestamp_format, wq};
 use crate::context::{CrossChannel, InlineHeaders, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
@@ -141,7 +141,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let Some(tis) = tis {
         call.check_use(Object::Tis, tis)?;
     }
-    let place = take(call, queue, &create_sq_in::LAYOUT, RECORD_BYTES)?;
+    let place = take(call, queue, &create_sq_in::LAYOUT, RECORD_BYTES, &[CYCLIC])?;
     if place.log_stride != LOG_WQEBB {
         let reason = format!("log_wq_stride {}: that of a send queue is {LOG_WQEBB}", place.log_stride);
         return Err(Refusal::parameter(reason));

@@ -39,21 +39,27 @@ layout! {
     }
 }
 
-/// WQEs one after the other (`MLX5_WQ_TYPE_CYCLIC`).
-const CYCLIC: u64 = 1;
+/// WQEs one after the other (`MLX5_WQ_TYPE_CYCLIC`); the same, each for several frames
+/// (`MLX5_WQ_TYPE_CYCLIC_STRIDING_RQ`).
+pub(super) const CYCLIC: u64 = 1;
+pub(super) const CYCLIC_STRIDING: u64 = 3;
 
 /// Features that no work queue has here, as the capabilities say.
-const ABSENT: [(Field, &str); 9] = [
+const ABSENT: [(Field, &str); 6] = [
     (wq::WQ_SIGNATURE, "signatures of WQEs"),
     (wq::HDS_SKIP_FIRST_SGE, "splitting of headers"),
     (wq::LOG2_HDS_BUF_SIZE, "splitting of headers"),
     (wq::LOG_HAIRPIN_NUM_PACKETS, "hairpin"),
     (wq::LOG_HAIRPIN_DATA_SZ, "hairpin"),
-    (wq::LOG_WQE_NUM_OF_STRIDES, "WQEs of several strides"),
-    (wq::TWO_BYTE_SHIFT_EN, "shifts of two bytes"),
-    (wq::LOG_WQE_STRIDE_SIZE, "WQEs of several strides"),
     // Padding up to a cache line is permitted, and this device never writes any.
     (Field { name: "", at: 0x5, width: 1 }, "this end padding mode"),
+];
+
+/// Features of striding queues.
+const STRIDES: [(Field, &str); 3] = [
+    (wq::LOG_WQE_NUM_OF_STRIDES, "strides of a queue that is not a striding one"),
+    (wq::TWO_BYTE_SHIFT_EN, "shifts of two bytes of a queue that is not a striding one"),
+    (wq::LOG_WQE_STRIDE_SIZE, "strides of a queue that is not a striding one"),
 ];
 
 /// Refuses fields that stand for something which the device does not have.
@@ -72,9 +78,10 @@ pub(super) fn check_no_slave(view: View<'_>) -> Result<(), Refusal> {
     check_absent(view, &[(wq::CD_SLAVE, "receives of work queues that another queue starts")])
 }
 
-/// Refuses features that no work queue has here, for any kind of object.
+/// Refuses features that no work queue has here but receive queues of frames.
 pub(super) fn check_plain(view: View<'_>) -> Result<(), Refusal> {
-    check_absent(view, &ABSENT)
+    check_absent(view, &ABSENT)?;
+    check_absent(view, &STRIDES)
 }
 
 /// Where a work queue lies.
@@ -89,14 +96,22 @@ pub(super) struct Place {
 }
 
 /// Takes the memory of a work queue, of which the record has `record_bytes`. Its ring's pages follow the mailbox
-/// `input`.
-pub(super) fn take(call: &mut Call<'_>, view: View<'_>, input: &Layout, record_bytes: u64) -> Result<Place, Refusal> {
-    check_plain(view)?;
+/// `input`. `types`: the types that it can have.
+pub(super) fn take(
+    call: &mut Call<'_>,
+    view: View<'_>,
+    input: &Layout,
+    record_bytes: u64,
+    types: &[u64],
+) -> Result<Place, Refusal> {
+    check_absent(view, &ABSENT)?;
     check_absent(view, &[(wq::LWM, "low watermarks of queues of Ethernet frames")])?;
-    if view.get(wq::WQ_TYPE) != CYCLIC {
-        let reason =
-            format!("wq_type {}: only cyclic queues (1) are a capability of this device", view.get(wq::WQ_TYPE));
-        return Err(Refusal::parameter(reason));
+    let kind = view.get(wq::WQ_TYPE);
+    if !types.contains(&kind) {
+        return Err(Refusal::parameter(format!("wq_type {kind}: this device has {types:?} for such a queue")));
+    }
+    if kind != CYCLIC_STRIDING {
+        check_absent(view, &STRIDES)?;
     }
     let (log_size, log_stride) = (view.get(wq::LOG_WQ_SZ), view.get(wq::LOG_WQ_STRIDE));
     let valid = view.flag(wq::WQ_UMEM_VALID);

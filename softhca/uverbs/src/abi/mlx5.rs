@@ -271,6 +271,9 @@ pub(crate) mod rx_hash {
     pub(crate) const TOEPLITZ: u8 = 1;
 }
 
+/// `MLX5_IB_CREATE_WQ_STRIDING_RQ`: a bit of `mlx5_ib_create_wq.comp_mask`.
+pub(crate) const CREATE_WQ_STRIDING: u32 = 1;
+
 /// `enum mlx5_ib_mpw_caps`: WQEs may hold several frames; they have the enhanced form.
 pub(crate) const MULTI_PACKET_ALLOWED: u32 = 1 << 1;
 pub(crate) const MULTI_PACKET_ENHANCED: u32 = 1 << 2;

@@ -298,6 +298,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             timestamps: recv_timestamps,
             strips_vlan: flags & FLAG_CVLAN_STRIPPING != 0,
             signed: false,
+            strides: None,
         };
         RawReceiver::new(context, &queue, &events)
     });

@@ -10,7 +10,7 @@ use crate::abi::mailbox::creator;
 use crate::abi::{UHW_IN, UHW_OUT, mlx5};
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::MAX_RQ_WQE;
-use crate::device::{EventPipe, FrameObject, FrameQueue, FrameQueueState, Hca, Origin, Pinned, Source};
+use crate::device::{EventPipe, FrameObject, FrameQueue, FrameQueueState, Hca, Origin, Pinned, Source, Strides};
 use crate::process::{Errno, capability, has_capability, lock};
 use softhca::firmware::Uid;
 use std::sync::{Arc, Mutex};
@@ -75,6 +75,25 @@ fn check_flags(flags: u32) -> Result<(), Errno> {
     if flags & !wq_flag::CVLAN_STRIPPING != 0 { Err(Errno::EOPNOTSUPP) } else { Ok(()) }
 }
 
+/// The strides that a program asks for, if it does (`prepare_user_rq`).
+fn strides(caps: [u32; 6], driver: &mlx5::CreateWq) -> Result<Option<Strides>, Errno> {
+    if driver.comp_mask & !mlx5::CREATE_WQ_STRIDING != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    if driver.comp_mask == 0 {
+        return Ok(None);
+    }
+    let [least_bytes, most_bytes, least_count, most_count, kinds, _] = caps;
+    if kinds == 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let (log_bytes, log_count) = (driver.single_stride_log_num_of_bytes, driver.single_wqe_log_num_of_strides);
+    if !(least_bytes..=most_bytes).contains(&log_bytes) || !(least_count..=most_count).contains(&log_count) {
+        return Err(Errno::EINVAL);
+    }
+    Ok(Some(Strides { log_bytes, log_count, shifted: driver.two_byte_shift_en != 0 }))
+}
+
 /// log2 of WQEs, log2 of a WQE's bytes, and bytes of the buffer.
 fn ring(driver: &mlx5::CreateWq, max_wr: u32, most: u32) -> Result<(u32, u32, u64), Errno> {
     let (count, shift) = (driver.rq_wqe_count, driver.rq_wqe_shift);
@@ -100,10 +119,7 @@ fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u3
         return Err(Errno::EINVAL);
     }
     let driver: mlx5::CreateWq = request.input(UHW_IN)?;
-    // Striding receive queues are no capability.
-    if driver.comp_mask != 0 {
-        return Err(Errno::EOPNOTSUPP);
-    }
+    let strides = strides(hca.capabilities().frames.striding_rq_caps, &driver)?;
     let (log_size, log_stride, bytes) = ring(&driver, wanted.max_wr, 1 << hca.capabilities().frames.log_max_wq_size)?;
     let pinned = [Pinned::new(hca, driver.buf_addr, bytes)?, context.pin_record(driver.db_addr, 4)?];
     check_flags(wanted.flags)?;
@@ -122,6 +138,7 @@ fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u3
             timestamps: cq.timestamps(hca)?,
             strips_vlan: wanted.flags & wq_flag::CVLAN_STRIPPING != 0,
             signed: driver.flags & SIGNATURE != 0,
+            strides,
         },
     )?;
     let state = Mutex::new(wq_state::RESET);
@@ -253,4 +270,33 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
     let events_reported = destroy_wq(context, wanted.handle)?;
     let response_length = size_of::<DestroyWqResp>() as u32;
     request.core_out(&DestroyWqResp { comp_mask: 0, response_length, events_reported, reserved: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerocopy::FromZeros;
+
+    /// `prepare_user_rq`. libmlx5 refuses the same numbers before it asks (`create_wq`).
+    #[test]
+    fn strides_are_refused_as_in_linux() {
+        let caps = [6, 13, 9, 16, 1 << 8, 0];
+        let asked = |comp_mask: u32, log_bytes: u32, log_count: u32| mlx5::CreateWq {
+            comp_mask,
+            single_stride_log_num_of_bytes: log_bytes,
+            single_wqe_log_num_of_strides: log_count,
+            two_byte_shift_en: 2,
+            ..mlx5::CreateWq::new_zeroed()
+        };
+        let refusal = |caps, driver: mlx5::CreateWq| strides(caps, &driver).err();
+        for (log_bytes, log_count) in [(5, 9), (14, 9), (6, 8), (6, 17), (u32::MAX, 9), (6, u32::MAX)] {
+            assert_eq!(refusal(caps, asked(1, log_bytes, log_count)), Some(Errno::EINVAL), "{log_bytes}, {log_count}");
+        }
+        assert_eq!(refusal(caps, asked(2, 6, 9)), Some(Errno::EOPNOTSUPP));
+        assert_eq!(refusal([0; 6], asked(1, 6, 9)), Some(Errno::EOPNOTSUPP));
+        // Without the bit, the fields mean nothing.
+        assert!(strides([0; 6], &asked(0, 99, 99)).is_ok_and(|strides| strides.is_none()));
+        let made = strides(caps, &asked(1, 13, 16)).ok().flatten().expect("strides");
+        assert_eq!((made.log_bytes, made.log_count, made.shifted), (13, 16, true));
+    }
 }

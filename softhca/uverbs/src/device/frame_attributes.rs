@@ -8,6 +8,8 @@ use crate::abi::mlx5::{MULTI_PACKET_ALLOWED, MULTI_PACKET_ENHANCED, rx_hash};
 const PORT_TYPE: Field = field(0x1b6, 2);
 const NIC_FLOW_TABLE: Field = field(0x1a6, 1);
 const ETH_NET_OFFLOADS: Field = field(0x21c, 1);
+const STRIDING_RQ: Field = field(0x201, 1);
+const EXT_STRIDE_NUM_RANGE: Field = field(0x3a0, 1);
 const LOG_MAX_RQ: Field = field(0x363, 5);
 const LOG_MAX_RQT: Field = field(0x38b, 5);
 const LOG_MAX_RQT_SIZE: Field = field(0x393, 5);
@@ -32,6 +34,10 @@ const RAW_CVLAN_STRIPPING: u32 = 1;
 const RAW_IP_CSUM: u32 = 1 << 2;
 /// `IBV_QPT_RAW_PACKET`, as a bit.
 const RAW_PACKET: u32 = 1 << 8;
+/// log2 of the bytes of a stride (Linux `include/linux/mlx5/device.h`, `MLX5_MIN_SINGLE_STRIDE_LOG_NUM_BYTES` and
+/// others), and of the strides of a WQE: at least, the same with `ext_stride_num_range`, at most.
+const STRIDE_BYTES: [u32; 2] = [6, 13];
+const STRIDES: [u32; 3] = [9, 3, 16];
 /// The flags that Linux sets for every device with Ethernet offloads, even if it cannot hash headers inside tunnels.
 const HASHED: u64 = rx_hash::SRC_IPV4
     | rx_hash::DST_IPV4
@@ -55,6 +61,8 @@ pub(crate) struct FrameAttributes {
     pub(crate) hash_caps: [u64; 2],
     /// `enum mlx5_ib_mpw_caps`: which WQEs of several frames there are.
     pub(crate) multi_packet_wqes: u32,
+    /// `struct mlx5_ib_striding_rq_caps`: least and most bytes of a stride, and strides, as log2; kinds of QPs.
+    pub(crate) striding_rq_caps: [u32; 6],
     /// `struct ib_uverbs_rss_caps`: kinds of QPs, tables, and entries of one.
     pub(crate) rss_caps: [u32; 4],
     pub(crate) max_wq_type_rq: u32,
@@ -96,6 +104,11 @@ impl FrameAttributes {
         if PORT_TYPE.get(general) == ETHERNET {
             found.rss_caps = [RAW_PACKET, log(LOG_MAX_RQT), log(LOG_MAX_RQT_SIZE), 0];
             found.max_wq_type_rq = log(LOG_MAX_RQ);
+            if STRIDING_RQ.get(general) != 0 {
+                let ([least, most], [usual, extended, longest]) = (STRIDE_BYTES, STRIDES);
+                let shortest = if EXT_STRIDE_NUM_RANGE.get(general) != 0 { extended } else { usual };
+                found.striding_rq_caps = [least, most, shortest, longest, RAW_PACKET, 0];
+            }
         }
         if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
             found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
@@ -114,11 +127,23 @@ mod tests {
     fn capabilities_are_where_linux_has_them() {
         let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
         assert_eq!(
-            [PORT_TYPE, NIC_FLOW_TABLE, ETH_NET_OFFLOADS, LOG_MAX_RQ, LOG_MAX_RQT, LOG_MAX_RQT_SIZE, LOG_MAX_WQ_SZ],
+            [
+                PORT_TYPE,
+                NIC_FLOW_TABLE,
+                ETH_NET_OFFLOADS,
+                STRIDING_RQ,
+                EXT_STRIDE_NUM_RANGE,
+                LOG_MAX_RQ,
+                LOG_MAX_RQT,
+                LOG_MAX_RQT_SIZE,
+                LOG_MAX_WQ_SZ
+            ],
             [
                 "port_type",
                 "nic_flow_table",
                 "eth_net_offloads",
+                "striding_rq",
+                "ext_stride_num_range",
                 "log_max_rq",
                 "log_max_rqt",
                 "log_max_rqt_size",
@@ -163,6 +188,13 @@ mod tests {
             MULTI_PKT_SEND_WQE.set(&mut offloads, allowed);
             ENHANCED_MULTI_PKT_SEND_WQE.set(&mut offloads, enhanced);
             assert_eq!(FrameAttributes::of(&general, Some(&offloads), None).multi_packet_wqes, flags);
+        }
+        // `mlx5_ib_query_device`: 2^9 strides at least, or 2^3.
+        assert_eq!(found.striding_rq_caps, [0; 6]);
+        STRIDING_RQ.set(&mut general, 1);
+        for (extended, shortest) in [(0, 9), (1, 3)] {
+            EXT_STRIDE_NUM_RANGE.set(&mut general, extended);
+            assert_eq!(FrameAttributes::of(&general, None, None).striding_rq_caps, [6, 13, shortest, 16, 256, 0]);
         }
         // An InfiniBand device has none of it.
         PORT_TYPE.set(&mut general, 0);

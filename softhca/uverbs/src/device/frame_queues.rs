@@ -28,11 +28,19 @@ mod rq {
     pub(super) const DBR_ADDR: Field = field(0x300, 64);
     pub(super) const LOG_STRIDE: Field = field(0x38c, 4);
     pub(super) const LOG_SIZE: Field = field(0x39b, 5);
+    pub(super) const STRIDES: Field = field(0x3b4, 4);
+    pub(super) const TWO_BYTE_SHIFT: Field = field(0x3b8, 1);
+    pub(super) const STRIDE_BYTES: Field = field(0x3bd, 3);
     /// `MLX5_TIMESTAMP_FORMAT_FREE_RUNNING`, `MLX5_TIMESTAMP_FORMAT_REAL_TIME`.
     pub(super) const FREE_RUNNING: u64 = 0;
     pub(super) const REAL_TIME: u64 = 2;
-    /// `MLX5_WQ_TYPE_CYCLIC`.
+    /// `MLX5_WQ_TYPE_CYCLIC`, `MLX5_WQ_TYPE_CYCLIC_STRIDING_RQ`.
     pub(super) const CYCLIC: u64 = 1;
+    pub(super) const CYCLIC_STRIDING: u64 = 3;
+    /// log2 of the bytes that 0 stands for, and of the strides; fewer strides are counted modulo 16 (`create_rq`,
+    /// `fw_map`).
+    pub(super) const LEAST_STRIDE_BYTES: u32 = 6;
+    pub(super) const USUAL_STRIDES: u32 = 9;
 }
 
 /// Of `modify_rq_in`, whose context has its VLAN bit where that of `create_rq_in` has it.
@@ -107,6 +115,14 @@ pub(crate) enum FrameQueueState {
     Error = 3,
 }
 
+/// Strides of the WQEs of a queue, as the program has described them; log2 of both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strides {
+    pub(crate) log_bytes: u32,
+    pub(crate) log_count: u32,
+    pub(crate) shifted: bool,
+}
+
 /// A receive queue of frames, as the program has described it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameQueue {
@@ -120,6 +136,7 @@ pub(crate) struct FrameQueue {
     pub(crate) timestamps: TimestampFormat,
     pub(crate) strips_vlan: bool,
     pub(crate) signed: bool,
+    pub(crate) strides: Option<Strides>,
 }
 
 /// How frames are spread over a table.
@@ -242,7 +259,7 @@ fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
         ),
         (rq::USER_INDEX, queue.user_index.into()),
         (rq::CQN, queue.cqn.into()),
-        (rq::WQ_TYPE, rq::CYCLIC),
+        (rq::WQ_TYPE, if queue.strides.is_some() { rq::CYCLIC_STRIDING } else { rq::CYCLIC }),
         (rq::WQ_SIGNATURE, queue.signed.into()),
         (rq::PAGE_OFFSET, offset / part),
         (rq::PD, queue.pd.into()),
@@ -251,6 +268,11 @@ fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
         (rq::LOG_SIZE, queue.log_size.into()),
     ] {
         place.set(&mut input, value);
+    }
+    if let Some(strides) = queue.strides {
+        rq::STRIDES.set(&mut input, (strides.log_count.wrapping_sub(rq::USUAL_STRIDES) & 0xf).into());
+        rq::STRIDE_BYTES.set(&mut input, (strides.log_bytes - rq::LEAST_STRIDE_BYTES).into());
+        rq::TWO_BYTE_SHIFT.set(&mut input, strides.shifted.into());
     }
     let pages = (offset + len).div_ceil(page);
     input.extend((0..pages).flat_map(|index| (queue.ring - offset).wrapping_add(index * page).to_be_bytes()));
@@ -273,6 +295,10 @@ mod tests {
         assert_eq!(
             [rq::WQ_TYPE, rq::WQ_SIGNATURE, rq::PAGE_OFFSET, rq::PD, rq::DBR_ADDR, rq::LOG_STRIDE, rq::LOG_SIZE],
             ["wq_type", "wq_signature", "page_offset", "pd", "dbr_addr", "log_wq_stride", "log_wq_sz"].map(wq)
+        );
+        assert_eq!(
+            [rq::STRIDES, rq::TWO_BYTE_SHIFT, rq::STRIDE_BYTES],
+            ["log_wqe_num_of_strides", "two_byte_shift_en", "log_wqe_stride_size"].map(wq)
         );
         assert_eq!(wq("pas").at, rq::BYTES * 8);
         let modify = |name: &str| known(&format!("modify_rq_in.{name}"));
@@ -325,12 +351,21 @@ mod tests {
             timestamps: TimestampFormat::RealTime,
             strips_vlan: false,
             signed: false,
+            strides: None,
         };
         let input = queue_creation(Uid(3), &queue).unwrap();
         assert_eq!(input.len(), 0x110 + 2 * 8);
         assert_eq!((rq::PAGE_OFFSET.get(&input), rq::KEEPS_VLAN.get(&input)), (1, 1));
         assert_eq!(rq::TS_FORMAT.get(&input), 2);
         assert_eq!(input[0x110..], [0, 0, 0, 0, 0x70, 0, 0x10, 0, 0, 0, 0, 0, 0x70, 0, 0x20, 0]);
+        assert_eq!((rq::WQ_TYPE.get(&input), rq::STRIDES.get(&input)), (1, 0));
+        // `create_rq`: {10, 11, 12, 13, 14, 15, 0, 1, …, 9} from 2^3 on.
+        for (log_count, expected) in [(3, 10), (8, 15), (9, 0), (16, 7)] {
+            let strides = Some(Strides { log_bytes: 11, log_count, shifted: true });
+            let input = queue_creation(Uid(3), &FrameQueue { strides, ..queue }).unwrap();
+            assert_eq!((rq::WQ_TYPE.get(&input), rq::STRIDES.get(&input)), (3, expected));
+            assert_eq!((rq::STRIDE_BYTES.get(&input), rq::TWO_BYTE_SHIFT.get(&input)), (5, 1));
+        }
         let askew = FrameQueue { ring: 0x7000_1020, ..queue };
         assert_eq!(queue_creation(Uid(3), &askew), Err(Errno::EINVAL));
     }

@@ -37,7 +37,7 @@ pub(crate) use flow_commands::FlowDirection;
 pub(crate) use flow_match::FlowMatch;
 pub(crate) use flow_tables::{FlowPriority, FlowRule};
 pub(crate) use flows::Flows;
-pub(crate) use frame_queues::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Spread};
+pub(crate) use frame_queues::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Spread, Strides};
 pub(crate) use hca::{Hca, device_config};
 pub(crate) use network::{Network, ports};
 pub(crate) use reach::{Opened, Pinned};

@@ -41,6 +41,17 @@ fn one_wqe_sends_several_frames() {
     }
 }
 
+#[test]
+fn one_wqe_receives_several_frames() {
+    let (_directory, program) = compiled("striding");
+    for (generation, fewest) in [("connectx5", "9"), ("connectx6dx", "3"), ("connectx7", "3")] {
+        for mode in [&[][..], STRICT] {
+            let options = [&ETHERNET, &["--generation", generation], mode].concat();
+            assert_eq!(launch(&options, &[&program, fewest], PATIENCE), (Some(0), String::new()), "{options:?}");
+        }
+    }
+}
+
 /// perftest with frames of its own making. It meets nobody by TCP: the client begins when the server says that it
 /// receives.
 #[test]
