@@ -1,7 +1,10 @@
 //! The routines of AArch64.
 mod instructions;
 
-use super::{BlockCopy, CopyRoutine, CopyUnavailable, Packed, sealed};
+use super::super::Packed;
+use super::block::{BlockCopy, routines, sealed};
+use super::features;
+use super::routine::{CopyRoutine, CopyUnavailable};
 
 #[cfg(target_feature = "neon")]
 routines! {

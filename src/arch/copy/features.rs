@@ -1,5 +1,13 @@
 //! The instructions that this CPU, its operating system and the program's target support.
-use super::CopyRoutine;
+use super::routine::{CopyRoutine, CopyUnavailable};
+
+/// Whether this CPU has the routine's instructions.
+///
+/// # Errors
+/// If it does not.
+pub(super) fn check(routine: CopyRoutine) -> Result<(), CopyUnavailable> {
+    if available(routine) { Ok(()) } else { Err(CopyUnavailable { routine }) }
+}
 
 /// Whether the routine's instructions can be executed.
 #[cfg(target_arch = "x86_64")]

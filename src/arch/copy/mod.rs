@@ -78,152 +78,19 @@
 //! device takes.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
+//! [`Packed`]: super::Packed
 //! [`SendQueue::probe`]: crate::queue::SendQueue::probe
+//! [`mmio_copy64`]: super::mmio_copy64
+mod block;
+mod choice;
 mod features;
 mod routine;
 
-use core::fmt::Debug;
-
+pub use block::{BlockCopy, Words};
+pub use choice::{CopyVisitor, DefaultCopy, DefaultSharedCopy};
 #[cfg(feature = "std")]
 pub use routine::{BadCopyVariable, COPY_VARIABLE};
-pub use routine::{CopyRoutine, CopyUnavailable, CopyVisitor, UnknownCopyRoutine};
-
-use super::{Packed, mmio_copy64};
-
-/// A copy routine: see the [module's text](self). A value proves that this CPU has the instructions.
-///
-/// Only this crate implements it: registers and queues rely on the 64 bytes arriving as they are.
-pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
-    /// The routine's name at run time.
-    const ROUTINE: CopyRoutine;
-
-    /// Whether to compose a WQEBB in wide registers ([`copy_packed`](Self::copy_packed)) rather than in words
-    /// ([`copy`](Self::copy)).
-    const WIDE: bool;
-
-    /// Copies 64 bytes to a BlueFlame register. The caller brackets it with barriers.
-    ///
-    /// # Safety
-    /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
-    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
-
-    /// As [`copy`](Self::copy), from wide registers.
-    ///
-    /// # Safety
-    /// As for [`copy`](Self::copy).
-    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
-
-    /// As [`copy`](Self::copy), from memory where the WQEBB was stored by words, perhaps a moment ago.
-    ///
-    /// # Safety
-    /// As for [`copy`](Self::copy), and `wqebb` is 8-byte aligned and valid for a 64-byte read.
-    #[inline(always)]
-    unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64) {
-        // By words, as they were stored: the CPU cannot forward narrow stores to a wider load.
-        // SAFETY: eight words from `wqebb` on, for which the caller vouches.
-        let words = core::array::from_fn(|i| unsafe { wqebb.add(i).read() });
-        // SAFETY: the caller's promise.
-        unsafe { self.copy(dst, &words) }
-    }
-}
-
-/// Seals the trait: other crates cannot implement it.
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// The routine of a register whose type names none. On x86-64 it is `Sse` and on AArch64 `Neon`, which all CPUs of the
-/// target have; elsewhere it is [`Words`]. For the reasons see [`CopyRoutine::default_for_cpu`].
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub type DefaultCopy = Sse;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-#[expect(missing_docs, reason = "above")]
-pub type DefaultCopy = Neon;
-#[cfg(not(any(
-    all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon")
-)))]
-#[expect(missing_docs, reason = "above")]
-pub type DefaultCopy = Words;
-
-/// The default routine of a [`SharedRegister`](crate::db::SharedRegister). On x86-64 it is [`Words`], because wider
-/// stores take longer behind the lock; elsewhere it is [`DefaultCopy`].
-#[cfg(target_arch = "x86_64")]
-pub type DefaultSharedCopy = Words;
-#[cfg(not(target_arch = "x86_64"))]
-#[expect(missing_docs, reason = "above")]
-pub type DefaultSharedCopy = DefaultCopy;
-
-/// Eight stores of 8 bytes at ascending addresses, by this CPU's [`mmio_copy64`]. On s390x it is one PCI block store,
-/// if those are enabled.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Words;
-
-impl sealed::Sealed for Words {}
-impl BlockCopy for Words {
-    const ROUTINE: CopyRoutine = CopyRoutine::Words;
-    const WIDE: bool = false;
-
-    #[inline(always)]
-    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
-        // SAFETY: the caller's promise.
-        unsafe { mmio_copy64(dst, words) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
-        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
-        // SAFETY: the caller's promise.
-        unsafe { mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) }
-    }
-}
-
-/// Declares routines that not every CPU has, with the functions that copy words and wide registers.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-macro_rules! routines {
-    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name(());
-
-        impl $name {
-            /// The routine, if this CPU and its operating system have the instructions.
-            ///
-            /// # Errors
-            /// The routine that this CPU or its operating system lacks.
-            pub fn new() -> Result<Self, CopyUnavailable> {
-                CopyRoutine::$name.check()?;
-                Ok(Self(()))
-            }
-        }
-
-        impl sealed::Sealed for $name {}
-        impl BlockCopy for $name {
-            const ROUTINE: CopyRoutine = CopyRoutine::$name;
-            const WIDE: bool = true;
-
-            #[inline(always)]
-            unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
-                // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
-                unsafe { $copy(dst, words) }
-            }
-
-            #[inline(always)]
-            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
-                // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
-                unsafe { $copy_packed(dst, block) }
-            }
-
-            $(
-                #[inline(always)]
-                unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64) {
-                    // SAFETY: the caller vouches for both places, and the value of this type for the instructions.
-                    unsafe { $copy_wqebb(dst, wqebb) }
-                }
-            )?
-        }
-    )*};
-}
+pub use routine::{CopyRoutine, CopyUnavailable, UnknownCopyRoutine};
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

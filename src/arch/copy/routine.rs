@@ -1,15 +1,6 @@
+//! The names of copy routines, and the errors about them.
 use core::fmt;
 use core::str::FromStr;
-
-#[cfg(target_arch = "x86_64")]
-use super::Movdir64b;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-use super::Neon;
-#[cfg(target_arch = "aarch64")]
-use super::St64b;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::{Avx, Avx512, Sse};
-use super::{BlockCopy, Words, features};
 
 /// A copy routine by name, for choosing one at run time: see the [module's text](super).
 ///
@@ -18,7 +9,7 @@ use super::{BlockCopy, Words, features};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CopyRoutine {
-    /// `8x8`: [`Words`].
+    /// `8x8`: [`Words`](super::Words).
     Words,
     /// `sse`: `Sse`.
     Sse,
@@ -32,15 +23,6 @@ pub enum CopyRoutine {
     Neon,
     /// `st64b`: `St64b`.
     St64b,
-}
-
-/// Code that is compiled for every copy routine, and entered once with the chosen one.
-pub trait CopyVisitor {
-    /// The result of the code.
-    type Output;
-
-    /// Goes on with routine `copy`.
-    fn run<C: BlockCopy>(self, copy: C) -> Self::Output;
 }
 
 impl CopyRoutine {
@@ -74,61 +56,6 @@ impl CopyRoutine {
             Self::St64b => {
                 "FEAT_LS64 (AArch64), announced by Linux as HWCAP3_LS64, which takes this crate's feature `std`"
             }
-        }
-    }
-
-    /// The routines whose instructions this CPU has; [`Words`](Self::Words) always.
-    ///
-    /// It asks the CPU each time: call it at start-up, not where you post.
-    pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|routine| features::available(*routine))
-    }
-
-    /// Whether this CPU has the routine's instructions.
-    ///
-    /// # Errors
-    /// If it does not.
-    pub fn check(self) -> Result<(), CopyUnavailable> {
-        if features::available(self) { Ok(()) } else { Err(CopyUnavailable { routine: self }) }
-    }
-
-    /// The routine of a register whose type names none: [`DefaultCopy`](super::DefaultCopy). Every CPU of the target
-    /// has it.
-    ///
-    /// - AArch64: [`Neon`](Self::Neon), as in rdma-core. Eight stores of 8 bytes do not combine reliably on some CPUs;
-    ///   the evidence, for and against, is in the text of `Neon`. [`St64b`](Self::St64b), where the CPU has it, is for
-    ///   callers that know that the memory takes it.
-    /// - x86-64: [`Sse`](Self::Sse), even if the CPU can store more at once. Write combining merges consecutive stores
-    ///   of any width into one write, and a request of one WQEBB is in registers of 16 bytes already. UCX also copies
-    ///   by 16 bytes if built with SSE4.2 (`uct_ib_mlx5_bf_copy_bb`), rdma-core by 8 bytes.
-    ///   [`Movdir64b`](Self::Movdir64b) guarantees the single write that write combining usually achieves:
-    ///   [probe](crate::queue::SendQueue::probe) it on the machine in question.
-    /// - Everywhere else: [`Words`](Self::Words).
-    #[must_use]
-    pub const fn default_for_cpu() -> Self {
-        <super::DefaultCopy as BlockCopy>::ROUTINE
-    }
-
-    /// Enters `visitor` with this routine as a type.
-    ///
-    /// # Errors
-    /// If this CPU does not have it; the visitor is then dropped.
-    pub fn dispatch<V: CopyVisitor>(self, visitor: V) -> Result<V::Output, CopyUnavailable> {
-        match self {
-            Self::Words => Ok(visitor.run(Words)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Sse => Ok(visitor.run(Sse::new()?)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Avx => Ok(visitor.run(Avx::new()?)),
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Self::Avx512 => Ok(visitor.run(Avx512::new()?)),
-            #[cfg(target_arch = "x86_64")]
-            Self::Movdir64b => Ok(visitor.run(Movdir64b::new()?)),
-            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-            Self::Neon => Ok(visitor.run(Neon::new()?)),
-            #[cfg(target_arch = "aarch64")]
-            Self::St64b => Ok(visitor.run(St64b::new()?)),
-            routine => Err(CopyUnavailable { routine }),
         }
     }
 }

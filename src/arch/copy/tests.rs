@@ -4,6 +4,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use super::*;
+use crate::arch::Packed;
 
 /// The routines that can be tried on ordinary memory: ST64B faults there.
 fn on_memory() -> impl Iterator<Item = CopyRoutine> {

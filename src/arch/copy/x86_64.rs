@@ -1,9 +1,12 @@
 //! The routines of x86-64.
 mod instructions;
 
+use super::super::Packed;
 #[cfg(target_feature = "sse2")]
 use super::super::mmio_copy64_packed;
-use super::{BlockCopy, CopyRoutine, CopyUnavailable, Packed, sealed};
+use super::block::{BlockCopy, routines, sealed};
+use super::features;
+use super::routine::{CopyRoutine, CopyUnavailable};
 
 #[cfg(target_feature = "sse2")]
 routines! {
