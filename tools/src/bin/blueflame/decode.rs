@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::named;
+use crate::words::named;
 
 const KINDS: &[(&str, Input)] = &[
     ("auto", Input::Auto),

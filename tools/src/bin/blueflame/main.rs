@@ -1,6 +1,7 @@
 //! `blueflame`: the tool for people who examine mlx5 NICs and their drivers.
 
 mod decode;
+mod words;
 
 use anstream::ColorChoice;
 use anyhow::Result;
@@ -24,19 +25,8 @@ enum Command {
     Decode(decode::Arguments),
 }
 
-/// Parses a word of a table as the value beside it.
-fn named<T: Copy + Send + Sync + 'static>(
-    table: &'static [(&'static str, T)],
-) -> impl clap::builder::TypedValueParser<Value = T> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(table.iter().map(|(name, _)| *name)).map(|word| {
-        let found = table.iter().find(|(name, _)| *name == word);
-        found.unwrap_or(&table[0]).1
-    })
-}
-
 fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
-    named(&[("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)])
+    words::named(&[("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)])
 }
 
 fn main() -> Result<ExitCode> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::canvas::{Anchor, HEADING, LABEL, MARGIN, NOTE, WIDTH, width_of};
-use super::{Family, HEAD, page, tick_label, ticks};
+use super::page::{Family, HEAD, page, tick_label, ticks};
 use crate::measured::{Measurements, Record};
 use crate::sections::Section;
 

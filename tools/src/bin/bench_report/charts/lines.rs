@@ -6,7 +6,7 @@ use anyhow::Result;
 use plotters::style::RGBColor;
 
 use super::canvas::{Anchor, Canvas, Face, LABEL, MARGIN, NOTE, WIDTH, width_of};
-use super::{Family, HEAD, page, tick_label, ticks};
+use super::page::{Family, HEAD, page, tick_label, ticks};
 use crate::measured::Measurements;
 use crate::sections::Section;
 
