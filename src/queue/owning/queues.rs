@@ -57,49 +57,30 @@ pub unsafe trait Holds {
     fn queue_mut(&mut self) -> &mut Self::Queue;
 }
 
-// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
-unsafe impl<T: Transport, R: Register> Holds for SendQueue<T, R> {
-    type Queue = Self;
+/// Implements [`Holds`] for queues, which hold themselves.
+macro_rules! holds_itself {
+    ($($queue:ty $(, $parameter:ident: $bound:path)*;)*) => {$(
+        // SAFETY: both return `self`, which is owned by value: only the wrapper has it by `&mut`, or moves it out.
+        unsafe impl<$($parameter: $bound),*> Holds for $queue {
+            type Queue = Self;
 
-    #[inline(always)]
-    fn queue(&self) -> &Self {
-        self
-    }
+            #[inline(always)]
+            fn queue(&self) -> &Self {
+                self
+            }
 
-    #[inline(always)]
-    fn queue_mut(&mut self) -> &mut Self {
-        self
-    }
+            #[inline(always)]
+            fn queue_mut(&mut self) -> &mut Self {
+                self
+            }
+        }
+    )*};
 }
 
-// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
-unsafe impl<F: RecvForm> Holds for RecvQueue<F> {
-    type Queue = Self;
-
-    #[inline(always)]
-    fn queue(&self) -> &Self {
-        self
-    }
-
-    #[inline(always)]
-    fn queue_mut(&mut self) -> &mut Self {
-        self
-    }
-}
-
-// SAFETY: both give `self`, which is owned by value: who holds it by `&mut` or moves it out is the wrapper alone.
-unsafe impl Holds for SharedRecvQueue {
-    type Queue = Self;
-
-    #[inline(always)]
-    fn queue(&self) -> &Self {
-        self
-    }
-
-    #[inline(always)]
-    fn queue_mut(&mut self) -> &mut Self {
-        self
-    }
+holds_itself! {
+    SendQueue<T, R>, T: Transport, R: Register;
+    RecvQueue<F>, F: RecvForm;
+    SharedRecvQueue;
 }
 
 /// A request that was not posted, and its buffer.
