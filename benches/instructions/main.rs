@@ -11,6 +11,7 @@
 //!
 //! `-- --libmlx5`, with the feature `libmlx5`, counts what libmlx5 executes for the same, under `softhca-run --sink`;
 //! `./run bench` does.
+mod case;
 mod cases;
 #[cfg(feature = "libmlx5")]
 #[path = "../common/mod.rs"]
@@ -28,7 +29,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cases::{Case, cases};
+use case::Case;
+use cases::cases;
 use record::{Record, compiler, report};
 
 /// Counts the instructions of the hot functions.

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cases::Figures;
+use crate::case::Figures;
 
 /// What is committed.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -95,7 +95,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
         column: "RC",
         proof: Proof::Libmlx5,
-        test: ("tests/differential/tags.rs", "operations_on_lists"),
+        test: ("tests/differential/tags/operations.rs", "operations_on_lists"),
         operations: &["TagAppend", "TagRemove", "TagSync"],
     },
     Claim {

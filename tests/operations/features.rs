@@ -32,10 +32,10 @@ const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
-const PACKED: &str = "tests/completion/compressed.rs";
+const PACKED: &str = "tests/completion/compressed/by_hand.rs";
 const SIGNATURES: &str = "tests/differential/signatures.rs";
 const ALIKE: &str = "keys_are_configured_and_errors_told_alike";
-const TAGS: &str = "tests/differential/tags.rs";
+const TAGS: &str = "tests/differential/tags/completions.rs";
 const STATUSES: &str = "tests/differential/statuses.rs";
 const EXTENDED: &str = "tests/differential/extended.rs";
 

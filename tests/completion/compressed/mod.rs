@@ -1,0 +1,6 @@
+//! Packed completions.
+
+mod any;
+mod by_hand;
+mod packer;
+mod sessions;
