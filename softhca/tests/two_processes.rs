@@ -146,7 +146,6 @@ impl Program {
         };
         let cqn = device.create_cq(cq).unwrap();
         let qp = QpContext {
-            transport: Transport::Rc,
             pd,
             send_cqn: cqn,
             recv_cqn: cqn,
@@ -156,18 +155,9 @@ impl Program {
                 inline_headers: InlineHeaders::None,
                 multi_packet: false,
             }),
-            rq: ReceiveSource::None,
             dbr: addr + QP_RECORD as u64,
             uar,
-            uidx: 0,
-            signal_all: false,
-            scatter_to_cqe_req: 0,
-            scatter_to_cqe_res: 0,
-            timestamps: TimestampFormat::FreeRunning,
-            streams: None,
-            cross_channel: CrossChannel::default(),
-            signed: false,
-            privileges: Privileges::default(),
+            ..QpContext::new(Transport::Rc)
         };
         let own = Endpoint { qpn: device.create_qp(qp).unwrap(), addr, key };
         own.publish(directory, name);

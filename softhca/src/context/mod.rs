@@ -196,6 +196,33 @@ pub struct QpContext {
     pub privileges: Privileges,
 }
 
+impl QpContext {
+    /// The context of a QP without queues and without any option: PD, CQs, doorbell record, UAR page and user index are
+    /// 0, and timestamps come from the free-running clock.
+    #[must_use]
+    pub fn new(transport: Transport) -> Self {
+        Self {
+            transport,
+            pd: 0,
+            send_cqn: 0,
+            recv_cqn: 0,
+            sq: None,
+            rq: ReceiveSource::None,
+            dbr: 0,
+            uar: 0,
+            uidx: 0,
+            signal_all: false,
+            scatter_to_cqe_req: 0,
+            scatter_to_cqe_res: 0,
+            timestamps: TimestampFormat::FreeRunning,
+            streams: None,
+            cross_channel: CrossChannel::default(),
+            signed: false,
+            privileges: Privileges::default(),
+        }
+    }
+}
+
 /// Requests of one queue that another one's wait for, or that another one starts ("cross channel").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrossChannel {

@@ -3,7 +3,7 @@
 use super::Device;
 use super::check;
 use crate::config::LinkLayer;
-use crate::context::{Privileges, QpContext, QueueState, ReceiveSource, Transport};
+use crate::context::{QpContext, QueueState, Transport};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::HostMemory;
@@ -40,23 +40,16 @@ impl Device {
         self.doorbells.pages.find_mut(context.uar)?.begin_anew();
         let sqn = self.qps.reserve()?;
         let engine = QpContext {
-            transport: Transport::RawPacket,
             pd: context.pd,
             send_cqn: context.cqn,
             recv_cqn: context.cqn,
             sq: Some(context.ring),
-            rq: ReceiveSource::None,
             dbr: context.dbr,
             uar: context.uar,
             uidx: context.uidx,
             timestamps: context.timestamps,
-            signal_all: false,
-            scatter_to_cqe_req: 0,
-            scatter_to_cqe_res: 0,
-            streams: None,
             cross_channel: context.cross_channel,
-            signed: false,
-            privileges: Privileges::default(),
+            ..QpContext::new(Transport::RawPacket)
         };
         self.count_qp(&engine, |users| *users += 1);
         self.resources.slaves.begin(sqn, &engine);

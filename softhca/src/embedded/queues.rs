@@ -3,10 +3,7 @@
 use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
-use crate::context::{
-    CqContext, CrossChannel, Privileges, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder,
-    TimestampFormat,
-};
+use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder};
 use crate::cq::INVALID_OP_OWN;
 use crate::device::Device;
 use crate::error::{Error, Object};
@@ -121,7 +118,6 @@ impl EmbeddedDevice {
             }
         };
         let qpn = self.device.create_qp(QpContext {
-            transport: o.transport,
             pd: self.pd,
             send_cqn: o.send_cqn,
             recv_cqn: o.recv_cqn,
@@ -133,11 +129,8 @@ impl EmbeddedDevice {
             signal_all: o.signal_all,
             scatter_to_cqe_req: o.scatter_to_cqe_req,
             scatter_to_cqe_res: o.scatter_to_cqe_res,
-            timestamps: TimestampFormat::FreeRunning,
-            streams: None,
-            cross_channel: CrossChannel::default(),
             signed: o.signed,
-            privileges: Privileges::default(),
+            ..QpContext::new(o.transport)
         })?;
         self.registers.insert(qpn, register);
         let page = self.uar_addr(register.uar)?;

@@ -2,7 +2,7 @@
 
 use super::device::EmbeddedDevice;
 use super::parts::{QpOptions, RecvOptions, SrqParts};
-use crate::context::{CrossChannel, Privileges, QpContext, ReceiveSource, TimestampFormat, Transport, XrcContext};
+use crate::context::{QpContext, ReceiveSource, Transport, XrcContext};
 use crate::error::Error;
 
 impl QpOptions {
@@ -37,24 +37,6 @@ impl EmbeddedDevice {
     /// # Errors
     /// [`Error::NoSuch`] for a domain that does not exist; [`Error::Exhausted`].
     pub fn create_xrc_target(&mut self, xrcd: u32) -> Result<u32, Error> {
-        self.device.create_qp(QpContext {
-            transport: Transport::Xrc,
-            pd: 0,
-            send_cqn: 0,
-            recv_cqn: 0,
-            sq: None,
-            rq: ReceiveSource::Domain { xrcd },
-            dbr: 0,
-            uar: 0,
-            uidx: 0,
-            signal_all: false,
-            scatter_to_cqe_req: 0,
-            scatter_to_cqe_res: 0,
-            timestamps: TimestampFormat::FreeRunning,
-            streams: None,
-            cross_channel: CrossChannel::default(),
-            signed: false,
-            privileges: Privileges::default(),
-        })
+        self.device.create_qp(QpContext { rq: ReceiveSource::Domain { xrcd }, ..QpContext::new(Transport::Xrc) })
     }
 }

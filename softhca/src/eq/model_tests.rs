@@ -4,7 +4,8 @@
 use super::queue::{BadConsumer, EqFailure, EqRing};
 use crate::context::EqContext;
 use crate::event::Event;
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::ArrayMemory;
+use crate::memory::test_memory::BASE;
 use std::collections::VecDeque;
 
 /// Indices that doorbells have room for.
@@ -86,8 +87,8 @@ fn ring_of(log_size: u8) -> EqRing {
 }
 
 /// The ring as a driver initialises it.
-fn memory_of(size: u64) -> TestMemory {
-    let memory = TestMemory::filled(size as usize * 64 + 64, 0);
+fn memory_of(size: u64) -> ArrayMemory {
+    let memory = ArrayMemory::filled(BASE, size as usize * 64 + 64, 0);
     for index in 0..size as usize {
         memory.put(index * 64 + 63, &[1]);
     }
@@ -96,7 +97,7 @@ fn memory_of(size: u64) -> TestMemory {
 }
 
 /// Reads entries as Linux' `next_eqe_sw` does: by the owner bit, from the consumer index on, as many as are new.
-fn read(memory: &TestMemory, size: u64, from: u64) -> Vec<(u8, u32)> {
+fn read(memory: &ArrayMemory, size: u64, from: u64) -> Vec<(u8, u32)> {
     let bytes = memory.bytes();
     let entry = |at: u64| &bytes[(at % size) as usize * 64..][..64];
     let is_new = |at: &u64| u64::from(entry(*at)[63] & 1) == at / size % 2;
@@ -183,7 +184,7 @@ fn completions_of_more_queues_than_there_is_room_for_all_arrive() {
 
 #[test]
 fn memory_that_is_gone_ends_the_queue_and_nothing_else() {
-    let memory = TestMemory::filled(3 * 64, 1);
+    let memory = ArrayMemory::filled(BASE, 3 * 64, 1);
     let mut ring = ring_of(2);
     for slots in 1..=3 {
         assert_eq!(ring.write(&Event::CommandDone { slots }, &memory), Ok(false));

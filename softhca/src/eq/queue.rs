@@ -190,11 +190,12 @@ pub(crate) fn doorbell(word: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::test_memory::{BASE, TestMemory};
+    use crate::memory::ArrayMemory;
+    use crate::memory::test_memory::BASE;
 
     #[test]
     fn indices_wrap_at_24_bits() {
-        let memory = TestMemory::filled(4 * 64, 1);
+        let memory = ArrayMemory::filled(BASE, 4 * 64, 1);
         let mut ring = EqRing::new(EqContext { buf: BASE, log_size: 2, uar: 1, vector: 3, events: [0; 4] });
         (ring.producer, ring.consumer) = (0xff_fffd, 0xff_fffd);
         for (at, owner) in [(0xff_fffd, 1), (0xff_fffe, 1), (0xff_ffff, 1), (0, 0), (1, 0)] {

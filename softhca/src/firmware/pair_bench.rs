@@ -7,7 +7,8 @@ use crate::config::{DeviceConfig, Generation, LinkLayer, PortConfig};
 use crate::context::{Access, MkeyContext};
 use crate::device::Device;
 use crate::event::Event;
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::ArrayMemory;
+use crate::memory::test_memory::BASE;
 use crate::wire::Address;
 use crate::wire::in_process::Fabric;
 use std::time::Duration;
@@ -112,7 +113,7 @@ impl Node {
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
         let lids = if link == LinkLayer::InfiniBand { vec![lid.into()] } else { vec![] };
         let wire = fabric.attach(Address { qpns, lids, gids }).expect("a wire");
-        let memory = Box::new(TestMemory::filled(MEMORY_BYTES, 0));
+        let memory = Box::new(ArrayMemory::filled(BASE, MEMORY_BYTES, 0));
         let device = Device::new(config, memory, Box::new(wire)).expect("a device");
         let mut node = Self {
             bench: Bench { firmware: Firmware::new(), device },

@@ -8,7 +8,8 @@ use super::status::{Refusal, Status};
 use super::{Firmware, execute};
 use crate::config::{DeviceConfig, PortConfig};
 use crate::device::Device;
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::ArrayMemory;
+use crate::memory::test_memory::BASE;
 use crate::wire::Address;
 use crate::wire::in_process::Fabric;
 
@@ -22,7 +23,7 @@ pub(crate) fn device() -> Device {
 
 fn device_of(config: DeviceConfig) -> Device {
     let wire = Fabric::new().attach(Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] }).expect("a wire");
-    Device::new(config, Box::new(TestMemory::filled(MEMORY_BYTES, 0)), Box::new(wire)).expect("a device")
+    Device::new(config, Box::new(ArrayMemory::filled(BASE, MEMORY_BYTES, 0)), Box::new(wire)).expect("a device")
 }
 
 /// A firmware and its device.

@@ -3,8 +3,9 @@
 //!
 //! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is
 //! for a device that lives in the program's own process. [`DmaMap`] is for a device to which a guest shares its memory
-//! range by range.
+//! range by range. [`ArrayMemory`] is an array, for tests and for simulated hosts.
 
+mod array;
 mod dma_map;
 mod encrypted;
 mod format;
@@ -20,9 +21,8 @@ mod signed;
 #[cfg(test)]
 mod signed_tests;
 mod strided;
-#[cfg(test)]
-pub(crate) mod test_memory;
 
+pub use array::ArrayMemory;
 pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
 pub(crate) use encrypted::{Encrypted, Encryption};
 pub use format::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
@@ -36,3 +36,10 @@ pub(crate) use paged::{HOST_BYTES, PagedMemory};
 pub use process::ProcessMemory;
 pub(crate) use process::page_bytes;
 pub(crate) use signed::{KeyMemory, Mismatch, Signed};
+
+/// Where unit tests have host memory.
+#[cfg(test)]
+pub(crate) mod test_memory {
+    /// Address of the first byte.
+    pub(crate) const BASE: u64 = 0x7f00_0000_0000;
+}

@@ -213,19 +213,20 @@ impl HostMemory for Nowhere {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_memory::{BASE, TestMemory};
+    use super::super::array::ArrayMemory;
+    use super::super::test_memory::BASE;
     use super::*;
 
     #[test]
     fn pages_in_a_row_keep_their_address() {
-        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x4000, 0)));
         assert_eq!(memory.add(vec![BASE, BASE + 0x1000, BASE + 0x2000], 0x1000), Ok(BASE));
         memory.remove(BASE);
     }
 
     #[test]
     fn other_pages_are_reached_one_by_one_and_not_past_their_end() {
-        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x4000, 0)));
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x4000, 0)));
         let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000).expect("an address");
         let pages = [3, 1, 2].map(|page| BASE + page * 0x1000).to_vec();
         let at = memory.add(pages, 0x1000).expect("an address");
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_unless_all_of_it_can_be() {
-        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x2000, 0)));
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x2000, 0)));
         let at = memory.add(vec![BASE + 0x1000, BASE + 0x9000], 0x1000).expect("an address");
         assert!(memory.write(at + 0xfff, &[1, 2]).is_err());
         let mut out = [9];
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_list_cannot_name_the_addresses_of_another() {
-        let mut memory = PagedMemory::new(Box::new(TestMemory::filled(0x2000, 0)));
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x2000, 0)));
         let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000).expect("an address");
         for pages in [vec![other], vec![BASE, other], vec![FIRST - 0x1000, FIRST], vec![u64::MAX - 0xfff]] {
             assert!(memory.add(pages.clone(), 0x1000).is_err(), "{pages:x?}");

@@ -11,10 +11,7 @@ use super::replies;
 use super::request::MAX_MESSAGE;
 use super::timer;
 use crate::config::PortConfig;
-use crate::context::{
-    CrossChannel, DctContext, DctState, Privileges, QpAttr, QpContext, QpState, ReceiveSource, TimestampFormat,
-    Transport,
-};
+use crate::context::{DctContext, DctState, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::event::{DctEvent, Event};
 use crate::packet::{AethSyndrome, ConnectEth, DcEth, NakCode, Operation, Packet};
 use crate::resources::Resources;
@@ -217,24 +214,14 @@ impl Dct {
         let c = &self.context;
         let pkey = port(c, resources).and_then(|port| port.pkeys.get(usize::from(c.pkey_index))).copied();
         let context = QpContext {
-            transport: Transport::Dc,
             pd: c.pd,
             send_cqn: c.cqn,
             recv_cqn: c.cqn,
-            sq: None,
             rq: ReceiveSource::Shared { srqn: c.srqn },
-            dbr: 0,
-            uar: 0,
             uidx: c.uidx,
-            signal_all: false,
-            scatter_to_cqe_req: 0,
             scatter_to_cqe_res: c.scatter_to_cqe_res,
-            // Its context has no format.
-            timestamps: TimestampFormat::FreeRunning,
-            streams: None,
-            cross_channel: CrossChannel::default(),
-            signed: false,
-            privileges: Privileges::default(),
+            // Its context has no format of timestamps.
+            ..QpContext::new(Transport::Dc)
         };
         let attr = QpAttr {
             pkey_index: Some(c.pkey_index),

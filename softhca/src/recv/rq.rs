@@ -136,14 +136,15 @@ impl Rq {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::test_memory::{BASE, TestMemory};
+    use crate::memory::ArrayMemory;
+    use crate::memory::test_memory::BASE;
     use crate::wqe::DataSeg;
 
     /// Place of the doorbell record, after a ring of 4 WQEs of 32 bytes.
     const RECORD: usize = 128;
 
-    fn setup() -> (Rq, TestMemory) {
-        let memory = TestMemory::filled(256, 0xa5);
+    fn setup() -> (Rq, ArrayMemory) {
+        let memory = ArrayMemory::filled(BASE, 256, 0xa5);
         for index in 0..4u8 {
             let seg = [0, 0, 0, index, 0, 0, 0x18, index, 0, 0, 0, 0, 0, 0, 0x10, 0];
             memory.put(usize::from(index) * 32, &seg);

@@ -142,15 +142,16 @@ impl Srq {
 mod tests {
     use super::*;
     use crate::context::RqContext;
-    use crate::memory::test_memory::{BASE, TestMemory};
+    use crate::memory::ArrayMemory;
+    use crate::memory::test_memory::BASE;
     use crate::wqe::DataSeg;
 
     /// Place of the doorbell record, after a ring of 4 WQEs of 64 bytes.
     const RECORD: usize = 256;
 
     /// WQEs 0 -> 2 -> 1 -> 3, each with two segments of its index + 1 bytes and the end mark.
-    fn setup(limit: u16) -> (Srq, TestMemory) {
-        let memory = TestMemory::filled(512, 0xa5);
+    fn setup(limit: u16) -> (Srq, ArrayMemory) {
+        let memory = ArrayMemory::filled(BASE, 512, 0xa5);
         for (index, next) in [(0u8, 2), (2, 1), (1, 3), (3, 0)] {
             let at = usize::from(index) * 64;
             memory.put(at + 2, &[0, next]);
@@ -169,7 +170,7 @@ mod tests {
         )
     }
 
-    fn post(memory: &TestMemory, counter: u16) {
+    fn post(memory: &ArrayMemory, counter: u16) {
         memory.put(RECORD, &u32::from(counter).to_be_bytes());
     }
 

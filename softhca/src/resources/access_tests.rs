@@ -5,10 +5,11 @@ use super::access::LocalFault;
 use crate::config::{DeviceConfig, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext};
 use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work};
+use crate::memory::ArrayMemory;
 use crate::memory::Encryption;
 use crate::memory::Need;
 use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::test_memory::BASE;
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::packet::Width;
@@ -21,8 +22,10 @@ const LOCAL: Access = Access { local_write: true, remote_write: false, remote_re
 
 /// Host memory whose byte `n` is `n`.
 fn resources() -> Resources {
-    let resources =
-        Resources::new(&DeviceConfig::with_port(PortConfig::infiniband(1)), Box::new(TestMemory::filled(0x1000, 0)));
+    let resources = Resources::new(
+        &DeviceConfig::with_port(PortConfig::infiniband(1)),
+        Box::new(ArrayMemory::filled(BASE, 0x1000, 0)),
+    );
     let bytes: Vec<u8> = (0..0x1000).map(|n| n as u8).collect();
     resources.memory.write(BASE, &bytes).unwrap();
     resources

@@ -48,11 +48,12 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::test_memory::{BASE, TestMemory};
+    use crate::memory::ArrayMemory;
+    use crate::memory::test_memory::BASE;
 
     #[test]
     fn a_word_is_taken_once_for_each_change() {
-        let memory = TestMemory::filled(0x1000, 0);
+        let memory = ArrayMemory::filled(BASE, 0x1000, 0);
         let mut records = Records::default();
         let look = |records: &mut Records, takes: bool| {
             let mut found = Vec::new();

@@ -7,14 +7,15 @@ use super::opcode::SHAPES;
 use super::*;
 use crate::config::LinkLayer;
 use crate::context::{InlineHeaders, PathGrh, SqContext, TimestampFormat, Transport};
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::ArrayMemory;
+use crate::memory::test_memory::BASE;
 use crate::packet::{self, Masked, Operation};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
 const SQ: SqContext = SqContext { buf: BASE, log_size: 2, inline_headers: InlineHeaders::None, multi_packet: true };
 
-fn put_wqe(memory: &TestMemory, index: u16, wqe: &[u8]) {
+fn put_wqe(memory: &ArrayMemory, index: u16, wqe: &[u8]) {
     for (i, &byte) in wqe.iter().enumerate() {
         memory.put((usize::from(index) * 64 + i) % 256, &[byte]);
     }
@@ -22,7 +23,7 @@ fn put_wqe(memory: &TestMemory, index: u16, wqe: &[u8]) {
 
 /// Puts `wqe` at `index` and fetches it, with all its WQEBBs announced.
 fn fetch_at(index: u16, wqe: &[u8], transport: Transport) -> Result<SendWqe, WqeFault> {
-    let memory = TestMemory::filled(256, 0xa5);
+    let memory = ArrayMemory::filled(BASE, 256, 0xa5);
     put_wqe(&memory, index, wqe);
     let producer = index.wrapping_add(wqe.len().div_ceil(64).min(4) as u16);
     fetch(&SQ, QPN, (transport, false), index, producer, &memory)
@@ -204,7 +205,7 @@ fn inline_data_wraps_at_the_end_of_the_ring() {
     let mut bytes = wqe(0x08, &[&RADDR, &[0x80, 0, 0, 100], &data, &[0xee; 8]]);
     bytes[1..3].copy_from_slice(&[0xff, 0xff]);
     assert_eq!(bytes[7], 9);
-    let memory = TestMemory::filled(256, 0xa5);
+    let memory = ArrayMemory::filled(BASE, 256, 0xa5);
     put_wqe(&memory, 0xffff, &bytes);
     let found = fetch(&SQ, QPN, (Transport::Uc, false), 0xffff, 2, &memory).unwrap();
     assert_eq!((found.index, found.wqebbs), (0xffff, 3));
@@ -379,7 +380,7 @@ fn address_vectors() {
 
 #[test]
 fn indices_and_rings() {
-    let memory = TestMemory::filled(256, 0);
+    let memory = ArrayMemory::filled(BASE, 256, 0);
     let overrun = WqeFault::Overrun { index: 3, producer: 8, ahead: 5, entries: 4 };
     assert_eq!(fetch(&SQ, QPN, (Transport::Rc, false), 3, 8, &memory), Err(overrun));
     let gone = SqContext { buf: BASE + 200, ..SQ };
@@ -396,7 +397,7 @@ fn any_bytes_are_an_answer() {
         state ^= state << 17;
         state
     };
-    let memory = TestMemory::filled(256, 0);
+    let memory = ArrayMemory::filled(BASE, 256, 0);
     let mut decoded = 0;
     for round in 0..50_000 {
         let mut ring: Vec<u8> = (0..256).map(|_| random() as u8).collect();

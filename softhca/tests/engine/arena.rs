@@ -1,8 +1,8 @@
 //! Memory of a node: a range of addresses with nothing mapped around it.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
-use softhca::memory::{DmaFault, HostMemory};
+use softhca::memory::{ArrayMemory, DmaFault, HostMemory};
 
 /// First address of each node's memory; below is nothing.
 pub(crate) const BASE: u64 = 0x10_0000;
@@ -19,14 +19,14 @@ pub(crate) struct Store {
 /// Memory of one node. Clones are the same memory.
 #[derive(Clone)]
 pub(crate) struct Arena {
-    bytes: Arc<Mutex<Vec<u8>>>,
+    memory: ArrayMemory,
     stores: Arc<Mutex<Vec<Store>>>,
 }
 
 impl Arena {
     /// `len` zero bytes.
     pub(crate) fn new(len: usize) -> Self {
-        Self { bytes: Arc::new(Mutex::new(vec![0; len])), stores: Arc::default() }
+        Self { memory: ArrayMemory::filled(BASE, len, 0), stores: Arc::default() }
     }
 
     /// What the device has stored since the last call, in order.
@@ -38,70 +38,47 @@ impl Arena {
         self.stores.lock().unwrap().push(Store { addr, len, publishes });
     }
 
-    fn put(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        let mut bytes = self.bytes();
-        let range = Self::range(addr, data.len(), bytes.len())?;
-        bytes[range].copy_from_slice(data);
-        Ok(())
-    }
-
-    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.bytes.lock().unwrap()
-    }
-
-    fn range(addr: u64, len: usize, size: usize) -> Result<std::ops::Range<usize>, DmaFault> {
-        let fault = DmaFault { addr, len };
-        let start = addr.checked_sub(BASE).ok_or(fault)? as usize;
-        match start.checked_add(len) {
-            Some(end) if end <= size => Ok(start..end),
-            _ => Err(fault),
-        }
-    }
-
     pub(crate) fn read(&self, addr: u64, len: usize) -> Vec<u8> {
-        let bytes = self.bytes();
-        bytes[Self::range(addr, len, bytes.len()).unwrap()].to_vec()
+        let mut bytes = vec![0; len];
+        self.memory.read(addr, &mut bytes).unwrap();
+        bytes
     }
 
     pub(crate) fn write(&self, addr: u64, data: &[u8]) {
-        self.put(addr, data).unwrap();
+        self.memory.write(addr, data).unwrap();
     }
 }
 
 impl HostMemory for Arena {
-    unsafe fn map(&mut self, _: u64, _: usize) -> Result<(), DmaFault> {
-        Ok(())
+    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: as the caller promises.
+        unsafe { self.memory.map(addr, len) }
     }
 
-    fn unmap(&mut self, _: u64, _: usize) {}
+    fn unmap(&mut self, addr: u64, len: usize) {
+        self.memory.unmap(addr, len);
+    }
 
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
-        let bytes = self.bytes();
-        out.copy_from_slice(&bytes[Self::range(addr, out.len(), bytes.len())?]);
-        Ok(())
+        self.memory.read(addr, out)
     }
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         self.note(addr, data.len(), false);
-        self.put(addr, data)
+        self.memory.write(addr, data)
     }
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
-        let mut word = [0; 4];
-        HostMemory::read(self, addr, &mut word)?;
-        Ok(u32::from_be_bytes(word))
+        self.memory.load_be32(addr)
     }
 
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
-        let mut word = [0; 8];
-        HostMemory::read(self, addr, &mut word)?;
-        let old = u64::from_ne_bytes(word);
-        HostMemory::write(self, addr, &f(old).to_ne_bytes())?;
-        Ok(old)
+        self.note(addr, 8, false);
+        self.memory.fetch_update_u64(addr, f)
     }
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         self.note(addr, data.len(), true);
-        self.put(addr, data)
+        self.memory.write_last_byte_last(addr, data)
     }
 }

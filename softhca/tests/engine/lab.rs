@@ -237,7 +237,6 @@ impl Node {
     fn context(&self, sq: Option<SqContext>, rq: ReceiveSource, uar: u32) -> QpContext {
         let o = &self.options;
         QpContext {
-            transport: o.transport,
             pd: self.pd,
             send_cqn: self.send_cq.cqn,
             recv_cqn: self.recv_cq.cqn,
@@ -246,14 +245,12 @@ impl Node {
             dbr: self.dbr,
             uar,
             uidx: 7,
-            signal_all: false,
             scatter_to_cqe_req: o.scatter_to_cqe,
             scatter_to_cqe_res: o.scatter_to_cqe,
-            timestamps: TimestampFormat::FreeRunning,
             streams: o.streams,
             cross_channel: o.cross_channel,
             signed: o.signed,
-            privileges: Privileges::default(),
+            ..QpContext::new(o.transport)
         }
     }
 

@@ -2,9 +2,7 @@
 
 use crate::driver::*;
 use softhca::complaint::Complaint;
-use softhca::context::{
-    CqContext, CrossChannel, InlineHeaders, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport,
-};
+use softhca::context::{CqContext, InlineHeaders, QpContext, SqContext, Transport};
 
 /// Doorbells of the page's first register: its two halves.
 const HALVES: [u64; 2] = [0x800, 0x900];
@@ -26,7 +24,6 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
     };
     let cqn = device.create_cq(cq).expect("a CQ");
     let qp = QpContext {
-        transport: Transport::Rc,
         pd,
         send_cqn: cqn,
         recv_cqn: cqn,
@@ -36,18 +33,9 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
             inline_headers: InlineHeaders::None,
             multi_packet: false,
         }),
-        rq: ReceiveSource::None,
         dbr: OBJECTS + 0x1040,
         uar,
-        uidx: 0,
-        signal_all: false,
-        scatter_to_cqe_req: 0,
-        scatter_to_cqe_res: 0,
-        timestamps: TimestampFormat::FreeRunning,
-        streams: None,
-        cross_channel: CrossChannel::default(),
-        signed: false,
-        privileges: Privileges::default(),
+        ..QpContext::new(Transport::Rc)
     };
     (device.create_qp(qp).expect("a QP"), uar)
 }

@@ -110,7 +110,7 @@ impl Driver {
             DeviceConfig { doorbells: DoorbellSource::Calls, ..DeviceConfig::with_port(PortConfig::ethernet(1)) };
         let gids = config.ports[0].gids.clone();
         let wire = Fabric::new().attach(Address { qpns: 0x100..0x1_0000, lids: vec![], gids }).expect("a wire");
-        let device = Device::new(config, Box::new(memory.clone()), Box::new(wire)).expect("a device");
+        let device = Device::new(config, Box::new(memory.0.clone()), Box::new(wire)).expect("a device");
         let raised = Raised::default();
         Self {
             function: Function::new(device, Box::new(raised.clone())),

@@ -3,14 +3,15 @@
 use super::super::completion::{FrameInfo, Syndrome};
 use super::*;
 use crate::context::{CqPacking, MiniFormat, PeriodStart};
-use crate::memory::test_memory::{BASE, TestMemory};
+use crate::memory::ArrayMemory;
+use crate::memory::test_memory::BASE;
 
 const CQN: u32 = 7;
 /// Place of the doorbell record in the tests' memory, after a ring of 4 CQEs.
 const RECORD: usize = 256;
 
-fn setup(ignore_overrun: bool) -> (Cq, TestMemory) {
-    let memory = TestMemory::filled(1024, 0xa5);
+fn setup(ignore_overrun: bool) -> (Cq, ArrayMemory) {
+    let memory = ArrayMemory::filled(BASE, 1024, 0xa5);
     memory.put(RECORD, &[0; 8]);
     let dbr = BASE + RECORD as u64;
     let context = CqContext {
@@ -44,21 +45,21 @@ fn error() -> Completion {
     }
 }
 
-fn write(cq: &mut Cq, memory: &TestMemory, c: &Completion) -> Option<Event> {
+fn write(cq: &mut Cq, memory: &ArrayMemory, c: &Completion) -> Option<Event> {
     cq.write(CQN, (c, 0), memory, Duration::ZERO)
 }
 
-fn arm(cq: &mut Cq, memory: &TestMemory, word: u32) -> Result<Option<Event>, u32> {
+fn arm(cq: &mut Cq, memory: &ArrayMemory, word: u32) -> Result<Option<Event>, u32> {
     cq.arm(word, Some(Duration::ZERO))?;
     Ok(cq.due_event(CQN, memory, Duration::ZERO))
 }
 
-fn poll(cq: &mut Cq, memory: &TestMemory) -> Result<Option<Event>, u32> {
+fn poll(cq: &mut Cq, memory: &ArrayMemory) -> Result<Option<Event>, u32> {
     cq.poll_arm_word(memory, Duration::ZERO)?;
     Ok(cq.due_event(CQN, memory, Duration::ZERO))
 }
 
-fn consume(memory: &TestMemory, index: u32) {
+fn consume(memory: &ArrayMemory, index: u32) {
     memory.put(RECORD, &index.to_be_bytes());
 }
 
@@ -126,11 +127,11 @@ fn an_arm_gives_one_event_for_the_next_cqe() {
     assert_eq!(write(&mut cq, &memory, &completion(2)), None, "disarmed");
 }
 
-fn write_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+fn write_at(cq: &mut Cq, memory: &ArrayMemory, now: u64) -> Option<Event> {
     cq.write(CQN, (&completion(0), 0), memory, Duration::from_secs(now))
 }
 
-fn due_at(cq: &mut Cq, memory: &TestMemory, now: u64) -> Option<Event> {
+fn due_at(cq: &mut Cq, memory: &ArrayMemory, now: u64) -> Option<Event> {
     cq.due_event(CQN, memory, Duration::from_secs(now))
 }
 
@@ -283,12 +284,12 @@ fn unreachable_rings_are_an_error() {
     assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable }));
 }
 
-fn packing_setup(enhanced: bool, format: MiniFormat) -> (Cq, TestMemory) {
+fn packing_setup(enhanced: bool, format: MiniFormat) -> (Cq, ArrayMemory) {
     let (mut cq, memory) = setup(true);
     cq.context.log_size = 4;
     cq.context.dbr = BASE + 2000;
     cq.context.packing = Some(CqPacking { format, enhanced });
-    let big = TestMemory::filled(2048, 0xa5);
+    let big = ArrayMemory::filled(BASE, 2048, 0xa5);
     drop(memory);
     (cq, big)
 }

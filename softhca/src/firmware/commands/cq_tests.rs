@@ -1,6 +1,6 @@
 //! Completion queues, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
-use crate::context::{CrossChannel, Privileges, QpContext, ReceiveSource, SqContext, TimestampFormat, Transport};
+use crate::context::{QpContext, SqContext, Transport};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
@@ -49,23 +49,13 @@ fn on(opcode: u8, uid: Uid, cqn: u32) -> [u8; 16] {
 fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
     let pd = bench.device.alloc_pd().expect("a PD");
     let context = QpContext {
-        transport: Transport::Uc,
         pd,
         send_cqn: cqn,
         recv_cqn: cqn,
         sq: Some(SqContext { buf: BASE, log_size: 4, inline_headers: Default::default(), multi_packet: false }),
-        rq: ReceiveSource::None,
         dbr: BASE + RECORDS * 4096 + 0x80,
         uar,
-        uidx: 0,
-        signal_all: false,
-        scatter_to_cqe_req: 0,
-        scatter_to_cqe_res: 0,
-        timestamps: TimestampFormat::FreeRunning,
-        streams: None,
-        cross_channel: CrossChannel::default(),
-        signed: false,
-        privileges: Privileges::default(),
+        ..QpContext::new(Transport::Uc)
     };
     bench.device.create_qp(context).expect("a QP")
 }

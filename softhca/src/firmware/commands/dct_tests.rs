@@ -1,10 +1,7 @@
 //! Targets of dynamic connections, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
 use crate::config::LinkLayer;
-use crate::context::{
-    CqContext, CrossChannel, Privileges, QpAttr, QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext,
-    SrqOrder, TimestampFormat, Transport,
-};
+use crate::context::{CqContext, QpAttr, QpContext, QpState, RqContext, SqContext, SrqContext, SrqOrder, Transport};
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::pair_bench::{Qp, SRQ_RECORD, data_seg, pair, settle, sparse};
@@ -132,23 +129,13 @@ fn a_drained_target_tells_and_can_be_destroyed() {
 fn initiator(parts: &mut Parts) -> u32 {
     let device = &mut parts.bench.device;
     let context = QpContext {
-        transport: Transport::Dc,
         pd: parts.pd,
         send_cqn: parts.cqn,
         recv_cqn: parts.cqn,
         sq: Some(SqContext { buf: SEND_RING, log_size: 4, inline_headers: Default::default(), multi_packet: false }),
-        rq: ReceiveSource::None,
         dbr: RECORDS + 128,
         uar: parts.uar,
-        uidx: 0,
-        signal_all: false,
-        scatter_to_cqe_req: 0,
-        scatter_to_cqe_res: 0,
-        timestamps: TimestampFormat::FreeRunning,
-        streams: None,
-        cross_channel: CrossChannel::default(),
-        signed: false,
-        privileges: Privileges::default(),
+        ..QpContext::new(Transport::Dc)
     };
     let qpn = device.create_qp(context).expect("a DCI");
     let none = QpAttr::default();

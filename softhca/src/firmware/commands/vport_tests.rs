@@ -113,7 +113,7 @@ fn roce_addresses_reach_the_device() {
     let own = fabric.attach(address(0x100..0x200)).expect("a wire");
     let mut other: InProcessWire = fabric.attach(address(0x200..0x300)).expect("a wire");
     let port = PortConfig { gids: vec![], ..PortConfig::ethernet(1) };
-    let memory = crate::memory::test_memory::TestMemory::filled(4096, 0);
+    let memory = crate::memory::ArrayMemory::filled(crate::memory::test_memory::BASE, 4096, 0);
     let device = crate::device::Device::new(DeviceConfig::with_port(port), Box::new(memory), Box::new(own)).unwrap();
     let mut bench = Bench { firmware: Firmware::new(), device };
     let to = |gid: [u8; 16], kind| {

@@ -79,7 +79,7 @@ fn ethernet_segments_that_make_no_sense() {
     assert_eq!(fault(&[]), WqeFault::MissingSegment { segment: "Ethernet", needs: 32, has: 16 });
 
     let sq = SqContext { inline_headers: InlineHeaders::L2, ..SQ };
-    let memory = TestMemory::filled(256, 0);
+    let memory = ArrayMemory::filled(BASE, 256, 0);
     for (len, ok) in [(0, false), (17, false), (18, true)] {
         put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));
         let found = fetch(&sq, QPN, (Transport::RawPacket, false), 0, 4, &memory);
@@ -140,7 +140,7 @@ fn several_frames_have_nothing_of_their_own_but_a_segment() {
         WqeFault::WrongTransport { opcode: 0x29, transport: Transport::Rc }
     );
 
-    let memory = TestMemory::filled(256, 0);
+    let memory = ArrayMemory::filled(BASE, 256, 0);
     put_wqe(&memory, 0, &wqe(0x29, &[&eth(0, &[]), &DATA]));
     let of = |sq: &SqContext| fetch(sq, QPN, (Transport::RawPacket, false), 0, 4, &memory).map(drop);
     assert_eq!(of(&SQ), Ok(()));

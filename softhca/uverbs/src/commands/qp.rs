@@ -17,9 +17,7 @@ use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
 use crate::process::{Errno, capability, has_capability};
-use softhca::context::{
-    CrossChannel, DciStreams, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
-};
+use softhca::context::{DciStreams, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -254,7 +252,6 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let user = if xrc { DRIVER } else { context.user() };
     let number = hca.create(user, Object::Qp, |device| {
         device.create_qp(QpContext {
-            transport,
             pd: pd.number,
             send_cqn: send_cq.number,
             recv_cqn: recv_cq.number,
@@ -270,15 +267,13 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             uar: register.page(),
             uidx: driver.uidx & 0xff_ffff,
             timestamps,
-            // libmlx5 asks for a CQE in every WQE.
-            signal_all: false,
             scatter_to_cqe_req: if scatter_req { scatter_limit(send_cq.cqe_bytes) } else { 0 },
             scatter_to_cqe_res: if scatter_res { scatter_limit(recv_cq.cqe_bytes) } else { 0 },
             streams: (driver.flags & qp_flag::DCI_STREAM != 0)
                 .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
-            cross_channel: CrossChannel::default(),
             signed,
-            privileges: Privileges::default(),
+            // Without `signal_all`: libmlx5 asks for a CQE in every WQE.
+            ..QpContext::new(transport)
         })
     })?;
     // As Linux, which leaves the queue that the program does not have to the device.

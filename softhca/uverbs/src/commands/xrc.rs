@@ -9,7 +9,7 @@ use crate::abi::{OpenQp, OpenQpResp, QpCap, UHW_IN, UHW_OUT};
 use crate::context::Context;
 use crate::device::{Origin, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{CrossChannel, Privileges, QpContext, ReceiveSource, TimestampFormat, Transport};
+use softhca::context::{QpContext, ReceiveSource, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -40,23 +40,10 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
         let mut targets = lock(&xrcd.domain.targets);
         let number = hca.create(DRIVER, Object::Qp, |device| {
             device.create_qp(QpContext {
-                transport: Transport::Xrc,
-                pd: 0,
-                send_cqn: 0,
-                recv_cqn: 0,
-                sq: None,
                 rq: ReceiveSource::Domain { xrcd: xrcd.domain.number },
-                dbr: 0,
-                uar: 0,
                 uidx: driver.uidx & 0xff_ffff,
-                timestamps: TimestampFormat::FreeRunning,
-                streams: None,
-                cross_channel: CrossChannel::default(),
                 signed: driver.flags & qp_flag::SIGNATURE != 0,
-                privileges: Privileges::default(),
-                signal_all: false,
-                scatter_to_cqe_req: 0,
-                scatter_to_cqe_res: 0,
+                ..QpContext::new(Transport::Xrc)
             })
         })?;
         targets.insert(number, 1);
