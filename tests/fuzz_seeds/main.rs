@@ -6,6 +6,7 @@
 //!
 //! Not under the address sanitizer: the fuzz targets run these seeds with it.
 
+mod frames;
 mod owners;
 mod pci_function;
 mod seeds;
@@ -81,6 +82,11 @@ fn decode() {
 #[test]
 fn device_fetch() {
     check("device_fetch", &seeds::device_fetch(), device_fetch::run);
+}
+
+#[test]
+fn frames() {
+    check("frames", &frames::frames(), blueflame_fuzz_targets::frames::run);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod devx_outbox;
 pub mod dynamic;
 pub mod firmware;
 mod formats;
+pub mod frames;
 pub mod guard;
 mod keys;
 pub mod ledger;
