@@ -123,6 +123,11 @@ fn ends(parts: &CqParts) -> Vec<u8> {
     (0..parts.cqe_cnt).map(|n| unsafe { parts.buf.add(at(n)).read_volatile() }).collect()
 }
 
+/// The PCI device ID of a ConnectX-6, which introduced the enhanced layout (Linux, "net/mlx5e: Support enhanced CQE
+/// compression"). Earlier adapters have lower numbers (`drivers/net/ethernet/mellanox/mlx5/core/main.c`,
+/// `mlx5_core_pci_table`).
+const CONNECTX6: u32 = 0x101b;
+
 /// Messages to and from a queue whose completions are packed: each has its completion. At least some must have been
 /// packed.
 fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
@@ -131,6 +136,8 @@ fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).cqe_bytes(cqe_bytes).compressed::<F, L>().build();
     let enhanced = ground.context.general().expect("capabilities").enhanced_cqe_compression();
+    let part = ground.context.device().attr().vendor_part_id;
+    assert_eq!(enhanced, part >= CONNECTX6, "the enhanced layout of part {part}");
     if L::LAYOUT == 1 && !enhanced {
         return assert!(matches!(cq, Err(Error::Capability { .. })), "the device has no such layout");
     }

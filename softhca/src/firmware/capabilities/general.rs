@@ -219,7 +219,9 @@ capability_set! {
     LOG_MAX_DCI_STREAM_CHANNELS: 0x58b, 5 = |_| DciStreams::MAX_LOG_CHANNELS.into();
     LOG_MAX_DCI_ERRORED_STREAMS: 0x593, 5 = |_| DciStreams::MAX_LOG_ERRORED.into();
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
-    ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX7).into();
+    // ConnectX-6 introduced it, and the figures are of a ConnectX-6 Dx: Linux, "net/mlx5e: Support enhanced CQE
+    // compression" (2c925db0a7d6).
+    ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_DEK: 0x5b3, 5 = |c| if encrypts(c) { crypto::LOG_MAX_DEKS.into() } else { 0 };
     MINI_CQE_RESP_L3_L4_TAG: 0x5b9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     MINI_CQE_RESP_FLOW_TAG: 0x5ba, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();

@@ -219,7 +219,7 @@ fn packing(call: &Call<'_>, view: View<'_>) -> Result<Option<CqPacking>, Refusal
         other => return Err(Refusal::parameter(format!("cqe_compression_layout {other}: 0 (basic) or 1 (enhanced)"))),
     };
     if enhanced {
-        has(Generation::ConnectX7, "compressed CQEs of the enhanced layout")?;
+        has(Generation::ConnectX6Dx, "compressed CQEs of the enhanced layout")?;
     }
     Ok(Some(CqPacking { format, enhanced }))
 }
