@@ -2,7 +2,7 @@
 
 use blueflame::cq::setup::ReceiverError;
 use blueflame::flow::FlowError;
-use blueflame::types::Cqn;
+use blueflame::types::{Cqn, Qpn};
 use blueflame::verbs::{self, CallError};
 
 use crate::cmd::{Opcode, Status};
@@ -89,6 +89,21 @@ pub enum Error {
         #[source]
         error: ReceiverError,
     },
+    /// New queues got the numbers of earlier queues with unpolled completions. These would pass for completions of the
+    /// new queues. Poll the completion queue until it is empty, or call
+    /// [`forget`](blueflame::CompletionQueue::forget) on it.
+    #[error(
+        "a new queue got the number {:#x} of an earlier one, whose completions in completion queue {:#x} are unpolled: \
+         poll it until it is empty, or let it forget that number",
+        number.get(),
+        cqn.get()
+    )]
+    StaleCompletions {
+        /// The number of one of them, of a queue pair or of a send queue.
+        number: Qpn,
+        /// The completion queue.
+        cqn: Cqn,
+    },
     /// Unpolled completions of an earlier receiver lie in the completion queue of a new receiver of frames. They would
     /// pass for the new receiver's, because completions of frames carry no queue number. Poll the queue until it is
     /// empty, or call [`forget`](blueflame::CompletionQueue::forget) with
@@ -119,9 +134,8 @@ pub enum Error {
         /// The requested state.
         to: crate::cmd::QpcState,
     },
-    /// The device answered with something that this crate cannot use: parts of a queue, an answer without the object,
-    /// or only numbers of which a completion queue still has unpolled completions. Every call that makes or queries an
-    /// object may return it.
+    /// The device answered with something that this crate cannot use: parts of a queue, or an answer without the
+    /// object. Every call that makes or queries an object may return it.
     #[error("the device made a {object} that this crate cannot drive: {why}")]
     Parts {
         /// Which object.

@@ -74,3 +74,20 @@ fn a_completion_of_an_earlier_send_queue_retires_nothing_of_the_next() {
     let again = ground.send_queue().expect("a send queue").handle().sqn();
     assert_eq!(again, number, "run under softhca-run --reuse-qpn");
 }
+
+#[test]
+fn numbers_that_all_have_something_left_are_an_error() {
+    let mut ground = Ground::new();
+    let mut queues: Vec<_> = (0..20).map(|_| ground.send_queue().expect("a send queue")).collect();
+    for queue in &mut queues {
+        ground.complete(queue, 4);
+    }
+    let numbers: Vec<_> = queues.iter().map(|queue| queue.qpn()).collect();
+    drop(queues);
+    let error = ground.send_queue().expect_err("of each number there is a completion");
+    let Error::StaleCompletions { number, cqn } = error else { panic!("{error}") };
+    assert!(numbers.contains(&number) && cqn == ground.cq.handle().cqn(), "{error}");
+    assert!(error.to_string().contains("poll it"), "{error}");
+    while ground.cq.poll().is_some() {}
+    assert!(numbers.contains(&ground.send_queue().expect("all was polled").qpn()));
+}

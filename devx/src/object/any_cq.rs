@@ -52,12 +52,15 @@ const TRIES: usize = 16;
 type Out<I> = <<I as Inbox>::Command as Command>::Out;
 
 /// Makes objects until one has a number without completions in the queues. Old completions would pass for its own.
+///
+/// # Errors
+/// [`Error::StaleCompletions`] after so many attempts, or a failed call.
 pub(super) fn make_fresh<I: Inbox>(
     context: &Context,
     inbox: &I,
     under: &Arc<impl Under>,
     cqs: [&dyn AnyCq<Cq>; 2],
-    (object, number): (&'static str, impl Fn(&Out<I>) -> Qpn),
+    number: impl Fn(&Out<I>) -> Qpn,
 ) -> Result<(Object, Out<I>), Error>
 where
     I::Command: Creates,
@@ -71,14 +74,7 @@ where
         let Some(cq) = cqs.iter().find(|cq| cq.any_holds(number.into())) else { return Ok((made, out)) };
         unfit.push(made);
         if unfit.len() == TRIES {
-            return Err(left_behind(object, number, cq.any_handle()));
+            return Err(Error::StaleCompletions { number, cqn: cq.any_handle().cqn() });
         }
     }
-}
-
-fn left_behind(object: &'static str, number: Qpn, cq: &Cq) -> Error {
-    let (number, cqn) = (number.get(), cq.cqn().get());
-    let why =
-        format!("completion queue {cqn:#x} has unpolled completions of an earlier one with its number {number:#x}");
-    Error::Parts { object, why }
 }

@@ -74,7 +74,7 @@ impl Pd {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
-    /// [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
@@ -108,7 +108,7 @@ impl Pd {
         let (start, dbrec) = (ring.start(), record.start());
         let under = (ring, record, uar.page().clone(), tis.clone(), completions.clone(), self.clone());
         let number = |out: &CreateSqOut| Qpn::truncate(out.sqn().get());
-        let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], ("send queue", number))?;
+        let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], number)?;
         let mut ready = ModifySqIn::new();
         ready.set_sqn(out.sqn()).set_sq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
@@ -150,7 +150,7 @@ impl Pd {
     /// completion queue.
     ///
     /// # Errors
-    /// As [`send_queue`](Self::send_queue); [`Error::Receivers`], [`Error::StaleReceives`].
+    /// As [`send_queue`](Self::send_queue), but for stale completions: [`Error::Receivers`], [`Error::StaleReceives`].
     pub fn recv_queue(
         &self,
         rings: &ThreadRings,

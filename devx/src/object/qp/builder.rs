@@ -161,7 +161,8 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if a completion queue is another handle's,
-    /// [`Error::Receivers`], [`Error::ForeignDevice`], [`Error::Command`], or no memory or register for it.
+    /// [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory or
+    /// register for it.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         let uar = Uar::new(self.plan.pd.context())?;
         self.build_on(uar)

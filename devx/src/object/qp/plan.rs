@@ -54,8 +54,6 @@ pub(super) struct Made {
     pub(super) rq: Option<RqParts>,
 }
 
-const OBJECT: &str = "queue pair";
-
 /// The user index of queues without one of their own, the same as in Linux (`MLX5_IB_DEFAULT_UIDX`).
 const NO_USER_INDEX: u32 = 0xff_ffff;
 
@@ -201,7 +199,7 @@ impl<'a> Plan<'a> {
         let under = Arc::new((receiver, ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
         let number = |out: &CreateQpOut| out.qpn();
         let cqs = [self.send_cq, self.recv_cq];
-        let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, (OBJECT, number))?;
+        let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, number)?;
         Ok(self.finish(object, out.qpn(), &shape, (start, dbrec)))
     }
 
