@@ -44,11 +44,11 @@ const ROWS: &[Row] = &[
     row(Known::RemoteOp, 0x89, USUAL),
     // charm++ issue 2532.
     row(Known::RemoteInvalReq, 0x8a, USUAL),
-    // perftest issues 140 and 173: memory of a GPU. The maintainers guess that the device could not reach it over PCIe.
+    // perftest issues 140 and 173: memory of a GPU. The maintainers' guess, which nothing confirms: PCIe settings.
     row(
         Known::LocalProt,
         0x51,
-        "met with a GPU's memory, which the device could not reach over PCIe: try the host's (perftest without --use_cuda)",
+        "met with a GPU's memory, perhaps out of the device's reach over PCIe: try the host's (perftest without --use_cuda)",
     ),
     // nvme-cli issue 3268.
     row(Known::WrFlush, 0xf9, "the usual one beside this syndrome: the request was never executed"),

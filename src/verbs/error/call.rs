@@ -28,7 +28,9 @@ impl CallError {
             ("ibv_reg_dmabuf_mr", libc::EINVAL) => {
                 "the file must be a dma-buf with that many bytes, and the address have its offset into a page"
             }
-            ("ibv_alloc_dm", libc::ENOMEM) => "others have the device's memory: it is a few hundred KiB for all",
+            ("ibv_alloc_dm", libc::ENOMEM) => {
+                "others have the device's memory: MemoryAttr::max_device_memory is all that there is"
+            }
             ("ibv_open_device", libc::EACCES | libc::EPERM) => {
                 "no permission to open /dev/infiniband/uverbs*: check its mode or the container's devices"
             }
