@@ -166,7 +166,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
     },
     Claim {
         column: "DCI, compact",
-        proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_set_dgram_seg`"),
+        proof: Proof::Golden("UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`"),
         test: ("tests/send_queue/dynamic.rs", "every_operation_follows_a_compact_address"),
         operations: &["SendImm", "SendInval", "WriteImm"],
     },

@@ -11,6 +11,8 @@ use crate::table::{Segment, columns, rows};
 const HEAD: &str = "\
 # Operations, transports, and the proof of each
 
+This page tells which operations each kind of queue can post, and how the bytes of each are known to be right.
+
 `tests/operations` makes this page. It asks the compiler which operations each queue accepts: an operation that is not
 in the table does not compile. Each cell names the proof of the bytes:
 
