@@ -37,7 +37,13 @@
 //!     let (place, mut hello) = (inbox.polled(0..6), [0; 5]);
 //!     while !place.arrived(1) {}
 //!     place.read(0, &mut hello)?;
-//!     cq.poll_with(1, |cqe| pair.sq.retire(&cqe).map(drop))?;
+//!     let done = loop {
+//!         if let Some(cqe) = cq.poll() {
+//!             cqe.check()?;
+//!             break pair.sq.retire(&cqe)?;
+//!         }
+//!     };
+//!     println!("request {:?} is done", done.wr_id);
 //!     Ok(())
 //! }
 //! ```

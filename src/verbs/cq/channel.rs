@@ -81,6 +81,9 @@ impl CompletionChannel {
     }
 
     /// The raw channel; alive as long as `self`: for completion queues of other libraries.
+    ///
+    /// Let one thread at a time take events from a channel with such queues. libmlx5 counts a queue's events without a
+    /// lock (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_event`), and its own arming reads the count.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_comp_channel {
         self.handle.raw()
