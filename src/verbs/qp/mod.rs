@@ -4,6 +4,7 @@ pub(super) mod data_order;
 pub(super) mod limits;
 pub(super) mod pair;
 pub(super) mod queues;
+pub(super) mod responder;
 pub(super) mod state;
 pub(super) mod teardown;
 pub(super) mod transitions;

@@ -1,7 +1,8 @@
-//! Shared receive queues, and those with a list of tagged buffers.
+//! Shared receive queues, those with a list of tagged buffers, and receiving ends without queues.
 pub(super) mod shared;
 pub(super) mod tag_matching;
 pub(super) mod tag_receiver;
 
+pub use super::qp::responder::Responder;
 pub use tag_matching::{OwnedTagMatching, TagAttr, TagMatchingBuilder};
 pub use tag_receiver::TagReceiver;

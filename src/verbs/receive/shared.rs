@@ -140,31 +140,12 @@ impl ProtectionDomain {
         receives: u32,
         max_sge: u32,
     ) -> Result<OwnedSrq, Error> {
-        self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part, cq])?;
-        let receiver = numbered_receiver(cq)?;
-        self.check_srq(receives, max_sge)?;
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
-        attr.attr = sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 };
-        attr.comp_mask = (sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TYPE
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_PD
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ)
-            .0;
-        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
-        (attr.pd, attr.xrcd, attr.cq) = (self.handle.raw(), domain.as_raw(), cq.as_raw());
-        // SAFETY: all three are alive, and of this context, as was checked; the attributes live until the call returns.
-        let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
-        let raw = non_null("ibv_create_srq_ex", raw)?;
-        // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe {
-            queue_over(
-                raw,
-                Some(Arc::clone(&self.handle)),
-                Some(Arc::clone(&domain.handle)),
-                Some((cq.clone(), receiver)),
-            )
-        }
+        self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part])?;
+        self.completing_on(cq, receives, max_sge, Some(Arc::clone(&domain.handle)), |attr| {
+            attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD.0;
+            attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
+            attr.xrcd = domain.as_raw();
+        })
     }
 
     /// A shared receive queue with a list of `tags` tags, whose receives, and operations on the list, complete on `cq`.
@@ -176,6 +157,22 @@ impl ProtectionDomain {
         max_sge: u32,
         tags: u32,
     ) -> Result<OwnedSrq, Error> {
+        self.completing_on(cq, receives, max_sge, None, |attr| {
+            attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TM.0;
+            attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
+            attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
+        })
+    }
+
+    /// A shared receive queue whose receives complete on `cq`. `kind` sets its type and the attributes of that.
+    fn completing_on(
+        &self,
+        cq: &Cq,
+        receives: u32,
+        max_sge: u32,
+        xrcd: Option<Arc<XrcdHandle>>,
+        kind: impl FnOnce(&mut sys::ibv_srq_init_attr_ex),
+    ) -> Result<OwnedSrq, Error> {
         self.handle.context.check(OBJECT, [cq])?;
         let receiver = numbered_receiver(cq)?;
         self.check_srq(receives, max_sge)?;
@@ -184,17 +181,16 @@ impl ProtectionDomain {
         attr.attr = sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 };
         attr.comp_mask = (sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TYPE
             | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_PD
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TM)
+            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ)
             .0;
-        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
         (attr.pd, attr.cq) = (self.handle.raw(), cq.as_raw());
-        attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
-        // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
+        kind(&mut attr);
+        // SAFETY: the objects that the attributes name are alive, and of this context, as was checked; the attributes
+        // live until the call returns.
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), None, Some((cq.clone(), receiver))) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), xrcd, Some((cq.clone(), receiver))) }
     }
 
     fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
