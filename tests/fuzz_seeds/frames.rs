@@ -45,7 +45,7 @@ pub(crate) fn frames() -> Vec<(&'static str, Input)> {
     ];
     // Compressed CQEs: each format, in both layouts in turn.
     for (name, format) in ["hashes", "sums", "tags", "sums_and_strides", "headers"].into_iter().zip(0..) {
-        seeds.push((name, input(1, false, 1 | 2 * (format & 1) | format << 2, filled.clone())));
+        seeds.push((name, input(1, false, 1 | (2 * (format & 1)) | (format << 2), filled.clone())));
     }
     seeds
 }
