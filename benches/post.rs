@@ -4,7 +4,7 @@ mod common;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
-use blueflame::arch::Packed;
+use blueflame::arch::Wide;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
 use blueflame::types::{DcKey, Lkey, WrId};
@@ -90,15 +90,15 @@ fn post_inline<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
 }
 
 fn by_hand<const FLUSH: bool>() -> Player<Floor, impl Work<Floor>, impl Poll<Floor>> {
-    floor(SMALL, |sq, n| sq.post_packed::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Packed::new)))
+    floor(SMALL, |sq, n| sq.post_wide::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new)))
 }
 
 fn template_floor<const FLUSH: bool>() -> impl Contestant {
     let mut prepared = None;
     floor(SMALL, move |sq, n| {
         let blank = Message { payload: [0; 8], ..*MESSAGES.get(0) };
-        let prepared = prepared.get_or_insert_with(|| sq.inline(&blank, true).map(Packed::new));
-        sq.post_packed::<FLUSH, _>(&sq.patched(prepared, MESSAGES.get(n)));
+        let prepared = prepared.get_or_insert_with(|| sq.inline(&blank, true).map(Wide::new));
+        sq.post_wide::<FLUSH, _>(&sq.patched(prepared, MESSAGES.get(n)));
     })
 }
 
@@ -124,7 +124,7 @@ fn fire<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
 /// Requests that are in the rings of many queues and only need their doorbells.
 fn staged_floor<const FLUSH: bool>() -> impl Contestant {
     let rigs = Rig::of_one_thread(STAGED_QUEUES, STAGED);
-    many::staged_floor::<FLUSH>(rigs, |floor, n| floor.sq.inline(MESSAGES.get(n), true).map(Packed::new))
+    many::staged_floor::<FLUSH>(rigs, |floor, n| floor.sq.inline(MESSAGES.get(n), true).map(Wide::new))
 }
 
 fn staged<F: FlushMode>() -> impl Contestant {
@@ -168,7 +168,7 @@ fn addressed(bench: &mut Bench) {
             "compact floor",
             "",
             floor(INITIATOR, |sq, n| {
-                sq.post_packed::<true, 4>(&sq.write_to(black_box(&near_words), MESSAGES.get(n)));
+                sq.post_wide::<true, 4>(&sq.write_to(black_box(&near_words), MESSAGES.get(n)));
             }),
         )
         .case(
@@ -184,7 +184,7 @@ fn addressed(bench: &mut Bench) {
             "full floor",
             "",
             floor(INITIATOR, |sq, n| {
-                sq.post_packed::<true, 6>(&sq.write_to(black_box(&far_words), MESSAGES.get(n)));
+                sq.post_wide::<true, 6>(&sq.write_to(black_box(&far_words), MESSAGES.get(n)));
             }),
         )
         .case(
@@ -222,7 +222,7 @@ fn addressed(bench: &mut Bench) {
             "compact floor",
             "",
             floor(DATAGRAMS, |sq, n| {
-                sq.post_packed::<true, 3>(&sq.send_to(black_box(&near_words), MESSAGES.get(n)));
+                sq.post_wide::<true, 3>(&sq.send_to(black_box(&near_words), MESSAGES.get(n)));
             }),
         )
         .case(
@@ -237,7 +237,7 @@ fn addressed(bench: &mut Bench) {
             "full floor",
             "",
             floor(DATAGRAMS, |sq, n| {
-                sq.post_packed::<true, 5>(&sq.send_to(black_box(&far_words), MESSAGES.get(n)));
+                sq.post_wide::<true, 5>(&sq.send_to(black_box(&far_words), MESSAGES.get(n)));
             }),
         )
         .case(
@@ -353,8 +353,8 @@ fn templates(bench: &mut Bench) {
 fn entry_floor<const FLUSH: bool>() -> impl Contestant {
     let mut prepared = None;
     floor(SMALL, move |sq, n| {
-        let prepared = prepared.get_or_insert_with(|| sq.gathered(MESSAGES.get(0)).map(Packed::new));
-        sq.post_packed::<FLUSH, _>(&sq.patched_entry(prepared, MESSAGES.get(n)));
+        let prepared = prepared.get_or_insert_with(|| sq.gathered(MESSAGES.get(0)).map(Wide::new));
+        sq.post_wide::<FLUSH, _>(&sq.patched_entry(prepared, MESSAGES.get(n)));
     })
 }
 
@@ -362,6 +362,6 @@ fn send_floor<const FLUSH: bool>() -> impl Contestant {
     let mut prepared = None;
     floor(SMALL, move |sq, n| {
         let prepared = prepared.get_or_insert_with(|| sq.prepared_send());
-        sq.post_packed::<FLUSH, _>(&sq.patched_send(prepared, MESSAGES.get(n)));
+        sq.post_wide::<FLUSH, _>(&sq.patched_send(prepared, MESSAGES.get(n)));
     })
 }

@@ -1,7 +1,7 @@
 //! Posting against the depth of the ring, the number of queues, inline bytes, and scatter/gather entries; see `common`.
 mod common;
 
-use blueflame::arch::Packed;
+use blueflame::arch::Wide;
 use blueflame::db::{Register, TwoFences};
 use blueflame::queue::SendQueue;
 use blueflame::types::Lkey;
@@ -42,7 +42,7 @@ fn ring_depth(bench: &mut Bench) {
 }
 
 fn floor_post(sq: &mut FloorSq, n: u64) {
-    sq.post_packed::<true, _>(&sq.inline(MESSAGES.get(n), true).map(Packed::new));
+    sq.post_wide::<true, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new));
 }
 
 #[inline(always)]

@@ -35,7 +35,7 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
     let cq = hca.create_cq(CqOptions::new(16))?;
     let (qp, peer) = (hca.create_qp(QpOptions::rc(cq.cqn))?, hca.create_qp(QpOptions::rc(cq.cqn))?);
     hca.connect_own(qp.qpn, peer.qpn, &ConnectOptions::default())?;
-    let window = hca.buffer(4096)?;
+    let inbox = hca.buffer(4096)?;
     let (buf, cqe_cnt, cqe_size, dbrec, cq_uar) = (cq.buf, cq.cqe_cnt, cq.cqe_size, cq.dbrec, cq.cq_uar);
     let cq = CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn: Cqn::truncate(cq.cqn), ci: CqCi::truncate(0) };
     // SAFETY: a new completion queue's parts; `hca` outlives it.
@@ -66,7 +66,7 @@ fn trade(routine: Option<CopyRoutine>) -> Result<(), Box<dyn Error>> {
         }
     };
     println!("copying by {routine}");
-    routine.dispatch(Trading { register: register()?, hca, window, sq, cq })?
+    routine.dispatch(Trading { register: register()?, hca, inbox, sq, cq })?
 }
 
 /// Measures the routines of this CPU. The shares on a NIC say whether copies arrive in one piece. This device looks at
@@ -90,7 +90,7 @@ fn probe(
 /// The objects of the main loop.
 struct Trading {
     hca: EmbeddedDevice,
-    window: Buffer,
+    inbox: Buffer,
     sq: SqParts,
     register: ExclusiveRegister,
     cq: CompletionQueue,
@@ -101,10 +101,10 @@ impl CopyVisitor for Trading {
 
     /// The main loop: sends orders of 28 bytes into the peer's memory.
     fn run<C: BlockCopy>(self, copy: C) -> Self::Output {
-        let Self { mut hca, window, sq, register, mut cq } = self;
+        let Self { mut hca, inbox, sq, register, mut cq } = self;
         // SAFETY: parts of a new queue pair that nothing else posts to; they and the shadow outlive the queue.
         let mut sq = unsafe { SendQueue::<transport::Rc, _>::from_parts(sq, register.with_copy(copy))? };
-        let remote = Remote { addr: window.addr(), rkey: Rkey(window.rkey()) };
+        let remote = Remote { addr: inbox.addr(), rkey: Rkey(inbox.rkey()) };
         for n in 0..1000_u64 {
             let order: [u8; 28] = std::array::from_fn(|i| (n as usize * 7 + i) as u8);
             sq.post(&wqe::write(remote).inline(&order).signaled(WrId(n)))?;
@@ -112,7 +112,7 @@ impl CopyVisitor for Trading {
             let cqe = cq.poll().ok_or("no completion")?;
             cqe.check()?;
             assert_eq!(sq.retire(&cqe)?.wr_id, WrId(n));
-            assert_eq!(window.to_vec(0, order.len()), order);
+            assert_eq!(inbox.to_vec(0, order.len()), order);
         }
         println!("verified: 1000 orders written");
         Ok(())

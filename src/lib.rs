@@ -27,8 +27,8 @@
 //! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
 //! | **owner bit** | the bit that distinguishes a new CQE from that of the last pass over the ring |
 //! | **signalled** | describes a request that asks for a CQE. That CQE also completes the unsignalled requests before it |
-//! | **retire** | to give a completed request's tag back to you, and its room in the ring to the queue |
-//! | **tag** ([`WrId`]) | your number for a request |
+//! | **retire** | to give a completed request's `wr_id` back to you, and its room in the ring to the queue |
+//! | **`wr_id`** ([`WrId`]) | your identifier of a request, returned with its completion |
 //! | **key** ([`Lkey`], [`Rkey`]) | names registered memory: to this side's NIC, and to the peer's requests |
 //!
 //! # Post
@@ -66,7 +66,7 @@
 //!   └───────┴───────┴───────┴───────┴───────┘
 //!       │  CompletionQueue::poll_with: a new one by its owner bit? barrier, then a view    cq ── arch
 //!       v
-//!   SendQueue::retire, RecvQueue::retire                 the tag comes back, and the room    queue
+//!   SendQueue::retire, RecvQueue::retire                 the wr_id comes back, and the room  queue
 //!       │
 //!       v
 //!   cqe.check()                                          done, or why not: syndrome, status  cq
@@ -144,7 +144,7 @@
 //! | [`wqe`] | requests, and how they are encoded; knows no queue |
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
-//! | [`queue`] | send, receive and shared receive queues: indices, room, tags |
+//! | [`queue`] | send, receive and shared receive queues: indices, room, identifiers |
 //! | [`memory_polling`] | waiting for a peer's WRITE by its last byte, with no completion |
 //! | [`encoding`] | the bytes that peers exchange before they connect |
 //! | `ByQpn` | maps a completion of a shared completion queue to its owner; feature `std` |

@@ -364,7 +364,7 @@ impl Sealed for InlineNone {}
 
 /// Bytes of headers: Ethernet, without and with a VLAN tag; IP versions 4 and 6; UDP and TCP. All without options.
 const ETHERNET: usize = 14;
-const TAGGED: usize = MIN_INLINE_HEADERS;
+const WITH_VLAN: usize = MIN_INLINE_HEADERS;
 const IPV4: usize = 20;
 const IPV6: usize = 40;
 const UDP: usize = 8;
@@ -376,15 +376,15 @@ impl InlineMode for InlineNone {
 }
 impl InlineMode for InlineL2 {
     const LEAST: usize = MIN_INLINE_HEADERS;
-    const SUFFICIENT: usize = TAGGED;
+    const SUFFICIENT: usize = WITH_VLAN;
 }
 impl InlineMode for InlineIp {
     const LEAST: usize = ETHERNET + IPV4;
-    const SUFFICIENT: usize = TAGGED + IPV6;
+    const SUFFICIENT: usize = WITH_VLAN + IPV6;
 }
 impl InlineMode for InlineTcpUdp {
     const LEAST: usize = ETHERNET + IPV4 + UDP;
-    const SUFFICIENT: usize = TAGGED + IPV6 + TCP;
+    const SUFFICIENT: usize = WITH_VLAN + IPV6 + TCP;
 }
 
 impl Sealed for Rc {}

@@ -49,7 +49,7 @@ number24! {
     Srqn
 }
 number24! {
-    /// Number of a signature value (PRM "PSV"), 24 bits.
+    /// Number of a protection signature value (PRM "PSV"), 24 bits.
     Psv
 }
 number24! {
@@ -160,6 +160,6 @@ pub struct DciStream(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TagIndex(pub u16);
 
-/// The application's tag of a request, handed back with its completion (`ibv_send_wr::wr_id`).
+/// The application's identifier of a request, handed back with its completion (`ibv_send_wr::wr_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WrId(pub u64);

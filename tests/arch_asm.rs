@@ -39,7 +39,7 @@ const TARGETS: [(&str, &str); 12] = [
 const BARRIERS: [&str; 6] =
     ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes", "mmio_wc_hint"];
 
-/// Copy routines of `src/arch/copy`, and what they take the block from.
+/// Copy routines of `src/arch/copy`, and the form of their block.
 fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
     const WORDS: &str = "&[u64; 8]";
     const PACKED: &str = "[core::arch::x86_64::__m128i; 4]";
@@ -49,9 +49,9 @@ fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
         "x86_64" => &[
             ("copy_sse", WORDS),
             ("copy_avx", WORDS),
-            ("copy_avx_packed", PACKED),
+            ("copy_avx_wide", PACKED),
             ("copy_avx512", WORDS),
-            ("copy_avx512_packed", PACKED),
+            ("copy_avx512_wide", PACKED),
             ("copy_movdir64b", LINE),
         ],
         "aarch64" => &[("copy_neon", NEON), ("copy_neon_wqebb", LINE), ("copy_st64b", WORDS)],
@@ -148,7 +148,7 @@ fn describe(target: &str, arch: &str, barriers: &Path) -> String {
     let once = instructions(&assembly, "check_once").len();
     for name in BARRIERS {
         let barrier = instructions(&assembly, &format!("check_{name}"));
-        // What comes back from a function without a body is its return, one or two instructions.
+        // A function without a body consists of its return, one or two instructions.
         let returns = instructions(&assembly, "check_once").iter().filter(|line| barrier.contains(line)).count();
         let order = instructions(&assembly, &format!("order_{name}"));
         if order.len() <= once + barrier.len() - returns {

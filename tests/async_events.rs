@@ -97,7 +97,7 @@ fn a_refused_request_is_an_event_of_the_queue_pair_that_refused() {
 fn an_overrun_completion_queue_tells_its_tag() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
-    let small = device.completion_queue(1).tag(77).build().expect("a CQ");
+    let small = device.completion_queue(1).context(77).build().expect("a CQ");
     let large = device.completion_queue(64).build().expect("a CQ");
     let (mut a, mut b) = (pair(&pd, &small), pair(&pd, &large));
     connect(&device, [&mut a, &mut b]);
@@ -110,7 +110,7 @@ fn an_overrun_completion_queue_tells_its_tag() {
     let (mut overrun, mut fatal) = (None, None);
     while overrun.is_none() || fatal.is_none() {
         match events.wait_timeout(LONG).expect("asked") {
-            Some(AsyncEvent::CqError { tag }) => overrun = Some(tag),
+            Some(AsyncEvent::CqError { context }) => overrun = Some(context),
             Some(AsyncEvent::Qp { qpn, kind: QpEvent::Fatal }) => fatal = Some(qpn),
             Some(AsyncEvent::Qp { kind: QpEvent::CommunicationEstablished, .. }) => {}
             other => panic!("{other:?}"),
@@ -216,7 +216,7 @@ fn an_error_on_a_port_that_is_down_says_so() {
     let (a, b) = (pair(&pd, &cq), pair(&pd, &cq));
     let port = device.port(1).expect("port 1");
     let gid = device.default_gid(&port).expect("a GID");
-    // By an entry that the table does not have, RTR is refused, link or no link.
+    // The kernel refuses RTR with an entry that the table lacks, link or no link.
     let path = Path::new(port, Some(GidEntry { index: 200, ..gid }));
     let there = b.qp.endpoint_with(&path, Psn::truncate(1));
     a.qp.to_init(&path).expect("INIT");

@@ -24,7 +24,7 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 
 const PAGE: usize = 4096;
 const CQES: u32 = 4;
-/// Of a CQE's last 64 bytes: where the index of the WQE, the length, the queue pair and the owner byte are.
+/// Offsets in a CQE's last 64 bytes: the index of the WQE, the length, the queue pair and the owner byte.
 const BYTE_COUNT: usize = 44;
 const QPN: usize = 56;
 const WQE_COUNTER: usize = 60;
@@ -96,7 +96,7 @@ extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut lib
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TF;
 }
 
-/// What polling said of a completion: the index of its WQE, the queue pair, the length.
+/// A polled completion: the index of its WQE, the queue pair, the length.
 type Seen = (u16, u32, u32);
 const NEW: Seen = (0x1234, 0x00ab_cdef, 0x0102_0304);
 
@@ -161,7 +161,7 @@ fn every_place<M: PollMode<Packing = ()>>(poll: fn(&mut CompletionQueue<M>) -> O
         }
     }
     for (signal, action) in [Signal::SIGSEGV, Signal::SIGTRAP].into_iter().zip(before) {
-        // SAFETY: what was there before.
+        // SAFETY: the earlier handler.
         unsafe { sigaction(signal, &action) }.unwrap();
     }
 }

@@ -37,7 +37,7 @@ fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
 }
 
-/// A queue pair, and slots for what it receives.
+/// A queue pair, and slots for its receives.
 struct End {
     pair: QueuePair<Ud>,
     cq: OwnedCq,
@@ -132,8 +132,8 @@ fn kind(entry: Option<GidEntry>) -> Option<GrhKind> {
     })
 }
 
-/// Datagrams one way and answers the other, over every path: by the address that the peer told, and by that which its
-/// datagram tells.
+/// Datagrams one way and answers the other, over every path: to the address that the peer sent, and to the source of
+/// its datagram.
 #[test]
 fn datagrams_are_answered() {
     let device = device();

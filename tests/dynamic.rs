@@ -80,7 +80,7 @@ impl<T: Transport> Near<T> {
         let begin = Instant::now();
         loop {
             if let Some(cqe) = self.cq.poll() {
-                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.tag());
+                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.id());
                 return cqe.check().map(|side| {
                     assert_eq!(side, Side::Requester);
                     cqe.wc_opcode()
@@ -221,7 +221,7 @@ fn requests_reach_the_target_that_each_names() {
     }
 }
 
-/// A target serves who knows its key. Who does not ends in the error state, and works again after a reset.
+/// A target serves who knows its key. Other initiators end in the error state, and work again after a reset.
 #[test]
 fn a_wrong_key_ends_the_initiator_until_it_is_reset() {
     let device = device();
@@ -315,7 +315,7 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
     }
 }
 
-/// What was posted and has not completed is accounted for: to a target that has no receives, and never will.
+/// Outstanding requests are accounted for. The target has no receives, and never gets any.
 #[test]
 fn requests_are_drained() {
     let device = device();
@@ -385,7 +385,7 @@ fn one_initiator_serves_many_targets() {
     assert_eq!(seen, expected);
 }
 
-/// What cannot be is refused by a typed error, before anything is made where that is known.
+/// Impossible values are refused by a typed error, if possible before any object is made.
 #[test]
 fn what_cannot_be_is_refused() {
     let device = device();

@@ -12,7 +12,7 @@ use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
 use blueflame::verbs::ffi;
 use blueflame::wqe::seg::{DatagramSeg, EXTENDED_AV};
 
-/// What to compare: the C expression, and what Rust says.
+/// The comparison: a C expression, and Rust's value.
 #[derive(Default)]
 struct Table {
     entries: Vec<(String, u64)>,
@@ -193,7 +193,7 @@ fn table() -> Table {
         dc_type as "dc_type",
         dct_access_key as "dct_access_key",
     ]);
-    // What lies in the key's first two bytes.
+    // The contents of the key's first two bytes.
     t.add(
         "offsetof(struct mlx5dv_dc_init_attr, dci_streams)",
         offset_of!(ffi::Mlx5dvDcInitAttr, dct_access_key) as u64,

@@ -42,7 +42,7 @@ fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::RawPacket> 
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
 }
 
-/// What the next completion says, and the index of its request.
+/// The next completion, and the index of its request.
 fn completion(
     cq: &mut OwnedCq,
     mut retire: impl FnMut(&CqeCopy<'_>) -> Result<WrId, RetireError>,
@@ -433,7 +433,7 @@ fn flows_of_rdma_sys_are_refused() {
     assert_eq!((made, std::io::Error::last_os_error().raw_os_error()), (None, Some(95)), "EOPNOTSUPP");
 }
 
-/// What the device needs of the frame's headers, by the launcher's option: names of the modes, in their order.
+/// The headers that the device needs, by the launcher's option: names of the modes, in their order.
 fn mode() -> usize {
     let name = std::env::var("SOFTHCA_INLINE_HEADERS").expect("the software device");
     ["none", "l2", "ip", "tcp_udp"].iter().position(|mode| *mode == name).expect("a mode")

@@ -70,7 +70,7 @@ impl Setup {
 #[test]
 fn a_completion_of_an_earlier_queue_pair_retires_nothing_of_the_next() {
     let mut setup = Setup::new();
-    // What the test stands on.
+    // The objects under the test.
     let number = setup.build().expect("a queue pair").qp.qpn();
     assert_eq!(setup.build().expect("a queue pair").qp.qpn(), number, "run under softhca-run --reuse-qpn");
 

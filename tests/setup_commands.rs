@@ -54,8 +54,8 @@ fn connect_to_itself(pair: &mut QueuePair<transport::Rc>, path: &Path) {
     pair.sq.connect(path, &itself, &itself).expect("RTS");
 }
 
-/// Makes and destroys so many queue pairs, so that libmlx5 has their registers at hand for the next ones: it maps them
-/// two at a time, and keeps what it has mapped.
+/// Makes and destroys so many queue pairs. libmlx5 then has registers for the next ones: it maps them two at a time,
+/// and keeps them.
 fn map_registers(pd: &ProtectionDomain, cq: &Cq, count: usize) {
     drop((0..count).map(|_| Bare::new(&Domain::new(pd), cq, SHAPE)).collect::<Vec<_>>());
 }
@@ -105,8 +105,7 @@ fn asking_what_the_device_can_do_takes_no_command() {
     assert!(attr.max_qp_wr > 0 && attr.ports > 0, "{attr:?}");
 }
 
-/// The builder takes what the call that makes a queue pair answers for what the queue pair has, and does not ask for
-/// it.
+/// The builder takes the queue pair's properties from the answer of the call that makes it, and does not query them.
 #[test]
 fn a_queue_pair_has_what_a_query_tells() {
     let device = device();

@@ -104,7 +104,7 @@ fn a_plain_copy_looks_twice() {
     assert!(!looks_once("plain", "", call));
 }
 
-/// Whoever reaches shared memory does so by these copies and not by another.
+/// These copies are the only access to shared memory.
 #[test]
 fn shared_memory_is_copied_no_other_way() {
     for path in [

@@ -22,7 +22,7 @@ use blueflame::{ByQpn, WrId, transport, wqe};
 const QUEUE_PAIRS: u64 = 64;
 const ROUNDS: u64 = 5;
 
-/// What a program has for each of its connections.
+/// The program's state of each connection.
 struct Connection {
     name: u64,
     pair: QueuePair<transport::Rc>,
@@ -211,7 +211,7 @@ impl Shop {
         }
     }
 
-    /// Takes what has come.
+    /// Takes the completions that have come.
     fn serve(&mut self) -> usize {
         if let Some(event) = self.events.wait_timeout(Duration::ZERO).expect("asked") {
             self.told(event);

@@ -35,7 +35,7 @@ fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &Owne
     pd.queue_pair(cq, cq).sends(32).receives(32).inline(28).build_in(domain).expect("a queue pair")
 }
 
-/// What libmlx5 says of a queue pair.
+/// libmlx5's data of a queue pair.
 fn parts(pair: &Pair) -> ffi::Mlx5dvQp {
     // SAFETY: integers and pointers, for which zero is a value.
     let mut out: ffi::Mlx5dvQp = unsafe { std::mem::zeroed() };
@@ -50,7 +50,7 @@ fn record(pair: &Pair) -> usize {
     parts(pair).dbrec.addr()
 }
 
-/// What libmlx5 says of a completion queue: record, ring.
+/// libmlx5's data of a completion queue: record, ring.
 fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
     // SAFETY: integers and pointers, for which zero is a value.
     let mut out: ffi::Mlx5dvCq = unsafe { std::mem::zeroed() };
@@ -195,7 +195,7 @@ fn freed_in_any_order_and_used_again() {
     let mut now: Vec<_> = pairs.iter().map(record).collect();
     now.sort_unstable();
     assert_eq!(now, places);
-    // All that is left of the domain is what the queue pairs hold.
+    // Only the queue pairs still hold the domain.
     drop(domain);
     let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
     let buffer = pool.take(PAGE).expect("all of it");

@@ -29,7 +29,7 @@ use tracing::{Event, Metadata, Subscriber};
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    /// What was written since the last call.
+    /// The output since the last call.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().expect("nobody panics"))
     }

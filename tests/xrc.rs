@@ -38,7 +38,7 @@ fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
 }
 
-/// Who receives: a shared receive queue with a protection domain, a completion queue and memory of its own.
+/// A receiver: a shared receive queue with a protection domain, a completion queue and memory of its own.
 struct Worker {
     srq: OwnedSrq,
     cq: OwnedCq,
@@ -405,7 +405,7 @@ fn what_cannot_be_made_is_refused() {
     assert!(matches!(error, Error::OutOfRange { value: 0, min: 1, .. }), "{error}");
 }
 
-/// In whatever order the parts are dropped, what they need stays.
+/// The parts keep the objects under them alive in any order of drops.
 #[test]
 fn parts_may_be_dropped_in_any_order() {
     let device = device();

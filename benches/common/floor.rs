@@ -17,7 +17,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use blueflame::arch::{self, Packed};
+use blueflame::arch::{self, Wide};
 
 use super::Message;
 use super::contest::{Player, Poll, Queues, Work};
@@ -45,16 +45,16 @@ fn join(first: u32, second: u32) -> u64 {
 
 /// 8 bytes inline, behind their length.
 #[inline(always)]
-fn payload(m: &Message) -> Packed {
-    Packed::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up()
+fn payload(m: &Message) -> Wide {
+    Wide::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up()
 }
 
 /// The same with its length.
 #[inline(always)]
-fn inline_payload(m: &Message) -> Packed {
+fn inline_payload(m: &Message) -> Wide {
     let [a, b, c, d, e, f, g, h] = m.payload;
     let [first, second] = [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])];
-    Packed::new([join((INLINE | 8).to_be(), first), join(second, 0)])
+    Wide::new([join((INLINE | 8).to_be(), first), join(second, 0)])
 }
 
 /// The words of the address of a queue pair or target on the port with this LID (`struct mlx5_wqe_av`): of a target
@@ -69,7 +69,7 @@ pub(crate) fn address<const V: usize>(key: u64, number: u32, lid: u16) -> [[u64;
 /// A WQE as words in memory order.
 pub(crate) type Wqe = [[u64; 2]; WQE_UNITS];
 /// A WQE as 16-byte units.
-pub(crate) type PackedWqe = [Packed; WQE_UNITS];
+pub(crate) type WideWqe = [Wide; WQE_UNITS];
 
 /// A send queue without a queue, for WQEs of 3 units.
 pub(crate) struct FloorSq {
@@ -131,70 +131,70 @@ impl FloorSq {
 
     /// An inline WRITE of which all but index and payload was composed before, with zeros in their places.
     #[inline(always)]
-    pub(crate) fn patched(&self, prepared: &PackedWqe, m: &Message) -> PackedWqe {
+    pub(crate) fn patched(&self, prepared: &WideWqe, m: &Message) -> WideWqe {
         let [control, address, data] = *prepared;
         [control.or(self.index()), address, data.or(payload(m))]
     }
 
     /// The same of a WRITE of one entry, which the shot brings.
     #[inline(always)]
-    pub(crate) fn patched_entry(&self, prepared: &PackedWqe, m: &Message) -> PackedWqe {
+    pub(crate) fn patched_entry(&self, prepared: &WideWqe, m: &Message) -> WideWqe {
         let [control, address, _] = *prepared;
         let entry = [join(m.bytes.to_be(), m.lkey.to_be()), m.local.to_be()];
-        [control.or(self.index()), address, Packed::new(entry)]
+        [control.or(self.index()), address, Wide::new(entry)]
     }
 
     /// The same of a SEND of 8 bytes inline.
     #[inline(always)]
-    pub(crate) fn patched_send(&self, prepared: &[Packed; 2], m: &Message) -> [Packed; 2] {
+    pub(crate) fn patched_send(&self, prepared: &[Wide; 2], m: &Message) -> [Wide; 2] {
         let [control, data] = *prepared;
         [control.or(self.index()), data.or(payload(m))]
     }
 
     /// A SEND of 8 bytes inline to be patched.
-    pub(crate) fn prepared_send(&self) -> [Packed; 2] {
+    pub(crate) fn prepared_send(&self) -> [Wide; 2] {
         const DS: u32 = 2;
         let control = [join(SEND.to_be(), self.qpn_ds & !0xff_u32.to_be() | DS.to_be()), join(SIGNALED.to_be(), 0)];
-        [control, [join((INLINE | 8).to_be(), 0), 0]].map(Packed::new)
+        [control, [join((INLINE | 8).to_be(), 0), 0]].map(Wide::new)
     }
 
     /// A signalled WRITE of 8 bytes inline to a target, by the words of its address: `N` units, 3 more than the
     /// address.
     #[inline(always)]
-    pub(crate) fn write_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Packed; N] {
+    pub(crate) fn write_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Wide; N] {
         let data = [m.addr.to_be(), join(m.rkey.to_be(), 0)];
-        let mut wqe = [Packed::new([0; 2]); N];
+        let mut wqe = [Wide::new([0; 2]); N];
         wqe[0] = self.control(RDMA_WRITE, N);
         for (unit, words) in wqe[1..].iter_mut().zip(address) {
-            *unit = Packed::new(*words);
+            *unit = Wide::new(*words);
         }
-        wqe[V + 1] = Packed::new(data);
+        wqe[V + 1] = Wide::new(data);
         wqe[V + 2] = inline_payload(m);
         wqe
     }
 
     /// A signalled SEND of 8 bytes inline to a queue pair: `N` units, 2 more than the address.
     #[inline(always)]
-    pub(crate) fn send_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Packed; N] {
-        let mut wqe = [Packed::new([0; 2]); N];
+    pub(crate) fn send_to<const V: usize, const N: usize>(&self, address: &[[u64; 2]; V], m: &Message) -> [Wide; N] {
+        let mut wqe = [Wide::new([0; 2]); N];
         wqe[0] = self.control(SEND, N);
         for (unit, words) in wqe[1..].iter_mut().zip(address) {
-            *unit = Packed::new(*words);
+            *unit = Wide::new(*words);
         }
         wqe[V + 1] = inline_payload(m);
         wqe
     }
 
     #[inline(always)]
-    fn control(&self, opcode: u32, units: usize) -> Packed {
+    fn control(&self, opcode: u32, units: usize) -> Wide {
         let qpn_ds = self.qpn_ds & !0xff_u32.to_be() | (units as u32).to_be();
-        Packed::new([join(((self.pi & 0xffff) << 8 | opcode).to_be(), qpn_ds), join(SIGNALED.to_be(), 0)])
+        Wide::new([join(((self.pi & 0xffff) << 8 | opcode).to_be(), qpn_ds), join(SIGNALED.to_be(), 0)])
     }
 
     /// The index as the control segment has it.
     #[inline(always)]
-    fn index(&self) -> Packed {
-        Packed::new([join(((self.pi & 0xffff) << 8).to_be(), 0), 0])
+    fn index(&self) -> Wide {
+        Wide::new([join(((self.pi & 0xffff) << 8).to_be(), 0), 0])
     }
 
     /// Stores a WQE to the ring.
@@ -210,7 +210,7 @@ impl FloorSq {
 
     /// The same, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn put_packed<const N: usize>(&mut self, wqe: &[Packed; N]) {
+    pub(crate) fn put_wide<const N: usize>(&mut self, wqe: &[Wide; N]) {
         let slot = (self.pi & self.mask) as usize;
         for (i, unit) in wqe.iter().enumerate() {
             // SAFETY: the slot is inside of the ring, and `i` inside of its four units or of the next slot's. That slot
@@ -268,12 +268,12 @@ impl FloorSq {
 
     /// The same, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn copy_packed<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Packed; N]) {
+    pub(crate) fn copy_wide<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Wide; N]) {
         self.register::<FLUSH>(|half| {
             for first in (0..N).step_by(WQEBB_UNITS) {
-                let unit = |i: usize| if first + i < N { wqe[first + i] } else { Packed::new([0; 2]) };
+                let unit = |i: usize| if first + i < N { wqe[first + i] } else { Wide::new([0; 2]) };
                 // SAFETY: a half has more than 128 bytes, and is aligned to as many as it has.
-                unsafe { arch::mmio_copy64_packed(half.as_ptr().add(2 * first), std::array::from_fn(unit)) };
+                unsafe { arch::mmio_copy64_wide(half.as_ptr().add(2 * first), std::array::from_fn(unit)) };
             }
         });
     }
@@ -296,10 +296,10 @@ impl FloorSq {
 
     /// Posts one request and rings by BlueFlame, 16 bytes at a time.
     #[inline(always)]
-    pub(crate) fn post_packed<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Packed; N]) {
-        self.put_packed(wqe);
+    pub(crate) fn post_wide<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Wide; N]) {
+        self.put_wide(wqe);
         self.record();
-        self.copy_packed::<FLUSH, N>(wqe);
+        self.copy_wide::<FLUSH, N>(wqe);
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use blueflame::queue::{SendQueue, Staged};
 use blueflame::transport;
 
 use super::contest::{Player, Poll, Queues, Work};
-use super::floor::{Floor, PackedWqe};
+use super::floor::{Floor, WideWqe};
 use super::floor_cq::FloorCq;
 use super::libmlx5::Theirs;
 use super::ours::Ours;
@@ -144,7 +144,7 @@ pub(crate) fn staged<F: FlushMode>(
 
 /// Floors of which each has a request in the ring.
 pub(crate) struct LoadedFloors {
-    loaded: Vec<PackedWqe>,
+    loaded: Vec<WideWqe>,
     floors: Vec<Floor>,
 }
 
@@ -157,7 +157,7 @@ impl Queues for LoadedFloors {
 /// Records and rings by BlueFlame for requests, one on each queue, made by `make` before.
 pub(crate) fn staged_floor<const FLUSH: bool>(
     rigs: Vec<Rig>,
-    make: impl Fn(&Floor, u64) -> PackedWqe + 'static,
+    make: impl Fn(&Floor, u64) -> WideWqe + 'static,
 ) -> Player<LoadedFloors, impl Work<LoadedFloors>, impl Poll<LoadedFloors>> {
     let loaded = LoadedFloors { loaded: Vec::new(), floors: floors(rigs) };
     Player::new(
@@ -167,7 +167,7 @@ pub(crate) fn staged_floor<const FLUSH: bool>(
             for (wqe, floor) in loaded.loaded.drain(rest..).zip(&mut loaded.floors[rest..]) {
                 floor.sq.advance();
                 floor.sq.record();
-                floor.sq.copy_packed::<FLUSH, _>(&wqe);
+                floor.sq.copy_wide::<FLUSH, _>(&wqe);
             }
         },
         |loaded: &mut LoadedFloors, count| {
@@ -178,7 +178,7 @@ pub(crate) fn staged_floor<const FLUSH: bool>(
     .prepared(move |loaded, first, _| {
         for (n, floor) in (first..).zip(&mut loaded.floors) {
             let wqe = make(floor, n);
-            floor.sq.put_packed(&wqe);
+            floor.sq.put_wide(&wqe);
             floor.sq.take_back(1);
             loaded.loaded.push(wqe);
         }

@@ -64,7 +64,7 @@ fn enhanced(fields: &[u8]) -> Option<usize> {
 }
 
 /// The CQEs in `bytes`, which may be a whole ring. CQEs that the device has never written are counted, not shown,
-/// unless there are no others. A packed block occupies one place per completion; the places without an array are
+/// unless there are no others. A compressed block occupies one place per completion; the places without an array are
 /// skipped.
 pub(crate) fn all(bytes: &[u8], cqe_bytes: Option<usize>) -> Vec<Record> {
     let stride = stride(bytes, cqe_bytes);

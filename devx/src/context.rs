@@ -84,6 +84,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Call`]: there is no such vector.
+    #[doc(alias = "mlx5dv_devx_query_eqn")]
     pub fn event_queue(&self, vector: u32) -> Result<EqNumber, Error> {
         // Nothing panics while it holds the lock, and the map is valid after every step.
         if let Some(&known) = self.inner.eqns.lock().unwrap_or_else(PoisonError::into_inner).get(&vector) {
@@ -119,6 +120,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Opcode`], [`Error::Command`].
+    #[doc(alias = "mlx5dv_devx_general_cmd")]
     pub fn execute<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Executes,
@@ -220,6 +222,7 @@ impl Context {
 
 /// An object that a command has made, destroyed when dropped. If the device refuses, the memory and objects that it
 /// stands on stay as they are, because the device may still use them: rings and memory are leaked.
+#[doc(alias("mlx5dv_devx_obj", "mlx5dv_devx_obj_create"))]
 #[derive(Debug)]
 pub struct Object {
     raw: NonNull<ffi::Mlx5dvDevxObj>,
@@ -249,6 +252,7 @@ impl Object {
     ///
     /// # Errors
     /// The object, and [`Error::Call`].
+    #[doc(alias = "mlx5dv_devx_obj_destroy")]
     pub fn destroy(self) -> Result<(), (Self, Error)> {
         let mut this = ManuallyDrop::new(self);
         match this.end() {
@@ -280,6 +284,7 @@ impl Object {
     ///
     /// # Errors
     /// [`Error::Command`].
+    #[doc(alias = "mlx5dv_devx_obj_query")]
     pub fn query<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
     where
         I::Command: Queries,

@@ -44,6 +44,7 @@ names! {
 
 /// A channel on which subscribed events arrive. To wait for it together with other descriptors, poll its descriptor
 /// ([`AsFd`]).
+#[doc(alias("mlx5dv_devx_event_channel", "mlx5dv_devx_create_event_channel"))]
 #[derive(Debug)]
 pub struct EventChannel {
     raw: NonNull<ffi::Mlx5dvDevxEventChannel>,
@@ -59,7 +60,7 @@ unsafe impl Sync for EventChannel {}
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The tag that the subscription gave.
+    /// The cookie that the subscription gave.
     pub cookie: u64,
     /// The entry of the event queue, 64 bytes (`mlx5_ifc_eqe_bits`); empty if the channel is without data.
     pub eqe: Vec<u8>,
@@ -92,7 +93,7 @@ impl EventChannel {
         Self::with_flags(context, 0)
     }
 
-    /// Makes a channel whose events are tags alone. Unread events of one subscription merge into one.
+    /// Makes a channel whose events are cookies alone. Unread events of one subscription merge into one.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -107,10 +108,11 @@ impl EventChannel {
         Ok(Self { raw, with_data: flags == 0, context: context.clone() })
     }
 
-    /// Subscribes to these events, of `object` or of the device as a whole. They arrive here with the tag `cookie`.
+    /// Subscribes to these events, of `object` or of the device as a whole. They arrive here with `cookie`.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::OutOfRange`], or [`Error::Call`]: the object or the device has no such event.
+    #[doc(alias = "mlx5dv_devx_subscribe_devx_event")]
     pub fn subscribe(&self, object: Option<&Object>, events: &[EventType], cookie: u64) -> Result<(), Error> {
         if let Some(object) = object {
             object.check(&self.context)?;
@@ -136,6 +138,7 @@ impl EventChannel {
     ///
     /// # Errors
     /// [`Error::Call`]: `EOVERFLOW` if events came faster than they were read, so that some are lost.
+    #[doc(alias = "mlx5dv_devx_get_event")]
     pub fn read(&self) -> Result<Option<Event>, Error> {
         // Words, as the header must be aligned.
         let mut buffer = [0_u64; 1 + EQE_BYTES / 8];

@@ -14,6 +14,7 @@ use crate::memory::last;
 
 /// A channel for answers to asynchronous queries. To wait for it together with other descriptors, poll its descriptor
 /// ([`AsFd`]).
+#[doc(alias("mlx5dv_devx_cmd_comp", "mlx5dv_devx_create_cmd_comp"))]
 #[derive(Debug)]
 pub struct Answers {
     raw: NonNull<ffi::Mlx5dvDevxCmdComp>,
@@ -30,8 +31,8 @@ unsafe impl Sync for Answers {}
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The tag of the query.
-    pub tag: u64,
+    /// The identifier of the query.
+    pub wr_id: u64,
     outbox: Vec<u8>,
 }
 
@@ -60,11 +61,12 @@ impl Answers {
         Ok(Self { raw, longest: AtomicUsize::new(0), context: context.clone() })
     }
 
-    /// Queries `object` without waiting. The answer carries `tag`.
+    /// Queries `object` without waiting. The answer carries `wr_id`.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the query was not sent.
-    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, tag: u64) -> Result<(), Error>
+    #[doc(alias = "mlx5dv_devx_obj_query_async")]
+    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, wr_id: u64) -> Result<(), Error>
     where
         I::Command: Queries,
     {
@@ -78,7 +80,7 @@ impl Answers {
                 input.as_ptr().cast(),
                 input.len(),
                 len,
-                tag,
+                wr_id,
                 self.raw.as_ptr(),
             )
         };
@@ -89,6 +91,7 @@ impl Answers {
     ///
     /// # Errors
     /// [`Error::Call`].
+    #[doc(alias = "mlx5dv_devx_get_async_cmd_comp")]
     pub fn take(&self) -> Result<Option<Answer>, Error> {
         // Words, as the header must be aligned.
         let mut buffer = vec![0_u64; 1 + self.longest.load(Ordering::Relaxed).div_ceil(8)];
@@ -101,7 +104,7 @@ impl Answers {
             Err(error) => Err(error),
             Ok(()) => {
                 let outbox = buffer[1..].iter().flat_map(|word| word.to_ne_bytes()).collect();
-                Ok(Some(Answer { tag: buffer[0], outbox }))
+                Ok(Some(Answer { wr_id: buffer[0], outbox }))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Objects of mlx5 NICs made by firmware commands (DevX) instead of verbs, for the data path of [`blueflame`].
 //!
 //! With verbs, a library decides where rings, doorbell records and registers lie. With firmware commands, the program
-//! decides. Here many queues share one registration of huge pages, the records of a thread's queues are packed, and one
+//! decides. Here many queues share one registration of huge pages, the records of a thread's queues are dense, and one
 //! register serves any number of queues. The capabilities are checked before an object is made. If the firmware refuses
 //! a command, the error has its status and syndrome. The data path is the same code: these objects hand over the same
 //! raw parts as verbs.
@@ -53,7 +53,7 @@
 //!     │   DoorbellPage │ thread's; SharedUar: a lock   │ so that the device destroys
 //!     │                │                               │ them in the right order, in
 //!     ├── Rings        │ one registration of huge      │ whatever order you drop them
-//!     │     └── ThreadRings  rings, packed records     │
+//!     │     └── ThreadRings  rings, dense records      │
 //!     │             ├──┘                               │
 //!     │             └── OwnedCq ── Cq (handle) ────────┘
 //!     │
@@ -107,10 +107,6 @@
 //! pattern of bits is a value. Your own commands are safe if they only query. Commands that make or change objects are
 //! `unsafe`, because they can name any memory.
 
-#[cfg(feature = "device")]
-mod ask;
-#[cfg(feature = "device")]
-mod atomics;
 mod caps;
 #[cfg(feature = "device")]
 mod check;
@@ -118,17 +114,11 @@ pub mod cmd;
 #[cfg(feature = "device")]
 mod context;
 #[cfg(feature = "device")]
-mod copies;
-#[cfg(feature = "device")]
-mod cross_channel;
-#[cfg(feature = "device")]
 mod error;
 #[cfg(feature = "device")]
 mod event;
 #[cfg(feature = "device")]
 pub mod ffi;
-#[cfg(feature = "device")]
-mod inline_mode;
 #[cfg(feature = "device")]
 mod later;
 pub mod mailbox;
@@ -137,7 +127,7 @@ pub mod memory;
 #[cfg(feature = "device")]
 pub mod object;
 #[cfg(feature = "device")]
-mod timestamps;
+mod support;
 #[cfg(feature = "device")]
 mod told;
 #[cfg(feature = "device")]
@@ -145,8 +135,6 @@ mod under;
 #[cfg(feature = "device")]
 pub mod vfio;
 
-#[cfg(feature = "device")]
-pub use atomics::FetchedOrder;
 pub use caps::{CapMode, Capabilities, Caps, parse as parse_capabilities};
 #[cfg(feature = "device")]
 pub use context::{Context, EqNumber, Object};
@@ -155,6 +143,8 @@ pub use error::{CommandError, Error};
 #[cfg(feature = "device")]
 pub use event::{Event, EventChannel, EventType};
 #[cfg(feature = "device")]
-pub use inline_mode::DevxInlineMode;
-#[cfg(feature = "device")]
 pub use later::{Answer, Answers};
+#[cfg(feature = "device")]
+pub use support::atomics::FetchedOrder;
+#[cfg(feature = "device")]
+pub use support::inline_mode::DevxInlineMode;

@@ -29,7 +29,6 @@ use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_dev
 use crate::caps;
 use crate::cmd::{CapabilitySelector, CapabilitySet, CmdHcaCap, QueryHcaCapIn, QueryHcaCapOut};
 use crate::context::{Context, failure};
-use crate::copies;
 use crate::error::Error;
 use crate::ffi;
 use crate::ffi::vfio::{
@@ -37,6 +36,7 @@ use crate::ffi::vfio::{
 };
 use crate::mailbox::{Structure, bits};
 use crate::memory::last;
+use crate::support::copies;
 
 /// A function. Its device stays open as long as any object made from it lives.
 #[derive(Clone, Debug)]
@@ -59,6 +59,7 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::Call`]: there is no such function, VFIO's driver does not have it, or it is open (`EBUSY`).
+    #[doc(alias = "mlx5dv_get_vfio_device_list")]
     pub fn open(pci_name: &str) -> Result<Self, Error> {
         let name = CString::new(pci_name).unwrap_or_default();
         let mut attr = Mlx5dvVfioContextAttr { pci_name: name.as_ptr(), flags: 0, comp_mask: 0 };
@@ -85,6 +86,7 @@ impl Function {
     }
 
     /// The descriptor, which is readable when there are events for [`process_events`](Self::process_events).
+    #[doc(alias = "mlx5dv_vfio_get_events_fd")]
     #[must_use]
     pub fn events_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the context is open, and of the VFIO driver.
@@ -99,6 +101,7 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::Call`].
+    #[doc(alias = "mlx5dv_vfio_process_events")]
     pub fn process_events(&self) -> Result<(), Error> {
         // SAFETY: the context is open, and of the VFIO driver.
         match unsafe { mlx5dv_vfio_process_events(self.context.raw()) } {

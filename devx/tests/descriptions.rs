@@ -49,7 +49,7 @@ fn tables() -> BTreeMap<String, Facts> {
     structures
 }
 
-/// What a description says, in the form of the tables.
+/// A description, in the form of the tables.
 fn described(of: &Description) -> BTreeMap<String, Fact> {
     let mut all = BTreeMap::new();
     let mut add = |name: &str, fact| assert_eq!(all.insert(name.trim_start_matches("r#").to_string(), fact), None);
@@ -86,7 +86,7 @@ fn descriptions_agree_with_the_headers_of_other_drivers() {
         for (field, at) in &ours {
             match facts.fields.get(field) {
                 Some(fact) if fact == at => {}
-                // What depends on the command, or on a flag, is plain bytes here.
+                // Fields that depend on the command, or on a flag, are plain bytes here.
                 Some(fact) if at.inner.is_none() && (fact.at, fact.bits) == (at.at, at.bits) => {}
                 Some(fact) => wrong.push(format!("{name}.{field}: {at:?}, but {fact:?}")),
                 None => wrong.push(format!("{name}.{field}: no such field")),
@@ -104,7 +104,7 @@ fn descriptions_agree_with_the_headers_of_other_drivers() {
     assert!(fields > 1000, "only {fields} fields are described");
 }
 
-/// What safe calls send changes nothing and names no memory.
+/// Safe calls send only commands that change nothing and name no memory.
 #[test]
 fn safe_commands_only_ask() {
     let safe = |info: &&CommandInfo| matches!(info.how, How::Executes | How::Queries);

@@ -16,7 +16,7 @@ fn field_size<S, F>(_: impl Fn(&S) -> *const F) -> usize {
     size_of::<F>()
 }
 
-/// What to compare: the C expression, and what Rust says.
+/// The comparison: a C expression, and Rust's value.
 fn table() -> Vec<(String, u64)> {
     let mut table = Vec::new();
     macro_rules! structure {

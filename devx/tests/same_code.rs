@@ -1,7 +1,7 @@
 //! Queues that DevX has made are driven by the code that drives those of verbs.
 //!
-//! They are of one type, `SendQueue` and its like, so that there is one copy of the code for both. What differs is the
-//! handle beside them in `Owned`. To see that it costs nothing, the calls of the data path are compiled for queues of
+//! They are of one type, `SendQueue` and its like, so that there is one copy of the code for both. Only the handle
+//! beside them in `Owned` differs. To see that it costs nothing, the calls of the data path are compiled for queues of
 //! either maker, in the release profile, and the listings compared: instruction by instruction, with those of queues
 //! without any handle, and with those that `tests/golden_asm` of the workspace has committed and holds against its
 //! rules.
@@ -31,7 +31,7 @@ fn built() -> BTreeMap<String, PathBuf> {
     let messages = run(Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["build", "--quiet", "--offline", "--release", "--lib", "--message-format=json"])
-        // What this test itself was built with (a sanitizer, say) is not what is looked at.
+        // The listing must not depend on this test's own flags, such as those of a sanitizer.
         .env_remove("RUSTFLAGS"));
     let artifacts = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).expect("JSON");

@@ -61,9 +61,9 @@ impl Queues for Devx {
         Parts { cq: &mut self.cq, sq, rq: Receives::Own(rq) }
     }
 
-    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+    unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
         // SAFETY: the caller's.
-        unsafe { self.parts().send(message, tag) }
+        unsafe { self.parts().send(message, wr_id) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {

@@ -67,7 +67,7 @@ impl End {
         Ok(Self { pair, cq, buffer: buffer(pd, 1 << 16)? })
     }
 
-    /// Waits for the next completion of a send, and returns the request's tag.
+    /// Waits for the next completion of a send, and returns the request's `wr_id`.
     ///
     /// # Errors
     /// As [`completion`]; the completion is of something else.
@@ -76,7 +76,7 @@ impl End {
         completion(cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
     }
 
-    /// Waits for the next completion of a receive, and returns its tag and the number of bytes received.
+    /// Waits for the next completion of a receive, and returns its `wr_id` and the number of bytes received.
     ///
     /// # Errors
     /// As [`completion`]; the completion is of something else.

@@ -1,4 +1,4 @@
-//! Compressed CQEs: the device packs similar completions into mini-CQEs, which saves bandwidth of the bus.
+//! Compressed CQEs: the device compresses similar completions into mini-CQEs, which saves bandwidth of the bus.
 
 use blueflame::cq::compressed::Checksum;
 use blueflame::transport::Rc;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Failure> {
     }
     batch.ring_doorbell();
 
-    // A burst, so that completions come close enough to one another to be packed.
+    // A burst, so that completions come close enough to one another to be compressed.
     let message: [u8; BYTES] = std::array::from_fn(|n| n as u8);
     let length = |n: usize| BYTES - STEPS + n * STEPS / MESSAGES;
     for half in [0..MESSAGES / 2, MESSAGES / 2..MESSAGES] {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
     }
 
     // ANCHOR: poll
-    // As for any other queue: each completion is unpacked, in order, with its own length and index.
+    // As for any other queue: each completion is expanded, in order, with its own length and index.
     let mut received = 0;
     howto::until(|| {
         cq.poll_with(16, |cqe| -> Result<(), Failure> {

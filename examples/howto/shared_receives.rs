@@ -10,7 +10,7 @@ const RECEIVES: usize = 8;
 const BYTES: usize = 64;
 const MESSAGES: usize = 20;
 
-/// Posts buffer `n`; its number is the tag.
+/// Posts buffer `n`; its number is the `wr_id`.
 fn post(srq: &mut OwnedSrq, memory: &Buffer, n: usize) -> Result<(), RecvError> {
     let place = memory.sge_of(n * BYTES..(n + 1) * BYTES);
     // SAFETY: `main` keeps the memory longer than the queue, and reads a buffer after its completion only.

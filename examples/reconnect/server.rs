@@ -37,12 +37,12 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         while total.is_none_or(|total| next < total) {
             let received = cq.poll_with(16, |cqe| {
                 cqe.check()?;
-                let tag = rq.retire(&cqe)?;
-                let buffer = &buffers[tag.0 as usize];
+                let wr_id = rq.retire(&cqe)?;
+                let buffer = &buffers[wr_id.0 as usize];
                 let mut number = [0; BYTES];
                 buffer.read(0, &mut number);
                 // SAFETY: as above.
-                unsafe { rq.post_unchecked(tag, &[buffer.sge()])? };
+                unsafe { rq.post_unchecked(wr_id, &[buffer.sge()])? };
                 let number = u64::from_be_bytes(number);
                 if number != next {
                     return Err(Failure::Data(format!("number {number} in place of {next}")));

@@ -74,12 +74,12 @@ impl Service {
     /// Takes a receive back and posts it again; the command in it, if there is one.
     pub(crate) fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<[u8; Command::BYTES]>, Failure> {
         // SAFETY: all connections receive from this queue, and each completion is polled once.
-        let tag = unsafe { self.srq.retire(cqe) }?;
-        let buffer = &self.receives[tag.0 as usize];
+        let wr_id = unsafe { self.srq.retire(cqe) }?;
+        let buffer = &self.receives[wr_id.0 as usize];
         let mut bytes = [0; Command::BYTES];
         buffer.read(0, &mut bytes);
         // SAFETY: as when it was first posted; the command has been copied.
-        unsafe { self.srq.post_unchecked(tag, &[buffer.sge()])? };
+        unsafe { self.srq.post_unchecked(wr_id, &[buffer.sge()])? };
         Ok((cqe.check().is_ok() && cqe.byte_len() as usize == Command::BYTES).then_some(bytes))
     }
 

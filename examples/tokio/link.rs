@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 pub(crate) struct Link {
     /// Goes before the buffers that its requests name.
     sq: RefCell<Owned<SendQueue<transport::Rc>, Qp>>,
-    /// Requests on their way, each at the place that its tag tells.
+    /// Requests on their way, each at the place that its `wr_id` tells.
     waiting: RefCell<Vec<Option<Waiting>>>,
     room: Semaphore,
 }
@@ -37,14 +37,14 @@ impl Link {
     pub(crate) async fn write(&self, buffer: Buffer, to: Remote) -> Result<Buffer, Failure> {
         let sge = [buffer.sge()];
         // SAFETY: the buffer's own memory.
-        unsafe { self.perform(buffer, |tag| wqe::write(to).gather(sge).signaled(tag)) }.await
+        unsafe { self.perform(buffer, |wr_id| wqe::write(to).gather(sge).signaled(wr_id)) }.await
     }
 
     /// READs from the peer into the buffer.
     pub(crate) async fn read(&self, buffer: Buffer, from: Remote) -> Result<Buffer, Failure> {
         let sge = [buffer.sge()];
         // SAFETY: the buffer's own memory.
-        unsafe { self.perform(buffer, |tag| wqe::read(from).scatter(sge).signaled(tag)) }.await
+        unsafe { self.perform(buffer, |wr_id| wqe::read(from).scatter(sge).signaled(wr_id)) }.await
     }
 
     /// Posts a request when there is room and waits for its completion.
@@ -75,8 +75,8 @@ impl Link {
 
     /// Gives a completed request's buffer back to its task.
     fn complete(&self, cqe: &Cqe<'_>) -> Result<(), Failure> {
-        let tag = self.sq.borrow_mut().retire(cqe)?.wr_id;
-        let waiting = self.waiting.borrow_mut()[tag.0 as usize].take();
+        let wr_id = self.sq.borrow_mut().retire(cqe)?.wr_id;
+        let waiting = self.waiting.borrow_mut()[wr_id.0 as usize].take();
         let Waiting { buffer, done } = waiting.ok_or("a completion of no request")?;
         self.room.add_permits(1);
         // A task that was cancelled does not take it; then the buffer ends here.

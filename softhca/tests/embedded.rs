@@ -293,7 +293,7 @@ fn a_doorbell_may_be_rings_behind_its_record() {
     assert_eq!(l.hca.complaints(), []);
     l.hca.doorbell(uar, 0x900, &first[..8]);
     assert_eq!(l.hca.complaints(), []);
-    // No ring has room for what this record announces.
+    // No ring has room for the requests that this record announces.
     let record = l.a.pi.wrapping_add(ring as u16 + 1);
     put(l.a.parts.dbrec.cast(), 4, &u32::from(record).to_be_bytes());
     l.hca.doorbell(uar, 0x800, &last[..8]);
@@ -438,7 +438,7 @@ fn datagrams_carry_their_source() {
     assert_eq!(buf.to_vec(40, 8), b"datagram");
 }
 
-/// What N targets cost an initiator: a connection at a time, and of the queue nothing.
+/// N targets cost an initiator one connection at a time, and no part of the queue.
 #[test]
 fn one_initiator_writes_to_a_thousand_targets() {
     const TARGETS: usize = 1000;

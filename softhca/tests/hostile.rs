@@ -36,7 +36,7 @@ fn a_device_can_move_to_another_thread() {
     is_send::<Device>();
 }
 
-/// What a hostile driver does next.
+/// The next action of a hostile driver.
 #[derive(Clone, Debug)]
 enum Act {
     /// Any bytes anywhere in the send ring, the receive ring, the CQ or the records of either.

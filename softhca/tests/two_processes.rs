@@ -56,7 +56,7 @@ const MAILBOX: usize = CQ_RECORD + 4096;
 const DATA: usize = 512 << 10;
 const MESSAGE: usize = 64 << 10;
 
-/// What the peer must know.
+/// The numbers that the peer must know.
 #[derive(Clone, Copy, Debug)]
 struct Endpoint {
     qpn: u32,
@@ -94,7 +94,7 @@ struct Program {
     posted: u16,
     /// CQEs consumed.
     consumed: u32,
-    /// What the network did to what we sent.
+    /// The network's treatment of our packets.
     faults: Option<Arc<FaultStats>>,
     _runner: Runner,
 }
@@ -303,7 +303,7 @@ fn connect(device: &mut Device, own: u32, peer: u32, access: Access, timeout: u8
     }
 }
 
-/// What the word with this index of a message holds.
+/// The word with this index in a message.
 fn pattern(index: usize) -> u64 {
     (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -367,7 +367,7 @@ fn other(directory: &FilePath, faults: &str, rounds: &str) -> Other {
 }
 
 /// Ping-pong, then 64 KiB messages. Gives the median and the 99th percentile of the time one way, bytes per second, and
-/// what the network did to what this side sent.
+/// the network's treatment of this side's packets.
 fn exchange(faults: &str, rounds: u64, messages: u32, stopped: bool) -> Outcome {
     let directory = tempfile::Builder::new().tempdir_in("/dev/shm").unwrap();
     let _stopped = stopped.then(|| other(directory.path(), "", STOPPED));

@@ -10,7 +10,7 @@
 //! | [`from_device`] | after the owner bit, before the rest of the CQE | later loads see everything that the device stored before that bit |
 //! | [`from_device_conservative`] | the same place | the same, by rdma-core's instruction where `from_device` is lighter |
 //! | [`mmio_write64`] | an 8-byte doorbell | one store of 8 bytes (on 32-bit CPUs two of 4, low address first, under a lock) |
-//! | [`mmio_copy64`], [`mmio_copy64_packed`] | a copy of one WQEBB to BlueFlame | 64 bytes by consecutive stores from CPU registers, ascending addresses |
+//! | [`mmio_copy64`], [`mmio_copy64_wide`] | a copy of one WQEBB to BlueFlame | 64 bytes by consecutive stores from CPU registers, ascending addresses |
 //!
 //! Each barrier has an example of what must hold before and after it. [`copy`] has other instructions for the last
 //! row; a program chooses one when it starts.
@@ -177,8 +177,8 @@ pub use store::mmio_copy64;
 #[cfg(not(target_arch = "s390x"))]
 pub use store::mmio_write64;
 
-mod packed;
-pub use packed::{Packed, mmio_copy64_packed};
+mod wide;
+pub use wide::{Wide, mmio_copy64_wide};
 mod prefetch;
 pub use prefetch::{prefetch_read, prefetch_write};
 

@@ -75,7 +75,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     /// The next CQE to come.
     pub(super) next: Place,
     pub(super) ring: Ring,
-    /// State for unpacking completions.
+    /// State for expanding compressed completions.
     pub(super) packing: M::Packing,
     /// The number of events received. Its low two bits tell the device which arm request is new.
     arm_sn: u32,
@@ -139,7 +139,7 @@ impl CompletionQueue {
 }
 
 impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
-    /// The same queue, whose device packs completions, by format `F` and layout `L`.
+    /// The same queue, whose device compresses completions, by format `F` and layout `L`.
     ///
     /// ```
     /// use blueflame::CompletionQueue;
@@ -147,12 +147,12 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// use blueflame::cq::compressed::{Basic, Checksum};
     ///
     /// fn of_frames(cq: CompletionQueue) -> CompletionQueue<Compressed<Checksum>> {
-    ///     // SAFETY: (for its caller to see to) the device packs completions so, and none has been polled.
+    ///     // SAFETY: (for its caller to see to) the device compresses completions so, and none has been polled.
     ///     unsafe { cq.compressed::<Checksum, Basic>() }
     /// }
     /// ```
     ///
-    /// There is no way back to unpacked completions, or to another format:
+    /// There is no way back to whole completions, or to another format:
     ///
     /// ```compile_fail,E0271
     /// use blueflame::CompletionQueue;
@@ -265,8 +265,8 @@ impl<M: PollMode> CompletionQueue<M> {
         handled.map(|()| polled)
     }
 
-    /// The next completion of a queue whose device packs them, if there is one. The caller chooses the lifetime: until
-    /// the next call, or until the consumer index is told.
+    /// The next completion of a queue whose device compresses them, if there is one. The caller chooses the lifetime:
+    /// until the next call, or until the consumer index is told.
     #[inline(always)]
     fn take_packed<'a>(&mut self) -> Option<Cqe<'a>> {
         let Self { next, ring, packing, id, .. } = self;

@@ -61,8 +61,8 @@ impl<M: PollMode> CompletionQueue<M> {
             // SAFETY: in this ring. The CQE is software's until an index past it is published.
             let cqe = CqeView::new(tail, self.id(), unsafe { ring.fields(place) });
             let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
-            // In the enhanced layout, packed completions are of the queue pair of the CQE before them. If that CQE is
-            // polled, they may be of any.
+            // In the enhanced layout, compressed completions are of the queue pair of the CQE before them. If that CQE
+            // is polled, they may be of any.
             if if packed && enhanced { n == 0 } else { whose.covers(&cqe) } {
                 return true;
             }
@@ -87,7 +87,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// the removed completions. Otherwise their WQEs never become free again.
     ///
     /// If the queue pair still works, the removed completions are lost; later ones are polled as usual. In the
-    /// [enhanced layout](super::compressed::Enhanced), completions packed with a removed one are lost as well, and
+    /// [enhanced layout](super::compressed::Enhanced), completions compressed with a removed one are lost as well, and
     /// polling reports that.
     pub fn forget(&mut self, whose: impl Into<Whose>) -> usize {
         self.forget_with(whose, |_| ())

@@ -16,7 +16,7 @@ pub trait PollMode: Sealed {
     const PUBLISH: Publish;
     /// How many CQEs ahead of the one at hand the CPU is asked to fetch; 0 not to.
     const AHEAD: usize;
-    /// State for unpacking completions: `()`, if the device packs none.
+    /// State for expanding compressed completions: `()`, if the device compresses none.
     type Packing: Unpack;
 }
 
@@ -95,13 +95,13 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     type Packing = M::Packing;
 }
 
-/// As mode `M`, for a queue whose device packs completions:
+/// As mode `M`, for a queue whose device compresses completions:
 /// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs are of format `F`, sessions lie in
 /// the ring by layout `L`, both as the queue was made.
 ///
 /// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`,
 /// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device
-/// packs wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
+/// compresses wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
 #[derive(Clone, Copy, Debug)]
 pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Packing = ()> = Standard>(PhantomData<(F, L, M)>);
 

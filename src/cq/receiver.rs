@@ -14,7 +14,7 @@ enum Count {
     /// A count of receivers, distinguished by the number in the completion.
     Numbered(u32),
     /// One receiver, whose completions carry flow tags.
-    Tagged,
+    FlowTagged,
 }
 
 fn receivers() -> MutexGuard<'static, BTreeMap<u32, Count>> {
@@ -64,10 +64,10 @@ impl Receiver {
             let mut receivers = receivers();
             let count = receivers.entry(cq.get()).or_insert(Count::Numbered(0));
             *count = match (*count, flow_tags) {
-                (Count::Numbered(0), true) => Count::Tagged,
+                (Count::Numbered(0), true) => Count::FlowTagged,
                 (Count::Numbered(others), false) => Count::Numbered(others + 1),
                 (Count::Numbered(others), true) => return Err(ReceiverError { flow_tags, receivers: others }),
-                (Count::Tagged, _) => return Err(ReceiverError { flow_tags, receivers: 1 }),
+                (Count::FlowTagged, _) => return Err(ReceiverError { flow_tags, receivers: 1 }),
             };
         }
         Ok(Self { cq, flow_tags })

@@ -80,7 +80,7 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     ///
     /// Returns how many completions were copied.
     ///
-    /// A queue whose device packs completions cannot be resized:
+    /// A queue whose device compresses completions cannot be resized:
     ///
     /// ```compile_fail,E0271
     /// use blueflame::CompletionQueue;

@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use super::mode::FlushMode;
 use super::sealed::Sealed;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
-use crate::arch::{self, Packed};
+use crate::arch::{self, Wide};
 use crate::types::WQEBB_BYTES;
 
 /// Words in one WQEBB.
@@ -128,10 +128,10 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
     #[inline(always)]
-    pub unsafe fn copy_packed(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Packed; 4]) -> BlueFlame {
+    pub unsafe fn copy_wide(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Wide; 4]) -> BlueFlame {
         for n in 0..wqebbs {
             // SAFETY: `n` stays below `wqebbs`; the caller vouches for that size and for the device's actions.
-            unsafe { self.1.copy_packed(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
+            unsafe { self.1.copy_wide(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
         }
         BlueFlame(())
     }

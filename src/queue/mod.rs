@@ -1,5 +1,5 @@
-//! Queues over raw parts: indices, room, the application's tags. Puts `wqe`, `db` and `cq` to work. Knows neither
-//! libibverbs nor the origin of the parts.
+//! Queues over raw parts: indices, room, the application's identifiers. Puts `wqe`, `db` and `cq` to work. Knows
+//! neither libibverbs nor the origin of the parts.
 //!
 //! The parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is `unsafe`. From then on, the queues keep their promises for any bytes that the device writes.
@@ -23,10 +23,10 @@ pub use recv::scatter::RecvError;
 pub use recv::shared::{SharedRecvQueue, SrqBatch};
 pub use retire::RetireError;
 pub use send::batch::SendBatch;
-pub use send::blueflame::BlueFlamePolicy;
-pub use send::depth::DepthError;
+pub use send::blueflame::policy::BlueFlamePolicy;
 pub use send::error::PostError;
 pub use send::moderation::{Moderation, ModerationError};
+pub use send::place::depth::DepthError;
 pub use send::queue::{Retired, SendQueue};
 pub use send::staged::Staged;
 pub use send::template::Template;

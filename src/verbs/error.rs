@@ -84,15 +84,15 @@ pub enum Error {
         /// The requested size.
         bytes: u16,
     },
-    /// The device does not pack completions in this format or CQE size.
+    /// The device does not compress completions in this format or CQE size.
     CqeCompression {
         /// The format asked for (`MLX5DV_CQE_RES_FORMAT_*`).
         format: u8,
-        /// The formats that the device has, one bit each; 0: it packs none.
+        /// The formats that the device has, one bit each; 0: it compresses none.
         supported: u32,
         /// The size of CQEs asked for.
         cqe_bytes: u16,
-        /// Whether it packs completions in CQEs of that size.
+        /// Whether it compresses completions in CQEs of that size.
         has_size: bool,
     },
     /// Path MTUs have 256, 512, 1024, 2048 or 4096 bytes.

@@ -48,14 +48,14 @@ pub const fn read(remote: Remote) -> Request<Read> {
 }
 
 /// Adds `add` to the value at `remote`, wrapping; ask for the old value with [`Request::result`].
-#[doc(alias("ibv_wr_atomic_fetch_add", "IBV_WR_ATOMIC_FETCH_AND_ADD"))]
+#[doc(alias("ibv_wr_atomic_fetch_add", "IBV_WR_ATOMIC_FETCH_AND_ADD", "MLX5_OPCODE_ATOMIC_FA"))]
 #[inline]
 pub const fn fetch_add(remote: Remote, add: u64) -> Request<FetchAdd> {
     Request::new(FetchAdd { remote, operands: AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(0) } }, Empty)
 }
 
 /// Stores `swap` at `remote` if the value there is `compare`; ask for the old value with [`Request::result`].
-#[doc(alias("ibv_wr_atomic_cmp_swp", "IBV_WR_ATOMIC_CMP_AND_SWP"))]
+#[doc(alias("ibv_wr_atomic_cmp_swp", "IBV_WR_ATOMIC_CMP_AND_SWP", "MLX5_OPCODE_ATOMIC_CS"))]
 #[inline]
 pub const fn compare_swap(remote: Remote, compare: u64, swap: u64) -> Request<CompareSwap> {
     let operands = AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
@@ -163,7 +163,7 @@ pub const fn unbind_window(rkey: Rkey, new: Rkey) -> Request<Invalidate> {
 /// let _ = wqe::configure_key(Rkey(0x1800), 4).list([piece]).list([piece]);
 /// # }
 /// ```
-#[doc(alias("mlx5dv_wr_mkey_configure", "UMR", "MLX5_OPCODE_UMR"))]
+#[doc(alias("mlx5dv_wr_mkey_configure", "UMR", "MLX5_OPCODE_UMR", "mlx5dv_wr_mr_list", "mlx5dv_wr_mr_interleaved"))]
 #[inline]
 pub const fn configure_key(key: Rkey, room: u16) -> Request<ConfigureKey, Unchanged> {
     Request::new(ConfigureKey::new(key), Unchanged { room })
@@ -184,12 +184,12 @@ impl<P> Request<ConfigureKey, P> {
         self.with_operation(ConfigureKey::plain)
     }
 
-    /// Sets the number of signature errors that the device has reported for the key; pass 1 before the first. The
-    /// device reports the first error after each new number, and no other. So set it in the key's first request, and
-    /// in the first after each error.
+    /// Sets the number of block signature errors that the device has reported for the key; pass 1 before the first. The
+    /// device reports the first error after each new number, and no other. So set it in the key's first request, and in
+    /// the first after each error.
     ///
-    /// libmlx5 counts like that (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`), and so does
-    /// `blueflame_devx::object::SignatureKey`.
+    /// libmlx5 (rdma-core `providers/mlx5/qp.c`, `upd_mkc_sig_err_cnt`) and `blueflame_devx::object::SignatureKey`
+    /// count like that.
     #[inline]
     pub fn signature_errors(self, count: u32) -> Self {
         self.with_operation(|key| key.signature_errors(count))
@@ -411,7 +411,7 @@ impl<O: Operation, P> Request<O, P> {
     /// - a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue;
     /// - a shared receive queue of the peer ([`Srqn`](crate::types::Srqn)) on the queue of an
     ///   [`XrcInitiator`](crate::transport::XrcInitiator).
-    #[doc(alias("ibv_wr_set_ud_addr", "mlx5dv_wr_set_dc_addr"))]
+    #[doc(alias("ibv_wr_set_ud_addr", "mlx5dv_wr_set_dc_addr", "mlx5dv_wr_set_dc_addr_stream", "ibv_wr_set_xrc_srqn"))]
     #[inline]
     pub fn to<D: Destination>(self, destination: D) -> Request<To<O, D>, P> {
         self.with_operation(|operation| To { operation, destination })
@@ -429,14 +429,14 @@ impl<P> Request<Write, P> {
 
 impl<O: Carries> Request<O> {
     /// Takes the message's bytes from registered memory: an array `[Sge; N]` or a slice `&[Sge]`.
-    #[doc(alias("ibv_wr_set_sge_list", "ibv_sge"))]
+    #[doc(alias("ibv_wr_set_sge_list", "ibv_sge", "ibv_wr_set_sge"))]
     #[inline]
     pub fn gather<L: EntryList<Sge>>(self, list: L) -> Request<O, Registered<L>> {
         self.with_payload(Registered(list))
     }
 
     /// Copies the message's bytes into the WQE: `&[u8; N]` or a slice `&[u8]`.
-    #[doc(alias("ibv_wr_set_inline_data", "IBV_SEND_INLINE"))]
+    #[doc(alias("ibv_wr_set_inline_data", "IBV_SEND_INLINE", "ibv_wr_set_inline_data_list"))]
     #[inline]
     pub fn inline<D: InlineBytes>(self, data: D) -> Request<O, Inline<D>> {
         self.with_payload(Inline(data))

@@ -60,7 +60,7 @@ pub enum EncodeError {
         /// Bytes that the device reads.
         needed: usize,
     },
-    /// A memory key with formats (signatures, encryption) whose bytes exceed the formats' byte count.
+    /// A memory key with formats (block signatures, encryption) whose bytes exceed the formats' byte count.
     FormattedTooLong {
         /// Bytes behind the key.
         bytes: u64,
@@ -74,7 +74,7 @@ pub enum EncodeError {
         /// Bytes of the unit.
         limit: u32,
     },
-    /// Signatures of encrypted data in memory and on the wire: no device generates both.
+    /// Block signatures of encrypted data in memory and on the wire: no device generates both.
     EncryptedSignatures,
     /// A copy of no bytes, or of more than the device copies at once.
     MemcpySize {
@@ -182,7 +182,7 @@ impl fmt::Display for EncodeError {
                 write!(f, "memory key over {bytes} bytes, but it encrypts one data unit of {limit}")
             }
             Self::EncryptedSignatures => f.write_str(
-                "signatures of encrypted data in memory and on the wire, but the device makes them on one side only",
+                "block signatures of encrypted data in memory and on the wire, but the device makes them on one side only",
             ),
             Self::MemcpySize { bytes, limit } => {
                 write!(f, "copy of {bytes} bytes, but the device copies 1 to {limit}")

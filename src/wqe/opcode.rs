@@ -8,53 +8,76 @@ use core::fmt;
 #[repr(u8)]
 pub enum Opcode {
     /// Nothing; completes like any other WQE.
+    #[doc(alias = "MLX5_OPCODE_NOP")]
     Nop = 0x00,
     /// SEND that invalidates a memory key of the peer.
+    #[doc(alias = "MLX5_OPCODE_SEND_INVAL")]
     SendInval = 0x01,
     /// RDMA WRITE.
+    #[doc(alias = "MLX5_OPCODE_RDMA_WRITE")]
     RdmaWrite = 0x08,
     /// RDMA WRITE with immediate data, consumes a receive WQE of the peer.
+    #[doc(alias = "MLX5_OPCODE_RDMA_WRITE_IMM")]
     RdmaWriteImm = 0x09,
     /// SEND.
+    #[doc(alias = "MLX5_OPCODE_SEND")]
     Send = 0x0a,
     /// SEND with immediate data.
+    #[doc(alias = "MLX5_OPCODE_SEND_IMM")]
     SendImm = 0x0b,
     /// Large send: the device cuts the payload into packets (Ethernet).
+    #[doc(alias = "MLX5_OPCODE_TSO")]
     Tso = 0x0e,
     /// Waits for a completion queue, for the clock, or for data (DPDK `drivers/common/mlx5/mlx5_prm.h`,
     /// `MLX5_OPCODE_WAIT`).
+    #[doc(alias = "MLX5_OPCODE_WAIT")]
     Wait = 0x0f,
     /// RDMA READ.
+    #[doc(alias = "MLX5_OPCODE_RDMA_READ")]
     RdmaRead = 0x10,
     /// Atomic compare and swap, 8 bytes.
+    #[doc(alias = "MLX5_OPCODE_ATOMIC_CS")]
     AtomicCs = 0x11,
     /// Atomic fetch and add, 8 bytes.
+    #[doc(alias = "MLX5_OPCODE_ATOMIC_FA")]
     AtomicFa = 0x12,
     /// Masked compare and swap, size and masks in the WQE.
+    #[doc(alias = "MLX5_OPCODE_ATOMIC_MASKED_CS")]
     AtomicMaskedCs = 0x14,
     /// Masked fetch and add, size and field boundary in the WQE.
+    #[doc(alias = "MLX5_OPCODE_ATOMIC_MASKED_FA")]
     AtomicMaskedFa = 0x15,
     /// Has another queue receive (`IBV_EXP_WR_RECV_ENABLE` of MLNX_OFED's libmlx5).
     RcvEn = 0x16,
     /// Has another queue send (DPDK `MLX5_OPCODE_SEND_EN`).
+    #[doc(alias = "MLX5_OPCODE_SEND_EN")]
     SendEn = 0x17,
     /// Fast memory registration, the predecessor of UMR.
+    #[doc(alias = "MLX5_OPCODE_FMR")]
     Fmr = 0x19,
     /// Local invalidate of old devices; libmlx5 uses [`Umr`](Self::Umr) instead.
+    #[doc(alias = "MLX5_OPCODE_LOCAL_INVAL")]
     LocalInval = 0x1b,
     /// Device configuration.
+    #[doc(alias = "MLX5_OPCODE_CONFIG_CMD")]
     ConfigCmd = 0x1f,
     /// Sets a protection signature value.
+    #[doc(alias = "MLX5_OPCODE_SET_PSV")]
     SetPsv = 0x20,
     /// Reads data and sends nothing (Linux `include/linux/mlx5/device.h`, `MLX5_OPCODE_DUMP`).
+    #[doc(alias = "MLX5_OPCODE_DUMP")]
     Dump = 0x23,
     /// User-mode memory registration: memory windows, local invalidate, mkey layouts.
+    #[doc(alias = "MLX5_OPCODE_UMR")]
     Umr = 0x25,
     /// Tag matching list operations.
+    #[doc(alias = "MLX5_OPCODE_TAG_MATCHING")]
     TagMatching = 0x28,
     /// Access to flow tables (steering).
+    #[doc(alias = "MLX5_OPCODE_FLOW_TBL_ACCESS")]
     FlowTblAccess = 0x2c,
     /// Memory-to-memory operations (DMA copy, compression).
+    #[doc(alias = "MLX5_OPCODE_MMO")]
     Mmo = 0x2f,
 }
 

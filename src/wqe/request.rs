@@ -1,5 +1,5 @@
-//! The one encoder: a request is an operation, a payload, flags and a tag. Knows no queue, and no operation by its
-//! name.
+//! The one encoder: a request is an operation, a payload, flags and an identifier. Knows no queue, and no operation by
+//! its name.
 use super::error::EncodeError;
 use super::flags::{CompletionMode, Fence, bits};
 use super::limits::Limits;
@@ -37,8 +37,8 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     #[doc(hidden)]
     const HAS_PAYLOAD: bool;
 
-    /// The tag to hand back with its completion.
-    fn tag(&self) -> WrId;
+    /// The identifier to hand back with its completion (`wr_id`).
+    fn id(&self) -> WrId;
 
     /// Its size in DS, control segment included.
     ///
@@ -62,7 +62,7 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
 }
 
 /// A work request: start with the operation ([`write`](super::write), [`send`](super::send), …), add
-/// data, flags and a tag, then post it.
+/// data, flags and an identifier, then post it.
 ///
 /// ```
 /// use blueflame::types::{Lkey, Rkey, WrId};
@@ -119,15 +119,15 @@ impl<O, P> Request<O, P> {
         Request { operation, payload, fm_ce_se, wr_id }
     }
 
-    /// Asks for a completion and tags it (`IBV_SEND_SIGNALED`). Without it the request completes silently, and its
-    /// room in the ring becomes free with the next signalled one.
+    /// Asks for a completion that returns `wr_id` (`IBV_SEND_SIGNALED`). Without it the request completes silently, and
+    /// its room in the ring becomes free with the next signalled one.
     #[doc(alias = "IBV_SEND_SIGNALED")]
     #[inline]
     pub fn signaled(self, wr_id: WrId) -> Self {
         Self { wr_id, ..self.completion(CompletionMode::Always) }
     }
 
-    /// Tags the request, and asks for a completion if `signaled`: for moderation.
+    /// Sets `wr_id`, and asks for a completion if `signaled`: for moderation.
     #[inline]
     pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> Self {
         if signaled { self.signaled(wr_id) } else { self.wr_id(wr_id) }
@@ -149,7 +149,7 @@ impl<O, P> Request<O, P> {
         Self { fm_ce_se: self.fm_ce_se & others | mode as u8, ..self }
     }
 
-    /// Tags the request without asking for a completion. An error completion carries the tag even so.
+    /// Sets the identifier without asking for a completion. An error completion returns the identifier even so.
     #[inline]
     pub fn wr_id(self, wr_id: WrId) -> Self {
         Self { wr_id, ..self }
@@ -183,7 +183,7 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     const NEEDS: Limits = P::NEEDS;
 
     #[inline]
-    fn tag(&self) -> WrId {
+    fn id(&self) -> WrId {
         self.wr_id
     }
 
@@ -223,9 +223,9 @@ impl<O, H> Request<O, H> {
         Self { fm_ce_se: self.fm_ce_se & !bits::CQ_UPDATE, ..self }
     }
 
-    /// The tag to hand back with its completion.
+    /// The identifier to hand back with its completion.
     #[inline]
-    pub(crate) const fn tag(&self) -> WrId {
+    pub(crate) const fn id(&self) -> WrId {
         self.wr_id
     }
 }

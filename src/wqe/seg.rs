@@ -135,6 +135,7 @@ layout! {
     ///   8  index (32)
     ///  12  0 (8), number of the queue (24)
     /// ```
+    #[doc(alias("mlx5_wqe_qseg", "mlx5_wqe_wait_en_seg"))]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct QueueSeg[DS_BYTES] {
@@ -163,6 +164,7 @@ layout! {
     ///   4  lkey of data to wait for, or 0
     ///   8  its address, or 0 (64)
     /// ```
+    #[doc(alias = "mlx5_wqe_wseg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct WaitSeg[DS_BYTES] {
@@ -182,6 +184,7 @@ layout! {
     ///   0  value (64)
     ///   8  mask (64)
     /// ```
+    #[doc(alias = "mlx5_wqe_wseg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct WaitValueSeg[DS_BYTES] {
@@ -289,6 +292,7 @@ layout! {
     ///   4  key of the opaque memory
     ///   8  its address (64)
     /// ```
+    #[doc(alias("mlx5_mmo_metadata_seg", "mlx5_gga_wqe"))]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct MmoSeg[DS_BYTES] {

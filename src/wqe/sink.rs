@@ -174,7 +174,7 @@ impl Sink for RingCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::Packed;
+    use crate::arch::Wide;
     use crate::wqe::words::be::join;
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
     fn both_forms_keep_order_and_pad_with_zero() {
         let headed = [join(3, u32::from_ne_bytes([4, 0, 0, 0])), u64::from_ne_bytes([5, 0, 0, 0, 6, 0, 0, 0])];
         let expected = [1, 2, headed[0], headed[1], 0, 0, 0, 0];
-        assert_eq!(composed::<Packed>(), expected);
+        assert_eq!(composed::<Wide>(), expected);
         assert_eq!(composed::<DsWords>(), expected);
     }
 }

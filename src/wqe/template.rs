@@ -7,7 +7,7 @@ use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
 use super::words::bytes::take8;
 use super::words::ds::DsWords;
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::types::DS_BYTES;
 
 /// The payload of a prepared request, and the part of it that each shot brings. A shot brings all of an [`InlineLen`],
@@ -46,7 +46,7 @@ pub trait TemplatePayload: Sealed {
     fn check_data(data: &Self::Data) -> Result<(), EncodeError>;
 
     /// The shot's bytes in DS `n` of the payload; other bytes are zero.
-    fn ds(data: &Self::Data, n: usize) -> Packed;
+    fn ds(data: &Self::Data, n: usize) -> Wide;
 }
 
 /// Any payload whose type fixes its size: a shot brings nothing.
@@ -78,8 +78,8 @@ impl<P: Payload> TemplatePayload for P {
     }
 
     #[inline(always)]
-    fn ds((): &(), _: usize) -> Packed {
-        Packed::new([0; 2])
+    fn ds((): &(), _: usize) -> Wide {
+        Wide::new([0; 2])
     }
 }
 
@@ -117,7 +117,7 @@ impl<const N: usize> TemplatePayload for InlineLen<N> {
     }
 
     #[inline(always)]
-    fn ds(data: &[u8; N], n: usize) -> Packed {
+    fn ds(data: &[u8; N], n: usize) -> Wide {
         // The data begins behind the header.
         const HEADER: usize = size_of::<InlineSeg>();
         if n == 0 { bytes(data, 0).four_bytes_up() } else { bytes(data, n * DS_BYTES - HEADER) }
@@ -155,10 +155,10 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
     }
 
     #[inline(always)]
-    fn ds(data: &[Sge; N], n: usize) -> Packed {
-        let Some(sge) = data.get(n) else { return Packed::new([0; 2]) };
+    fn ds(data: &[Sge; N], n: usize) -> Wide {
+        let Some(sge) = data.get(n) else { return Wide::new([0; 2]) };
         let DsWords(words) = DataSeg::new(sge.length, sge.lkey, sge.addr).into();
-        Packed::new(words)
+        Wide::new(words)
     }
 }
 
@@ -166,7 +166,7 @@ impl<const N: usize> TemplatePayload for GatherLen<N> {
 ///
 /// For arrays and constant places only: then it compiles to the loads alone.
 #[inline(always)]
-fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Packed {
+fn bytes<const N: usize>(data: &[u8; N], at: usize) -> Wide {
     let mut rest = data.get(at..).unwrap_or_default();
-    Packed::new([take8(&mut rest), take8(&mut rest)])
+    Wide::new([take8(&mut rest), take8(&mut rest)])
 }

@@ -128,13 +128,13 @@ unsafe impl DeviceBuffer for Box<Buffer> {
         Buffer::sge(self, ..)
     }
 
-    fn into_tag(self) -> NonZeroU64 {
+    fn into_wr_id(self) -> NonZeroU64 {
         let addr = NonNull::from(Box::leak(self)).expose_provenance();
         addr.try_into().expect("an address fits 64 bits")
     }
 
-    unsafe fn from_tag(tag: NonZeroU64) -> Self {
-        // SAFETY: the caller's promise: a pointer that `into_tag` made of a box, used once.
-        unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
+        // SAFETY: the caller's promise: a pointer that `into_wr_id` made of a box, used once.
+        unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(wr_id.get() as usize)) }
     }
 }

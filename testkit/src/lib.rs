@@ -6,12 +6,12 @@
 //! use blueflame_testkit as testkit;
 //!
 //! let mut pair = testkit::connected_pair::<transport::Rc>()?;
-//! let window = pair.far.buffer(64)?;
-//! pair.near.sq.post(&wqe::write(window.remote()).inline(b"hello").signaled(WrId(1)))?;
+//! let inbox = pair.far.buffer(64)?;
+//! pair.near.sq.post(&wqe::write(inbox.remote()).inline(b"hello").signaled(WrId(1)))?;
 //! pair.run_until_idle()?;
 //! let cqe = pair.near.cq.poll().expect("a completion");
 //! assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(1));
-//! assert_eq!(window.to_vec(..5), b"hello");
+//! assert_eq!(inbox.to_vec(..5), b"hello");
 //! assert_eq!(pair.complaints(), []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

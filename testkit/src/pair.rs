@@ -98,15 +98,15 @@ impl<T: Service> Pair<T> {
 ///     .faults("drop=50,seed=1".parse()?)
 ///     .threaded()
 ///     .connect()?;
-/// let window = pair.far.buffer(64)?;
-/// pair.near.sq.post(&wqe::write(window.remote()).inline(b"hello").signaled(WrId(1)))?;
+/// let inbox = pair.far.buffer(64)?;
+/// pair.near.sq.post(&wqe::write(inbox.remote()).inline(b"hello").signaled(WrId(1)))?;
 /// let cqe = loop {
 ///     if let Some(cqe) = pair.near.cq.poll() {
 ///         break cqe;
 ///     }
 /// };
 /// cqe.check()?;
-/// assert_eq!(window.to_vec(..5), b"hello");
+/// assert_eq!(inbox.to_vec(..5), b"hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -6,14 +6,14 @@
 //! use blueflame_testkit::request::{Data, Kind, Wr};
 //!
 //! let mut pair = blueflame_testkit::connected_pair::<transport::Rc>()?;
-//! let window = pair.far.buffer(64)?;
+//! let inbox = pair.far.buffer(64)?;
 //! for (id, message) in [b"one", b"two"].into_iter().enumerate() {
-//!     let wr = Wr::new(Kind::Write(window.remote()), Data::Inline(message.to_vec()), id as u64);
+//!     let wr = Wr::new(Kind::Write(inbox.remote()), Data::Inline(message.to_vec()), id as u64);
 //!     // SAFETY: an inline request names no memory of this side.
 //!     unsafe { pair.near.post(&wr)? };
 //! }
 //! pair.run_until_idle()?;
-//! assert_eq!(window.to_vec(..3), b"two");
+//! assert_eq!(inbox.to_vec(..3), b"two");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

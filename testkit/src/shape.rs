@@ -44,7 +44,7 @@ pub struct Shape {
     pub cqe_bytes: u32,
     /// Data of up to so many bytes comes in the CQE: 0, 32, or 64 (with CQEs of 128 bytes).
     pub scatter_to_cqe: u32,
-    /// How completions are packed, if they are: then poll the queue in the mode
+    /// How completions are compressed, if they are: then poll the queue in the mode
     /// [`Compressed`](blueflame::cq::mode::Compressed).
     pub packing: Option<CqPacking>,
 }

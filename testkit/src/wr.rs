@@ -182,7 +182,7 @@ pub struct Wr {
     pub kind: Kind,
     /// The data to carry, or the memory for the result: one entry of 4, 8 or 16 bytes for an atomic.
     pub data: Data,
-    /// Its tag.
+    /// Its identifier.
     pub id: u64,
     /// Whether it asks for a completion.
     pub signaled: bool,
@@ -209,7 +209,7 @@ impl Wr {
         Self { to: Some(target), ..self }
     }
 
-    /// `request` with this one's tag and flags.
+    /// `request` with this one's identifier and flags.
     pub(crate) fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
         let request = if self.first_error_only { request.completion(CompletionMode::OnFirstError) } else { request };
         let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);

@@ -14,11 +14,11 @@ fn run<T: Service>(shape: &Shape, ops: &[Op]) {
     let mut pair = Pair::<T>::builder().shape(*shape).connect().expect("a pair");
     let (source, landing) =
         (pair.near.buffer(MAX_MESSAGE).expect("memory"), pair.near.buffer(MAX_MESSAGE).expect("memory"));
-    let (window, mailbox) =
+    let (target, mailbox) =
         (pair.far.buffer(2 * MAX_MESSAGE).expect("memory"), pair.far.buffer(MAX_MESSAGE).expect("memory"));
     for (id, op) in ops.iter().enumerate() {
         let invalidate = pair.far.buffer(8).expect("memory").rkey();
-        let memory = Memory { source: (&source, 0), landing: (&landing, 0), window: &window, invalidate };
+        let memory = Memory { source: (&source, 0), landing: (&landing, 0), target: &target, invalidate };
         if pair.far.rq.posted() == 0 {
             // SAFETY: nobody looks at the mailbox.
             unsafe { pair.far.rq.post_unchecked(blueflame::WrId(0), &[mailbox.sge(..)]) }.expect("room");

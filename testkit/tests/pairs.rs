@@ -155,12 +155,12 @@ fn queues_change_places() -> Outcome {
     let shape = Shape::SMALL;
     let (mut a, mut b) = (End::<transport::Rc>::new(&device, &shape)?, End::<transport::Rc>::new(&device, &shape)?);
     connect(&a, &b, &ConnectOptions::default())?;
-    let window = b.buffer(16)?;
+    let inbox = b.buffer(16)?;
     std::mem::swap(&mut *a.sq, &mut *b.sq);
     drop(a);
-    b.sq.post(&wqe::write(window.remote()).inline(b"still there"))?;
+    b.sq.post(&wqe::write(inbox.remote()).inline(b"still there"))?;
     device.run_until_idle()?;
-    assert_eq!(window.to_vec(..11), b"still there");
+    assert_eq!(inbox.to_vec(..11), b"still there");
     Ok(())
 }
 
@@ -179,15 +179,15 @@ fn a_queue_keeps_its_device() -> Outcome {
 #[test]
 fn owning_queues() -> Outcome {
     let mut pair = connected_pair::<transport::Rc>()?;
-    let (mut page, window) = (Box::new(pair.near.buffer(64)?), pair.far.buffer(64)?);
+    let (mut page, inbox) = (Box::new(pair.near.buffer(64)?), pair.far.buffer(64)?);
     page.write(0, b"owned");
     assert_eq!(DeviceBuffer::sge(&page).length, 64);
     let mut sq = OwningSendQueue::new(pair.near.sq).map_err(|_| "something is outstanding")?;
-    sq.gather(wqe::write(window.remote()), page, 5).map_err(|refused| refused.error)?;
+    sq.gather(wqe::write(inbox.remote()), page, 5).map_err(|refused| refused.error)?;
     run_until_idle(&[pair.near.cq.handle().device(), pair.far.device()])?;
     let cqe = pair.near.cq.poll().expect("a completion");
     let page = sq.retire(&cqe)?.expect("its buffer");
-    assert_eq!((page.to_vec(..5), window.to_vec(..5)), (b"owned".to_vec(), b"owned".to_vec()));
+    assert_eq!((page.to_vec(..5), inbox.to_vec(..5)), (b"owned".to_vec(), b"owned".to_vec()));
     assert!(matches!(pair.near.rq, Receives::Own(_)));
     Ok(())
 }
@@ -244,10 +244,10 @@ fn siblings_complete_to_one_queue() -> Outcome {
     assert_eq!(arrived, 4);
     // They stay when the end is gone, and answer.
     drop(server);
-    let window = clients[3].buffer(8)?;
-    siblings[2].sq.post(&wqe::write(window.remote()).inline(b"answer"))?;
+    let inbox = clients[3].buffer(8)?;
+    siblings[2].sq.post(&wqe::write(inbox.remote()).inline(b"answer"))?;
     run_until_idle(&[&a, &b])?;
-    assert_eq!(window.to_vec(..6), b"answer");
+    assert_eq!(inbox.to_vec(..6), b"answer");
     assert_eq!((a.complaints(), b.complaints()), (vec![], vec![]));
     Ok(())
 }

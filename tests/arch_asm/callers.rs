@@ -65,7 +65,7 @@ fn callers(name: &str, copy: impl Fn(*mut u64, &[u64; 8]) + Copy) {
 
 /// The words by twos.
 #[inline(always)]
-fn packed(words: &[u64; 8]) -> [__m128i; 4] {
+fn wide(words: &[u64; 8]) -> [__m128i; 4] {
     // SAFETY: every x86-64 CPU has SSE2.
     from_fn(|i| unsafe { _mm_set_epi64x(words[2 * i + 1].cast_signed(), words[2 * i].cast_signed()) })
 }
@@ -75,10 +75,10 @@ fn main() {
     callers("sse", |dst, words| unsafe { routines::copy_sse(dst, words) });
     if is_x86_feature_detected!("avx") {
         callers("avx", |dst, words| unsafe { routines::copy_avx(dst, words) });
-        callers("avx packed", |dst, words| unsafe { routines::copy_avx_packed(dst, packed(words)) });
+        callers("avx wide", |dst, words| unsafe { routines::copy_avx_wide(dst, wide(words)) });
     }
     if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
         callers("avx512", |dst, words| unsafe { routines::copy_avx512(dst, words) });
-        callers("avx512 packed", |dst, words| unsafe { routines::copy_avx512_packed(dst, packed(words)) });
+        callers("avx512 wide", |dst, words| unsafe { routines::copy_avx512_wide(dst, wide(words)) });
     }
 }

@@ -1,4 +1,6 @@
-//! What a completion says.
+//! The fields of a completion.
+//!
+//! Single CQEs belong here, the order in which a queue takes them in `polling.rs`.
 
 use blueflame::cq::cqe::{Grh, GrhKind, SignaturePart, SignatureSide};
 use blueflame::cq::error::InlineError;

@@ -1,4 +1,6 @@
 //! Completions of a queue pair that is gone.
+//!
+//! Removed completions belong here, retired requests in `tests/send_queue/retire.rs`.
 
 use blueflame::cq::Side;
 use blueflame::cq::mode::{NoOverrun, PollMode, Publish, Standard};
@@ -139,7 +141,7 @@ fn a_panic_while_forgetting_forgets_the_rest() {
 }
 
 proptest! {
-    /// Whatever is in the ring, forgetting ends, and removes the completions of that number that polling would find.
+    /// With any bytes in the ring, forgetting ends. It removes the completions of that number that polling would find.
     #[test]
     fn forgetting_among_any_bytes(
         wide: bool,

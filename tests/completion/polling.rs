@@ -1,4 +1,6 @@
-//! Which completions are seen, and what the device is told.
+//! The completions that a queue finds, and the index that it tells the device.
+//!
+//! Owner bits, records and wrong parts belong here, fields of a CQE in `fields.rs`.
 
 use std::ptr::NonNull;
 
@@ -71,7 +73,7 @@ fn the_largest_queue_has_2_to_the_23_entries() {
     for bad in [0, 3, 1 << 24, u32::MAX] {
         assert_eq!(build(CqParts { cqe_cnt: bad, ..parts }), Err(CqError::CqeCount(bad)));
     }
-    // Half a gigabyte, of which the operating system gives what is touched: nothing.
+    // Half a gigabyte; the operating system gives only touched pages, of which there are none.
     let layout = std::alloc::Layout::from_size_align(64 << 23, 64).unwrap();
     // SAFETY: not of size 0.
     let buf = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).expect("address space");
@@ -195,7 +197,7 @@ fn an_error_of_the_closure_consumes_what_it_was_given() {
     an_error_consumes::<NoOverrun>(false);
 }
 
-/// What a queue over this ring is, whose CQEs are `op_own` of queue pair `qpn` each.
+/// The queue over this ring, each of whose CQEs has an `op_own` and a queue pair `qpn`.
 fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, CqError> {
     let mut device = Device::new(cqes.len() as u32, 64, ci);
     for (slot, &(op_own, qpn)) in cqes.iter().enumerate() {

@@ -1,5 +1,7 @@
-//! A queue moves to another ring: what waits is carried over, the device goes on there, and one that does not do its
-//! part is told.
+//! A queue moves to another ring. It takes waiting completions along, and the device goes on there. If the device does
+//! not do its part, the call says so.
+//!
+//! Rings in memory belong here, libmlx5's resizing in `tests/differential/resize.rs`.
 
 use blueflame::cq::mode::{OncePerCall, PollMode, Prefetch, Standard};
 use blueflame::cq::setup::mark_unwritten;

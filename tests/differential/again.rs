@@ -1,5 +1,7 @@
-//! Tests of this program, run once more in a process of its own: for what libmlx5 and the device look at when they
-//! start.
+//! Runs tests of this program once more, in a process of its own: libmlx5 and the device read some settings only when
+//! they start.
+//!
+//! Tests of such settings belong here, others in the file of their operation.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;

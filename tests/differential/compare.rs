@@ -10,7 +10,7 @@ use crate::post::Way;
 
 /// Bytes of a WQEBB.
 const WQEBB: usize = 64;
-/// What rings and registers are filled with before.
+/// The fill of rings and registers before a test.
 pub(crate) const FILL: u8 = 0xa5;
 
 /// Whether a byte of a ring is the same in both, or why not.

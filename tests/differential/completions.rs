@@ -14,7 +14,7 @@ const GRH: u32 = 1;
 const WITH_IMM: u32 = 1 << 1;
 const WITH_INV: u32 = 1 << 3;
 
-/// What verbs tells of a completion. `None` where it leaves the field alone.
+/// A completion, as verbs reports it. `None` where it leaves the field alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Completion {
     pub(crate) status: u32,

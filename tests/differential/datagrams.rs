@@ -1,4 +1,6 @@
 //! Datagrams as libmlx5 posts them, to addresses that it has made of address handles; and the addresses themselves.
+//!
+//! Requests of UD belong here, those of initiators in `dynamic.rs`.
 
 use blueflame::cq::cqe::{Grh, GrhKind};
 use blueflame::transport;
@@ -158,7 +160,7 @@ fn with_roce() {
     }
 }
 
-/// What libmlx5 makes of any route on InfiniBand is what this crate makes of it without asking.
+/// For any route on InfiniBand, this crate makes libmlx5's address without a call.
 #[test]
 fn address_vectors_are_made_alike() {
     // `ibv_rate` and the device's code, for those that have one of their own.

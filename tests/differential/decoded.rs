@@ -2,6 +2,8 @@
 //! told.
 //!
 //! The decoder has tables of its own, so this compares neither with this crate's encoder nor with the device's decoder.
+//!
+//! The decoder's reading belongs here, its output as text in `decode/tests`.
 
 use blueflame_decode::{Input, Kind as Record, Options, Part, Transport, Value, decode};
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
@@ -9,7 +11,7 @@ use rdma_sys as sys;
 
 use crate::again::run_again;
 
-/// What a part must be: its name, and the fields that are looked at.
+/// An expected part: its name, and the fields to compare.
 type Expected = (&'static str, Vec<(&'static str, u64)>);
 
 /// Compares the WQE at the start of `bytes`, which queue pair `number` of type `qp_type` has at `index`, with the
@@ -32,7 +34,7 @@ pub(crate) fn agrees(
     let mut bytes = bytes.to_vec();
     let to_srq = matches!(wr.to, Some(Target::Srq(_)));
     if to_srq {
-        // Of the segment of XRC libmlx5 writes the number only, and the decoder says what it finds behind it.
+        // libmlx5 writes only the number of the XRC segment, and the decoder prints the old bytes behind it.
         bytes[20..32].fill(0);
     }
     let bytes = &bytes[..];
@@ -42,8 +44,8 @@ pub(crate) fn agrees(
     if record.kind != Record::SendWqe || !record.notes.is_empty() {
         return Err(format!("{:?}\n{told}", record.notes));
     }
-    // Without being told the transport, it finds the same; that takes five readings, so not of all.
-    // Of a request to a shared receive queue there are several readings.
+    // Without being told the transport, it finds the same; that takes five readings, so not of all. A request to a
+    // shared receive queue has several readings.
     if index.is_multiple_of(4) && !to_srq {
         let guessed = read(None);
         if guessed.records[0].parts != record.parts {
@@ -151,7 +153,7 @@ fn expected(wr: &Wr, number: u32, index: usize) -> Vec<Expected> {
     [vec![("mlx5_wqe_ctrl_seg", ctrl)], target.into_iter().collect(), parts].concat()
 }
 
-/// What must be in data segments, or inline: what is not in the headers of a frame, whose bytes are compared here.
+/// The bytes expected in data segments, or inline: all except the headers of a frame, which are compared here.
 fn payload(wr: &Wr, parts: &[Part]) -> Result<Data, String> {
     let Kind::Frame(headers, _) = wr.kind else {
         return Ok(if wr.kind == Kind::Nop { Data::Sges(Vec::new()) } else { wr.data.clone() });

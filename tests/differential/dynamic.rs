@@ -1,5 +1,7 @@
-//! Requests of initiators as libmlx5 posts them (`mlx5dv_wr_set_dc_addr`, `mlx5dv_wr_set_dc_addr_stream`), each twin's
-//! to a target of its own, and what is received there.
+//! Requests of initiators as libmlx5 posts them (`mlx5dv_wr_set_dc_addr`, `mlx5dv_wr_set_dc_addr_stream`). Each twin
+//! has a target, which receives them.
+//!
+//! Requests of DC belong here, connections of targets in `tests/dynamic.rs`.
 
 use std::ptr::{NonNull, null_mut};
 

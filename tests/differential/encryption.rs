@@ -1,4 +1,6 @@
-//! Memory keys that encrypt: configured by libmlx5 and by this crate, and data moved through them.
+//! Memory keys that encrypt: libmlx5 and this crate configure them, and data moves through them.
+//!
+//! Encryption alone belongs here, together with block signatures in `formats.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
@@ -84,7 +86,7 @@ impl Stage {
     }
 }
 
-/// libmlx5 configures its key, writes what is behind it to the wire, and reads it back.
+/// libmlx5 configures its key, writes the memory behind it to the wire, and reads it back.
 fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), String> {
     let list: Vec<_> = case.list(stage).iter().map(crate::post::sge).collect();
     let attr = CryptoAttr::new(&case.encryption, &stage.deks[case.dek]);
@@ -162,7 +164,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     twins.compare_but(configure + 2, &numbers)
 }
 
-/// libmlx5 keeps the number of a key of encryption to itself; what it posts has it.
+/// libmlx5 does not tell the number of a key of encryption; its requests have it.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, units: DataUnits, dek: usize) -> Dek {
     let encryption = Encryption {
         dek: Dek::truncate(0),

@@ -1,4 +1,6 @@
 //! Raw packet queue pairs: frames as libmlx5 posts them, on a device that needs no inline headers and on one that does.
+//!
+//! Bytes of frames belong here, their delivery in `tests/loopback/frames.rs`.
 
 use std::ptr::NonNull;
 
@@ -15,14 +17,14 @@ use crate::sends::{self, run};
 use crate::twin::{Link, Twins, ring};
 use crate::verbs::{Fabric, Geometry, NO_ETHER_TYPE};
 
-/// What the software device is to be like, which it looks at when a program starts: Ethernet, and whether libmlx5 is
-/// told that headers must be inline (`l2`: it copies 18 bytes then).
+/// The settings of the software device, which it reads when a program starts: Ethernet, and whether libmlx5 is told
+/// that headers must be inline (`l2`: it copies 18 bytes then).
 const LINK: &str = "SOFTHCA_LINK";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 /// Bytes of the shortest frame: of fewer, libmlx5 posts none if it must copy headers.
 const LEAST: u32 = 18;
 
-/// What libmlx5 does for the mode.
+/// libmlx5's behaviour in the mode.
 trait Headers: InlineMode {
     const BYTES: usize;
 }
@@ -110,7 +112,7 @@ fn inline_headers() {
     }
 }
 
-/// Of headers beyond L2 libmlx5 copies none: 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
+/// libmlx5 copies no headers beyond L2: 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
 /// `eth_min_inline_size`), which is enough for these frames, for they are no IP packets.
 #[test]
 fn inline_headers_of_ip() {
@@ -158,7 +160,7 @@ fn longer_inline_headers() {
     let geometry = Geometry { sends: 2, inline: 300, tso_header: 130, ..Geometry::default() };
     let (mut place, mut places) = (0, 1);
     while place < places {
-        // What is taken back stays in the ring, so each place has twins of its own.
+        // Requests that were taken back stay in the ring, so each place has twins of its own.
         let mut twins = Twins::<transport::RawPacket<InlineNone>>::new(&fabric, &geometry, place == 0);
         places = twins.wqebbs();
         while twins.pi < place {
@@ -189,7 +191,7 @@ fn longer_inline_headers() {
                     3 => pair == (TSO, SEND),
                     // Queue pair's number.
                     4..7 => true,
-                    // Immediate data, and what no field has.
+                    // Immediate data, and a value that no field has.
                     _ if (12..16).contains(&n) || behind_headers.contains(&n) || n >= end => pair.1 == 0,
                     _ => pair.0 == pair.1,
                 };

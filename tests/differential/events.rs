@@ -1,4 +1,6 @@
 //! Asking for an event: the arm word of the record, and the doorbell.
+//!
+//! Arming belongs here, waiting for the event in `tests/lifecycle/modes.rs`.
 
 use blueflame::cq::Notify;
 use blueflame::verbs::{OwnedCq, ffi};

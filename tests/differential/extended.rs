@@ -1,8 +1,9 @@
-//! What `ibv_wc_read_*` tells of CQEs with any bytes in their fields, and what this crate's views do; and the time of
-//! their timestamps, by clock pages with any numbers.
+//! CQEs with any bytes in their fields: `ibv_wc_read_*` and this crate's views give the same values. Clock pages with
+//! any numbers give the same times.
 //!
-//! A queue pair in the error state completes whatever is posted to it at once. The CQEs are overwritten before they are
-//! polled.
+//! A queue pair in the error state completes each request at once. The CQEs are overwritten before they are polled.
+//!
+//! Values of good CQEs belong here, failures in `statuses.rs`.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -47,7 +48,7 @@ unsafe extern "C" {
     fn mlx5dv_get_clock_info(context: *mut sys::ibv_context, info: *mut Mlx5dvClockInfo) -> i32;
 }
 
-/// What both tell of a completion.
+/// Both reports of a completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fields {
     timestamp: u64,
@@ -242,7 +243,7 @@ fn cqes(responder: bool) -> impl Strategy<Value = ([u8; 64], i64)> {
     )
 }
 
-/// A queue pair that completes whatever it is given.
+/// A queue pair that completes each request at once.
 struct Failed {
     raw: RawQp,
     send_cq: PolledCq,
@@ -319,7 +320,7 @@ fn compare<T: Link>(frames: bool, batches: u32) {
                 bytes[48..56].copy_from_slice(&info.last_cycles.wrapping_add_signed(*near).to_be_bytes());
             }
             let CqeBytes { bytes: written, .. } = cq.at(n as u32);
-            // By these libmlx5 finds the queue and, of a send queue, the request.
+            // libmlx5 finds the queue by these bytes and, on a send queue, the request.
             for own in [32..36, 60..62] {
                 bytes[own.clone()].copy_from_slice(&written[own]);
             }

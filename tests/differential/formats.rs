@@ -1,4 +1,7 @@
-//! Memory keys with signatures that encrypt, too: configured by libmlx5 and by this crate, and data moved through them.
+//! Memory keys with block signatures and encryption: libmlx5 and this crate configure them, and data moves through
+//! them.
+//!
+//! Both formats together belong here, each alone in `encryption.rs` and `signatures.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, Psv, Rkey, WrId};
@@ -22,7 +25,7 @@ use crate::verbs::{Fabric, Geometry};
 const CASES: u32 = 400;
 /// Entries that keys have room for.
 const ENTRIES: u16 = 8;
-/// Bytes of memory behind a key, and of what is on the wire.
+/// Bytes of memory behind a key, and on the wire.
 const BYTES: usize = 16 << 10;
 
 /// Which sides have signatures.
@@ -37,7 +40,7 @@ enum Sides {
 #[derive(Clone, Debug)]
 struct Case {
     signature: BlockSignature,
-    /// What was checked is good, so that nobody is told of errors: what has signatures is written first.
+    /// Checked data is good, so there are no error reports: data with signatures is written first.
     check: SignatureBytes,
     encryption: Encryption,
     /// Which key of encryption.
@@ -45,7 +48,7 @@ struct Case {
     /// Bytes without signatures.
     raw: usize,
     cuts: Vec<prop::sample::Index>,
-    /// What moves first comes from the wire.
+    /// The first data comes from the wire.
     reads_first: bool,
     /// libmlx5 is told of encryption before signatures.
     crypto_first: bool,
@@ -60,7 +63,7 @@ fn can_end(unit: BlockSize, units: DataUnits, bytes: usize) -> bool {
     ends && (units == DataUnits::Many || bytes <= unit)
 }
 
-/// The bytes that data units are of: what is between signatures and the wire, or between memory and signatures.
+/// The bytes of data units: between signatures and the wire, or between memory and signatures.
 fn encrypted_bytes(encryption: &Encryption, signature: &BlockSignature, raw: usize) -> usize {
     let behind = encryption.order == SignatureOrder::BeforeCrypto;
     laid_out(raw, if behind { signature.wire() } else { signature.memory() })
@@ -98,7 +101,7 @@ fn case(units: DataUnits) -> impl Strategy<Value = Case> {
             let (check, reads_first) = match sides {
                 Sides::Memory => (check, true),
                 Sides::Wire => (check, false),
-                // What comes first has no good signatures.
+                // The first data has no good signatures.
                 Sides::Both(_) => (SignatureBytes(0), reads_first),
             };
             Case { signature, check, encryption, dek, raw, cuts, reads_first, crypto_first, id }
@@ -129,7 +132,7 @@ struct Stage {
     deks: Vec<OwnedDek>,
     numbers: Vec<Dek>,
     places: Places,
-    /// The next request needs one of what is before it.
+    /// The fence that the next request needs.
     fence: Fence,
 }
 
@@ -224,7 +227,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     let before = stage.places.bytes();
     theirs(twins, stage, &stage.keys[0], case)?;
     let found = stage.places.bytes();
-    // What is read first is decrypted or encrypted in memory; what is written first so on the wire.
+    // A first read decrypts or encrypts memory; a first write does so on the wire.
     let moved = if case.reads_first { 0..64 } else { BYTES..BYTES + 64 };
     let from = if case.reads_first { BYTES..BYTES + 64 } else { 0..64 };
     if case.raw >= 64 && (found[moved.clone()] == before[from] || found[moved.clone()] == before[moved]) {
@@ -261,7 +264,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     twins.compare_but(all, &numbers)
 }
 
-/// libmlx5 keeps the numbers of signature values and keys of encryption to itself; what it posts has them.
+/// libmlx5 does not tell the numbers of signature values and keys of encryption; its requests have them.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, units: DataUnits, dek: usize) -> (Psvs, Dek) {
     let encryption = Encryption {
         dek: Dek::truncate(0),

@@ -1,5 +1,5 @@
-//! What libmlx5 and this crate do one after the other with one memory key, on rings that are cleared before. So the
-//! rings are equal, but for the numbers of the queue pairs.
+//! libmlx5 and this crate use one memory key one after the other, on rings that are cleared before. So the rings are
+//! equal, but for the numbers of the queue pairs.
 
 use std::fmt::Debug;
 
@@ -43,7 +43,7 @@ fn without(wq: &Mlx5dvWq, begin: usize, numbers: &[Numbers], side: usize) -> Res
     Ok(ring)
 }
 
-/// Where keys lead, and what is on the other end of the wire.
+/// The memory behind keys, and at the other end of the wire.
 pub(crate) struct Places {
     pub(crate) memory: Buffer,
     pub(crate) wire: Buffer,

@@ -1,4 +1,6 @@
-//! Indirect memory keys: configured by libmlx5 and by this crate, and used by what is posted next, with its fence.
+//! Indirect memory keys: libmlx5 and this crate configure them, and the next request uses them with its fence.
+//!
+//! Lists of pieces belong here, formats of data in `formats.rs`.
 
 use std::ptr::NonNull;
 
@@ -24,7 +26,7 @@ const ENTRIES: usize = 52;
 /// Bytes that are read by the key.
 const READ: u64 = 8;
 
-/// What is behind the key.
+/// The memory behind the key.
 #[derive(Clone, Debug)]
 enum Layout {
     Unchanged,
@@ -47,7 +49,7 @@ struct Case {
 
 fn layout(buffer: &Buffer) -> impl Strategy<Value = Layout> + use<> {
     let (start, lkey) = (buffer.addr(), buffer.lkey());
-    // What is read of any piece is in the buffer of 1 MiB, wherever it ends.
+    // The data read from any piece is in the buffer of 1 MiB, wherever it ends.
     let place = (0..0x7_0000_u64).prop_map(move |offset| start + offset);
     let length = prop_oneof![4 => 0..20_u32, 1 => 0..=MAX_SGE_BYTES / ENTRIES as u32];
     let piece = (place.clone(), length).prop_map(move |(addr, length)| Sge { addr, length, lkey });
@@ -124,7 +126,7 @@ impl Case {
 /// What requests name.
 struct Stage {
     key: IndirectKey,
-    /// Where what is read by the key goes.
+    /// The destination of reads by the key.
     found: Buffer,
     /// The last request has taken the key back, so that the next has a fence.
     fence: Fence,
@@ -254,7 +256,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
     batch.ring_doorbell();
 }
 
-/// What the write has brought, which is what lies where the list says.
+/// The data of the write, which equals the data at the places of the list.
 fn found(fabric: &Fabric, stage: &mut Stage, case: &Case) -> Result<(), String> {
     let expected: Vec<u8> = case
         .places()

@@ -1,4 +1,6 @@
 //! Copies of memory: by libmlx5's `mlx5dv_wr_memcpy`, and by this crate. Neither needs a peer.
+//!
+//! Bytes of these requests belong here, refusals of the device in `tests/verbs/memcpy.rs`.
 
 use std::ptr::NonNull;
 
@@ -20,7 +22,7 @@ use crate::twin::{Link, Twins, ring, wait};
 use crate::verbs::{Fabric, Geometry};
 
 const CASES: u32 = 700;
-/// Where copies go to: bytes into the fabric's buffer. What is before is what they are of.
+/// Where copies go to: bytes into the fabric's buffer. The bytes before are their source.
 const COPIES: u64 = 512 << 10;
 /// Bytes for each.
 const ROOM: u64 = 4 << 10;
@@ -52,7 +54,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// What each copies, and to where.
+    /// The source and the destination of each copy.
     fn places(&self, fabric: &Fabric) -> Vec<(Sge, u64)> {
         let (base, lkey) = (fabric.buffer.addr(), fabric.buffer.lkey());
         let of = |(n, copy): (usize, &Copy)| {
@@ -62,7 +64,7 @@ impl Case {
         self.copies.iter().enumerate().map(of).collect()
     }
 
-    /// What was copied is where it belongs, and nothing beside it; nothing is left of it afterwards.
+    /// The copy is in its place, with no byte beside it, and is cleared afterwards.
     fn found(&self, fabric: &mut Fabric) -> Result<(), String> {
         let zeros = vec![0; MOST * ROOM as usize];
         let mut expected = zeros.clone();
@@ -132,7 +134,7 @@ fn opaque<T: Link>(twins: &Twins<T>, max_bytes: u32) -> Opaque {
     Opaque { addr, lkey: Lkey(word(20)), max_bytes }
 }
 
-/// `blueflame-decode` reads in libmlx5's WQEs what it was told.
+/// `blueflame-decode` reads the request from libmlx5's WQEs.
 fn decoded<T: Link>(twins: &Twins<T>, places: &[(Sge, u64)], opaque: Opaque) -> Result<(), String> {
     let ring = ring(&twins.theirs.raw.parts.sq);
     for (n, (from, to)) in places.iter().enumerate() {

@@ -253,8 +253,8 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
 /// A request was just begun on `ex`; `wr`'s data lives until it is completed.
 unsafe fn set_data(ex: *mut sys::ibv_qp_ex, wr: &Wr, max_sge: usize) {
     let pieces = pieces(wr, max_sge);
-    // Of a frame that is no more than its inline headers, in one piece, libmlx5 44 sends every byte twice: these two
-    // setters go on with the piece from which everything was taken.
+    // libmlx5 44 sends each byte twice of a frame that consists of its inline headers, in one piece: these two setters
+    // go on with the used piece.
     let alone = !matches!(wr.kind, Kind::Frame(headers, _) if message_bytes(&wr.data) == headers as u32);
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,5 +1,7 @@
 //! Completion queues that change their size in use: libmlx5's by `ibv_resize_cq`, this crate's by its own call. Both
 //! leave the same bytes in the new ring.
+//!
+//! Resizing belongs here, polling of the ring in `extended.rs` and `statuses.rs`.
 
 use blueflame::queue::SendQueue;
 use blueflame::types::{Psn, WrId};
@@ -18,7 +20,7 @@ use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 type Rc = transport::Rc;
 
-/// What happens to a queue.
+/// The events of a queue.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// So many requests complete, if there is room.

@@ -1,4 +1,7 @@
-//! Send queues: any request, posted both of libmlx5's ways and by this crate, at any position of rings of many sizes.
+//! Send queues: any request, at any position of rings of many sizes. libmlx5 posts it by both its ways, and this crate
+//! posts it, too.
+//!
+//! Requests of connected services belong here, special ones in the file of their operation.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +30,7 @@ use crate::verbs::{Fabric, Geometry};
 const LISTS: u32 = 1000;
 /// Requests of each operation among them, at least.
 const LEAST_OF_EACH: u32 = 10;
-/// Where requests find memory: what is gathered or read into, the peer's, what is received into. Bytes into the buffer.
+/// The memory of requests: gathered or read into, the peer's, received into. Bytes into the buffer.
 const LOCAL: usize = 0;
 pub(crate) const REMOTE: usize = 256 << 10;
 const RECEIVED: usize = 512 << 10;
@@ -37,7 +40,7 @@ const AREA: usize = 256 << 10;
 const ENTRY_BYTES: u32 = 300;
 const MAX_WQEBBS: usize = 16;
 
-/// What one doorbell is rung for.
+/// The requests of one doorbell.
 #[derive(Clone, Debug)]
 struct List {
     way: Way,
@@ -47,7 +50,7 @@ struct List {
     receives: Vec<Vec<u32>>,
 }
 
-/// What has been seen.
+/// The cases seen so far.
 #[derive(Default)]
 struct Coverage {
     lists: u32,
@@ -61,7 +64,7 @@ struct Coverage {
 }
 
 impl Coverage {
-    /// What `docs/operations.md` says to be compared here, and has not been often enough to matter.
+    /// What `docs/operations.md` lists as compared here, but too few cases had.
     fn unproved(&self, column: &str) -> Vec<String> {
         let claims = CLAIMS.iter().filter(|claim| (claim.column, claim.proof) == (column, Proof::Libmlx5));
         let operations = claims.flat_map(|claim| claim.operations.iter().map(move |name| (claim.test, name)));
@@ -203,7 +206,7 @@ fn received_bytes(wr: &Wr) -> u32 {
     message_bytes(&wr.data) + if matches!(wr.kind, Kind::Datagram(..)) { Grh::BYTES as u32 } else { 0 }
 }
 
-/// Twins, and what was done with them.
+/// Twins, and the operations on them.
 struct Run<T: Link> {
     twins: Twins<T>,
     geometry: Geometry,
@@ -456,7 +459,7 @@ fn with_variable(variable: &str, value: &str, tests: &[&str]) {
     run_again(tests, &[(variable, value)]);
 }
 
-/// libmlx5 copies whatever fits to BlueFlame unless it is told not to.
+/// libmlx5 copies each WQE that fits to BlueFlame, unless its environment forbids it.
 #[test]
 fn blueflame_for_inline_requests_only() {
     const TESTS: [&str; 5] = [

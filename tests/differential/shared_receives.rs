@@ -1,4 +1,6 @@
 //! Shared receive queues: the ring with its free list, and the doorbell record, as receives are posted and complete.
+//!
+//! Plain shared queues belong here, lists of tags in `tags.rs`.
 
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};

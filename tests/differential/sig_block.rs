@@ -1,4 +1,4 @@
-//! libmlx5's side of signatures: its structures of C, what it makes of a format of blocks, and its keys.
+//! libmlx5's side of block signatures: its C structures, its form of a block format, and its keys.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -137,7 +137,7 @@ impl SignedKey {
         Self { raw, key }
     }
 
-    /// What libmlx5 knows of the latest error that it was told.
+    /// libmlx5's record of the latest error.
     pub(crate) fn check(&self) -> MkeyErr {
         let mut error = MkeyErr::default();
         // SAFETY: the key is alive, and has signatures; the error has room.

@@ -1,5 +1,6 @@
-//! Signatures of blocks: keys configured by libmlx5 and by this crate, data moved through them, and what both say of
-//! errors.
+//! Block signatures: libmlx5 and this crate configure keys, move data through them, and report the same errors.
+//!
+//! Block signatures belong here, WQE signatures in `sends.rs`.
 
 use std::ptr::{NonNull, null};
 
@@ -26,14 +27,14 @@ use crate::verbs::{Fabric, Geometry};
 const CASES: u32 = 600;
 /// Entries that keys have room for.
 const ENTRIES: u16 = 8;
-/// Bytes of memory behind a key, and of what is on the wire.
+/// Bytes of memory behind a key, and on the wire.
 const BYTES: usize = 16 << 10;
 
-/// What keys are given at first.
+/// The first contents of keys.
 pub(crate) const LEARNT: SignedBlocks =
     SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }) };
 
-/// What becomes of the key's signatures.
+/// The change of the key's signatures.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     /// These.
@@ -44,12 +45,12 @@ enum Change {
     Reset,
 }
 
-/// What is done by the key.
+/// The operations by the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// Bytes that have no signatures come from the wire.
     ReadAny,
-    /// What is behind it goes to the wire.
+    /// The memory behind it goes to the wire.
     Write,
     /// It comes back.
     ReadBack,
@@ -120,18 +121,18 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What requests name, and what is known of the keys.
+/// The names in requests, and the known state of the keys.
 struct Stage {
     keys: [SignedKey; 2],
     psvs: [Psvs; 2],
     places: Places,
     signature: Option<BlockSignature>,
-    /// What is behind the keys may be written.
+    /// The memory behind the keys may be written.
     writable: bool,
     /// Errors that were told, and that the device has not been told about.
     errors: u32,
     news: bool,
-    /// The last request needs one of what follows.
+    /// The fence that the request after the last one needs.
     fence: Fence,
 }
 
@@ -354,7 +355,7 @@ fn poll_ours(twins: &mut Twins<Rc>, id: u64) -> Result<Option<SignatureError>, S
     failed.map_or(Ok(error), Err)
 }
 
-/// What libmlx5 says of its key, and that this crate says the same of its own.
+/// libmlx5's report of its key, which must equal this crate's of its own.
 fn check_errors(
     stage: &mut Stage,
     signature: Option<&BlockSignature>,
@@ -394,7 +395,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     let signature = case.signature(stage.signature);
     let [bytes, wire] = case.bytes(signature.as_ref());
     let list = case.list(stage, bytes);
-    // What is behind a key without rights to be written cannot be.
+    // Memory behind a key without the right to write cannot be written.
     stage.writable = case.rights.unwrap_or(stage.writable);
     let mut case = case.clone();
     case.steps.retain(|&step| stage.writable || step == Step::Write);
@@ -449,7 +450,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
     check_errors(stage, signature.as_ref(), told, error)
 }
 
-/// libmlx5 keeps the numbers of a key's signature values to itself; what it posts has them.
+/// libmlx5 does not tell the numbers of a key's signature values; its requests have them.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey) -> Psvs {
     let case = Case {
         change: Change::Sign(BlockSignature::on_both(LEARNT, LEARNT), None),

@@ -1,4 +1,6 @@
-//! Requests that fail: real failures, and every syndrome there can be.
+//! Requests that fail: real failures, and every possible syndrome.
+//!
+//! Failures belong here, fields of good CQEs in `extended.rs`.
 
 use blueflame::cq::WcStatus;
 use blueflame::types::{Lkey, Rkey};
@@ -46,8 +48,8 @@ fn every_syndrome_has_one_status() {
     }
 }
 
-/// Real failures. What the responder refuses ends as flushed here: connected to itself, the queue pair goes to the
-/// error state before the refusal comes back.
+/// Real failures. A request that the responder refuses ends as flushed here: connected to itself, the queue pair goes
+/// to the error state before the refusal comes back.
 #[test]
 fn failures_have_the_same_status() {
     let fabric = Fabric::new();

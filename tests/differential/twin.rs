@@ -49,7 +49,7 @@ pub(crate) trait Link: VerbsTransport + Service {
     }
 }
 
-/// What receives for twins that do not: for libmlx5's, and for this crate's.
+/// The receivers of twins that do not receive: libmlx5's, and this crate's.
 pub(crate) trait Receiver {
     /// The numbers that completions have.
     fn numbers(&self) -> [u32; 2];
@@ -59,7 +59,7 @@ pub(crate) trait Receiver {
         self.numbers()
     }
 
-    /// What an initiator of XRC is connected to.
+    /// The peer of an initiator of XRC.
     fn xrc_targets(&self) -> Option<&[XrcTarget; 2]> {
         None
     }
@@ -322,7 +322,7 @@ impl<T: Link> Twins<T> {
         alike(theirs, ours, self.receivers(), self.numbers())
     }
 
-    /// The numbers that receive what is sent to itself.
+    /// The numbers that receive a twin's messages to itself.
     fn receivers(&self) -> [u32; 2] {
         self.targets.as_ref().map_or(self.numbers(), |targets| targets.numbers())
     }
@@ -336,7 +336,7 @@ impl<T: Link> Twins<T> {
     }
 }
 
-/// Two completions of the same request, which differ in the number of the queue pair that has it, and of that which it came from.
+/// Two completions of the same request. They differ in the numbers of the queue pairs at both ends.
 fn alike(theirs: Completion, ours: Completion, numbers: [u32; 2], sources: [u32; 2]) -> Result<Completion, String> {
     same("QPN", [theirs.qp_num, ours.qp_num], numbers)?;
     same("completion", theirs.of_nobody(sources[0]), ours.of_nobody(sources[1]))?;

@@ -43,7 +43,7 @@ impl Fabric {
         let pd = device.protection_domain().expect("a PD");
         let memory = |bytes| Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let (mut buffer, victim) = (memory(1 << 20), memory(4096));
-        // Bytes that tell their places, for what is copied from here into WQEs.
+        // Bytes that tell their places; inline data is copied from here.
         let places: Vec<u8> = (0..1_u32 << 20).map(|n| (n ^ n >> 7 ^ n >> 13) as u8 | NO_ETHER_TYPE).collect();
         buffer.write(0, &places);
         Self { device, pd, buffer, victim, handles: OnceCell::new() }
@@ -58,7 +58,7 @@ impl Fabric {
     }
 }
 
-/// What both twins ask for.
+/// The attributes of both twins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub(crate) sends: u32,
@@ -279,7 +279,7 @@ impl PolledCq {
     }
 
     /// `ibv_resize_cq`, and a poll for nothing, before which libmlx5 does not tell the device the new index. Returns
-    /// what the call returns.
+    /// the call's result.
     pub(crate) fn resize(&mut self, cqes: u32) -> i32 {
         // SAFETY: numbers, for which zero is a value.
         let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };

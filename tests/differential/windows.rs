@@ -1,7 +1,9 @@
-//! Memory windows: bound, taken back and bound again by libmlx5 and by this crate, with the fence of what is posted
-//! next.
+//! Memory windows: libmlx5 and this crate bind them, take them back and bind them again, with the fence of the next
+//! request.
 //!
-//! What libmlx5 leaves of the memory key segment as it was, this crate stores as zero.
+//! This crate stores zeros in the bytes of the memory key segment that libmlx5 leaves as they were.
+//!
+//! Bytes of these requests belong here, rights of peers in `tests/verbs/windows.rs`.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -25,7 +27,7 @@ const CASES: u32 = 1000;
 /// Bytes of the region that windows are bound to.
 const REGION: usize = 1 << 16;
 
-/// What is done: a binding, something, taking it back, something.
+/// The operations: a binding, another request, the end of the binding, another request.
 #[derive(Clone, Debug)]
 struct Case {
     kind: WindowType,

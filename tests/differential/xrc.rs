@@ -1,4 +1,6 @@
-//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and what arrives there.
+//! XRC: requests that name a shared receive queue, as libmlx5 posts them, and their arrival.
+//!
+//! Requests of XRC belong here, domains and targets in `tests/xrc.rs`.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -17,7 +19,7 @@ use crate::shared_receives::parts;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq};
 
-/// What the twins send to: a target each, and a shared receive queue each, of libmlx5's and of this crate's.
+/// The twins' destinations: a target each, and a shared receive queue each, of libmlx5 and of this crate.
 struct Far {
     targets: [XrcTarget; 2],
     theirs: TheirSrq,

@@ -9,7 +9,7 @@ use softhca::embedded::{CqOptions, QpOptions};
 use blueflame_fuzz_targets::{cqe_parse, decode, device_fetch, devx_outbox, firmware, mini_cqe, queue_ops, wqe_build};
 use blueflame_testkit::request::{Data, Kind, Wr};
 
-/// What the device writes for successes of every kind and for an error, with CQEs of `cqe_bytes`.
+/// The device's CQEs for successes of every kind and for an error, with CQEs of `cqe_bytes`.
 fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     let (a, b) = Device::pair().expect("two devices");
     let shape = Shape { cqe_bytes, scatter_to_cqe, cqes: 8, ..Shape::SMALL };
@@ -90,7 +90,7 @@ pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {
     requester[32..].copy_from_slice(&[
         0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0, 1, 2, 0, 3, 0, 4,
     ]);
-    // Completions of tag matching: what was done, and the opcode.
+    // Completions of tag matching: the operation, and the opcode.
     let tag = |(app_op, opcode): (u8, u8)| {
         let mut cqe = [app_op; 64];
         (cqe[40], cqe[63]) = (1, opcode << 4);

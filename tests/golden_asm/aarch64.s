@@ -78,7 +78,7 @@ L3:
     stur x1, [x29, #-40]
     stur w2, [x29, #-32]
     stur x28, [x29, #-24]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x11, x10, [sp, #72]
     ldr w8, [sp, #64]
     tbz w8, #0, L4
@@ -302,7 +302,7 @@ L3:
     sturb w8, [x29, #-24]
     add x8, sp, #88
     stur x26, [x29, #-32]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x9, [sp, #96]
     ldr w10, [sp, #88]
     tbz w10, #0, L4
@@ -748,7 +748,7 @@ L14:
     str w4, [sp, #64]
     str xzr, [sp, #72]
     str x5, [sp, #88]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
     ldp x9, x10, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L15
@@ -3076,7 +3076,7 @@ L6:
     str x3, [sp, #40]
     str w4, [sp, #48]
     str x6, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x2, x3, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L7
@@ -3254,7 +3254,7 @@ L2:
     str q1, [sp, #16]
     str x3, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -3372,7 +3372,7 @@ L2:
     stp w11, w12, [sp, #72]
     str x3, [sp, #80]
     strb w9, [sp, #88]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #96]
     add sp, sp, #112
     ret
@@ -3499,7 +3499,7 @@ L2:
     stp d3, d4, [sp, #48]
     str x3, [sp, #64]
     strb w9, [sp, #72]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -3652,7 +3652,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -3789,7 +3789,7 @@ L2:
     str q1, [sp, #32]
     str x5, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -3903,7 +3903,7 @@ L2:
     stp d3, d0, [sp, #64]
     str x5, [sp, #80]
     strb w9, [sp, #88]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #96]
     add sp, sp, #112
     ret
@@ -4047,7 +4047,7 @@ L2:
     strh w10, [sp, #94]
     str x5, [sp, #96]
     strb w9, [sp, #104]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #112]
     add sp, sp, #128
     ret
@@ -4201,7 +4201,7 @@ L2:
     stp w10, w11, [sp, #40]
     str x4, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -4346,7 +4346,7 @@ L2:
     stp w10, w11, [sp, #40]
     str x3, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -4493,7 +4493,7 @@ L2:
     stp w10, w11, [sp, #24]
     str x3, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -4756,7 +4756,7 @@ L2:
     stp wzr, w13, [sp, #48]
     stp x10, x4, [sp, #56]
     strb w9, [sp, #72]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -4889,7 +4889,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -5132,7 +5132,7 @@ L2:
     mov x0, sp
     str x2, [sp, #16]
     strb w9, [sp, #24]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #32]
     add sp, sp, #48
     ret
@@ -5319,7 +5319,7 @@ L10:
     str x1, [sp, #64]
     str w2, [sp, #72]
     str x4, [sp, #80]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x20, x19, [sp, #128]
     ldp x22, x21, [sp, #112]
     ldp x29, x30, [sp, #96]
@@ -5486,7 +5486,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -5944,7 +5944,7 @@ L2:
     stp w11, w12, [sp, #56]
     str x4, [sp, #64]
     strb wzr, [sp, #72]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>
     ldp x29, x30, [sp, #80]
     add sp, sp, #96
     ret
@@ -6079,7 +6079,7 @@ L2:
     str w2, [sp, #24]
     str x4, [sp, #32]
     strb w9, [sp, #40]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #48]
     add sp, sp, #64
     ret
@@ -6219,7 +6219,7 @@ L2:
     str w1, [sp, #40]
     str x5, [sp, #48]
     strb w9, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::packed::Packed, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
     ret
@@ -6423,7 +6423,7 @@ L2:
     str x1, [sp, #40]
     str w2, [sp, #48]
     str x4, [sp, #56]
-    bl blueflame::queue::send::short::out_of_line::<core::result::Result<blueflame::queue::send::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
     ldp x8, x11, [sp]
     ldr x9, [sp, #16]
     cmp x8, #1

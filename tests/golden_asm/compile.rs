@@ -15,7 +15,7 @@ pub(crate) struct Target {
     pub(crate) name: &'static str,
     triple: &'static str,
     flags: &'static [&'static str],
-    /// What comments begin with.
+    /// The beginning of a comment.
     pub(crate) comment: &'static str,
     sysroot: OnceLock<Vec<String>>,
 }
@@ -97,7 +97,7 @@ impl Target {
             .args(["build", "--quiet", "--offline", "--release", "--no-default-features", "--lib"])
             .args(["--message-format=json", "--target", self.triple, "--target-dir"])
             .arg(work())
-            // What this test itself was built with (a sanitizer, say) is not what is looked at.
+            // The listing must not depend on this test's own flags, such as those of a sanitizer.
             .env_remove("RUSTFLAGS")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
         let artifacts = messages.lines().filter_map(|line| {
@@ -114,7 +114,7 @@ impl Target {
     /// Builds the crate once more, from sources elsewhere, with what it depends on as it was built for `built`.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// The compiler's output.
     pub(crate) fn build_copy(&self, sources: &Path, built: &Built) -> Result<PathBuf, String> {
         let library = sources.join("libblueflame.rlib");
         let externs = built.externs.iter().map(|(name, file)| format!("--extern={name}={}", file.display()));
@@ -156,7 +156,7 @@ fn has_core(libraries: &Path) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
 }
 
-/// What a command prints.
+/// A command's output.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));

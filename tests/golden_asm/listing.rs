@@ -62,7 +62,7 @@ pub(crate) fn listings(assembly: &str, comment: &str) -> Vec<Listing> {
 }
 
 fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
-    // Of functions that are alike, the compiler can leave one.
+    // The compiler can merge equal functions into one.
     let alias = format!("{name} = ");
     let code = assembly.lines().find_map(|line| line.trim().strip_prefix(&alias)).unwrap_or(name);
     // A comment can end a line.

@@ -29,7 +29,7 @@ use listing::{Line, Listing, listings};
 use rules::violations;
 use sites::{Change, Site, copy, sites};
 
-/// What is compiled: the hot functions, and the others.
+/// The compiled functions: the hot ones, and the others.
 fn source() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let module = |name, path| format!("#[path = {:?}]\npub mod {name};\n", root.join(path));

@@ -1,4 +1,4 @@
-//! What holds for every hot function, whatever its instructions.
+//! Rules for every hot function, with any instructions.
 //!
 //! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds
 //!    check is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that
@@ -6,10 +6,10 @@
 //! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for
 //!    requests of several WQEBBs, or with less in them than their type says, and for receives that complete out of
 //!    order ([`is_other_way`]).
-//! 3. Those calls are not on the way to success. Take away every block of instructions with one: what remains still
-//!    reaches a return; each barrier of the function, and each byte swap that remains, is reached from the entry and
-//!    reaches a return. (No request is posted without a barrier, and none is posted or completed without a byte swap.
-//!    What is taken away may swap bytes, for the error it makes.)
+//! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
+//!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
+//!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed
+//!    blocks may swap bytes for their errors.)
 use std::collections::BTreeSet;
 
 use crate::listing::{Line, Listing, label_name};
@@ -48,7 +48,7 @@ fn is_error_constructor(symbol: &str) -> bool {
 fn is_other_way(symbol: &str) -> bool {
     symbol.starts_with("blueflame::queue::send::shot::refuse::<")
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
-        || symbol.starts_with("blueflame::queue::send::short::out_of_line::<")
+        || symbol.starts_with("blueflame::queue::send::place::short::out_of_line::<")
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 

@@ -19,7 +19,7 @@ const CHOSEN: [(&str, Side); 4] = [
     (".taking(", Side::After),
 ];
 
-/// What statements have in them that access what the device sees. (A view of a CQE loads nothing before it is asked.)
+/// Parts of statements that access memory shared with the device. (A view of a CQE loads nothing before it is asked.)
 const ACCESSES: [&str; 7] = ["store(", "write_volatile(", "mmio_write64(", "write(", "publish(", ".copy()", "cqe."];
 
 #[derive(Clone, Copy, PartialEq)]

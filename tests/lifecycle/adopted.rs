@@ -1,4 +1,6 @@
 //! Queue pairs and completion queues of other libraries.
+//!
+//! Adopted queues belong here, adopted contexts, domains and channels in `foreign.rs`.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -34,7 +36,7 @@ impl Plain {
         Self { cq, qp }
     }
 
-    /// What the other library's own queue would take at a time.
+    /// The requests that the other library's own queue would take at a time.
     fn max_send_wr(&self) -> u32 {
         // SAFETY: integers and null pointers.
         let (mut attr, mut init) = unsafe { (std::mem::zeroed(), std::mem::zeroed::<sys::ibv_qp_init_attr>()) };
@@ -107,7 +109,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
         });
     }
     assert!(seen_in_cqe >= 3, "libmlx5 asks for it unless told otherwise");
-    // And so it is with what a READ brings, where all requests are signalled.
+    // The same holds for a READ's data, where all requests are signalled.
     a.buffer.write(100, b"read by the adopted");
     // SAFETY: looked at when the READ has completed.
     unsafe { pair.sq.post_unchecked(&wqe::read(a.buffer.remote().at(100)).scatter([a.buffer.sge_of(0..4)])) }

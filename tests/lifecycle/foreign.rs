@@ -1,4 +1,6 @@
 //! Contexts, protection domains, channels and shared receive queues of another library, under queues of this crate.
+//!
+//! Objects under a queue belong here, adopted queues in `adopted.rs`.
 
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
@@ -15,8 +17,8 @@ use crate::end::wait_for;
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// As another library makes them. What is left when it is dropped must be destroyed without a complaint: nobody has
-/// destroyed it before, and nothing that was made of it is left.
+/// As another library makes them. Objects that are left at its drop must be destroyed without a complaint: they still
+/// exist, and no object made of them is left.
 struct Foreign {
     context: NonNull<sys::ibv_context>,
     pd: NonNull<sys::ibv_pd>,
@@ -44,14 +46,14 @@ impl Foreign {
 
     /// The shared receive queue, posted to by this crate alone.
     fn srq(&self) -> Result<OwnedSrq, Error> {
-        // SAFETY: alive as long as `self`; nothing was posted to it but what the test says.
+        // SAFETY: alive as long as `self`; the test alone posts to it.
         unsafe { adopt_srq(self.srq) }
     }
 }
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        // SAFETY: what was made of them is gone.
+        // SAFETY: the objects made of them are gone.
         unsafe {
             assert_eq!(sys::ibv_destroy_srq(self.srq.as_ptr()), 0);
             assert_eq!(sys::ibv_destroy_comp_channel(self.channel.as_ptr()), 0);
@@ -71,7 +73,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     assert_eq!((device.as_raw(), pd.as_raw()), (foreign.context.as_ptr(), foreign.pd.as_ptr()));
     assert_eq!((pd.device().name(), pd.device().as_raw()), (device.name(), device.as_raw()));
     let mut srq = foreign.srq().expect("adopt");
-    let mut cq = device.completion_queue(64).channel(&channel).tag(7).build().expect("a completion queue");
+    let mut cq = device.completion_queue(64).channel(&channel).context(7).build().expect("a completion queue");
     // A thread domain of one handle of the domain, a queue pair of another: they are one domain.
     // SAFETY: as above.
     let thread = unsafe { adopt_pd(foreign.pd) }.expect("adopt").thread_domain().expect("a thread domain");
@@ -89,7 +91,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     unsafe { srq.post_unchecked(WrId(3), &[buffer.sge()]) }.expect("room");
     srq.handle().arm_limit(1).expect("a limit");
     pair.sq.post(&wqe::send().inline(b"through foreign objects").signaled(WrId(4))).expect("room");
-    assert_eq!(channel.wait_timeout(PATIENCE).expect("a channel").expect("an event").tag, 7);
+    assert_eq!(channel.wait_timeout(PATIENCE).expect("a channel").expect("an event").context, 7);
     cq.event_received();
     let mut sides = Vec::new();
     wait_for("both completions", || {

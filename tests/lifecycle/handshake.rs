@@ -1,4 +1,6 @@
-//! Connecting over a stream, and the paths that it goes by.
+//! Connecting over a stream, and the paths of connections.
+//!
+//! The exchange of endpoints belongs here, the states of queue pairs in `states.rs`.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -58,7 +60,7 @@ fn the_peers_side_polls_its_memory() {
     let path = usual_path(&device);
     let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let [from_b, _] = connect_over(&mut a, &path, &mut b, &path).map(|peer| peer.expect("connected"));
-    // What is promised is the device's to say; the software device promises nothing.
+    // Promises are the device's; the software device makes none.
     let _ = b.pair.qp.writes_in_order();
     let (place, far) = (b.buffer.polled(64..72), Remote::from_bytes(&from_b.data).expect("where to write"));
     for flag in 1..=200 {

@@ -1,4 +1,6 @@
-//! Completion queues that are polled in other modes than the standard one, and the descriptors that tell of events.
+//! Completion queues that are polled in other modes than the standard one, and the file descriptors of their events.
+//!
+//! Modes on a device belong here, their bytes in `tests/completion`.
 
 use std::os::fd::{AsFd, AsRawFd};
 

@@ -1,4 +1,6 @@
-//! What the queues take, and from when on.
+//! The states in which queues take requests.
+//!
+//! States belong here, the end of a queue pair in `teardown.rs`.
 
 use blueflame::queue::{PostError, RecvError};
 use blueflame::types::{Psn, Wqebbs, WrId};

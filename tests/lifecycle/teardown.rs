@@ -1,4 +1,6 @@
-//! The end of connections under load, and what follows: nothing is lost, nothing is done twice.
+//! The end of connections under load: no request is lost, none is reported twice.
+//!
+//! Draining, resetting and destroying belong here, objects that cannot be destroyed in `tests/verbs/leaks.rs`.
 
 use std::collections::VecDeque;
 
@@ -56,7 +58,7 @@ fn a_drain_ends_where_unsignalled_requests_had_succeeded() {
     assert_eq!(drain(&mut a), (vec![], vec![], 0), "and at once, when nothing is outstanding");
 }
 
-/// What one life of a connection looked like to the receiver: the numbers that arrived.
+/// One life of a connection, as the receiver saw it: the numbers that arrived.
 fn life(
     path: &blueflame::verbs::Path,
     psn: u32,
@@ -146,7 +148,7 @@ fn a_connection_is_torn_down_under_load_and_made_anew() {
     for round in 0..12 {
         let first = sent;
         let arrived = life(&path, 0x1000 * (round + 1), &mut a, &mut b, &mut sent);
-        // In order from the first on, each once, none of an earlier life: a prefix of what was sent in this one.
+        // In order from the first on, each once, none of an earlier life: a prefix of this life's messages.
         let expected: Vec<u64> = (first..first + arrived.len() as u64).collect();
         assert_eq!(arrived, expected, "round {round}");
         assert!(first + arrived.len() as u64 <= sent);

@@ -1,4 +1,6 @@
-//! What is said when something is wrong: the value, the limit, the way out.
+//! Texts of errors: the value, the limit, the way out.
+//!
+//! Texts belong here, the conditions of errors in the file of their object.
 
 use blueflame::transport;
 use blueflame::types::Psn;

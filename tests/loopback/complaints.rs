@@ -1,4 +1,6 @@
-//! The device notices a broken way to ring: without that, the other tests' "no complaints" would mean nothing.
+//! The device notices a broken way to ring. Without that, "no complaints" in other tests would mean nothing.
+//!
+//! Wrong doorbells belong here, right ones in every other file.
 
 use std::ptr::NonNull;
 
@@ -24,7 +26,7 @@ impl Lab {
         Self::ringing(Device::standalone().expect("a device"), register)
     }
 
-    /// With a register of the test's choice.
+    /// Takes a register of the test's choice.
     fn ringing(hca: Device, choose: impl FnOnce(&QpParts) -> RegisterParts) -> Self {
         let mut parts = None;
         let ring_by = |qp: &QpParts| {

@@ -1,5 +1,7 @@
-//! Every copy routine of this CPU posts what the others post: requests of every inline size, from one WQEBB to several,
-//! around the ring's end, and templates, on registers of every type.
+//! All copy routines of this CPU post alike: requests of every inline size, from one WQEBB to several, around the
+//! ring's end, and templates, on registers of every type.
+//!
+//! Routines belong here, their choice in `probe.rs`.
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, Register, SharedRegister};
@@ -13,7 +15,7 @@ const HALF: usize = 256;
 /// The most that a WQE of a half's size carries inline, behind control, remote address and length.
 const LONGEST: usize = HALF - 16 - 16 - 4;
 
-/// What is posted last into the ring, and what the register's half holds then, of a WQE of `wqe` bytes.
+/// Whether the last WQE in the ring, of `wqe` bytes, is also in the register's half.
 fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
     // SAFETY: the device does nothing until it is stepped; ring and register are readable.
     let (ring, half) =
@@ -21,8 +23,8 @@ fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
     (slot..).flat_map(|slot| ring[slot % 8]).take(wqe).eq(half.into_iter().take(wqe))
 }
 
-/// Writes of every inline size, and shots of templates; each must arrive, and the register must hold what the ring
-/// holds.
+/// Writes of every inline size, and shots of templates. Each must arrive, and the register must hold the same bytes as
+/// the ring.
 fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
     let hca = Device::standalone().expect("a device");
     let mut qp = None;

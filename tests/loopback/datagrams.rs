@@ -1,4 +1,6 @@
-//! Datagrams in any order and form: each arrives once, with what the sender said, behind 40 bytes.
+//! Datagrams in any order and form: each arrives once, as sent, behind 40 bytes.
+//!
+//! UD belongs here, DC in `dynamic.rs`.
 
 use blueflame::cq::Side;
 use blueflame::cq::cqe::{Grh, GrhKind};
@@ -108,7 +110,7 @@ proptest! {
     }
 }
 
-/// What is not for this queue pair, or does not fit, is lost without a sign, and the next datagram is received.
+/// A datagram for another queue pair, or one that does not fit, is lost silently, and the next is received.
 #[test]
 fn what_does_not_fit_is_lost_in_silence() {
     let mut pair = connected_pair::<Ud>().expect("two ends");

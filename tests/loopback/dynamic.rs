@@ -1,4 +1,6 @@
 //! Initiators of dynamic connections, and targets.
+//!
+//! DC belongs here, datagrams in `datagrams.rs`.
 
 use blueflame::cq::CompletionQueue;
 use blueflame::transport::Dci;

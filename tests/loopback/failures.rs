@@ -1,4 +1,6 @@
-//! Requests that fail: the right status, then the flush; every request and receive is reported once, none is lost.
+//! Requests that fail: the right status, then the flush. Every request and receive is reported once.
+//!
+//! Failing requests belong here, a failing network in `faults.rs`.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +97,7 @@ impl Lab {
     }
 
     /// Posts `bad` among good requests, unsignalled ones too, and checks every status: those before it succeed, it
-    /// fails with `syndrome`, all after it are flushed, signalled or not. Gives what the peer reported.
+    /// fails with `syndrome`, all after it are flushed, signalled or not. Gives the peer's report.
     fn fails(&mut self, kind: Kind, data: Data, syndrome: KnownSyndrome) -> Report {
         self.good(false);
         let before = self.good(true);
@@ -109,7 +111,7 @@ impl Lab {
         assert_eq!(report.sends, expected);
         assert_eq!(self.near.sq.free(), self.near.sq.capacity(), "room that did not come back");
         assert_eq!(self.state(), QpState::Err);
-        // What is posted now is flushed, too.
+        // Later requests are flushed as well.
         let late = [self.good(true), self.good(false)];
         self.run();
         let expected = late.map(|id| (id, WcStatus::WrFlushErr)).to_vec();
@@ -297,7 +299,7 @@ fn shared_receives_stay() {
     assert!(events.contains(&last), "{events:?}");
 }
 
-/// A queue that is not polled fails once it would overwrite: what it holds stays good, and there is an event.
+/// A queue that is not polled fails once it would overwrite. Its CQEs stay good, and there is an event.
 #[test]
 fn completion_queue_overrun() {
     let mut lab = Lab::new(&Shape { cqes: 4, ..SHAPE });

@@ -1,4 +1,6 @@
-//! A network that loses, repeats, reorders and delays packets: what arrives is what was sent, in order and once.
+//! A network that loses, repeats, reorders and delays packets: messages arrive in order and once.
+//!
+//! The network's faults belong here, the program's in `failures.rs`.
 
 use blueflame::{WrId, transport, wqe};
 use blueflame_testkit::ops::{Op, connected, fixed, moderated, reliable};
@@ -69,7 +71,7 @@ fn thousands_of_requests() {
     traffic.finish();
 }
 
-/// Nothing repeats what an unreliable connection loses; what arrives has been sent, whole, in order and once.
+/// Lost messages of an unreliable connection are not repeated. Messages arrive whole, in order and once.
 #[test]
 fn unreliable_connections_lose_whole_messages() {
     let shape = Shape { recv_wqes: 16, ..Shape::SMALL };

@@ -1,5 +1,6 @@
-//! Ethernet frames: what the device sends is what was posted, wherever its bytes were put, with the checksums filled
-//! in.
+//! Ethernet frames: the device sends the posted bytes, wherever they were put, with the checksums filled in.
+//!
+//! Sent frames belong here, steering in `softhca/tests/ethernet`.
 
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::WrId;

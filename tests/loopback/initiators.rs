@@ -16,7 +16,7 @@ const FIELDS: u128 = 1 << 127 | 1 << 63;
 /// The bits that are swapped if the others are what they were.
 const HALF: u128 = 0xffff_0000_ffff_0000_ffff_0000_ffff_0000;
 
-/// What is asked of whom: an operation, one of the two, a form of its address, and how long the message is.
+/// A request: the operation, one of the two targets, a form of its address, and the length of the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     what: u8,

@@ -1,6 +1,8 @@
 //! Send queues against the software device, which decodes with offsets of its own: every operation on tiny rings, over
-//! many wraps of the ring and of the producer index; data verified, and no complaint about doorbells or BlueFlame
-//! copies.
+//! many wraps of the ring and of the producer index. The data is verified. The device has no complaint about doorbells
+//! or BlueFlame copies.
+//!
+//! Operations one by one belong here, random sizes in `wraps.rs`.
 use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister};
 use blueflame::queue::BlueFlamePolicy;
 use blueflame::types::SqPi;

@@ -1,5 +1,7 @@
-//! Receives that the device completes in any order: each gives back its own tag, and its place when all older ones are
-//! done.
+//! Receives that the device completes in any order. Each gives back its own `wr_id`, and its place once all older ones
+//! are done.
+//!
+//! Own receive queues belong here, shared ones in `shared_receive.rs`.
 
 use blueflame::{RecvError, WrId, transport, wqe};
 use blueflame_testkit::{ConnectOptions, Pair, Shape};

@@ -1,4 +1,6 @@
 //! Queues that own the buffers of their requests.
+//!
+//! Ownership of buffers belongs here, random safe programs in `tests/ownership.rs`.
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -37,16 +39,16 @@ unsafe impl DeviceBuffer for Box<Page> {
         self.buffer.sge(..BYTES)
     }
 
-    fn into_tag(self) -> NonZeroU64 {
+    fn into_wr_id(self) -> NonZeroU64 {
         let page = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
         let tag = NonZeroU64::new(page).expect("an address");
         WITH_QUEUES.lock().expect("no panic").push(tag);
         tag
     }
 
-    unsafe fn from_tag(tag: NonZeroU64) -> Self {
+    unsafe fn from_wr_id(tag: NonZeroU64) -> Self {
         WITH_QUEUES.lock().expect("no panic").retain(|with| *with != tag);
-        // SAFETY: of `into_tag`, used once.
+        // SAFETY: of `into_wr_id`, used once.
         unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
     }
 }

@@ -1,4 +1,6 @@
 //! Copy routines, measured by NOPs on a queue of the software device, which takes whole copies out of the register.
+//!
+//! The choice of a routine belongs here, requests by each routine in `copies.rs`.
 use std::cell::Cell;
 
 use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
@@ -91,7 +93,7 @@ fn a_device_that_does_not_answer_ends_it() {
         waited < 3
     };
     assert_eq!(end.sq.probe(&mut end.cq, routines(), || 0, wait), Err(ProbeError::NoCompletion));
-    // What is outstanding still completes.
+    // Outstanding requests still complete.
     hca.run_until_idle().expect("an end");
     while let Some(cqe) = end.cq.poll() {
         end.sq.retire(&cqe).expect("outstanding");

@@ -1,4 +1,6 @@
-//! Completions given to queues that they are not of: they take nothing back.
+//! Completions given to the wrong queue: it takes nothing back.
+//!
+//! Wrong completions of a device belong here, those written by hand in `tests/send_queue/retire.rs`.
 use blueflame::cq::{CqeOpcode, Side};
 use blueflame::queue::RetireError;
 use blueflame::types::WrId;

@@ -1,5 +1,7 @@
-//! A completion queue of just the size that its documentation asks for, while the device completes what a closure posts
-//! before the closure returns.
+//! A completion queue of exactly the documented size, while the device completes requests before the closure that
+//! posted them returns.
+//!
+//! Sizes of completion queues belong here, depths of send queues in `tests/send_queue/depth.rs`.
 use blueflame::cq::Cqe;
 use blueflame::types::WrId;
 use blueflame::{transport, wqe};

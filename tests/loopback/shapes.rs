@@ -1,4 +1,6 @@
 //! Queues of other shapes: CQEs of 128 bytes, data inside CQEs, shared receive queues, registers without BlueFlame.
+//!
+//! Shapes belong here, the usual one in `operations.rs`.
 
 use blueflame::queue::BlueFlamePolicy;
 use blueflame::transport;

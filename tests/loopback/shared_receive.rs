@@ -1,4 +1,6 @@
-//! Shared receives that are given back in another order than they were posted in, as with several queue pairs.
+//! Shared receives that are given back in another order than that of their posts, as with several queue pairs.
+//!
+//! Shared queues belong here, own ones in `out_of_order.rs`.
 
 use blueflame::cq::CqeError;
 use blueflame::queue::{RetireError, SharedRecvQueue};

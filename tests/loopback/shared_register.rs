@@ -1,4 +1,6 @@
 //! Several queues on one register, in turn and from two threads.
+//!
+//! Deliveries belong here, the register's model in `tests/shared_register_model`.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU32, Ordering};

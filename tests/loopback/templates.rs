@@ -1,4 +1,6 @@
 //! Prepared requests, fired thousands of times, and staged ones.
+//!
+//! Templates belong here, single requests in `operations.rs`.
 
 use blueflame::queue::PostError;
 use blueflame::types::WrId;

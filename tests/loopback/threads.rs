@@ -1,4 +1,6 @@
 //! Devices on threads of their own, and two threads that spin on completions, as programs do.
+//!
+//! Threads belong here, devices that the test steps in all other files.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! Rings of 1 to 8 WQEBBs, which wrap thousands of times, with every operation and size.
+//!
+//! Ends of rings belong here, operations one by one in `operations.rs`.
 
 use blueflame::transport;
 use blueflame_testkit::Shape;

@@ -1,5 +1,7 @@
 //! Extended reliable connections: one initiator, one target, and two shared receive queues of its domain, each with a
 //! completion queue of its own.
+//!
+//! XRC without libibverbs belongs here, its domains in `tests/xrc.rs`.
 
 use blueflame::cq::{CompletionQueue, CqeError, Side, WcStatus};
 use blueflame::transport::XrcInitiator;

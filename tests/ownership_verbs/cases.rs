@@ -1,4 +1,6 @@
 //! The test: random operations on two devices, each opened twice.
+//!
+//! The test belongs here, its operations and its model in the other files.
 
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;

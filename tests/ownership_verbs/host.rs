@@ -1,4 +1,4 @@
-//! An open device, and what is made on it through libibverbs.
+//! An open device, and the objects that libibverbs makes on it.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -43,7 +43,7 @@ impl Host {
         self.pd.queue_pair(sends, recvs).sends(8).receives(4).build()
     }
 
-    /// Goes to RTS: what it sends comes to itself.
+    /// Goes to RTS, connected to itself.
     pub(crate) fn connect(&self, pair: &mut QueuePair<Rc>) {
         // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
         let itself = pair.qp.endpoint(&self.path);

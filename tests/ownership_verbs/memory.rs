@@ -1,4 +1,4 @@
-//! Buffers that requests name, and what they hold.
+//! Buffers that requests name, and their contents.
 
 use std::cell::RefCell;
 

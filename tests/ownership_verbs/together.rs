@@ -12,7 +12,7 @@ struct Together {
     pair: QueuePair<Rc>,
     /// Of the handle.
     label: Label,
-    /// What the queues say of themselves, and where they were.
+    /// The queues' own state, and their places.
     sends: (usize, (Label, Label)),
     recvs: Option<(usize, (Label, Label))>,
     made: Made,

@@ -1,4 +1,4 @@
-//! The memory of a queue, and what is to lie in it.
+//! The memory of a queue, and its expected contents.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -83,7 +83,7 @@ pub(crate) fn expected(entries: &[Sge], max: usize) -> Vec<u8> {
     bytes
 }
 
-/// What may happen to a queue.
+/// The operations on a queue.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// A batch of this many requests of these entry lengths; told to the device, or dropped.

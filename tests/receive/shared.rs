@@ -1,4 +1,6 @@
 //! Shared receive queues.
+//!
+//! Shared queues belong here, own ones in `own.rs`.
 
 use blueflame::queue::recv::{RecvPartsError, SrqParts, SrqRecord};
 use blueflame::queue::{RecvError, RetireError, SharedRecvQueue};

@@ -1,8 +1,10 @@
-//! Masked atomics as literal bytes, in memory filled with 0xa5: opcodes, modifiers and operands as UCX posts them
-//! (`src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`, with the segments of `src/uct/ib/mlx5/ib_mlx5.h`),
-//! for libmlx5 has none. Of 8 bytes the compare and swap is `struct mlx5_wqe_masked_atomic_seg` of rdma-core
-//! (`providers/mlx5/wqe.h`), too. Of 16 bytes as the libmlx5 of MLNX_OFED 4 posts them (`src/qp.c`,
+//! Masked atomics as literal bytes, in memory filled with 0xa5. libmlx5 has none, so opcodes, modifiers and operands
+//! are those of UCX (`src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`, with the segments of
+//! `src/uct/ib/mlx5/ib_mlx5.h`). The compare and swap of 8 bytes is also `struct mlx5_wqe_masked_atomic_seg` of
+//! rdma-core (`providers/mlx5/wqe.h`). Atomics of 16 bytes are those of the libmlx5 of MLNX_OFED 4 (`src/qp.c`,
 //! `set_ext_atomic_seg`).
+//!
+//! Masked atomics belong here, plain ones in `golden.rs`.
 
 use blueflame::transport::{Dci, DciStreams, Rc, XrcInitiator};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, Srqn, WrId};

@@ -4,6 +4,8 @@
 //! `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3 (`src/qp.c`, `set_wait_en_seg`) and Linux
 //! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`). The libmlx5 of rdma-core
 //! has none.
+//!
+//! Requests about other queues belong here, the queues' work in `devx/tests/device/cross_channel.rs`.
 
 use std::num::NonZeroU32;
 
@@ -96,10 +98,10 @@ fn on_reliable_connections() {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut slave = managed(&rig);
     let enabled = |index: [u8; 2]| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, index[0], index[1], 0, 0xc0, 0xff, 0xee];
-    // SAFETY: no device acts on what is posted.
+    // SAFETY: no device acts on the requests.
     check::<Rc, _, _>(unsafe { slave.enable() }, &[ctrl(0, 0x17, 2, 0), enabled([0x12, 0x34])], false);
     slave.post(&wqe::send().inline(&[7; 100])).expect("room for two WQEBBs");
-    // SAFETY: no device acts on what is posted.
+    // SAFETY: no device acts on the requests.
     check::<Rc, _, _>(
         unsafe { slave.enable() }.signaled(WrId(1)),
         &[ctrl(0, 0x17, 2, 8), enabled([0x12, 0x36])],
@@ -108,7 +110,7 @@ fn on_reliable_connections() {
 
     let mut memory = Memory([0; 64]);
     let rq = receiving(&mut memory);
-    // SAFETY: no device acts on what is posted.
+    // SAFETY: no device acts on the requests.
     check::<Rc, _, _>(unsafe { rq.enable() }, &[ctrl(0, 0x16, 2, 0), enabled([0, 1])], false);
 }
 
@@ -126,12 +128,12 @@ fn on_raw_packets() {
     let rig = Rig::new(Setup { pi: 0x00ab, ..Setup::default() });
     let mut enabled = [0; 16];
     enabled[10..].copy_from_slice(&[0, 0xab, 0, 0xc0, 0xff, 0xee]);
-    // SAFETY: no device acts on what is posted.
+    // SAFETY: no device acts on the requests.
     check::<RawPacket, _, _>(unsafe { managed(&rig).enable() }, &[ctrl(0, 0x17, 2, 0), enabled], false);
     let mut memory = Memory([0; 64]);
     let receives = receiving(&mut memory);
     enabled[11] = 1;
-    // SAFETY: no device acts on what is posted.
+    // SAFETY: no device acts on the requests.
     check::<RawPacket, _, _>(unsafe { receives.enable() }, &[ctrl(0, 0x16, 2, 0), enabled], false);
 }
 

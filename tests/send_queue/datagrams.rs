@@ -5,6 +5,8 @@
 //! Compact ones, which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`,
 //! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/mlx5/ud/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
 //! the full one, without `UCT_IB_MLX5_EXTENDED_UD_AV`.
+//!
+//! Addresses of UD belong here, those of DC in `dynamic.rs`.
 
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
@@ -63,8 +65,8 @@ fn full_address_vectors_are_three_units() {
     check::<Ud, _, _>(wqe::send().to(to), &[ctrl, base(0x80), [0; 16], [0; 16]], false);
 }
 
-/// What UCX 1.13.1 has written of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has
-/// fetched it (`softhca-run --log softhca::wqe=trace`).
+/// UCX 1.13.1's WQEs of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has fetched it
+/// (`softhca-run --log softhca::wqe=trace`).
 #[test]
 fn ucx_writes_the_same_after_a_compact_address() {
     let to = |number| UdAddress::new(CompactAv::new(1), Qpn::truncate(number), Qkey(0x1ee7_a330));
@@ -81,7 +83,7 @@ fn ucx_writes_the_same_after_a_compact_address() {
     check::<Ud, _, _>(wqe::send().to(to(0x4043)).gather(message), &wqe, false);
 }
 
-/// What a full address vector leaves no room for: 28 bytes inline, in one WQEBB, by BlueFlame.
+/// A full address vector leaves no room for 28 bytes inline, in one WQEBB, by BlueFlame.
 #[test]
 fn a_compact_datagram_of_28_bytes_is_one_wqebb() {
     let bytes: [u8; 28] = core::array::from_fn(|n| n as u8 + 1);
@@ -152,7 +154,7 @@ fn the_ring_wraps_inside_an_address() {
 }
 
 proptest! {
-    /// What is put into an address comes out of it, whatever its form.
+    /// Each form of an address gives back the values that it was made of.
     #[test]
     fn addresses_tell_their_parts(
         lid: u16, level in 0..16_u8, bits in 0..128_u8, qpn in 0..1_u32 << 24, qkey: u32, dgid: [u8; 16], index: u8,

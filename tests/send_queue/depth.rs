@@ -1,4 +1,6 @@
-//! What may be outstanding at a time: less than the ring, nothing, and again from the start.
+//! The WQEBBs that may be outstanding at a time: fewer than the ring's, none, and again from the start.
+//!
+//! Depths belong here, wraps of the ring in `properties.rs`.
 use blueflame::queue::{DepthError, PostError, RetireError, Retired, SendQueue};
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::{transport, wqe};

@@ -1,9 +1,11 @@
-//! Requests of initiators as literal bytes, in memory filled with 0xa5: the address vector, then what the operation has
-//! on a reliable connection.
+//! Requests of initiators as literal bytes, in memory filled with 0xa5: the address vector, then the segments of the
+//! operation on a reliable connection.
 //!
 //! The key is all of the first 8 bytes (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_av`; `qp.c`,
 //! `mlx5_send_wr_set_dc_addr`); the differential tests have libmlx5 write it, in vectors of 48 bytes. Those of 16 are
 //! UCX's (`src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_iface_bcopy_post` with `uct_dc_mlx5_set_dgram_seg`).
+//!
+//! Addresses of DC belong here, those of UD in `datagrams.rs`.
 
 use blueflame::transport::{Dci, DciStreams};
 use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, WrId};
@@ -98,8 +100,8 @@ fn every_operation_follows_a_compact_address() {
     check::<Dci, _, _>(add, &wqe(0x12, [0; 4], &[RADDR, operands(0), result]), false);
 }
 
-/// What UCX 1.13.1 has written of `dc_mlx5` (`ucx_perftest -x dc_mlx5`: am_lat, put_lat, get, fadd, cswap), as the
-/// software device has fetched it (`softhca-run --log softhca::wqe=trace`).
+/// UCX 1.13.1's WQEs of `dc_mlx5` (`ucx_perftest -x dc_mlx5`: am_lat, put_lat, get, fadd, cswap), as the software
+/// device has fetched it (`softhca-run --log softhca::wqe=trace`).
 #[test]
 fn ucx_writes_the_same_after_a_compact_address() {
     const KEY: DcKey = DcKey(0x1ee7_a330);
@@ -169,7 +171,7 @@ fn templates_of_initiators_write_what_posts_write() {
     );
 }
 
-/// What is put into an address comes out of it.
+/// An address gives back the values that it was made of.
 #[test]
 fn addresses_tell_their_parts() {
     let (compact, full) = (aim(near()), aim(far()));

@@ -1,5 +1,8 @@
 //! Requests about encryption as literal bytes, in memory filled with 0xa5: rdma-core `providers/mlx5/wqe.h`,
-//! `struct mlx5_crypto_bsf`; `qp.c`, `mlx5_umr_fill_crypto_bsf`. (The differential tests have libmlx5 write any.)
+//! `struct mlx5_crypto_bsf`; `qp.c`, `mlx5_umr_fill_crypto_bsf`. In the differential tests, libmlx5 writes any such
+//! request.
+//!
+//! Encryption belongs here, block signatures in `block_signatures.rs`.
 
 use blueflame::PostError;
 use blueflame::transport::Rc;

@@ -1,5 +1,7 @@
 //! Ethernet frames as literal bytes, by the layout of `struct mlx5_wqe_eth_seg` (rdma-core `providers/mlx5/mlx5dv.h`),
 //! and any frame at any place of a ring against bytes appended to a vector.
+//!
+//! Frames belong here, their checksums on the wire in `tests/loopback/frames.rs`.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What requests that configure formatted memory keys have in common.
+//! The common part of requests that configure formatted memory keys.
 
 use blueflame::types::{Lkey, Psv, Rkey};
 use blueflame::wqe::Sge;
@@ -10,7 +10,7 @@ pub(crate) const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, 
 pub(crate) const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
 pub(crate) const ZERO: [u8; 16] = [0; 16];
 
-/// What comes before the formats, in a WQE of so many DS in all and so many of formats.
+/// The part before the formats, in a WQE of so many DS in all and so many of formats.
 pub(crate) fn before(ds: u8, formats: u8) -> Vec<[u8; 16]> {
     vec![
         [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],

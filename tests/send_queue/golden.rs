@@ -1,5 +1,7 @@
 //! WQEs as literal bytes, worked out by hand from the layouts in rdma-core `providers/mlx5/mlx5dv.h`, in memory filled
 //! with 0xa5.
+//!
+//! Operations of every service belong here, special ones in files of their own.
 
 use blueflame::queue::{BlueFlamePolicy, PostError};
 use blueflame::transport;
@@ -216,7 +218,7 @@ pub(crate) fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: Templ
         unsafe { by_fire.fire_unchecked(&template, data) }.expect("fired");
         assert_eq!(posts.ring(), fires.ring());
         assert_eq!(posts.dbrec(), fires.dbrec());
-        // What the register gets past the WQE's end is not read: the old bytes of the ring, or zero.
+        // The device does not read the register's bytes past the WQE's end: old bytes of the ring, or zeros.
         let slot = usize::from(first.0 % 4) * 64;
         let wqe_bytes = 16 * usize::from(posts.ring()[slot + 7] & 0x3f);
         for half in [0, 256] {
@@ -286,7 +288,7 @@ fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
         let (posts, fires) = (Rig::new(setup), Rig::new(setup));
         let (mut by_post, mut by_fire) = (posts.queue::<transport::Rc>(), fires.queue::<transport::Rc>());
         let write = wqe::write(REMOTE).imm(7).fence(Fence::Small);
-        // What a template asks for is asked for only where a shot says nothing about it.
+        // A template's flags count only where a shot does not set them.
         let write = if always { write.signaled(WrId(1)) } else { write.wr_id(WrId(1)) };
         let small = by_fire.template(write.inline_len::<8>()).expect("within the limits");
         let large = by_fire.template(write.inline_len::<50>()).expect("within the limits");
@@ -358,8 +360,8 @@ fn blueflame_copies_what_is_not_inline_by_default() {
     assert!(page[264..].iter().all(|&byte| byte == OLD));
 }
 
-/// What UCX 1.13.1 has written of `rc_mlx5` and `ud_mlx5` (`ucx_perftest -t am_bw -D zcopy -H 8`), as the software
-/// device has fetched it (`softhca-run --log softhca::wqe=trace`): its headers inline, its user's message by reference.
+/// UCX 1.13.1's WQEs of `rc_mlx5` and `ud_mlx5` (`ucx_perftest -t am_bw -D zcopy -H 8`), as the software device has
+/// fetched it (`softhca-run --log softhca::wqe=trace`): its headers inline, its user's message by reference.
 #[test]
 fn ucx_writes_the_same_of_inline_data_and_what_follows() {
     let message = |addr, lkey| [Sge { addr, length: 0x3f8, lkey: Lkey(lkey) }];
@@ -370,7 +372,7 @@ fn ucx_writes_the_same_of_inline_data_and_what_follows() {
     let header = [0, 5, 1, 0, 0, 0, 0, 0, 0, 0];
     let request = wqe::send().inline(&header).then_gather(message(0x7f75_33d6_a008, 0x1902)).signaled(WrId(1));
     check::<Rc, _, _>(request, &wqe, false);
-    // Of sizes that are not known before.
+    // Sizes that are known only at run time.
     let slice = message(0x7f75_33d6_a008, 0x1902);
     check::<Rc, _, _>(wqe::send().inline(&header[..]).then_gather(&slice[..]).signaled(WrId(1)), &wqe, false);
 
@@ -386,7 +388,7 @@ fn ucx_writes_the_same_of_inline_data_and_what_follows() {
     check::<Ud, _, _>(wqe::send().to(to).inline(&header).then_gather(message(0x7fbd_42c9_5008, 0x1a03)), &wqe, false);
 }
 
-/// Each part has its own limit; what is not there takes no room.
+/// Each part has its own limit; an absent part takes no room.
 #[test]
 fn inline_data_and_what_follows_have_limits_of_their_own() {
     let rig = Rig::new(Setup { max_inline: 20, max_sge: 2, ..Setup::default() });

@@ -1,5 +1,7 @@
-//! Requests that configure indirect memory keys as literal bytes, in memory filled with 0xa5: what libmlx5 has no
-//! request for. (The differential tests have it write the others.)
+//! Requests that configure indirect memory keys as literal bytes, in memory filled with 0xa5. libmlx5 has no such
+//! request; in the differential tests it writes the others.
+//!
+//! Lists of pieces belong here, formats of data in `block_signatures.rs` and `encryption.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::{Lkey, Rkey, WrId};

@@ -4,6 +4,7 @@
 //! comparisons with libmlx5 in `tests/differential`.
 
 mod atomics;
+mod block_signatures;
 mod cross_channel;
 mod datagrams;
 mod depth;
@@ -19,7 +20,6 @@ mod properties;
 mod register;
 mod retire;
 mod rig;
-mod signatures;
 mod tag_matching;
 mod tags;
 mod wqe_signatures;

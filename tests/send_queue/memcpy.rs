@@ -1,6 +1,8 @@
 //! Copies of memory as literal bytes, in memory filled with 0xa5: the layout of DPDK's driver for compression
 //! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_wqe`, `MLX5_OPCODE_MMO`, `MLX5_OPC_MOD_MMO_DMA`;
-//! `drivers/compress/mlx5/mlx5_compress.c`). The differential tests have libmlx5 write them, too.
+//! `drivers/compress/mlx5/mlx5_compress.c`). In the differential tests, libmlx5 writes them.
+//!
+//! Bytes of copies belong here, the copied memory in `tests/verbs/memcpy.rs`.
 
 use blueflame::transport::{Dci, DciStreams, Rc};
 use blueflame::types::{Lkey, WrId};

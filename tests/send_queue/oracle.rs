@@ -1,4 +1,4 @@
-//! What libmlx5 would write, computed the slow way: bytes appended to a vector, numbers instead of the crate's types.
+//! libmlx5's bytes, computed the slow way: bytes appended to a vector, numbers instead of the crate's types.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,6 @@
 //! Any sequence of posts, batches, staged shots and completions, against a model that keeps bytes.
+//!
+//! Random sequences belong here, single requests in `golden.rs`.
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
@@ -63,7 +65,7 @@ struct Model {
     sent: VecDeque<Sent>,
 }
 
-/// What a request put into the ring needs for the doorbell.
+/// The values that the doorbell of a request in the ring needs.
 struct Last {
     wqe: Vec<u8>,
     inline: bool,
@@ -112,8 +114,8 @@ impl Model {
 
     /// libmlx5's doorbell (rdma-core `providers/mlx5/qp.c`, `post_send_db`) for `sent`, of which `last` is the last.
     ///
-    /// `page` is what the register holds: bytes behind a WQE in its last WQEBB mean nothing to the device (they are
-    /// zero from registers and what the ring has from the ring) and are taken as they are.
+    /// `page` has the register's contents. The device ignores bytes behind a WQE in its last WQEBB: zeros from CPU
+    /// registers, old bytes from the ring. They are taken as they are.
     fn ring(&mut self, sent: Vec<Sent>, last: &Last, page: &[u8; 4096]) {
         let single = sent.len() == 1;
         self.pi = sent.iter().fold(self.pi, |pi, sent| pi.wrapping_add(sent.wqebbs));

@@ -1,4 +1,6 @@
-//! Which half of the register rings, through queues of both register types.
+//! The half of the register that rings, through queues of both register types.
+//!
+//! Halves of registers belong here, the order of stores in `tests/golden_asm`.
 use blueflame::db::SharedRegister;
 use blueflame::queue::SendQueue;
 use blueflame::types::{Qpn, SqPi, WrId};

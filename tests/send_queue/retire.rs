@@ -1,4 +1,6 @@
-//! Completions that the queue must not believe, and parts that it must not take.
+//! Completions that the queue must not believe, and parts that it must refuse.
+//!
+//! Hand-written completions belong here, those of a device in `tests/loopback/retire.rs`.
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::send::SqPartsError;
 use blueflame::queue::{PostError, RetireError, Retired, SendQueue};

@@ -11,7 +11,7 @@ use blueflame::types::{Qpn, SqPi};
 
 /// The queue pair number of every rig: three different bytes.
 pub(crate) const QPN: u32 = 0x00c0_ffee;
-/// What untouched memory holds.
+/// The contents of untouched memory.
 pub(crate) const OLD: u8 = 0xa5;
 /// Bytes in one half of the register, where it has BlueFlame.
 pub(crate) const HALF: usize = 256;

@@ -1,5 +1,7 @@
-//! Lists of tags against a device that is no more than its rules (rdma-core `Documentation/tag_matching.md`), and
+//! Lists of tags against a device that consists of its rules alone (rdma-core `Documentation/tag_matching.md`), and
 //! against completions that no device writes.
+//!
+//! The list's state belongs here, bytes of its requests in `tags.rs`.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -152,17 +154,17 @@ struct Entry {
     id: u64,
 }
 
-/// The device: what the document says.
+/// The device, by the document.
 #[derive(Default)]
 struct Device {
     list: Vec<Entry>,
     next: u16,
     unexpected: u16,
-    /// What is to be told, and what of it the list must say.
+    /// The expected reports, and those that the list must give.
     told: VecDeque<([u8; 64], TagEvent)>,
     /// Buffers of the shared receive queue: their tags, by index.
     buffers: VecDeque<(u16, u64)>,
-    /// Of the data that is on the way.
+    /// Messages whose data is on the way.
     partial: Vec<(u16, u64, u32)>,
 }
 
@@ -298,7 +300,7 @@ impl Pair {
         }
     }
 
-    /// The device fetches what was posted last.
+    /// The device fetches the last request.
     fn execute(&mut self, id: u64) {
         let at = usize::from(self.posted % 8) * 64;
         self.posted += 1;
@@ -415,7 +417,7 @@ proptest! {
         assert_eq!(pair.list.commands().free(), pair.list.commands().depth());
     }
 
-    /// Whatever the bytes, no entry is given back that was not taken, and none twice.
+    /// With any bytes, the list gives back only entries that were taken, and none twice.
     #[test]
     fn no_completion_gives_back_what_was_not_taken(cqes in vec((any::<[u8; 32]>(), 0..8_u16, 0..14_u8, 0..16_u8), 1..100)) {
         let rig = Rig::new(Setup { max_sge: 1, max_inline: 0, ..Setup::default() });

@@ -1,6 +1,8 @@
 //! Tag matching as literal bytes, in memory filled with 0xa5: rdma-core `providers/mlx5/mlx5dv.h`,
 //! `struct mlx5_wqe_tm_seg`; `providers/mlx5/qp.c`, `mlx5_post_srq_ops`; UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`,
 //! `uct_rc_mlx5_set_tm_seg`.
+//!
+//! Bytes of requests belong here, the list's state in `tag_matching.rs`.
 
 use blueflame::queue::PostError;
 use blueflame::transport::Rc;

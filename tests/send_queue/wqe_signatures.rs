@@ -1,5 +1,7 @@
-//! WQEs with signatures: what the same queue without writes, and a byte that makes the XOR of all bytes of the WQE 255
-//! (rdma-core `providers/mlx5/qp.c`, `wq_sig`). The differential tests have libmlx5 write them.
+//! WQEs with signatures. They equal the WQEs of a queue without signatures, except for a byte that makes the XOR of the
+//! WQE 255 (rdma-core `providers/mlx5/qp.c`, `wq_sig`). In the differential tests, libmlx5 writes them.
+//!
+//! WQE signatures belong here, block signatures in `block_signatures.rs`.
 
 use blueflame::queue::PostError;
 use blueflame::transport::{self, Signable, Signed, Transport};

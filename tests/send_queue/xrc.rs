@@ -2,6 +2,8 @@
 //!
 //! Laid out as rdma-core `providers/mlx5/wqe.h` has it (`struct mlx5_wqe_xrc_seg`), behind the control segment (`qp.c`,
 //! `_mlx5_post_send`, `case IBV_QPT_XRC_SEND`); the differential tests have libmlx5 write it.
+//!
+//! Bytes of XRC belong here, its delivery in `tests/loopback/xrc.rs`.
 
 use blueflame::transport::XrcInitiator as Xrc;
 use blueflame::types::{Lkey, Rkey, Srqn, WrId};

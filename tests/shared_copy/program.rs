@@ -1,7 +1,7 @@
 //! A program to be stepped: copies a record that others change, checks the copy, and hands it on.
 //!
-//! Stops at a breakpoint before and after; `rdi` holds the record's address, then whether what was handed on is what
-//! was checked.
+//! Stops at a breakpoint before and after; `rdi` holds the record's address, then whether the checked record was handed
+//! on.
 use std::arch::asm;
 
 mod copy;

@@ -96,7 +96,7 @@ mod arch {
     thread_local! {
         /// What each CPU has stored and not flushed. (The model's threads are one of the system's.)
         static BUFFERS: RefCell<[Vec<Rung>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
-        /// What the device has seen.
+        /// The device's view.
         static SEEN: RefCell<Vec<Rung>> = const { RefCell::new(Vec::new()) };
     }
 
@@ -108,7 +108,7 @@ mod arch {
         CPU.with(|own| own.set(cpu));
     }
 
-    /// What the device has seen; and nothing has happened yet.
+    /// The device's view, before anything happens.
     pub(crate) fn power_cycle() -> Vec<Rung> {
         BUFFERS.with_borrow_mut(|buffers| buffers.iter_mut().for_each(Vec::clear));
         SEEN.take()
@@ -135,17 +135,17 @@ mod arch {
     pub(crate) fn mmio_wc_hint() {}
 
     /// # Safety
-    /// Of the crate's function: the place may be written. Here nothing is.
+    /// That of the crate's function: the place may be written. This one writes nothing.
     pub(crate) unsafe fn mmio_write64(half: *mut u64, word: u64) {
         crate::others_may_run();
         BUFFERS.with_borrow_mut(|buffers| buffers[CPU.with(std::cell::Cell::get)].push((half.addr(), word)));
     }
 
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Packed;
+    pub(crate) struct Wide;
 
     pub(crate) mod copy {
-        use super::Packed;
+        use super::Wide;
 
         pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
             /// # Safety
@@ -153,7 +153,7 @@ mod arch {
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
             /// # Safety
             /// As above.
-            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
+            unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
             /// # Safety
             /// As above.
             unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
@@ -171,7 +171,7 @@ mod arch {
                 unsafe { super::mmio_write64(dst, words[0]) }
             }
 
-            unsafe fn copy_packed(self, _: *mut u64, _: [Packed; 4]) {
+            unsafe fn copy_wide(self, _: *mut u64, _: [Wide; 4]) {
                 unreachable!("the model copies words");
             }
 

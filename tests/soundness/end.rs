@@ -11,7 +11,7 @@ use blueflame::{transport, wqe};
 
 pub(crate) type Pair = QueuePair<transport::Rc>;
 
-/// A device, and what its queue pairs are made from.
+/// A device, and the objects under its queue pairs.
 pub(crate) struct Host {
     pub(crate) device: Device,
     pub(crate) pd: ProtectionDomain,
@@ -40,7 +40,7 @@ impl Host {
         self.pd.queue_pair(cq, cq).sends(8).receives(8).inline(28).build()
     }
 
-    /// Goes to RTS: what it sends comes to itself.
+    /// Goes to RTS, connected to itself.
     pub(crate) fn connect(&self, pair: &mut Pair) {
         let itself = pair.qp.endpoint_with(&self.path, Psn::truncate(1));
         pair.qp.to_init(&self.path).expect("INIT");
@@ -87,7 +87,7 @@ pub(crate) fn nop(pair: &mut Pair, tag: u64) {
     pair.sq.post(&wqe::nop().signaled(WrId(tag))).expect("room");
 }
 
-/// What a buffer holds, up to the first zero.
+/// The contents of a buffer, up to the first zero.
 pub(crate) fn text(buffer: &Buffer) -> String {
     let mut bytes = [0; 64];
     buffer.read(0, &mut bytes);

@@ -1,5 +1,7 @@
-//! Completions that are held while the number in them becomes that of another queue pair. On the same completion queue
-//! that does not compile: `ProtectionDomain::queue_pair` has the example.
+//! Completions that are held while their number becomes that of another queue pair. On one completion queue that does
+//! not compile: `ProtectionDomain::queue_pair` has the example.
+//!
+//! Held completions belong here, resets in `reset.rs`.
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
@@ -8,7 +10,7 @@ use blueflame::{RetireError, wqe};
 use crate::end::{Completions, Host, Pair, nop, text};
 
 /// Posts a buffer of which the device reads once there is a receive, tries to get it back by `held`, and writes to it
-/// then. Returns the error, after a look at what was received.
+/// then. Returns the error, after a look at the received data.
 fn steal<S: Source>(host: &mut Host, pair: Pair, to: &mut Completions, held: &CqeView<S>) -> Option<RetireError> {
     assert_eq!((pair.qp.qpn(), pair.sq.pi().0), (held.qpn(), held.wqe_counter()), "what the test stands on");
     let mut sq = OwningSendQueue::new(pair.sq).expect("nothing is posted");

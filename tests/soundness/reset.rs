@@ -1,4 +1,6 @@
 //! RESET with queues of others, or without all of the pair's own.
+//!
+//! Resets belong here, held completions in `held.rs`.
 
 use std::mem;
 

@@ -1,4 +1,6 @@
 //! Pools that grow, and queues that own their buffers.
+//!
+//! Pools belong here, single registrations in `regions.rs`.
 
 use std::num::NonZeroUsize;
 

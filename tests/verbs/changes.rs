@@ -1,4 +1,6 @@
 //! Completion queues that change in use: size, and moderation of their events.
+//!
+//! Changes belong here, traffic in `messages.rs`.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -74,7 +76,7 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     assert_eq!(error, Error::MixedUp { object: "completion queue" });
     std::mem::swap(&mut *a.cq, &mut *other);
     a.cq.resize(100).expect("whole again");
-    // SAFETY: alive as long as what was adopted; it has not been polled, nor will be.
+    // SAFETY: alive as long as the adopted queue; it is never polled.
     let mut adopted = unsafe { adopt_cq_of(&device) };
     assert!(matches!(adopted.0.resize(100), Err(Error::Unsupported { .. })));
     drop(adopted.0);

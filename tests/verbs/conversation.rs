@@ -1,5 +1,5 @@
-//! What two connected ends do to each other's memory, whatever their queues are made by: verbs here, firmware commands
-//! in `devx/tests/device`, each of which has an `End` of its own.
+//! The effects of two connected ends on each other's memory. Verbs make their queues here, firmware commands in
+//! `devx/tests/device`, each of which has an `End` of its own.
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;
@@ -68,7 +68,7 @@ pub(crate) fn masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
     assert_eq!(bytes_at(b, 64), 1_u32.to_ne_bytes(), "an exclusive or");
 }
 
-/// Of 16 bytes, against a model on numbers: the bits one after the other. What was there comes in network order.
+/// Of 16 bytes, against a model on numbers: the bits one after the other. The old value comes in network order.
 pub(crate) fn large_masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
     const ROUNDS: u64 = 300;
     let around = [0xa5; 48];

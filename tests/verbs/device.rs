@@ -1,4 +1,6 @@
-//! Devices, ports, memory, and what two sides agree on.
+//! Devices, ports, memory, and the agreement of two sides.
+//!
+//! The device itself belongs here, objects made on it in the file of each.
 
 use std::ptr::NonNull;
 

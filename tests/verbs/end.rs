@@ -1,4 +1,4 @@
-//! One end of a connection, and what it is made on.
+//! One end of a connection, and the objects under it.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
-//! Indirect memory keys: what is in several places is one region for the peer, and for this side.
+//! Indirect memory keys: memory in several places is one region for the peer and for this side.
+//!
+//! Keys over pieces belong here, windows in `windows.rs`.
 
 use blueflame::cq::WcStatus;
 use blueflame::queue::PostError;
@@ -19,7 +21,7 @@ struct Line {
     pd: ProtectionDomain,
     near: End<Rc>,
     far: End<Rc>,
-    /// What is behind the key.
+    /// The memory behind the key.
     memory: Buffer,
     key: IndirectKey,
 }
@@ -60,7 +62,7 @@ impl Line {
         assert_eq!(self.far.completion().1, WrId(1));
     }
 
-    /// What the peer reads.
+    /// The peer's view.
     fn read(&mut self, place: Remote, len: usize) -> Vec<u8> {
         self.near.buffer.fill(0);
         self.near.post(&wqe::read(place).scatter([self.near.buffer.sge_of(0..len)]).signaled(WrId(2)));

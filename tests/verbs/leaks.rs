@@ -1,6 +1,8 @@
-//! Objects that cannot be destroyed, and moves that go wrong: the memory that the device may still write stays mapped.
+//! Objects that cannot be destroyed, and moves that fail: the memory that the device may still write stays mapped.
 //!
 //! The software device refuses a command where a test asks it to (`softhca_refuse`).
+//!
+//! Leaks belong here, orderly ends in `tests/lifecycle/teardown.rs`.
 
 use std::ffi::{c_int, c_void};
 

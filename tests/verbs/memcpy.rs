@@ -1,4 +1,6 @@
-//! Copies that the device makes: of what, to where, and what it refuses. Devices of older generations make none.
+//! Copies that the device makes: the data, its destination, and refused copies. Devices of older generations make none.
+//!
+//! Copies on a device belong here, bytes of their requests in `tests/send_queue/memcpy.rs`.
 
 use blueflame::cq::{Side, WcStatus};
 use blueflame::queue::PostError;
@@ -93,7 +95,7 @@ fn memory_is_copied_with_no_peer() {
         assert_eq!(line.at(to, len), expected);
         assert_eq!((line.at(to - 1, 1), line.at(to + len, after.len())), (before, after), "what is beside it");
     }
-    // What is copied, and copied on.
+    // The copied data, and its second copy.
     let (lkey, base) = (line.memory.lkey(), line.memory.addr());
     line.memory.write(0, b"twice");
     line.end.post(&line.copier.copy(line.memory.sge_of(0..5), base + 100, lkey));
@@ -151,7 +153,7 @@ fn keys_must_permit_it() {
     refused(good, to(&read_only, 4090), opaque);
     refused(good, (good.addr + 64, good.lkey), Opaque { lkey: read_only.lkey(), addr: read_only.addr(), ..opaque });
     refused(good, (good.addr + 64, good.lkey), Opaque { addr: opaque.addr + 8192, ..opaque });
-    // What may be read is what may be copied.
+    // The right to read is the right to copy.
     line.end.post(&line.copier.copy(read_only.sge_of(0..64), good.addr, good.lkey).signaled(WrId(7)));
     assert_eq!(line.end.completion().1, WrId(7));
     assert_eq!(line.at(0, 64), [0; 64]);

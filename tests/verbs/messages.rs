@@ -1,4 +1,6 @@
 //! Messages, WRITEs and READs on queues of every kind.
+//!
+//! Traffic belongs here, special memory in `regions.rs`.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -98,7 +100,7 @@ impl CopyVisitor for CopiedMessages {
 
 #[test]
 fn every_copy_routine_reaches_the_device() {
-    // What ST64B needs of the memory behind a register, the software device's lacks.
+    // The software device's registers lack the kind of memory that ST64B needs.
     for routine in CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b) {
         routine.dispatch(CopiedMessages).expect("available");
     }
@@ -170,7 +172,7 @@ fn events_wake_a_sleeper() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
-    let cq = device.completion_queue(16).channel(&channel).tag(0xfeed).build().expect("a CQ");
+    let cq = device.completion_queue(16).channel(&channel).context(0xfeed).build().expect("a CQ");
     let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("a queue pair");
     let mut b = End::new(&pd, cq, pair);
     let mut a = end::<transport::Rc>(&device, &pd);
@@ -182,7 +184,7 @@ fn events_wake_a_sleeper() {
         assert!(b.cq.poll().is_none());
         a.post(&wqe::send().inline(b"wake up").signaled(WrId(round)));
         let event = channel.wait_timeout(Duration::from_secs(20)).expect("no error").expect("an event");
-        assert_eq!(event.tag, 0xfeed);
+        assert_eq!(event.context, 0xfeed);
         b.cq.event_received();
         assert_eq!(b.completion(), (Side::Responder, WrId(round), 7));
         a.completion();

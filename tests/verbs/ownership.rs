@@ -1,4 +1,6 @@
-//! Who owns registers, queues and objects, and what state they are in.
+//! Owners of registers, queues and objects, and the states of objects.
+//!
+//! Owners belong here, random safe programs in `tests/ownership_verbs`.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};

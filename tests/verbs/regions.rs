@@ -1,4 +1,6 @@
 //! Registrations beyond the plain ones: changed, on demand, of dma-bufs, in pieces, of device memory.
+//!
+//! Registrations belong here, pools in `buffer_pools.rs`.
 
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -181,7 +183,7 @@ fn what_cannot_change_stays_as_it_was() {
     let buffer = buffer.reregister(Change::new().access(Access::ALL)).expect("the only one now");
     assert_eq!(buffer.len(), PAGE / 2);
 
-    // A command that fails: nobody knows what the device has then, so the region goes.
+    // A command that fails: the device's state is unknown then, so the region goes.
     let nowhere = pages(1);
     forbid(&nowhere, 0);
     let refused = buffer.reregister(Change::new().memory(nowhere)).expect_err("no memory");

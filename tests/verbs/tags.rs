@@ -1,4 +1,7 @@
-//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and those that do not.
+//! Lists of tagged buffers by verbs, end to end: messages that match, in any order and by masks, and messages that do
+//! not.
+//!
+//! Tag matching by verbs belongs here, by commands in `devx/tests/device/tags.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -322,7 +325,7 @@ fn a_rendezvous_that_does_not_fit_is_left_to_software() {
     assert_eq!(TagHeader::split(&found).expect("a header").0, header.finished());
 }
 
-/// By a queue pair whose send queue is the device's. The sender hears that its memory is free again.
+/// The queue pair's send queue belongs to the device. The sender hears that its memory is free again.
 #[test]
 fn the_device_fetches_a_rendezvous() {
     let Some(mut line) = Line::new() else { return };

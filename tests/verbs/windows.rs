@@ -1,4 +1,6 @@
 //! Memory windows: lent, used, taken back.
+//!
+//! Rights of peers belong here, bytes of requests in `tests/differential/windows.rs`.
 
 use blueflame::Remote;
 use blueflame::cq::WcStatus;

@@ -1,6 +1,8 @@
 //! Checks the pages of the repository. Every link of every page leads to a file and to a heading. Every page of `docs`
 //! is in the book's table of contents, and its code is compiled. A test runs each program that a page tells the reader
 //! to run.
+//!
+//! Pages belong here, the programs that they show in `examples`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,32 +1,32 @@
 //! Lists of everything here: for tests, and for tools that print mailboxes.
 
-use super::{
-    adapter, cap_flow, cap_general, cap_sets, counter, cq, dct, domain, flow, flow_match, general_object, mkey, psv,
-    qp, query_hca_cap, register, sq_rq, srq, tis_tir, vport, wq,
-};
+use super::capability::{flow_tables, general, query, sets};
+use super::ethernet::{match_fields, queues, steering, transport};
+use super::function::{adapter, register, vport};
+use super::{counter, cq, dct, domain, general_object, mkey, psv, qp, srq, wq};
 use crate::mailbox::{CommandInfo, Description};
 
 /// All structures that this crate describes, a slice for each kind.
 pub const STRUCTURES: &[&[&Description]] = &[
     adapter::STRUCTURES,
-    cap_flow::STRUCTURES,
-    cap_general::STRUCTURES,
-    cap_sets::STRUCTURES,
+    flow_tables::STRUCTURES,
+    general::STRUCTURES,
+    sets::STRUCTURES,
     counter::STRUCTURES,
     cq::STRUCTURES,
     dct::STRUCTURES,
     domain::STRUCTURES,
-    flow::STRUCTURES,
-    flow_match::STRUCTURES,
+    steering::STRUCTURES,
+    match_fields::STRUCTURES,
     general_object::STRUCTURES,
     mkey::STRUCTURES,
     psv::STRUCTURES,
     qp::STRUCTURES,
-    query_hca_cap::STRUCTURES,
+    query::STRUCTURES,
     register::STRUCTURES,
-    sq_rq::STRUCTURES,
+    queues::STRUCTURES,
     srq::STRUCTURES,
-    tis_tir::STRUCTURES,
+    transport::STRUCTURES,
     vport::STRUCTURES,
     wq::STRUCTURES,
 ];
@@ -38,15 +38,15 @@ pub const COMMANDS: &[&[CommandInfo]] = &[
     cq::COMMANDS,
     dct::COMMANDS,
     domain::COMMANDS,
-    flow::COMMANDS,
+    steering::COMMANDS,
     general_object::COMMANDS,
     mkey::COMMANDS,
     psv::COMMANDS,
     qp::COMMANDS,
-    query_hca_cap::COMMANDS,
+    query::COMMANDS,
     register::COMMANDS,
-    sq_rq::COMMANDS,
+    queues::COMMANDS,
     srq::COMMANDS,
-    tis_tir::COMMANDS,
+    transport::COMMANDS,
     vport::COMMANDS,
 ];

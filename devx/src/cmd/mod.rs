@@ -7,65 +7,57 @@
 //! | file | contents |
 //! |---|---|
 //! | `opcode`, `status`, `ids` | the numbers that all commands share |
-//! | `query_hca_cap`, `cap_*` | the device's capabilities |
+//! | `capability` | QUERY_HCA_CAP, and the device's capabilities |
 //! | `domain` | protection, transport, XRC domains; doorbell pages |
 //! | `mkey` | memory keys |
 //! | `cq`, `qp` | completion queues, queue pairs |
 //! | `srq`, `dct`, `wq` | shared receive queues of all kinds, targets of dynamic connections, the context that work queues share |
-//! | `sq_rq`, `tis_tir` | queues of raw Ethernet, and the interfaces between them and the wire |
-//! | `flow`, `flow_match`, `counter` | flow tables, groups, rules, match fields, counters |
+//! | `ethernet` | queues of raw Ethernet, the interfaces between them and the wire, flow tables, groups, rules, match fields |
+//! | `counter` | counters |
 //! | `psv`, `general_object` | signatures, and objects of other kinds |
-//! | `adapter`, `register`, `vport` | identity of the adapter, its registers, the function's Ethernet port |
+//! | `function` | identity of the adapter, its registers, the function's Ethernet port |
 //! | `all` | lists of all structures and commands |
 
-mod adapter;
 mod all;
-mod cap_flow;
-mod cap_general;
-mod cap_sets;
+mod capability;
 mod counter;
 mod cq;
 mod dct;
 mod domain;
-mod flow;
-mod flow_match;
+mod ethernet;
+mod function;
 mod general_object;
 mod ids;
 mod mkey;
 mod opcode;
 mod psv;
 mod qp;
-mod query_hca_cap;
-mod register;
-mod sq_rq;
 mod srq;
 mod status;
-mod tis_tir;
-mod vport;
 mod wq;
 
-pub use adapter::*;
 pub use all::{COMMANDS, STRUCTURES};
-pub use cap_flow::*;
-pub use cap_general::*;
-pub use cap_sets::*;
+pub use capability::flow_tables::*;
+pub use capability::general::*;
+pub use capability::query::*;
+pub use capability::sets::*;
 pub use counter::*;
 pub use cq::*;
 pub use dct::*;
 pub use domain::*;
-pub use flow::*;
-pub use flow_match::*;
+pub use ethernet::match_fields::*;
+pub use ethernet::queues::*;
+pub use ethernet::steering::*;
+pub use ethernet::transport::*;
+pub use function::adapter::*;
+pub use function::register::*;
+pub use function::vport::*;
 pub use general_object::*;
 pub use ids::*;
 pub use mkey::*;
 pub use opcode::Opcode;
 pub use psv::*;
 pub use qp::*;
-pub use query_hca_cap::*;
-pub use register::*;
-pub use sq_rq::*;
 pub use srq::*;
 pub use status::Status;
-pub use tis_tir::*;
-pub use vport::*;
 pub use wq::*;

@@ -135,7 +135,7 @@ pub struct Mlx5dvDevxCmdComp {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvDevxAsyncCmdHdr {
-    /// The caller's tag.
+    /// The caller's identifier.
     pub wr_id: u64,
     /// The outbox, of the requested length.
     pub out_data: [u8; 0],
@@ -153,11 +153,11 @@ pub struct Mlx5dvDevxEventChannel {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Mlx5dvDevxAsyncEventHdr {
-    /// The subscriber's tag.
+    /// The subscriber's cookie.
     pub cookie: u64,
     /// The EQE's data, unless the channel leaves them out.
     pub out_data: [u8; 0],
 }
 
-/// `MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA`: events are the tag alone.
+/// `MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA`: events are the cookie alone.
 pub const MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA: u32 = 1 << 0;

@@ -130,7 +130,7 @@ pub struct CommandInfo {
 macro_rules! commands {
     ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {
         /// The commands of this file.
-        pub(super) const COMMANDS: &[$crate::mailbox::CommandInfo] = &[$($crate::mailbox::CommandInfo {
+        pub(crate) const COMMANDS: &[$crate::mailbox::CommandInfo] = &[$($crate::mailbox::CommandInfo {
             opcode: Opcode::$opcode.0,
             input: <$In as $crate::mailbox::Structure>::DESCRIPTION,
             output: <$Out as $crate::mailbox::Structure>::DESCRIPTION,

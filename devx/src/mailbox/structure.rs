@@ -84,6 +84,7 @@ macro_rules! structures {
         $(#[$doc])*
         #[doc = ""]
         #[doc = concat!("`", $name, "`, ", stringify!($bits), " bits.")]
+        #[doc(alias = $name)]
         #[derive(Clone, PartialEq, Eq)]
         #[repr(C, align(4))]
         pub struct $Name([u8; $bits / 8]);
@@ -218,7 +219,7 @@ macro_rules! structures {
     )*
 
         /// The structures of this file.
-        pub(super) const STRUCTURES: &[&$crate::mailbox::Description] =
+        pub(crate) const STRUCTURES: &[&$crate::mailbox::Description] =
             &[$(<$Name as $crate::mailbox::Structure>::DESCRIPTION),*];
     };
 }

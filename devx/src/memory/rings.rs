@@ -18,7 +18,7 @@ use crate::error::Error;
 ///   Rings ── chunk: one UMEM on huge pages        ┌──────┬──────┬──────┬─────────┬──────┬───────
 ///     │                                           │ ring │ ring │ ring │ records │ ring │ free
 ///     ├── ThreadRings (thread 1) ── its records ──┼──────┴──────┴──────┴────^────┘
-///     └── ThreadRings (thread 2) ── its records   └ 8 bytes each, packed: no other thread's lie on these cache lines
+///     └── ThreadRings (thread 2) ── its records   └ 8 bytes each, dense: no other thread's lie on these cache lines
 /// ```
 ///
 /// Make queues in a [`ThreadRings`](super::ThreadRings) over it, one for each thread.

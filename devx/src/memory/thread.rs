@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// The rings and doorbell records of one thread's queues. Make one for each thread that posts and polls.
 ///
-/// Any thread may use the queues made in it. But the records of all of them are packed, eight to a cache line, and two
+/// Any thread may use the queues made in it. But the records of all of them are dense, eight to a cache line, and two
 /// CPUs that store to one line take it from each other.
 #[derive(Debug)]
 pub struct ThreadRings {

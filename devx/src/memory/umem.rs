@@ -15,6 +15,7 @@ use crate::ffi;
 /// Memory that commands can name: for rings, doorbell records, and memory keys. Dropping it ends the registration.
 ///
 /// Its memory belongs to the device as much as to the program, so only its address is given out.
+#[doc(alias("mlx5dv_devx_umem", "mlx5dv_devx_umem_reg", "mlx5dv_devx_umem_reg_ex"))]
 #[derive(Debug)]
 pub struct Umem {
     raw: NonNull<ffi::Mlx5dvDevxUmem>,

@@ -12,13 +12,13 @@ use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
 
 use super::uar::DoorbellPage;
-use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{Cqc, CqeSize, CreateCqIn, ModifyCqIn, QueryCqIn};
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::mailbox::Structure;
 use crate::memory::{Space, ThreadRings};
+use crate::support::ask::{at_least, has};
 
 /// Handle of a completion queue, for everything except polling. Cheap to clone. Builders of queues take the [queue
 /// itself](super::AnyCq).
@@ -137,7 +137,7 @@ impl Cq {
     /// Changes the capacity of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there
     /// (MODIFY_CQ). Unpolled completions stay. The new ring comes from `rings`.
     ///
-    /// A queue whose device packs completions cannot be resized; its type prevents that.
+    /// A queue whose device compresses completions cannot be resized; its type prevents that.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or
@@ -198,9 +198,9 @@ impl Cq {
     }
 }
 
-/// How the device packs completions: layout and format.
+/// How the device compresses completions: layout and format.
 #[derive(Clone, Copy, Debug, Default)]
-struct Packed {
+struct Compression {
     packing: Packing,
     layout: u8,
     format: u8,
@@ -217,7 +217,7 @@ pub struct CqBuilder<'a, M = Standard> {
     vector: u32,
     ignore_overrun: bool,
     moderation: (u16, u16),
-    packed: Packed,
+    compression: Compression,
     mode: PhantomData<fn() -> M>,
 }
 
@@ -262,20 +262,21 @@ impl ThreadRings {
             vector: 0,
             ignore_overrun: false,
             moderation: (0, 0),
-            packed: Packed::default(),
+            compression: Compression::default(),
             mode: PhantomData,
         }
     }
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device packs similar completions, in mini-CQEs of format `F` and layout `L`. The queue is polled in the mode
-    /// [`Compressed`]. Fields that differ and are not in `F`, such as timestamps, are lost.
+    /// The device compresses similar completions, in mini-CQEs of format `F` and layout `L`. The queue is polled in the
+    /// mode [`Compressed`]. Fields that differ and are not in `F`, such as timestamps, are lost.
     #[must_use]
     pub fn compressed<F: MiniFormat, L: Layout>(self) -> CqBuilder<'a, Compressed<F, L>> {
         let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
-        let packed = Packed { packing: L::PACKING, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
-        CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, packed, mode: PhantomData }
+        let compression =
+            Compression { packing: L::PACKING, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
+        CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, compression, mode: PhantomData }
     }
 }
 
@@ -325,7 +326,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
             bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
         };
         // The mode gives places back by sessions.
-        let more = match self.packed.packing {
+        let more = match self.compression.packing {
             Packing::None => 0,
             Packing::Basic | Packing::Enhanced => context.general()?.cqe_compression_max_num().into(),
         };
@@ -344,10 +345,10 @@ impl<M: CqMode> CqBuilder<'_, M> {
         context_of
             .set_cqe_sz(size)
             .set_oi(self.ignore_overrun)
-            .set_cqe_comp_en(self.packed.packing != Packing::None)
-            .set_cqe_compression_layout(self.packed.layout)
-            .set_mini_cqe_res_format(self.packed.format)
-            .set_mini_cqe_res_format_ext(self.packed.format_ext)
+            .set_cqe_comp_en(self.compression.packing != Packing::None)
+            .set_cqe_compression_layout(self.compression.layout)
+            .set_mini_cqe_res_format(self.compression.format)
+            .set_mini_cqe_res_format_ext(self.compression.format_ext)
             .set_log_cq_size(cqes.trailing_zeros() as u8)
             .set_uar_page(self.page.id())
             .set_cq_max_count(self.moderation.0)
@@ -373,7 +374,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         let queue = unsafe { CompletionQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
         let handle = Handle { object, cqn: out.cqn(), id: queue.id(), lies };
-        // SAFETY: the command has asked for the packing of `M`.
+        // SAFETY: the command has asked for the compression of `M`.
         let queue = unsafe { M::over(queue) };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
@@ -386,19 +387,19 @@ impl<M: CqMode> CqBuilder<'_, M> {
         if self.ignore_overrun {
             has("cmd_hca_cap.cq_oi", general.cq_oi())?;
         }
-        if self.packed.packing != Packing::None {
+        if self.compression.packing != Packing::None {
             let has_size = match self.cqe_bytes {
                 128 => general.cqe_compression_128(),
                 _ => general.cqe_compression(),
             };
             has("cmd_hca_cap.cqe_compression (of CQEs of this size)", has_size)?;
-            match (self.packed.format, self.packed.format_ext) {
+            match (self.compression.format, self.compression.format_ext) {
                 (_, 1) => has("cmd_hca_cap.mini_cqe_resp_l3_l4_tag", general.mini_cqe_resp_l3_l4_tag())?,
                 (2, _) => has("cmd_hca_cap.mini_cqe_resp_flow_tag", general.mini_cqe_resp_flow_tag())?,
                 (3, _) => has("cmd_hca_cap.mini_cqe_resp_stride_index", general.mini_cqe_resp_stride_index())?,
                 _ => {}
             }
-            if self.packed.packing == Packing::Enhanced {
+            if self.compression.packing == Packing::Enhanced {
                 has("cmd_hca_cap.enhanced_cqe_compression", general.enhanced_cqe_compression())?;
             }
         }

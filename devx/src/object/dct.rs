@@ -3,15 +3,15 @@
 use blueflame::verbs::device::{GidType, LinkLayer};
 use blueflame::verbs::{Access, Path};
 
-use super::any_cq::receiver;
+use super::check_cq::receiver;
 use super::cq::Cq;
 use super::pd::Pd;
-use super::shared::SharedReceives;
-use crate::ask::has;
+use super::receives::shared::SharedReceives;
 use crate::check::in_range;
 use crate::cmd::{CreateDctIn, Dctc, Dctn, PathMtu, QueryDctIn};
 use crate::context::Object;
 use crate::error::Error;
+use crate::support::ask::has;
 
 /// A target of dynamically connected queue pairs (DCT). Any initiator that knows its key can send to its number.
 #[derive(Debug)]

@@ -63,7 +63,7 @@ impl<B: GeneralBody> GeneralObject<B> {
     pub(super) fn over(context: &Context, body: &B, under: impl Under) -> Result<Self, Error> {
         let known = context.general()?.general_obj_types();
         let found = 1_u64.checked_shl(B::TYPE.0.into()).is_some_and(|bit| known & bit != 0);
-        crate::ask::has("cmd_hca_cap.general_obj_types", found)?;
+        crate::support::ask::has("cmd_hca_cap.general_obj_types", found)?;
         let mut inbox = List::<_, B>::new(CreateGeneralObjectIn::new().set_obj_type(B::TYPE));
         inbox.push(body);
         let (object, out) = context.make(&inbox, under)?;

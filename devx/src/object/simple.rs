@@ -54,7 +54,7 @@ impl Xrcd {
     /// # Errors
     /// [`Error::Capability`], [`Error::Command`].
     pub fn new(context: &Context) -> Result<Self, Error> {
-        crate::ask::has("cmd_hca_cap.xrc", context.general()?.xrc())?;
+        crate::support::ask::has("cmd_hca_cap.xrc", context.general()?.xrc())?;
         let (object, out) = context.make(&AllocXrcdIn::new(), ())?;
         Ok(Self { object: Arc::new(object), xrcdn: out.xrcd() })
     }

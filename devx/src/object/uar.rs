@@ -132,6 +132,7 @@ impl Uar {
     ///
     /// # Errors
     /// [`Error::Call`]: none is left, write combining does not work, or libmlx5 or the kernel does not have the kind; [`Error::Parts`].
+    #[doc(alias = "mlx5dv_devx_alloc_uar")]
     pub fn with_kind(context: &Context, kind: UarKind) -> Result<Self, Error> {
         let flags = match kind {
             UarKind::BlueFlame => ffi::MLX5DV_UAR_ALLOC_TYPE_BF,

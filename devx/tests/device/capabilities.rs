@@ -1,4 +1,6 @@
-//! Capabilities that the device tells, against what verbs tells of the same device.
+//! Capabilities that the device reports, against those of verbs for the same device.
+//!
+//! Queries belong here, refusals for lack of a capability in `errors.rs`.
 
 use blueflame_devx::cmd::{AtomicCaps, CmdHcaCap, CmdHcaCap2, RoceCap};
 use blueflame_devx::{CapMode, Context, Error, cmd};

@@ -1,4 +1,6 @@
-//! Completion queues that commands change in use, and those whose completions the device packs.
+//! Completion queues that commands change in use, and compressed completions.
+//!
+//! Completion queues belong here, events in `events.rs`.
 
 use std::time::{Duration, Instant};
 

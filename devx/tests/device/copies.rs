@@ -1,4 +1,6 @@
 //! Copies of memory, by queue pairs that commands have made. Devices of older generations make none.
+//!
+//! Copies belong here, keys of memory in `memory.rs`.
 
 use blueflame::cq::Side;
 use blueflame::transport::Rc;

@@ -1,5 +1,7 @@
 //! Queue pairs that wait for the completions of others, and queue pairs that others start: the device alone goes from
 //! step to step.
+//!
+//! Cross-channel requests belong here, all others in `messages.rs`.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -34,7 +36,7 @@ impl Master {
     }
 }
 
-/// What one receives, another passes on when it is there. Its own doorbell starts nothing.
+/// One queue pair receives a message, and another passes it on. Its own doorbell starts nothing.
 #[test]
 fn a_message_starts_another_queue() {
     let ground = ground();
@@ -128,7 +130,7 @@ fn others_are_told_that_they_are_no_masters() {
     }
 }
 
-/// When the next completion was, by the device's clock, and what it is of. It must be good.
+/// The time of the next completion, by the device's clock, and its queue. It must be good.
 fn stamped(end: &mut End<Rc>) -> (u64, WrId) {
     let End { pair, cq, .. } = end;
     let mut done = None;

@@ -1,5 +1,7 @@
-//! Requests whose WQEs are written here by hand: of services that `blueflame` has no queue type for. The address is
-//! that of libmlx5.
+//! Requests whose WQEs these tests write by hand: of services without a queue type in `blueflame`. The address is that
+//! of libmlx5.
+//!
+//! Hand-written WQEs belong here, those of the crate's queues in `messages.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
 //! Keys of encryption, and memory keys that encrypt, made by commands: AES-XTS on the wire, plain text in memory.
+//!
+//! Encryption belongs here, block signatures in `block_signatures.rs`.
 
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
@@ -11,8 +13,8 @@ use blueflame_devx::object::{Dek, EncryptingKey, XtsKey};
 use crate::end::connected;
 use crate::ground::ground;
 
-/// Vector 4 of IEEE Std 1619-2007: the key, of data unit 0 in a row of bytes that count; the first blocks of what it
-/// becomes, and the last.
+/// Vector 4 of IEEE Std 1619-2007: the key, then the first blocks and the last of data unit 0, whose plain bytes count
+/// up.
 const KEY: [u8; 32] = [
     0x27, 0x18, 0x28, 0x18, 0x28, 0x45, 0x90, 0x45, 0x23, 0x53, 0x60, 0x28, 0x74, 0x71, 0x35, 0x26, //
     0x31, 0x41, 0x59, 0x26, 0x53, 0x58, 0x97, 0x93, 0x23, 0x84, 0x62, 0x64, 0x33, 0x83, 0x27, 0x95,

@@ -14,7 +14,7 @@ use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QpBuilder, QueuePair, U
 /// Bytes of each end's buffer.
 pub(crate) const BUFFER: usize = 1 << 16;
 
-/// What both ends of a test stand on.
+/// The objects under both ends of a test.
 pub(crate) struct Ground {
     pub(crate) context: Context,
     pub(crate) verbs_pd: ProtectionDomain,

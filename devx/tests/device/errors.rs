@@ -1,4 +1,6 @@
-//! What goes wrong, and what is said of it.
+//! Errors and their texts.
+//!
+//! Wrong arguments belong here, failing steps of a whole tree in `failing_steps`.
 
 use blueflame::transport;
 use blueflame_devx::cmd::{
@@ -28,7 +30,7 @@ fn a_refused_command_is_told_apart() {
     assert!(unsafe { ground.context.execute_raw(inbox.as_bytes(), outbox.as_bytes_mut()) }.is_err());
 }
 
-/// What this crate does not describe goes as bytes.
+/// Commands that this crate does not describe go as bytes.
 #[test]
 fn raw_bytes_make_ask_and_change_objects() {
     let ground = ground();

@@ -1,4 +1,6 @@
-//! Events that were subscribed, and answers that come later.
+//! Subscribed events, and answers that come later.
+//!
+//! Events belong here, polling in `messages.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -99,7 +101,7 @@ fn answers_come_later() {
         let answer = answers.take().expect("an answer").expect("it blocks");
         let out = answer.of::<QueryQpIn>().expect("QUERY_QP");
         assert_eq!(out.qpc().state(), QpcState::RTS);
-        remote[answer.tag as usize - 1] = Some(out.qpc().remote_qpn());
+        remote[answer.wr_id as usize - 1] = Some(out.qpc().remote_qpn());
     }
     assert_eq!(remote, [Some(b.pair.qp.qpn()), Some(a.pair.qp.qpn())]);
 }

@@ -1,5 +1,7 @@
-//! Which commands the tests here have the device carry out: all that the crate describes, and those that
+//! The commands that the device carries out in these tests: all that the crate describes, and those that
 //! `docs/firmware.md` says are proved by them.
+//!
+//! Lists of commands belong here, their effects in the other files.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_void};
@@ -47,7 +49,7 @@ fn carried_out(opcode: u16) -> Option<u32> {
 extern "C" fn leave_list() {
     let list = (0..OPCODES).filter(|&opcode| carried_out(opcode).is_some_and(|count| count > 0));
     let list: String = list.map(|opcode| format!("{opcode}\n")).collect();
-    // Nobody can be told at the end of a process; what is missing is missed by the test.
+    // The end of a process has no one to report to; the test itself misses absent commands.
     let _ = std::env::var(LIST).map(|file| std::fs::write(file, list));
 }
 

@@ -2,6 +2,8 @@
 //! it.
 //!
 //! The number of an object there is the number of another here, or of none.
+//!
+//! Objects of other devices belong here, wrong numbers in `errors.rs`.
 
 use std::sync::Arc;
 

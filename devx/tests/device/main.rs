@@ -21,6 +21,7 @@
 //! softhca-run --generation connectx7 --strict -- completion_queues
 //! ```
 
+mod block_signatures;
 mod capabilities;
 mod completion_queues;
 #[path = "../../../tests/verbs/conversation.rs"]
@@ -35,14 +36,13 @@ mod events;
 mod every_command;
 mod foreign;
 mod ground;
+#[path = "../failing_steps/kernel.rs"]
+mod kernel;
 mod memory;
 mod messages;
 mod objects;
 mod receivers;
-#[path = "../failing_steps/refuse.rs"]
-mod refuse;
 mod shared;
-mod signatures;
 mod states;
 mod steering;
 mod tags;

@@ -1,4 +1,6 @@
 //! Keys that commands make: of memory, and of pieces of keys.
+//!
+//! Keys belong here, their formats in `block_signatures.rs` and `encryption.rs`.
 
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use blueflame_devx::object::{Mkey, Pd, Piece};
 
 use crate::end::connected;
 use crate::ground::ground;
-use crate::refuse::refuse_command;
+use crate::kernel::refuse_command;
 
 #[test]
 fn a_key_of_memory_is_written_and_read() {

@@ -1,4 +1,6 @@
 //! Messages, WRITEs and READs over queues that commands made.
+//!
+//! Connected services belong here, others in `objects.rs`.
 
 use std::os::unix::net::UnixStream;
 

@@ -1,4 +1,6 @@
 //! Objects beside connected queue pairs: datagrams, dynamic connections, Ethernet queues, flow rules, counters.
+//!
+//! Objects belong here, rules in detail in `steering.rs`.
 
 use std::sync::Arc;
 
@@ -219,7 +221,7 @@ fn rules_send_to_queues_and_count() {
     assert!(matches!(outside, Err(Error::OutOfRange { .. })), "{outside:?}");
     let counted = counter.read(false).expect("QUERY_FLOW_COUNTER");
     assert_eq!((counted.packets(), counted.octets()), (0, 0));
-    // What rules stand on goes first here, and is destroyed last all the same.
+    // The objects under the rules are dropped first here, and still destroyed last.
     drop((table, group, counter, spread, direct, rqt, queues));
     drop((first, second, third));
 }

@@ -1,4 +1,6 @@
-//! The receivers of one completion queue: one of frames is the only one.
+//! The receivers of one completion queue: a receiver of frames is the only one.
+//!
+//! Receivers of one queue belong here, shared receives in `shared.rs`.
 
 use std::any::Any;
 

@@ -1,4 +1,6 @@
 //! Receives that queue pairs share: memory pools and extended queues; and kinds that only drivers can make.
+//!
+//! Shared receives belong here, lists of tags in `tags.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,7 @@ use crate::ground::ground;
 /// Receives of 64 bytes, more than the queues hold, so that their rings wrap.
 const MESSAGES: u64 = 100;
 
-/// What receives from a shared queue: two queue pairs, and memory for what comes.
+/// The receivers of a shared queue: two queue pairs, and memory for their messages.
 struct Receivers {
     pairs: [QueuePair<transport::Rc>; 2],
     cq: OwnedCq,

@@ -1,4 +1,6 @@
 //! State changes of queue pairs beside those that connect them.
+//!
+//! States belong here, connecting in `messages.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +29,7 @@ fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {
     }
 }
 
-/// What a peer may do: WRITE, READ.
+/// The rights of a peer: WRITE, READ.
 fn rights(qp: &Qp) -> (bool, bool) {
     let context = qp.query().expect("QUERY_QP");
     (context.rwe(), context.rre())

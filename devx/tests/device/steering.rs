@@ -1,5 +1,6 @@
-//! Interfaces of frames, tables of queues, and flow rules: what the device says of them, and what changes of them when
-//! they are there.
+//! Interfaces of frames, tables of queues, and flow rules: the device's answers to queries, and later changes.
+//!
+//! Steering belongs here, queues of frames in `objects.rs`.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

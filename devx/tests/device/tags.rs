@@ -1,4 +1,6 @@
 //! Lists of tagged buffers by commands: the extended receive queue, its context, and messages that match or do not.
+//!
+//! Tag matching by commands belongs here, by verbs in `tests/verbs/tags.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
-//! Queues have timestamps of a clock that the device has: with `softhca-run --clock real-time` there is one alone.
+//! Timestamps of queues come from a clock that the device has. With `softhca-run --clock real-time` it has one alone.
+//!
+//! Clocks belong here, the values of CQEs in `tests/completion/fields.rs`.
 
 use blueflame::transport::{self, InlineNone};
 use blueflame_devx::CapMode;

@@ -1,4 +1,6 @@
 //! Queue pairs whose WQEs have signatures, in both directions.
+//!
+//! WQE signatures belong here, block signatures in `block_signatures.rs`.
 
 use blueflame::cq::Side;
 use blueflame::transport::{Rc, Signed};

@@ -1,10 +1,10 @@
-//! What the software device lets a program ask of it and have happen to it (`softhca-run --help`).
+//! The requests that a program can make of the software device (`softhca-run --help`).
 
 use std::ffi::{c_char, c_int, c_void};
 
 use blueflame_devx::cmd::Status;
 
-use crate::refuse::function;
+use crate::kernel::function;
 
 /// How many commands this thread has given to the kernel.
 pub(crate) fn commands() -> u64 {

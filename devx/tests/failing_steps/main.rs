@@ -1,4 +1,5 @@
-//! Each step of making objects fails in turn, and nothing is left behind; and whatever is dropped first, nothing is.
+//! Each step of making objects fails in turn, and nothing is left behind. Nothing is left in any order of drops,
+//! either.
 //!
 //! Leaks after a failed command belong here. The error values belong in `device`.
 //!
@@ -11,8 +12,8 @@
 //! ```
 
 mod control;
-mod refuse;
-mod refused;
+mod destruction;
+mod kernel;
 mod tree;
 
 use std::any::Any;
@@ -21,9 +22,9 @@ use std::fs::read_dir;
 use blueflame_devx::cmd::Status;
 use blueflame_devx::{Context, Error};
 use control::{commands, objects, refuse_mailbox};
-use refuse::refuse_command;
+use kernel::refuse_command;
 
-/// What can be left behind: objects of the device, files, and mappings of memory.
+/// Possible leftovers: objects of the device, files, and mappings of memory.
 #[derive(Debug, PartialEq)]
 struct Left {
     objects: String,
@@ -70,7 +71,7 @@ fn each_step(make: &dyn Fn() -> Result<Tree, Error>, refuse: &dyn Fn(u64)) -> (u
 fn whatever_fails_and_whatever_goes_first_nothing_is_left() {
     let context = Context::open_first().expect("an mlx5 device with DevX");
     let make = || tree::make(&context);
-    // libmlx5 keeps registers that were allocated for the next who ask, and the context what it was told.
+    // libmlx5 keeps allocated registers for later queues, and the context keeps the device's answers.
     drop(make().expect("all of it"));
 
     // The kernel refuses.
@@ -81,7 +82,7 @@ fn whatever_fails_and_whatever_goes_first_nothing_is_left() {
         assert!(error.to_string().contains("No space left on device"), "{error}");
     }
 
-    // The firmware refuses, and what it says is said.
+    // The firmware refuses, and the error repeats its status.
     let refuse = |nth| refuse_mailbox(nth, Status::NO_RES_ERR);
     let (_, errors) = each_step(&make, &refuse);
     let said: Vec<_> = errors
@@ -116,5 +117,5 @@ fn whatever_fails_and_whatever_goes_first_nothing_is_left() {
     // With the device opened each time, of which nothing is at hand then: capabilities, registers.
     let (more, _) = each_step(&|| open()?, &|nth| refuse_command(nth, libc::ENOSPC));
     assert!(more > steps + 5, "{more} steps with opening, {steps} without");
-    refused::check(&context);
+    destruction::check(&context);
 }

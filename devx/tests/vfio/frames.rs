@@ -1,5 +1,7 @@
-//! Frames to a receive queue, by rules with and without tags. Nothing but a driver says which rules frames meet first,
-//! so the process must be the driver.
+//! Frames to a receive queue, by rules with and without flow tags. Only a driver chooses the rules that frames meet
+//! first, so the process must be the driver.
+//!
+//! Frames belong here, the function itself in the other files.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

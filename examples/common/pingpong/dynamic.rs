@@ -56,10 +56,10 @@ impl Queues for Dynamic {
         Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq: Receives::Shared(&mut self.srq) }
     }
 
-    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+    unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
         let peer = self.peer.as_ref().ok_or("a message before the peer is known")?;
         // SAFETY: the caller's promise.
-        unsafe { peer.send(&mut self.pair.sq, message, tag) }
+        unsafe { peer.send(&mut self.pair.sq, message, wr_id) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {

@@ -87,7 +87,7 @@ pub trait Queues {
     ///
     /// # Safety
     /// No code writes the memory before the message has left.
-    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure>;
+    unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure>;
 
     /// The address at which the peer reaches them.
     fn endpoint(&self, path: &Path) -> Endpoint;
@@ -122,9 +122,9 @@ impl<R: Register> Parts<'_, Rc, R> {
     ///
     /// # Safety
     /// As [`Queues::send`].
-    pub unsafe fn send(self, message: Sge, tag: WrId) -> Result<(), Failure> {
+    pub unsafe fn send(self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
         // SAFETY: the caller's.
-        Ok(unsafe { self.sq.post_unchecked(&wqe::send().gather([message]).signaled(tag)) }?)
+        Ok(unsafe { self.sq.post_unchecked(&wqe::send().gather([message]).signaled(wr_id)) }?)
     }
 }
 

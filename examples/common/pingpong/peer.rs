@@ -49,7 +49,7 @@ impl<N: Destination, F: Destination> Peer<N, F> {
     ///
     /// # Safety
     /// As [`SendQueue::post_unchecked`].
-    pub(super) unsafe fn send<T, R>(&self, sq: &mut SendQueue<T, R>, message: Sge, tag: WrId) -> Result<(), Failure>
+    pub(super) unsafe fn send<T, R>(&self, sq: &mut SendQueue<T, R>, message: Sge, wr_id: WrId) -> Result<(), Failure>
     where
         T: Transport,
         R: Register,
@@ -57,7 +57,7 @@ impl<N: Destination, F: Destination> Peer<N, F> {
         To<wqe::operations::Send, F>: SupportedOn<T>,
     {
         // ANCHOR: send
-        let send = wqe::send().gather([message]).signaled(tag);
+        let send = wqe::send().gather([message]).signaled(wr_id);
         // SAFETY: the caller's promise.
         unsafe {
             match self {

@@ -21,17 +21,17 @@ impl Receives<'_> {
     ///
     /// # Safety
     /// As [`RecvQueue::post_unchecked`].
-    pub unsafe fn post(self, tag: WrId, buffer: Sge) -> Result<(), RecvError> {
+    pub unsafe fn post(self, wr_id: WrId, buffer: Sge) -> Result<(), RecvError> {
         // SAFETY: the caller's.
         unsafe {
             match self {
-                Self::Own(queue) => queue.post_unchecked(tag, &[buffer]),
-                Self::Shared(queue) => queue.post_unchecked(tag, &[buffer]),
+                Self::Own(queue) => queue.post_unchecked(wr_id, &[buffer]),
+                Self::Shared(queue) => queue.post_unchecked(wr_id, &[buffer]),
             }
         }
     }
 
-    /// The tag of a receive that has completed.
+    /// The wr_id of a receive that has completed.
     ///
     /// # Errors
     /// It was not posted.

@@ -66,9 +66,9 @@ impl<Q: Queues> PingPong<Q> {
     }
 
     pub(super) fn post_receives(&mut self) -> Result<(), Failure> {
-        for (tag, buffer) in self.receive.iter().enumerate() {
+        for (wr_id, buffer) in self.receive.iter().enumerate() {
             // SAFETY: the buffer is read only after its completion, and lives as long as the queue.
-            unsafe { self.queues.parts().rq.post(WrId(tag as u64), buffer.sge()) }?;
+            unsafe { self.queues.parts().rq.post(WrId(wr_id as u64), buffer.sge()) }?;
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl<Q: Queues> PingPong<Q> {
             self.prepare(1);
         }
         while received < self.iters || sent < self.iters {
-            let (side, tag) = self.next_completion()?;
+            let (side, wr_id) = self.next_completion()?;
             let mut to_verify = None;
             match side {
                 Side::Requester => sent += 1,
@@ -108,7 +108,7 @@ impl<Q: Queues> PingPong<Q> {
                     if posted > 0 {
                         self.report.round_trips.record(sent_at.elapsed());
                     }
-                    to_verify = Some((received, tag));
+                    to_verify = Some((received, wr_id));
                     received += 1;
                 }
             }
@@ -122,8 +122,8 @@ impl<Q: Queues> PingPong<Q> {
                 // Overwrites `expected`; hence verification prepares its own.
                 self.prepare_unless_last(posted);
             }
-            if let Some((k, tag)) = to_verify {
-                self.look_at(k, tag)?;
+            if let Some((k, wr_id)) = to_verify {
+                self.look_at(k, wr_id)?;
             }
         }
         self.report.elapsed = begin.elapsed().as_secs_f64();
@@ -136,9 +136,9 @@ impl<Q: Queues> PingPong<Q> {
         }
     }
 
-    /// Verifies the `k`-th message, in receive buffer `tag`, and posts the buffer again.
-    fn look_at(&mut self, k: u32, tag: WrId) -> Result<(), Failure> {
-        let index = usize::try_from(tag.0).ok().filter(|&index| index < self.receive.len());
+    /// Verifies the `k`-th message, in receive buffer `wr_id`, and posts the buffer again.
+    fn look_at(&mut self, k: u32, wr_id: WrId) -> Result<(), Failure> {
+        let index = usize::try_from(wr_id.0).ok().filter(|&index| index < self.receive.len());
         let buffer = &self.receive[index.ok_or("a receive completed that was not posted")?];
         if self.verify {
             buffer.read(Q::HEADER, &mut self.arrived);
@@ -155,11 +155,11 @@ impl<Q: Queues> PingPong<Q> {
         }
         let buffer = buffer.sge();
         // SAFETY: the message in it was dealt with; otherwise as in `post_receives`.
-        unsafe { self.queues.parts().rq.post(tag, buffer) }?;
+        unsafe { self.queues.parts().rq.post(wr_id, buffer) }?;
         Ok(())
     }
 
-    /// Waits for a completion. Returns its queue and the tag of the request.
+    /// Waits for a completion. Returns its queue and the wr_id of the request.
     fn next_completion(&mut self) -> Result<(Side, WrId), Failure> {
         let mut idle = 0_u32;
         let mut since = None;
@@ -167,7 +167,7 @@ impl<Q: Queues> PingPong<Q> {
             let Parts { cq, sq, rq } = self.queues.parts();
             if let Some(cqe) = cq.poll() {
                 let side = cqe.check().map_err(explain)?;
-                let tag = match side {
+                let wr_id = match side {
                     Side::Requester => sq.retire(&cqe)?.wr_id,
                     Side::Responder => {
                         let (len, expected) = (cqe.byte_len(), Q::HEADER + self.expected.len());
@@ -178,7 +178,7 @@ impl<Q: Queues> PingPong<Q> {
                         unsafe { rq.retire(&cqe) }?
                     }
                 };
-                return Ok((side, tag));
+                return Ok((side, wr_id));
             }
             match self.events {
                 // Armed and then found empty: any later completion raises an event.

@@ -45,9 +45,9 @@ impl Queues for Verbs {
         Parts { cq: &mut self.completed.cq, sq: &mut self.sq, rq: Receives::Own(&mut self.rq) }
     }
 
-    unsafe fn send(&mut self, message: Sge, tag: WrId) -> Result<(), Failure> {
+    unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
         // SAFETY: the caller's.
-        unsafe { self.parts().send(message, tag) }
+        unsafe { self.parts().send(message, wr_id) }
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {

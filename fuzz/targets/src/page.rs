@@ -8,7 +8,7 @@ use blueflame::queue::owning::DeviceBuffer;
 use blueflame_testkit::Buffer;
 
 thread_local! {
-    /// The buffers that queues have, or had: a tag is a place here, plus one, and is given out once.
+    /// The buffers that queues have, or had: a `wr_id` is a place here, plus one, and is given out once.
     static LENT: RefCell<Vec<Option<Page>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -17,23 +17,23 @@ thread_local! {
 #[derive(Debug)]
 pub struct Page(pub Buffer);
 
-// SAFETY: from `into_tag` to `from_tag` the page is in `LENT`, where nothing reaches its memory. The device shares the
-// memory's ownership, so it stays valid also where `collect` drops the page.
+// SAFETY: from `into_wr_id` to `from_wr_id` the page is in `LENT`, where nothing reaches its memory. The device shares
+// the memory's ownership, so it stays valid also where `collect` drops the page.
 unsafe impl DeviceBuffer for Page {
     fn sge(&self) -> Sge {
         self.0.sge(..)
     }
 
-    fn into_tag(self) -> NonZeroU64 {
+    fn into_wr_id(self) -> NonZeroU64 {
         LENT.with_borrow_mut(|lent| {
             lent.push(Some(self));
             NonZeroU64::new(lent.len() as u64).expect("one page at least")
         })
     }
 
-    unsafe fn from_tag(tag: NonZeroU64) -> Self {
-        let page = LENT.with_borrow_mut(|lent| lent.get_mut(tag.get() as usize - 1).and_then(Option::take));
-        page.unwrap_or_else(|| panic!("buffer {tag} is handed back twice"))
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
+        let page = LENT.with_borrow_mut(|lent| lent.get_mut(wr_id.get() as usize - 1).and_then(Option::take));
+        page.unwrap_or_else(|| panic!("buffer {wr_id} is handed back twice"))
     }
 }
 

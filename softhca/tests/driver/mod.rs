@@ -39,7 +39,7 @@ impl Sender {
         Self { parts, pi: 0, half: 0 }
     }
 
-    /// Writes a WQE of `segments` after a control segment; gives its index and what the copy must be.
+    /// Writes a WQE of `segments` after a control segment; gives its index and the expected copy.
     pub(crate) fn place(&mut self, opcode: u8, fm_ce_se: u8, imm: u32, segments: &[&[u8]]) -> (u16, Vec<u8>) {
         let index = self.pi;
         let mut wqe = vec![0, (index >> 8) as u8, index as u8, opcode];

@@ -29,7 +29,7 @@ impl Arena {
         Self { memory: ArrayMemory::filled(BASE, len, 0), stores: Arc::default() }
     }
 
-    /// What the device has stored since the last call, in order.
+    /// The device's stores since the last call, in order.
     pub(crate) fn take_stores(&self) -> Vec<Store> {
         std::mem::take(&mut self.stores.lock().unwrap())
     }

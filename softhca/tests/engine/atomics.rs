@@ -1,4 +1,6 @@
 //! Atomics: values, alignment, and that a repeated request does not happen twice.
+//!
+//! Atomics belong here, other operations in `operations.rs`.
 
 use crate::lab::*;
 use softhca::context::QpState;
@@ -72,7 +74,8 @@ fn small_results_do_not_go_into_the_cqe() {
     assert_eq!((done[1].inline, &done[1].data[..8]), (1, &78u64.to_ne_bytes()[..]), "those of READs do");
 }
 
-/// Of 4 bytes, what was found comes in network order (UCX `src/uct/ib/rc/base/rc_ep.c`), and the bytes beside stay.
+/// Atomics of 4 bytes return the old value in network order (UCX `src/uct/ib/rc/base/rc_ep.c`), and the bytes beside
+/// stay.
 #[test]
 fn masked_ones_touch_their_bits_only() {
     let mut lab = Lab::new(Options::default());
@@ -97,8 +100,7 @@ fn wide(node: &Node, offset: u64) -> [u8; 16] {
     node.memory.read(node.data + offset, 16).try_into().unwrap()
 }
 
-/// Of 16 bytes, too, and what was found comes in network order; answers that are lost are given again, with both
-/// halves.
+/// Atomics of 16 bytes return the old value in network order. Lost answers are repeated with both halves.
 #[test]
 fn masked_ones_of_16_bytes_are_repeated_and_happen_once() {
     let mut lab = Lab::new(Options::default());

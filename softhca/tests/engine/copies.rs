@@ -1,5 +1,7 @@
 //! Copies of memory (MMO DMA): in the order of the queue, once, and with every check. Firmware commands let queues copy
-//! on a ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx asks nobody.
+//! on a ConnectX-7 (`mmo_tests.rs` of the firmware); a ConnectX-6 Dx needs no permission.
+//!
+//! Copies belong here, the permission to copy in `mmo_tests.rs`.
 
 use crate::lab::*;
 use softhca::config::Generation;
@@ -17,7 +19,7 @@ fn copies_and_packets_are_in_order() {
     let (at, key) = (lab.a.data, lab.a.key);
     let bytes = lab.a.fill(0, 9000, 3);
     let copy = |from, to, len| Wr::copy(key, at + SCRATCH, at + from, at + to, len);
-    // What a READ brings is copied when it is there, and what was copied goes out.
+    // The queue copies a READ's data after it has arrived, and sends the copy.
     lab.b.memory.write(lab.b.data, b"from afar");
     lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(at + 20_000, 9, key));
     lab.a.post(&copy(20_000, 30_000, 9).flags(SIGNALED | FENCE));
@@ -67,7 +69,7 @@ fn source_and_destination_may_overlap() {
 
 #[test]
 fn what_cannot_be_copied_fails_and_leaves_all_as_it_was() {
-    // Of each: what is wrong, and both syndromes.
+    // Each row has the fault, and both syndromes.
     type Case = (fn(&Node) -> Wr, u8, u8);
     let cases: [Case; 6] = [
         (|n| Wr::copy(n.key ^ 1, n.data, n.data, n.data + 100, 8), 0x04, 0x40),

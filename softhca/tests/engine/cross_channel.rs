@@ -1,4 +1,6 @@
 //! Queues that wait for completions and for the clock, and queues that others start.
+//!
+//! Requests about other queues belong here, all others in `operations.rs`.
 
 use std::time::Duration;
 
@@ -26,7 +28,7 @@ fn lab(a: CrossChannel, b: CrossChannel) -> Lab {
     lab
 }
 
-/// Opcodes, WQE counters and syndromes of what has completed.
+/// Opcodes, WQE counters and syndromes of the completions.
 fn outcomes(done: &[Cqe]) -> Vec<(u8, u16, u8)> {
     done.iter().map(|cqe| (cqe.wqe_opcode, cqe.wqe_counter, cqe.syndrome)).collect()
 }
@@ -53,8 +55,8 @@ fn a_queue_waits_for_completions_of_another() {
         assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, at_wait, 0), (8, at_wait + 1, 0)]);
         assert_eq!(lab.b.memory.read(at + 8 * u64::from(index), 8), [index + 1; 8]);
     }
-    // What has been there is not waited for, also if it was consumed; a running count has more bits than the CQ's
-    // index.
+    // A completion that was there is not waited for, even if it was consumed. A running count has more bits than the
+    // CQ's index.
     lab.a.poll_recv();
     lab.a.post(&Wr::queue(WAIT, cqn, 0x7700_0001));
     lab.run();
@@ -114,7 +116,7 @@ fn a_slave_sends_what_its_master_says() {
     assert_eq!(lab.a.state(), QpState::Rts);
 }
 
-/// As collective operations use it: what one queue receives, another sends on, and no CPU is in between.
+/// Collective operations use it so: one queue receives a message and another sends it on, without a CPU in between.
 #[test]
 fn a_message_is_passed_on_by_the_device() {
     let mut lab = lab(SENDS, CrossChannel::default());

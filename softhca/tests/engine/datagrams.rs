@@ -1,4 +1,6 @@
-//! UD: addressing, the GRH area, Q_Keys, and what is dropped.
+//! UD: addressing, the GRH area, Q_Keys, and dropped datagrams.
+//!
+//! UD belongs here, UC in `unreliable.rs`.
 
 use crate::lab::*;
 use softhca::config::LinkLayer;

@@ -1,4 +1,6 @@
-//! Dynamic connections: initiators and targets on a network that behaves.
+//! Dynamic connections: initiators and targets on a network without faults.
+//!
+//! Orderly connections belong here, faults in `dynamic_faults.rs`, streams in `streams.rs`.
 
 use std::time::Duration;
 
@@ -250,7 +252,7 @@ fn draining_waits_for_those_that_are_connected() {
     let state = |net: &Net| net.nodes[2].device.query_dct(target.dctn).unwrap().state;
     assert_eq!(state(&net), DctState::Active);
     net.nodes[2].device.drain_dct(target.dctn).unwrap();
-    // Who is connected goes on, others are not let in.
+    // Connected initiators go on, and others are refused.
     net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"still")));
     net.nodes[1].post(&target.of(Wr::write(data, key).inline(b"late")));
     net.run();

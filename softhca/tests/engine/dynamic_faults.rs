@@ -1,4 +1,6 @@
 //! Dynamic connections on a network that loses, doubles and reorders, and among peers that send anything.
+//!
+//! Faults of DC belong here, orderly connections in `dynamic.rs`.
 
 use crate::lab::*;
 use crate::net::{KEY, Net, Target};
@@ -147,7 +149,7 @@ fn connecting_is_repeated_as_requests_are() {
     assert_eq!((net.nodes[0].sent(Operation::Connect).len(), net.nodes[0].state()), (4, QpState::Err));
 }
 
-/// The link of the target's port is down for a while: what was sent then is repeated.
+/// The link of the target's port is down for a while: packets of that time are repeated.
 #[test]
 fn a_cable_that_is_pulled_and_plugged_in_again_loses_nothing() {
     let mut net = Net::new(2, Options { retry_cnt: 7, ..Options::default() });
@@ -168,7 +170,7 @@ fn a_cable_that_is_pulled_and_plugged_in_again_loses_nothing() {
     }
 }
 
-/// A target whose CQ takes no more CQEs can report nothing, so it serves nobody.
+/// A target whose CQ takes no further CQEs cannot report, so it serves no initiator.
 #[test]
 fn a_target_whose_queue_overruns_serves_nobody() {
     let mut net = Net::new(2, Options { rq_log: 3, ..Options::default() });
@@ -273,7 +275,7 @@ fn handshake(dctn: u32, dc: DcEth, connect: Option<ConnectEth>) -> Vec<u8> {
     headers.build(0).unwrap().finish()
 }
 
-/// A packet that parses, with fields near to what a receiver might believe.
+/// A packet that parses, with fields close to those that a receiver expects.
 #[derive(Clone, Debug)]
 struct Forged {
     opcode: u8,
@@ -362,7 +364,7 @@ proptest! {
             let data = net.nodes[1].data + 0x1000 * i;
             net.nodes[1].post_recv(&[(data, 0x300)]);
         }
-        // The attacker uses the other's address; some of what the true peer says is lost.
+        // The attacker uses the other's address, and some of the true peer's packets are lost.
         let mut count = 0;
         net.nodes[0].script(move |_| {
             count += 1;

@@ -1,4 +1,4 @@
-//! One request of each kind, and what has to come of them; for the transports whose requests say whom they are for.
+//! One request of each kind and its expected effect, for the transports whose requests name their destination.
 
 use crate::lab::*;
 

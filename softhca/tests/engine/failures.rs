@@ -1,4 +1,7 @@
-//! Every way a request or a receive can fail: the right syndrome, then the flush, each WQE reported once and in order.
+//! Every way in which a request or a receive can fail: the right syndrome, then the flush. Each WQE is reported once
+//! and in order.
+//!
+//! Failing requests belong here, a failing network in `loss.rs`.
 
 use crate::lab::*;
 use softhca::config::SrqFaults;

@@ -1,5 +1,7 @@
 //! Peers and hosts that send and post anything: no panic, no endless work, and never more packets than memory has room
 //! for.
+//!
+//! Arbitrary bytes belong here, single wrong requests in `failures.rs`.
 
 use crate::lab::*;
 use proptest::prelude::*;
@@ -10,7 +12,7 @@ use softhca::packet::{
 };
 use softhca::wire::{Frame, Route, Wire};
 
-/// A packet that parses, with fields near to what the receiver might believe.
+/// A packet that parses, with fields close to those that the receiver expects.
 #[derive(Clone, Debug)]
 struct Forged {
     opcode: u8,
@@ -102,12 +104,12 @@ proptest! {
         transport in prop_oneof![Just(Transport::Rc), Just(Transport::Uc), Just(Transport::Xrc)],
     ) {
         let options = Options { transport, mtu: 256, ..Options::default() };
-        // What is attacked of XRC is a target, which sends nothing.
+        // XRC is attacked at a target, which sends nothing.
         let target = transport == Transport::Xrc;
         let mut lab = Lab::of(options.clone(), Options { srq: target, ..options });
         lab.connect();
         let mut attacker = lab.attach_stranger();
-        // The attacker uses the peer's address; what the true peer says is lost.
+        // The attacker uses the peer's address, and the true peer's packets are lost.
         lab.a.script(|_| Fate::Drop);
         lab.b.script(|_| Fate::Drop);
         for i in 0..4u64 {

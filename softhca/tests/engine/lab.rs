@@ -500,12 +500,12 @@ impl Lab {
         Self { a, b, now: Duration::from_secs(1), fabric }
     }
 
-    /// A wire of a third party, which may send what it likes.
+    /// A wire of a third party, which may send any packet.
     pub(crate) fn attach_stranger(&self) -> InProcessWire {
         self.attach(0)
     }
 
-    /// The same, which gets what is for this QP at LID 99.
+    /// The same, which gets the packets for this QP at LID 99.
     pub(crate) fn attach(&self, qpn: u32) -> InProcessWire {
         self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: qpn..qpn + 1 }).unwrap()
     }

@@ -1,4 +1,6 @@
-//! A network that loses, doubles and reorders: everything arrives once, in order, all the same.
+//! A network that loses, doubles and reorders: everything arrives once and in order.
+//!
+//! A failing network belongs here, failing requests in `failures.rs`.
 
 use crate::lab::*;
 use softhca::packet::Operation;
@@ -44,7 +46,7 @@ fn mixed_traffic_survives_the_fault_injector() {
     }
 }
 
-/// Sixty requests of all kinds, and what they must have done in the end.
+/// Sixty requests of all kinds, and their effects in the end.
 fn exchange(lab: &mut Lab, seed: u64) {
     let mut dice = Dice(seed + 77);
     let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
@@ -197,10 +199,10 @@ fn a_receiver_that_takes_nothing_holds_up_nobody_else() {
     assert_eq!(lab.now, start, "without waiting for anything");
 }
 
-/// Losses and RNR NAKs are counted apart, and only what is acknowledged resets the counts.
+/// Losses and RNR NAKs are counted apart, and only an acknowledged request resets the counts.
 #[test]
 fn losses_add_up_over_rnr_naks_until_something_is_acknowledged() {
-    // Of the SEND's transmissions every second is lost; the others meet a receiver that is not ready.
+    // Every second transmission of the SEND is lost; the others meet a receiver that is not ready.
     for (losses, syndrome) in [(3, 0), (4, 0x15)] {
         let mut lab = Lab::new(Options { retry_cnt: 3, rnr_retry: 7, min_rnr_timer: 1, ..Options::default() });
         for _ in 0..2 {

@@ -43,7 +43,7 @@ impl Net {
         net
     }
 
-    /// A wire of a third party, which may send what it likes.
+    /// A wire of a third party, which may send any packet.
     pub(crate) fn stranger(&self) -> InProcessWire {
         self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: 0..1 }).unwrap()
     }

@@ -1,4 +1,6 @@
 //! Every operation of RC, its data and its completions.
+//!
+//! RC without faults belongs here, other services in files of their own.
 
 use crate::lab::*;
 use softhca::context::{Access, MkeyContext};
@@ -146,7 +148,7 @@ fn read_depth_is_what_was_agreed() {
         let mut lab = Lab::new(Options { max_rd_atomic, max_dest_rd_atomic: 2, ..Options::default() });
         let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
         let sent = lab.b.fill(0, 4096, 3);
-        // Nothing comes back: so many READs are on their way, the next waits, and what is behind it waits, too.
+        // No answer comes back: so many READs are on their way, and the next waits with all requests behind it.
         lab.b.script(|_| Fate::Drop);
         for i in 0..5 {
             lab.a.post(&Wr::read(dst + 100 * i, rkey).sge(src + 100 * i, 100, key));
@@ -173,7 +175,7 @@ fn fence_waits_for_answers() {
     });
     lab.a.post(&Wr::read(dst, rkey).sge(src, 64, key));
     lab.a.post(&Wr::write(dst + 4096, rkey).inline(b"free"));
-    // The fenced WRITE sends what the READ brought.
+    // The fenced WRITE sends the READ's data.
     lab.a.post(&Wr::write(dst + 8192, rkey).sge(src, 64, key).flags(SIGNALED | FENCE));
     lab.run();
     // The answer is missing, so the first WRITE goes out again; the fenced one has another PSN.

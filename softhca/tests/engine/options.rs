@@ -38,9 +38,9 @@ pub(crate) struct Options {
     pub(crate) multi_packet: bool,
     pub(crate) srq_faults: SrqFaults,
     pub(crate) generation: Generation,
-    /// What time it was when the devices' clocks were 0, if they know.
+    /// The real time at 0 of the devices' clocks, if they know it.
     pub(crate) real_time: Option<Duration>,
-    /// What the network does by itself.
+    /// The network's own faults.
     pub(crate) faults: FaultConfig,
 }
 

@@ -1,4 +1,6 @@
-//! Receives that complete in another order than their WQEs were posted in.
+//! Receives that complete in another order than that of their WQEs.
+//!
+//! The order of receives belongs here, that of stores in `store_order.rs`.
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpState, Transport};

@@ -1,4 +1,6 @@
 //! Raw packets: Ethernet frames as the host makes them.
+//!
+//! WQEs of frames belong here, steering in `ethernet`.
 
 use crate::lab::*;
 use softhca::config::{LinkLayer, PortConfig};

@@ -1,4 +1,6 @@
 //! RoCE's two versions are two networks: the type of the GID is part of the address.
+//!
+//! Addresses belong here, payloads in `operations.rs`.
 
 use crate::lab::*;
 use softhca::config::{GidType, LinkLayer};

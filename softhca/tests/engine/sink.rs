@@ -1,4 +1,6 @@
 //! A sink: requests complete without being sent.
+//!
+//! Sinks belong here, devices that send in all other files.
 
 use crate::lab::*;
 use softhca::context::{QpState, Transport};
@@ -7,7 +9,7 @@ fn sink(transport: Transport) -> Lab {
     Lab::new(Options { transport, sink: true, ..Options::default() })
 }
 
-/// What a sink does not do: send, touch memory, or leave anything for later.
+/// A sink does not send, touch memory, or leave anything for later.
 fn nothing_else_happened(lab: &mut Lab) {
     assert!(lab.a.tap.lock().unwrap().log.is_empty());
     assert!(lab.b.poll_recv().is_empty() && lab.b.device.next_event().is_none());

@@ -1,4 +1,6 @@
-//! The state machine: which moves there are, what they need, what they leave behind.
+//! The state machine: the transitions, the attributes that they need, and their effects.
+//!
+//! States belong here, the flush after a failure in `failures.rs`.
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpContext, QpState, Transport};

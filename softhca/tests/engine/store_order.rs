@@ -1,5 +1,7 @@
-//! The order in which the device stores: all of a message's data, then its CQE, and of that the last byte last. Hosts
+//! The order in which the device stores: all data of a message, then its CQE, and the last byte of the CQE last. Hosts
 //! look at the data as soon as they see the CQE.
+//!
+//! The order of stores belongs here, that of receives in `out_of_order.rs`.
 
 use crate::lab::*;
 use softhca::context::Transport;

@@ -1,4 +1,6 @@
-//! Streams of initiators: what one of them loses by an error, and what the others keep.
+//! Streams of initiators: the losses of a stream by an error, and the requests that the others keep.
+//!
+//! Streams belong here, connections in `dynamic.rs`.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +28,7 @@ fn refused(net: &Net, target: Target) -> Wr {
     target.of(Wr::write(net.nodes[1].data, net.nodes[1].key + 1).inline(b"refused"))
 }
 
-/// WQE counters and syndromes of what has completed.
+/// WQE counters and syndromes of the completions.
 fn outcomes(done: &[Cqe]) -> Vec<(u16, u8)> {
     done.iter().map(|cqe| (cqe.wqe_counter, cqe.syndrome)).collect()
 }
@@ -96,7 +98,7 @@ fn the_initiator_fails_with_the_last_stream_that_may() {
     }
 }
 
-/// Whatever goes wrong with a request, it is its stream's; but a WQE that makes no sense says nothing of its stream.
+/// A request's failure belongs to its stream; but the stream of a malformed WQE is unknown.
 #[test]
 fn each_error_is_the_streams() {
     let mut net = Net::new(2, options(4));
@@ -134,7 +136,7 @@ fn each_error_is_the_streams() {
 
 /// Random requests by random streams, of which some are refused, also on networks that lose and reorder packets: those
 /// behind a failure are flushed if they are of its stream, and executed if not. Where packets are lost, a request can
-/// fail by its timer, as with RC: who has refused one listens no more.
+/// fail by its timer, as with RC: a receiver that has refused a request ignores later packets.
 #[test]
 fn what_becomes_of_each_request_follows_from_its_stream() {
     let mut random = 0x1234_5678_u64;

@@ -1,4 +1,6 @@
 //! Tags: an SRQ that matches messages, against a list that knows nothing of rings and packets.
+//!
+//! Matching belongs here, faults in `tags_faults.rs`.
 
 use crate::lab::*;
 use fastrand::Rng;
@@ -28,7 +30,7 @@ pub(crate) const TAGS_LOG: u8 = 3;
 /// Bytes from one tag's buffer to the next, and where the receive WQEs' buffers begin.
 const BUFFER: u64 = 0x2000;
 const UNTAGGED: u64 = 0x8_0000;
-/// Where the sender has what it announces.
+/// The sender's place of the announced data.
 const ANNOUNCED: u64 = 0x4_0000;
 
 /// A CQE: opcode, `app_op`, `app_info`, bytes, and its first 16.
@@ -72,7 +74,7 @@ impl Tags {
         self.lab.a.post(&if message.is_empty() { Wr::send() } else { wr });
     }
 
-    /// What the SRQ's CQ has got.
+    /// The completions of the SRQ's CQ.
     pub(crate) fn told(&mut self) -> Vec<Told> {
         self.lab.settle();
         let (receiver, operations) = (self.receiver, self.lab.b.qpn);
@@ -104,7 +106,7 @@ pub(crate) fn announcement(lab: &Lab, tag: u64, len: u32) -> Vec<u8> {
     message(RNDV, tag, &[&addr[..], &lab.a.key.to_be_bytes(), &len.to_be_bytes()].concat())
 }
 
-/// What came of an operation.
+/// The result of an operation.
 pub(crate) fn outcome(operation: u8, index: u16, success: bool, hw_count: u16) -> Told {
     let mut head = [0; 16];
     head[0] = u8::from(success) << 7;
@@ -130,13 +132,13 @@ impl Tag {
     }
 }
 
-/// What software and the device should know.
+/// The expected state of software and device.
 #[derive(Default)]
 struct Model {
     list: Vec<Tag>,
     /// Places that are free; the first is where the next tag goes.
     free: VecDeque<u16>,
-    /// Messages without a tag: what the device has counted, and what it has been told.
+    /// Messages without a tag: the device's count, and the count that software has reported.
     counted: u16,
     seen: u16,
 }

@@ -1,4 +1,6 @@
-//! Tags: what cannot be delivered, fetched or carried out, and what makes no sense.
+//! Tags: messages that cannot be delivered or fetched, and operations that fail or make no sense.
+//!
+//! Faults belong here, orderly matching in `tags.rs`.
 
 use crate::lab::*;
 use crate::tags::*;
@@ -30,7 +32,7 @@ fn a_message_that_cannot_be_delivered_ends_its_tag() {
     }
 }
 
-/// What cannot be read from the sender does not come, and the tag's CQE says so.
+/// Data that the sender does not let be read never comes, and the tag's CQE says so.
 #[test]
 fn an_announcement_of_nothing_ends_its_tag() {
     let mut tags = Tags::new(Options::default());
@@ -97,14 +99,14 @@ fn operations_that_make_no_sense_fail() {
     assert_eq!(lab.b.poll_send()[0].syndrome, 0x02);
 }
 
-/// Flushed: who has been promised data hears that it will not come.
+/// Flushed: the receiver of announced data learns that it will not come.
 #[test]
 fn what_is_on_its_way_when_the_queue_ends_is_canceled() {
     let mut tags = Tags::new(Options::default());
     tags.append(0, 1, (1, u64::MAX), Some(0), 8000);
     tags.append(1, 2, (2, u64::MAX), Some(0), 8000);
     tags.told();
-    // What is fetched is lost, and so is the message from its middle on.
+    // The fetched data is lost, and the second half of the message is lost as well.
     tags.lab.a.script(|packet| {
         let opcode = packet.headers.bth.opcode;
         let arrives = opcode.operation() == Operation::Send && opcode.place().begins();
@@ -126,8 +128,8 @@ fn what_is_on_its_way_when_the_queue_ends_is_canceled() {
     assert_eq!(canceled, [(CANCELED, 0), (CANCELED, 1)]);
 }
 
-/// Operations and messages of any bytes, by hosts and peers that lose their minds: no panic and no endless work, and
-/// the list stays what a list can be.
+/// Hosts and peers send operations and messages of any bytes. There is no panic and no endless work, and the list stays
+/// valid.
 #[test]
 fn any_operations_and_messages_leave_a_device_that_works() {
     for series in 0..150 {
@@ -152,7 +154,7 @@ fn any_operations_and_messages_leave_a_device_that_works() {
             if let Some(operation) = sent.first_mut() {
                 *operation &= 3;
             }
-            // Of what it announces, the key may be right.
+            // The key of the announced memory may be right.
             if sent.len() >= 32 {
                 sent[24..28].copy_from_slice(&tags.lab.a.key.to_be_bytes());
                 sent[28..30].fill(0);

@@ -1,4 +1,4 @@
-//! A wire that notes every packet, and does with it what a script says.
+//! A wire that notes every packet, and treats it as a script says.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use softhca::packet::{Operation, Packet};
 use softhca::wire::{Frame, Wire};
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fate {
     Deliver,
@@ -20,11 +20,11 @@ pub(crate) enum Fate {
 
 type Script = Box<dyn FnMut(&Packet<'_>) -> Fate + Send>;
 
-/// What a node sends, and what is done to it.
+/// The packets of a node, and the script for them.
 #[derive(Default)]
 pub(crate) struct Tap {
     pub(crate) script: Option<Script>,
-    /// Headers of everything sent, also of what was lost: operation, PSN.
+    /// Headers of all packets sent, lost ones included: operation, PSN.
     pub(crate) log: Vec<(Operation, u32)>,
     /// Packets that the wire takes between two looks at it; no limit if `None`.
     pub(crate) width: Option<usize>,

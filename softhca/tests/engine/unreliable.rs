@@ -1,4 +1,6 @@
-//! UC: what is lost stays lost, whole messages at a time.
+//! UC: a lost message stays lost, as a whole.
+//!
+//! UC belongs here, UD in `datagrams.rs`.
 
 use crate::lab::*;
 use softhca::context::{QpAttr, QpState, Transport};

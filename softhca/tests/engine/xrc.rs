@@ -1,4 +1,6 @@
 //! XRC: an initiator and a target, whose requests are for SRQs.
+//!
+//! XRC belongs here, SRQs of other services in `operations.rs`.
 
 use crate::every::Every;
 use crate::lab::*;
@@ -456,7 +458,7 @@ fn contexts_make_sense() {
     assert!(matches!(made, Err(Error::Unsupported(_))), "{made:?}");
     let made = create(&mut lab, QpContext { rq: ReceiveSource::Domain { xrcd: 99 }, ..target });
     assert_eq!(made, Err(Error::NoSuch { object: Object::Xrcd, number: 99 }));
-    // To QPs of other services there are no such SRQs.
+    // QPs of other services cannot use such SRQs.
     let srqn = srqn(&lab.b);
     let rc = QpContext { transport: Transport::Rc, sq: None, rq: ReceiveSource::Shared { srqn }, ..target };
     assert_eq!(create(&mut lab, rc), Err(Error::NoSuch { object: Object::Srq, number: srqn }));

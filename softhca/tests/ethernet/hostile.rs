@@ -1,4 +1,6 @@
 //! Any commands in any order, and any frames: a status or a frame, and no harm.
+//!
+//! Arbitrary bytes belong here, single refusals in `refused.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
@@ -50,7 +52,7 @@ const COMMANDS: [(&str, u64); 41] = [
     ("dealloc_transport_domain_in", op::DEALLOC_TRANSPORT_DOMAIN),
 ];
 
-/// A command: which one, bytes of it and what they are, what follows it, and the room for its output.
+/// A command: its opcode, some of its bytes, the bytes behind it, and the room for its output.
 type Hostile = (usize, Vec<(u16, u8)>, Vec<u8>, usize);
 
 fn commands() -> impl Strategy<Value = Vec<Hostile>> {
@@ -76,7 +78,7 @@ proptest! {
             let (name, opcode) = COMMANDS[which];
             let mut mail = Mail::command(name, opcode).followed_by(&more);
             for (at, byte) in bytes {
-                // The opcode stays, and most of what is in the first bytes names things.
+                // The opcode stays, and most of the first bytes name objects.
                 let at = 4 + usize::from(at) % if at & 1 == 0 { 28 } else { mail.bytes.len() - 4 };
                 if let Some(place) = mail.bytes.get_mut(at) {
                     *place = byte;

@@ -1,5 +1,7 @@
-//! What a send queue does to packets as Linux' netdev asks for it: large ones are cut up, tags put in. And what the
-//! ports count of it: the same on both sides.
+//! The work of a send queue on packets of Linux' netdev: it segments large ones and inserts VLAN tags. The ports of
+//! both sides count the same.
+//!
+//! Large packets belong here, ordinary frames in `transfer.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

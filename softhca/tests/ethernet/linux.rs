@@ -1,6 +1,8 @@
-//! What Linux' `mlx5e` asks for until its network device is up, in the same order and with mailboxes of the same sizes
-//! (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`): 8 TISs, 13 TIRs, 4 RQTs and some 45 commands
-//! of flow tables. Then two such devices find each other.
+//! The requests of Linux' `mlx5e` until its network device is up, in the same order and with mailboxes of the same
+//! sizes (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`): 8 TISs, 13 TIRs, 4 RQTs and some 45
+//! commands of flow tables. Then two such devices find each other.
+//!
+//! Linux' own sequence belongs here, single commands in the other files.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
@@ -30,7 +32,7 @@ const TRAFFIC: [(u64, u64); 11] = [
     (0, 0),
 ];
 
-/// A network device: what its driver made.
+/// A network device: the objects of its driver.
 struct Netdev {
     node: Node,
     mac: u8,

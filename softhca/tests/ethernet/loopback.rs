@@ -1,4 +1,6 @@
-//! Frames of a device's own queues come back in, unless a TIR does not want those of its transport domain.
+//! Frames of a device's own queues come back in, unless a TIR excludes those of its transport domain.
+//!
+//! Loopback belongs here, two devices in `transfer.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
@@ -44,7 +46,7 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
     }
 }
 
-/// What changes these fields of the port.
+/// Commands that change these fields of the port.
 fn port(fields: &[(&str, u64)]) -> Mail {
     fields.iter().fold(
         Mail::command("modify_nic_vport_context_in", op::MODIFY_NIC_VPORT_CONTEXT),

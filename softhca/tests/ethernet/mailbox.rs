@@ -51,7 +51,7 @@ fn put(bytes: &mut [u8], (at, bits): (usize, usize), value: u64) {
     }
 }
 
-/// What a command says, or what it gives.
+/// The input of a command, or its output.
 #[derive(Clone, Debug)]
 pub(crate) struct Mail {
     structure: &'static str,
@@ -76,7 +76,7 @@ impl Mail {
         self
     }
 
-    /// With bytes from the first byte of a field on.
+    /// Puts bytes, beginning with the first byte of a field.
     pub(crate) fn put(mut self, path: &str, bytes: &[u8]) -> Self {
         let at = place(self.structure, path).0 / 8;
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
@@ -89,7 +89,7 @@ impl Mail {
         self
     }
 
-    /// With numbers of 64 bits behind it, as page addresses are.
+    /// Appends numbers of 64 bits, such as page addresses.
     pub(crate) fn pages(self, pages: &[u64]) -> Self {
         let bytes: Vec<u8> = pages.iter().flat_map(|page| page.to_be_bytes()).collect();
         self.followed_by(&bytes)

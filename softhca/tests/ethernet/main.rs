@@ -7,7 +7,6 @@
 #[path = "../engine/arena.rs"]
 mod arena;
 mod frame;
-mod frames;
 mod hostile;
 mod large;
 mod linux;
@@ -20,3 +19,4 @@ mod rss;
 mod states;
 mod strided_sessions;
 mod striding;
+mod transfer;

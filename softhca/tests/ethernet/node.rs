@@ -390,7 +390,7 @@ impl Node {
         self.number(mail, "create_flow_group_out", "group_id")
     }
 
-    /// What sets a rule. `to` are types and numbers of destinations.
+    /// Commands that set a rule. `to` are types and numbers of destinations.
     pub(crate) fn rule(
         kind: u64,
         (table, group, index): (u64, u64, u64),

@@ -1,4 +1,6 @@
-//! What no queue and no rule can be, and what stays as long as something names it.
+//! Impossible queues and rules, and objects that stay as long as another object names them.
+//!
+//! Refusals belong here, arbitrary bytes in `hostile.rs`.
 
 use crate::mailbox::Mail;
 use crate::node::{Node, op, pair};

@@ -1,4 +1,6 @@
-//! One of several receive queues by a hash.
+//! The choice of a receive queue by a hash.
+//!
+//! RSS belongs here, other destinations in `transfer.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,4 +1,6 @@
-//! States of queues, what they flush, and what they count.
+//! States of queues, their flush, and their counters.
+//!
+//! States belong here, frames in `transfer.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,4 +1,6 @@
 //! The configuration space, as a bus driver looks through it.
+//!
+//! Configuration space belongs here, BAR 0 in `registers.rs`.
 
 use crate::driver::{BAD_SYS_STATE, Driver, ENABLE_HCA, Failure, QUERY_ISSI};
 use softhca::pci::{BAR_BYTES, CONFIG_BYTES, MSIX_PBA_OFFSET, MSIX_TABLE_OFFSET, VECTORS};

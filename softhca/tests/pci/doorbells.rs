@@ -1,4 +1,6 @@
 //! UAR pages: stores to them ring doorbells, as long as a driver has the interface.
+//!
+//! UAR pages belong here, the initialization segment in `registers.rs`.
 
 use crate::driver::*;
 use softhca::complaint::Complaint;

@@ -10,8 +10,8 @@ use softhca::wire::in_process::Fabric;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where in the host's memory is what: the command queue, mailboxes of inputs and of outputs, pages for the device, and
-/// what is left for objects.
+/// The layout of the host's memory: command queue, mailboxes of inputs and of outputs, pages for the device, and the
+/// rest for objects.
 pub(crate) const QUEUE: u64 = BASE + 0x1000;
 pub(crate) const IN_BOXES: u64 = BASE + 0x10_0000;
 pub(crate) const OUT_BOXES: u64 = BASE + 0x20_0000;
@@ -307,7 +307,7 @@ impl Driver {
         count > 0
     }
 
-    /// What the device has answered: checked as a driver may check it.
+    /// The device's answer, checked as a driver may check it.
     pub(crate) fn answer(&self, slot: u32, room: usize) -> Result<Vec<u8>, Failure> {
         let entry = self.memory.get(Self::slot(slot), 64);
         if entry[63] & 1 != 0 {

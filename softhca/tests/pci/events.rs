@@ -1,4 +1,6 @@
-//! Event queues of the driver's own kind: for commands that are done, and for pages that the device asks for.
+//! Event queues of the driver: for finished commands, and for pages that the device asks for.
+//!
+//! Interrupts and event queues belong here, the pages in `pages.rs`.
 
 use crate::driver::*;
 use softhca::event::Event;

@@ -1,5 +1,7 @@
-//! Slots and mailboxes that no driver makes: each is refused for the reason that is its own, and the next command is
-//! carried out.
+//! Slots and mailboxes that no driver makes. Each is refused for a reason of its own, and the device carries out the
+//! next command.
+//!
+//! Wrong commands belong here, wrong accesses in `registers.rs`.
 
 use crate::driver::*;
 use crate::memory::{BASE, BYTES};
@@ -17,7 +19,7 @@ const DESCRIPTOR: u8 = 0x10;
 
 /// A query whose input has three mailboxes and whose output has nine; before it is sent, `bytes` are stored at `at`.
 fn spoilt(driver: &mut Driver, at: u64, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
-    // What follows the input of a command that has no list is zeros.
+    // Zeros follow the input of a command without a list.
     driver.fill(0, &mailbox(QUERY_HCA_CAP, 1, 0x10 + 3 * 512), 0x1010);
     driver.memory.put(at, bytes);
     driver.store(DOORBELL, 1);
@@ -77,7 +79,7 @@ fn mailboxes_that_say_what_cannot_be() {
             check(at + 560, &at.to_be_bytes(), BLOCK_NUMBER);
         }
     }
-    // What is behind the last mailbox does not count: Linux uses long chains for short inputs.
+    // Bytes behind the last mailbox do not count: Linux uses long chains for short inputs.
     let mut driver = Driver::started();
     driver.run(ENABLE_HCA, 0, 0x10, 0x10).expect("ENABLE_HCA");
     spoilt(&mut driver, IN_BOXES + 2 * BOX_STRIDE + 560, &[0xff; 8]).expect("three mailboxes are enough");

@@ -1,4 +1,6 @@
-//! How an HCA is started and stopped: in this order, and in no other.
+//! The start and the stop of an HCA, in their only order.
+//!
+//! The order of commands belongs here, their mailboxes in the unit tests of `src/firmware`.
 
 use crate::driver::*;
 use std::time::Duration;
@@ -47,7 +49,7 @@ fn no_step_can_be_left_out() {
     assert_eq!(driver.run(DISABLE_HCA, 0, 0x10, 0x10), Err(BAD_SYS_STATE), "TEARDOWN_HCA comes first");
 }
 
-/// What the firmware says to a command that has a modifier which it does not know, or comes too early.
+/// The firmware's answer to a command with an unknown modifier, or to one that comes too early.
 fn early(opcode: u16) -> u8 {
     if matches!(opcode, QUERY_PAGES | MANAGE_PAGES | QUERY_HCA_CAP) { 0x04 } else { 0x03 }
 }

@@ -1,4 +1,6 @@
-//! Pages of host memory: what the device asks for, takes and gives back.
+//! Pages of host memory: requested, taken and given back.
+//!
+//! Pages belong here, their events in `events.rs`.
 
 use crate::driver::*;
 

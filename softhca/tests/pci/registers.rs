@@ -1,4 +1,6 @@
 //! BAR 0: accesses of any size, anywhere.
+//!
+//! Registers belong here, UAR pages in `doorbells.rs`.
 
 use crate::driver::*;
 use softhca::pci::BAR_BYTES;

@@ -1,4 +1,6 @@
 //! Signatures of commands: checked if the driver has chosen them, and made in any case ([`Driver::answer`] looks).
+//!
+//! Command signatures belong here, WQE signatures in `engine`.
 
 use crate::driver::*;
 

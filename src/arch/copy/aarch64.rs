@@ -1,7 +1,7 @@
 //! The routines of AArch64.
 mod instructions;
 
-use super::super::Packed;
+use super::super::Wide;
 use super::block::{BlockCopy, routines, sealed};
 use super::features;
 use super::routine::{CopyRoutine, CopyUnavailable};
@@ -25,7 +25,7 @@ routines! {
     /// A WQEBB in registers is composed before the doorbell's first barrier, `dsb st`; nothing after that barrier
     /// begins before it completes. A WQEBB from the ring is loaded after the barrier, when the stores to the ring are
     /// complete and need no forwarding.
-    Neon, neon, neon_packed, wqebb instructions::copy_neon_wqebb;
+    Neon, neon, neon_wide, wqebb instructions::copy_neon_wqebb;
 }
 
 routines! {
@@ -38,7 +38,7 @@ routines! {
     /// 24361103d).
     ///
     /// No machine with this instruction has run this crate; only its encoding is checked (`tests/arch_asm.rs`).
-    St64b, instructions::copy_st64b, st64b_packed;
+    St64b, instructions::copy_st64b, st64b_wide;
 }
 
 /// Only compiled where every CPU of the target has it.
@@ -56,23 +56,23 @@ impl Default for Neon {
 unsafe fn neon(dst: *mut u64, words: &[u64; 8]) {
     let [a, b, c, d, e, f, g, h] = *words;
     // SAFETY: the caller's promise.
-    unsafe { neon_packed(dst, [[a, b], [c, d], [e, f], [g, h]].map(Packed::new)) }
+    unsafe { neon_wide(dst, [[a, b], [c, d], [e, f], [g, h]].map(Wide::new)) }
 }
 
 /// # Safety
 /// As for [`instructions::copy_neon`].
 #[inline(always)]
 #[cfg(target_feature = "neon")]
-unsafe fn neon_packed(dst: *mut u64, block: [Packed; 4]) {
+unsafe fn neon_wide(dst: *mut u64, block: [Wide; 4]) {
     // SAFETY: the caller's promise.
-    unsafe { instructions::copy_neon(dst, block.map(Packed::register)) }
+    unsafe { instructions::copy_neon(dst, block.map(Wide::register)) }
 }
 
 /// # Safety
 /// As for [`instructions::copy_st64b`].
 #[inline(always)]
-unsafe fn st64b_packed(dst: *mut u64, block: [Packed; 4]) {
-    let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
+unsafe fn st64b_wide(dst: *mut u64, block: [Wide; 4]) {
+    let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
     // SAFETY: the caller's promise.
     unsafe { instructions::copy_st64b(dst, &[a, b, c, d, e, f, g, h]) }
 }

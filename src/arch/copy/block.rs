@@ -1,7 +1,7 @@
 //! A copy routine as a type, and the routine of every CPU.
 use core::fmt::Debug;
 
-use super::super::{Packed, mmio_copy64};
+use super::super::{Wide, mmio_copy64};
 use super::routine::CopyRoutine;
 
 /// A copy routine: see the [module's text](super). A value proves that this CPU has the instructions.
@@ -11,7 +11,7 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
 
-    /// Whether to compose a WQEBB in wide registers ([`copy_packed`](Self::copy_packed)) rather than in words
+    /// Whether to compose a WQEBB in wide registers ([`copy_wide`](Self::copy_wide)) rather than in words
     /// ([`copy`](Self::copy)).
     const WIDE: bool;
 
@@ -25,7 +25,7 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     ///
     /// # Safety
     /// As for [`copy`](Self::copy).
-    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]);
+    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
 
     /// As [`copy`](Self::copy), from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
@@ -63,8 +63,8 @@ impl BlockCopy for Words {
     }
 
     #[inline(always)]
-    unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
-        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Packed::words);
+    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
+        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
         // SAFETY: the caller's promise.
         unsafe { mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) }
     }
@@ -73,7 +73,7 @@ impl BlockCopy for Words {
 /// Declares routines that not every CPU has, with the functions that copy words and wide registers.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! routines {
-    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_packed:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
+    ($($(#[$about:meta])* $name:ident, $copy:path, $copy_wide:path $(, wqebb $copy_wqebb:path)?;)*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(());
@@ -101,9 +101,9 @@ macro_rules! routines {
             }
 
             #[inline(always)]
-            unsafe fn copy_packed(self, dst: *mut u64, block: [Packed; 4]) {
+            unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
                 // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
-                unsafe { $copy_packed(dst, block) }
+                unsafe { $copy_wide(dst, block) }
             }
 
             $(

@@ -69,7 +69,7 @@
 //! # Which is best
 //!
 //! A request whose type fixes its size to one or two WQEBBs is composed in the form that the routine takes
-//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Packed`]) for the others. Wide registers halve the
+//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Wide`]) for the others. Wide registers halve the
 //! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
 //! saves.
 //!
@@ -78,7 +78,7 @@
 //! device takes.
 //!
 //! [`ExclusiveRegister::with_copy`]: crate::db::ExclusiveRegister::with_copy
-//! [`Packed`]: super::Packed
+//! [`Wide`]: super::Wide
 //! [`SendQueue::probe`]: crate::queue::SendQueue::probe
 //! [`mmio_copy64`]: super::mmio_copy64
 mod block;

@@ -1,9 +1,9 @@
 //! The routines of x86-64.
 mod instructions;
 
-use super::super::Packed;
+use super::super::Wide;
 #[cfg(target_feature = "sse2")]
-use super::super::mmio_copy64_packed;
+use super::super::mmio_copy64_wide;
 use super::block::{BlockCopy, routines, sealed};
 use super::features;
 use super::routine::{CopyRoutine, CopyUnavailable};
@@ -11,14 +11,14 @@ use super::routine::{CopyRoutine, CopyUnavailable};
 #[cfg(target_feature = "sse2")]
 routines! {
     /// Four stores of 16 bytes. Needs SSE2, which every x86-64 CPU has, and a program that may use it.
-    Sse, instructions::copy_sse, mmio_copy64_packed, wqebb sse_wqebb;
+    Sse, instructions::copy_sse, mmio_copy64_wide, wqebb sse_wqebb;
 
     /// Two stores of 32 bytes. Needs AVX. It runs `vzeroupper`, so callers lose the vector registers' contents.
-    Avx, instructions::copy_avx, avx_packed;
+    Avx, instructions::copy_avx, avx_wide;
 
     /// One store of 64 bytes. Needs AVX-512F and AVX-512DQ. Intel does not promise one bus write, and on some Intel
     /// CPUs the wide registers lower the clock.
-    Avx512, instructions::copy_avx512, avx512_packed;
+    Avx512, instructions::copy_avx512, avx512_wide;
 }
 
 routines! {
@@ -39,7 +39,7 @@ routines! {
     /// the software device, and in benchmarks without a NIC. That says nothing about a register.
     ///
     /// No machine with this instruction has run this crate; only the assembly is checked (`tests/arch_asm.rs`).
-    Movdir64b, movdir64b, movdir64b_packed, wqebb instructions::copy_movdir64b;
+    Movdir64b, movdir64b, movdir64b_wide, wqebb instructions::copy_movdir64b;
 }
 
 /// Only compiled where every CPU of the target has it.
@@ -61,27 +61,27 @@ unsafe fn sse_wqebb(dst: *mut u64, wqebb: *const u64) {
         // SAFETY: eight words from `wqebb` on, for which the caller vouches.
         unsafe { wqebb.add(i).read_volatile() }
     };
-    let block = core::array::from_fn(|i| Packed::new([word(2 * i), word(2 * i + 1)]));
+    let block = core::array::from_fn(|i| Wide::new([word(2 * i), word(2 * i + 1)]));
     // SAFETY: the caller's promise.
-    unsafe { mmio_copy64_packed(dst, block) }
+    unsafe { mmio_copy64_wide(dst, block) }
 }
 
 /// # Safety
 /// As for [`instructions::copy_avx`].
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
-unsafe fn avx_packed(dst: *mut u64, block: [Packed; 4]) {
+unsafe fn avx_wide(dst: *mut u64, block: [Wide; 4]) {
     // SAFETY: the caller's promise.
-    unsafe { instructions::copy_avx_packed(dst, block.map(Packed::register)) }
+    unsafe { instructions::copy_avx_wide(dst, block.map(Wide::register)) }
 }
 
 /// # Safety
 /// As for [`instructions::copy_avx512`].
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
-unsafe fn avx512_packed(dst: *mut u64, block: [Packed; 4]) {
+unsafe fn avx512_wide(dst: *mut u64, block: [Wide; 4]) {
     // SAFETY: the caller's promise.
-    unsafe { instructions::copy_avx512_packed(dst, block.map(Packed::register)) }
+    unsafe { instructions::copy_avx512_wide(dst, block.map(Wide::register)) }
 }
 
 /// A source for MOVDIR64B, in one cache line: a source across two lines takes two loads.
@@ -100,7 +100,7 @@ unsafe fn movdir64b(dst: *mut u64, words: &[u64; 8]) {
 /// # Safety
 /// As for [`movdir64b`].
 #[inline(always)]
-unsafe fn movdir64b_packed(dst: *mut u64, block: [Packed; 4]) {
+unsafe fn movdir64b_wide(dst: *mut u64, block: [Wide; 4]) {
     let line = Line(block);
     // SAFETY: the caller vouches for `dst` and for the instruction; the source is 64 bytes of ours.
     unsafe { instructions::copy_movdir64b(dst, (&raw const line.0).cast()) }

@@ -152,7 +152,7 @@ impl Tail {
         }
     }
 
-    /// The tail of an unpacked completion: the WQE's index, and the last byte, its owner bit zero.
+    /// The tail of an expanded completion: the WQE's index, and the last byte, its owner bit zero.
     #[inline(always)]
     pub(in crate::cq) const fn unpacked(wqe_counter: u16, op_own: OpOwn) -> Self {
         Self((wqe_counter as usize) << 16 | op_own.0 as usize)
@@ -258,6 +258,6 @@ pub enum CqeFormat {
     Inline32,
     /// Up to 64 bytes of the message, in the first half of a 128-byte CQE.
     Inline64,
-    /// Several completions, packed.
+    /// Several completions, compressed.
     Compressed,
 }

@@ -1,4 +1,4 @@
-//! Signature-error CQEs.
+//! CQEs of block signature errors.
 use core::mem::offset_of;
 
 use crate::cq::cqe::layout::Cqe64;
@@ -10,6 +10,7 @@ use crate::types::{Qpn, Rkey};
 layout! {
     /// A completion queue entry of a signature error (rdma-core `providers/mlx5/cq.c`, `struct mlx5_sigerr_cqe`; the
     /// queue pair is where Linux has it, `include/linux/mlx5/device.h`, `struct mlx5_sig_err_cqe`).
+    #[doc(alias = "mlx5_sigerr_cqe")]
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
     pub struct SigErrCqe[size_of::<Cqe64>()] {
@@ -46,7 +47,8 @@ layout! {
     }
 }
 
-/// The wrong part of a signature (`enum mlx5dv_mkey_err_type`).
+/// The wrong part of a block signature (`enum mlx5dv_mkey_err_type`).
+#[doc(alias = "mlx5dv_mkey_err_type")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignaturePart {
     /// The guard of a T10-DIF, or a CRC.
@@ -57,7 +59,7 @@ pub enum SignaturePart {
     RefTag,
 }
 
-/// Where a signature was checked.
+/// Where a block signature was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignatureSide {
     /// Of data that came from the wire.
@@ -68,10 +70,11 @@ pub enum SignatureSide {
     Unknown(u8),
 }
 
-/// A signature does not match its data. The requests that moved the data complete as usual, after this.
+/// A block signature does not match its data. The requests that moved the data complete as usual, after this.
 ///
 /// Signatures are numbers, as for [`set_psv`](crate::wqe::set_psv): a CRC32 in the upper half, or all of a CRC64. A
 /// T10-DIF has guard, application tag, and reference tag, from the highest bit on.
+#[doc(alias = "mlx5dv_mkey_err")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureError {
     /// The memory key, as it was configured.
@@ -125,6 +128,7 @@ impl SignatureError {
 
 impl<S: Source> CqeView<S> {
     /// The signature error that this CQE reports, if its opcode is [`CqeOpcode::SigErr`]. It completes no request.
+    #[doc(alias = "mlx5dv_mkey_check")]
     #[must_use]
     pub fn signature_error(&self) -> Option<SignatureError> {
         if self.opcode() != CqeOpcode::SigErr {

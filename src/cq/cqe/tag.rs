@@ -100,6 +100,7 @@ impl<S: Source> CqeView<S> {
     ///
     /// [`check`](Self::check) returns [`CqeError::NoPacket`](crate::cq::CqeError::NoPacket) for completions that no
     /// message belongs to. It treats messages like any others.
+    #[doc(alias = "ibv_wc_read_tm_info")]
     #[inline]
     pub fn tag_matching(&self) -> Option<TagCqe> {
         use CqeOpcode::{NoPacket, RespSend, RespSendImm, RespSendInv, RespWrImm};

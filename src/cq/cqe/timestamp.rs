@@ -61,6 +61,7 @@ impl ClockInfo {
 /// ```
 /// assert_eq!(blueflame::cq::cqe::real_time_nanoseconds(2 << 32 | 7), 2_000_000_007);
 /// ```
+#[doc(alias = "ibv_wc_read_completion_wallclock_ns")]
 #[inline]
 #[must_use]
 pub const fn real_time_nanoseconds(stamp: u64) -> u64 {

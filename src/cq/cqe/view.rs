@@ -124,6 +124,7 @@ impl<S: Source> CqeView<S> {
 
     /// The kind of request, as `ibv_wc_opcode`. For error CQEs it is the kind of the failed request, where verbs leaves
     /// the value undefined.
+    #[doc(alias = "ibv_wc_read_opcode")]
     pub fn wc_opcode(&self) -> WcOpcode {
         match self.opcode() {
             CqeOpcode::RespWrImm => WcOpcode::RecvRdmaWithImm,
@@ -147,6 +148,7 @@ impl<S: Source> CqeView<S> {
     }
 
     /// The queue pair this completion belongs to. For received frames, the [flow tag](Self::flow_tag).
+    #[doc(alias = "ibv_wc_read_qp_num")]
     #[inline(always)]
     pub fn qpn(&self) -> Qpn {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, sop_drop_qpn)))
@@ -189,6 +191,7 @@ impl<S: Source> CqeView<S> {
 
     /// Bytes received (a datagram's include the 40 bytes of the GRH) or read. Responder and RDMA READ only. Verbs
     /// reports 8 for atomics regardless of this field, and nothing for other requests.
+    #[doc(alias = "ibv_wc_read_byte_len")]
     #[inline(always)]
     pub fn byte_len(&self) -> u32 {
         self.source.be32(offset_of!(Cqe64, byte_cnt))
@@ -196,6 +199,7 @@ impl<S: Source> CqeView<S> {
 
     /// The immediate data as a number, if the message carried any. Verbs hands it over in network byte order; this is
     /// the number those bytes are.
+    #[doc(alias = "ibv_wc_read_imm_data")]
     #[inline]
     pub fn imm(&self) -> Option<u32> {
         match self.opcode() {
@@ -205,6 +209,7 @@ impl<S: Source> CqeView<S> {
     }
 
     /// The key that a SEND with invalidate invalidated here.
+    #[doc(alias = "ibv_wc_read_invalidated_rkey")]
     #[inline]
     pub fn invalidated_rkey(&self) -> Option<Rkey> {
         match self.opcode() {
@@ -216,18 +221,21 @@ impl<S: Source> CqeView<S> {
     /// When the request completed, in cycles of the device's free-running clock, which
     /// [`ClockInfo`](crate::cq::cqe::ClockInfo) converts to nanoseconds. On a queue created with real-time timestamps,
     /// seconds and nanoseconds since 1970 ([`real_time_nanoseconds`](crate::cq::cqe::real_time_nanoseconds)).
+    #[doc(alias = "ibv_wc_read_completion_ts")]
     #[inline(always)]
     pub fn timestamp(&self) -> u64 {
         self.source.be64(offset_of!(Cqe64, timestamp))
     }
 
     /// The sender's LID (datagrams on InfiniBand).
+    #[doc(alias = "ibv_wc_read_slid")]
     #[inline]
     pub fn slid(&self) -> u16 {
         self.source.be16(offset_of!(Cqe64, slid))
     }
 
     /// The sender's queue pair (datagrams).
+    #[doc(alias = "ibv_wc_read_src_qp")]
     #[inline]
     pub fn src_qp(&self) -> Qpn {
         Qpn::truncate(self.source.be32(offset_of!(Cqe64, flags_rqpn)))
@@ -238,18 +246,21 @@ impl<S: Source> CqeView<S> {
     /// 20 of these bytes. Bit 3 is set if there was a UDP header (RoCE v2). UCX quotes NVIDIA's manual for that
     /// (`src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_cqe_roce_gid_len`); Linux names the kinds
     /// (`include/linux/mlx5/device.h`, `MLX5_CQE_ROCE_L3_HEADER_TYPE_*`).
+    #[doc(alias = "ibv_wc_read_sl")]
     #[inline]
     pub fn sl(&self) -> u8 {
         (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 24) as u8 & 0xf
     }
 
     /// Whether the first 40 bytes of the receive buffer hold a global route header (datagrams).
+    #[doc(alias("IBV_WC_GRH", "ibv_wc_read_wc_flags"))]
     #[inline]
     pub fn has_grh(&self) -> bool {
         (self.source.be32(offset_of!(Cqe64, flags_rqpn)) >> 28) & 3 != 0
     }
 
     /// The path bits of the destination LID, 0 to 127 (datagrams).
+    #[doc(alias = "ibv_wc_read_dlid_path_bits")]
     #[inline]
     pub fn dlid_path_bits(&self) -> u8 {
         self.source.u8(offset_of!(Cqe64, ml_path)) & 0x7f

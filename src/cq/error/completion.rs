@@ -72,13 +72,13 @@ pub enum CqeError {
         /// The queue pair.
         qpn: Qpn,
     },
-    /// The CQE packs several completions, and cannot be unpacked. Poll the queue in the mode
+    /// The CQE holds several completions, and cannot be expanded. Poll the queue in the mode
     /// [`Compressed`](crate::cq::mode::Compressed), with the format and layout that it was created with. In that mode,
     /// each lost completion is this value. Either the title is missing or is not the success of a request, or the
-    /// device packed an invalid number of completions. The basic layout allows 2 to the size of the ring
+    /// device compressed an invalid number of completions. The basic layout allows 2 to the size of the ring
     /// ([`byte_len`](crate::cq::CqeView::byte_len) returns the number), the enhanced layout 1 to 7.
     Compressed,
-    /// A signature does not match its data (opcode 12):
+    /// A block signature does not match its data (opcode 12):
     /// [`CqeView::signature_error`](crate::cq::CqeView::signature_error) says which. This completes no request.
     Signature,
     /// The queue was resized (opcode 5) by other means than this crate's: the device goes on in another ring.
@@ -148,11 +148,11 @@ impl fmt::Display for CqeError {
                 qpn.get()
             ),
             Self::Compressed => f.write_str(
-                "compressed CQE that cannot be unpacked: poll in the mode Compressed, in the format and layout of the queue. \
+                "compressed CQE that cannot be expanded: poll in the mode Compressed, in the format and layout of the queue. \
                  If you do, the device has written an invalid one",
             ),
             Self::Signature => f.write_str(
-                "signature error CQE (opcode 12): a signature behind a memory key does not match its data",
+                "block signature error CQE (opcode 12): a block signature behind a memory key does not match its data",
             ),
             Self::ResizeCq => f.write_str(
                 "CQE of a resize (opcode 5): something other than this crate resized the queue, which continues in \

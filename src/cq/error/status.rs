@@ -11,7 +11,11 @@ macro_rules! named_values {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr($repr)]
         pub enum $name {
-            $(#[doc = concat!("`", $c_name, "`: ", $text, ".")] $variant = $value,)+
+            $(
+                #[doc = concat!("`", $c_name, "`: ", $text, ".")]
+                #[doc(alias = $c_name)]
+                $variant = $value,
+            )+
         }
 
         impl $name {
@@ -43,6 +47,7 @@ named_values! {
     /// The status of a completion, with the values of `ibv_wc_status` (rdma-core `libibverbs/verbs.h`).
     ///
     /// The meanings are in IBTA vol. 1, 11.6.2, "Completion return status".
+    #[doc(alias("ibv_wc_status", "ibv_wc_status_str"))]
     WcStatus: u32;
     Success = 0, "IBV_WC_SUCCESS", "the request completed";
     LocLenErr = 1, "IBV_WC_LOC_LEN_ERR", "a local buffer is too short for the message, or the message exceeds what the port can carry";

@@ -193,7 +193,7 @@ unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
 ///     to_a_thread(buffer);
 /// }
 /// ```
-// A pointer to a slot: as large as a tag, and never zero.
+// A pointer to a slot: as large as a `wr_id`, and never zero.
 pub struct PooledBuffer<H: Home> {
     slot: NonNull<Slot<H>>,
 }
@@ -282,8 +282,8 @@ impl<H: Home> PooledBuffer<H> {
     }
 }
 
-// SAFETY: the memory stays registered and this buffer's alone until it is dropped; a tag that is not turned back keeps
-// it for good.
+// SAFETY: the memory stays registered and this buffer's alone until it is dropped; an identifier that is not turned
+// back keeps it for good.
 unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
     #[inline]
     fn sge(&self) -> Sge {
@@ -291,7 +291,7 @@ unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
     }
 
     #[inline]
-    fn into_tag(self) -> NonZeroU64 {
+    fn into_wr_id(self) -> NonZeroU64 {
         let address = self.slot.expose_provenance().get() as u64;
         core::mem::forget(self);
         // SAFETY: an address of a value is not zero.
@@ -299,9 +299,9 @@ unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
     }
 
     #[inline]
-    unsafe fn from_tag(tag: NonZeroU64) -> Self {
-        let address = core::ptr::with_exposed_provenance_mut(tag.get() as usize);
-        // SAFETY: the address of a slot, which is not zero, of a buffer that `into_tag` has forgotten.
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
+        let address = core::ptr::with_exposed_provenance_mut(wr_id.get() as usize);
+        // SAFETY: the address of a slot, which is not zero, of a buffer that `into_wr_id` has forgotten.
         Self { slot: unsafe { NonNull::new_unchecked(address) } }
     }
 }
@@ -374,11 +374,11 @@ mod tests {
         let (mut first, second) = (pool.take().expect("two"), pool.take().expect("two"));
         drop(pool);
         assert_eq!(first.write(&[7; 100]), 64, "as much as there is room for");
-        let tag = first.into_tag();
+        let wr_id = first.into_wr_id();
         drop(second);
         assert!(alive.upgrade().is_some());
         // SAFETY: of a buffer, used once.
-        let first = unsafe { PooledBuffer::<Rack>::from_tag(tag) };
+        let first = unsafe { PooledBuffer::<Rack>::from_wr_id(wr_id) };
         let mut bytes = [0; 80];
         assert_eq!((first.read(&mut bytes), bytes[63], bytes[64]), (64, 7, 0));
         assert_eq!(first.sge(), Sge { addr: first.addr(), length: 64, lkey: Lkey(5) });

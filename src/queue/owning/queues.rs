@@ -1,6 +1,6 @@
 //! Queues that own the buffers of their requests, from posting to completion: posting is safe.
 //!
-//! The tag of a request is its buffer, as an index or a pointer, so the queues keep nothing else.
+//! The `wr_id` of a request is its buffer, as an index or a pointer, so the queues keep nothing else.
 use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU64;
@@ -18,26 +18,27 @@ use crate::types::WrId;
 use crate::wqe::operations::NoLocalMemory;
 use crate::wqe::{self, EncodeError, Request, Sge, SupportedOn, WorkRequest};
 
-/// Registered memory that can become a tag and be made of that tag again: `Box<verbs::Buffer>`, a slot of an
+/// Registered memory that can become a `wr_id` and be made of that `wr_id` again: `Box<verbs::Buffer>`, a slot of an
 /// application's pool.
 ///
 /// # Safety
 ///
-/// From [`into_tag`](Self::into_tag) to [`from_tag`](Self::from_tag), and for good if that is never called, the memory
-/// named by [`sge`](Self::sge) stays valid and registered. During that time, only the device reads or writes it.
+/// From [`into_wr_id`](Self::into_wr_id) to [`from_wr_id`](Self::from_wr_id), and for good if that is never called,
+/// the memory named by [`sge`](Self::sge) stays valid and registered. During that time, only the device reads or
+/// writes it.
 pub unsafe trait DeviceBuffer: Sized {
     /// The memory.
     fn sge(&self) -> Sge;
 
-    /// Turns the buffer into a tag.
-    fn into_tag(self) -> NonZeroU64;
+    /// Turns the buffer into a `wr_id`.
+    fn into_wr_id(self) -> NonZeroU64;
 
-    /// Turns the tag into the buffer again.
+    /// Turns the `wr_id` into the buffer again.
     ///
     /// # Safety
     ///
-    /// `tag` comes from [`into_tag`](Self::into_tag) of this type, and is used here once.
-    unsafe fn from_tag(tag: NonZeroU64) -> Self;
+    /// `wr_id` comes from [`into_wr_id`](Self::into_wr_id) of this type, and is used here once.
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self;
 }
 
 /// A queue, or a value that keeps a queue together with the objects that it needs: [`Owned`](crate::queue::Owned).
@@ -158,7 +159,7 @@ impl<H, B> fmt::Debug for OwningSendQueue<H, B> {
 
 impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R>>> OwningSendQueue<H, B> {
     /// # Errors
-    /// The queue, if something is outstanding on it: its tags are not buffers.
+    /// The queue, if something is outstanding on it: its identifiers are not buffers.
     pub fn new(holder: H) -> Result<Self, H> {
         let queue = holder.queue();
         if queue.free() != queue.depth() {
@@ -178,7 +179,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         self.holder
     }
 
-    /// Posts a request that names no memory of this side, as [`SendQueue::post`]; its tag is not kept.
+    /// Posts a request that names no memory of this side, as [`SendQueue::post`]; its `wr_id` is not kept.
     ///
     /// # Errors
     /// See [`PostError`].
@@ -201,7 +202,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         buffer: B,
         bytes: u32,
     ) -> Result<(), Refused<PostError, B>> {
-        self.with_buffer(buffer, bytes, |sge, tag| request.gather([sge]).signaled(tag))
+        self.with_buffer(buffer, bytes, |sge, wr_id| request.gather([sge]).signaled(wr_id))
     }
 
     /// Posts a READ into the buffer's first `bytes` bytes.
@@ -218,10 +219,10 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     where
         wqe::operations::Read: SupportedOn<T>,
     {
-        self.with_buffer(buffer, bytes, |sge, tag| request.scatter([sge]).signaled(tag))
+        self.with_buffer(buffer, bytes, |sge, wr_id| request.scatter([sge]).signaled(wr_id))
     }
 
-    /// Posts the request that `request` makes of a buffer's memory and tag.
+    /// Posts the request that `request` makes of a buffer's memory and `wr_id`.
     #[inline(always)]
     fn with_buffer<W: WorkRequest<T>>(
         &mut self,
@@ -234,13 +235,14 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
             let error = PostError::Encode(EncodeError::SgeTooLong { bytes, limit: sge.length });
             return Err(Refused { error, buffer });
         }
-        let tag = buffer.into_tag();
-        // SAFETY: the memory is the device's until the tag is turned into the buffer again: below, if nothing was
+        let wr_id = buffer.into_wr_id();
+        // SAFETY: the memory is the device's until the `wr_id` is turned into the buffer again: below, if nothing was
         // posted, or in `retire`, when the request has completed.
-        let posted =
-            unsafe { self.holder.queue_mut().post_unchecked(&request(Sge { length: bytes, ..sge }, WrId(tag.get()))) };
-        // SAFETY: of `into_tag` above, and used once, as nothing was posted.
-        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
+        let posted = unsafe {
+            self.holder.queue_mut().post_unchecked(&request(Sge { length: bytes, ..sge }, WrId(wr_id.get())))
+        };
+        // SAFETY: of `into_wr_id` above, and used once, as nothing was posted.
+        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } })
     }
 
     /// Like [`SendQueue::retire`], but returns the request's buffer, if it has one, for successful and failed requests.
@@ -249,15 +251,15 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// See [`RetireError`].
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<B>, RetireError> {
-        let tag = self.holder.queue_mut().retire(cqe)?.wr_id.0;
-        // SAFETY: every request of this queue has the tag of a buffer of type `B`, or none: nothing was outstanding in
-        // `new`, and only this value posts. The request is not outstanding any more, so its tag is used once, and the
-        // device is done with the memory (see `SendQueue::retire`).
-        Ok(NonZeroU64::new(tag).map(|tag| unsafe { B::from_tag(tag) }))
+        let wr_id = self.holder.queue_mut().retire(cqe)?.wr_id.0;
+        // SAFETY: every request of this queue has the `wr_id` of a buffer of type `B`, or none: nothing was outstanding
+        // in `new`, and only this value posts. The request is not outstanding any more, so its `wr_id` is used once,
+        // and the device is done with the memory (see `SendQueue::retire`).
+        Ok(NonZeroU64::new(wr_id).map(|wr_id| unsafe { B::from_wr_id(wr_id) }))
     }
 }
 
-/// The tag of requests without a buffer.
+/// The `wr_id` of requests without a buffer.
 const NO_BUFFER: WrId = WrId(0);
 
 /// A receive queue that owns the buffers posted to it. See [`OwningSendQueue`].
@@ -274,7 +276,7 @@ impl<H, B> fmt::Debug for OwningRecvQueue<H, B> {
 
 impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQueue<H, B> {
     /// # Errors
-    /// The queue, if something is posted to it: its tags are not buffers.
+    /// The queue, if something is posted to it: its identifiers are not buffers.
     pub fn new(holder: H) -> Result<Self, H> {
         if holder.queue().posted() != 0 {
             return Err(holder);
@@ -300,11 +302,11 @@ impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQue
     #[inline]
     pub fn post(&mut self, buffer: B) -> Result<(), Refused<RecvError, B>> {
         let sge = buffer.sge();
-        let tag = buffer.into_tag();
+        let wr_id = buffer.into_wr_id();
         // SAFETY: as in `OwningSendQueue::with_buffer`.
-        let posted = unsafe { self.holder.queue_mut().post_unchecked(WrId(tag.get()), &[sge]) };
+        let posted = unsafe { self.holder.queue_mut().post_unchecked(WrId(wr_id.get()), &[sge]) };
         // SAFETY: as there.
-        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_tag(tag) } })
+        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } })
     }
 
     /// Like [`RecvQueue::retire`], but returns the buffer. It has a message in it if the completion
@@ -314,8 +316,8 @@ impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQue
     /// See [`RetireError`].
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
-        let tag = self.holder.queue_mut().retire(cqe)?.0;
-        // SAFETY: as in `OwningSendQueue::retire`; the tag is not zero, for every request was posted with one.
-        Ok(unsafe { B::from_tag(NonZeroU64::new_unchecked(tag)) })
+        let wr_id = self.holder.queue_mut().retire(cqe)?.0;
+        // SAFETY: as in `OwningSendQueue::retire`; the `wr_id` is not zero, for every request was posted with one.
+        Ok(unsafe { B::from_wr_id(NonZeroU64::new_unchecked(wr_id)) })
     }
 }

@@ -53,7 +53,7 @@ pub struct RqParts {
     /// of others retire nothing. [`CqId::NONE`] if it is no queue of this crate.
     pub cq: CqId,
     /// Whether completions carry a flow tag in place of the number, as those of frames do (`ibv_wc_read_flow_tag`). The
-    /// tag is 0, or the tag set by the rule that delivered the frame. Then every receive that completes to `cq` is this
+    /// flow tag is 0, or that of the rule that delivered the frame. Then every receive that completes to `cq` is this
     /// queue's.
     pub flow_tags: bool,
     /// The receive counter the device has been told so far: 0 for a queue nothing was posted to since RESET.
@@ -63,8 +63,8 @@ pub struct RqParts {
 }
 
 impl RqParts {
-    /// Words of private memory for a ring of `wqe_cnt` WQEs: a tag for each WQE, and a bit for each that says whether
-    /// it completed before an older one.
+    /// Words of private memory for a ring of `wqe_cnt` WQEs: an identifier for each WQE, and a bit for each that says
+    /// whether it completed before an older one.
     #[must_use]
     pub const fn shadow_words(wqe_cnt: u32) -> u32 {
         wqe_cnt + wqe_cnt.div_ceil(u64::BITS)
@@ -78,7 +78,7 @@ impl RqParts {
 pub struct RecvQueue<F: RecvForm = PlainRecv> {
     pub(in crate::queue) buf: NonNull<u8>,
     record: DoorbellRecord,
-    /// The tags, then the bits of WQEs that are done.
+    /// The identifiers, then the bits of WQEs that are done.
     pub(in crate::queue) shadow: NonNull<MaybeUninit<u64>>,
     /// Number of WQEs, less one.
     pub(in crate::queue) mask: u32,
@@ -183,7 +183,7 @@ impl<F: RecvForm> RecvQueue<F> {
         RecvBatch { head: self.head, queue: self }
     }
 
-    /// Takes back the request that completed, successfully or not, and returns its tag.
+    /// Takes back the request that completed, successfully or not, and returns its `wr_id`.
     ///
     /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data
     /// placement. Then it may be any, and its place in the ring becomes free when all older ones have completed as
@@ -222,7 +222,7 @@ impl<F: RecvForm> RecvQueue<F> {
             return self.retire_any(wqe_counter);
         }
         // SAFETY: outstanding.
-        let wr_id = unsafe { self.tag(self.tail) };
+        let wr_id = unsafe { self.wr_id(self.tail) };
         self.tail = self.tail.wrapping_add(1);
         Ok(wr_id)
     }
@@ -246,17 +246,17 @@ impl<F: RecvForm> RecvQueue<F> {
         }
         self.set_room();
         // SAFETY: between the tail and the head when this began.
-        Ok(unsafe { self.tag(index) })
+        Ok(unsafe { self.wr_id(index) })
     }
 
-    /// The tag of the request at an index.
+    /// The identifier of the request at an index.
     ///
     /// # Safety
     ///
     /// It was posted, and no other to the same place since.
     #[inline(always)]
-    unsafe fn tag(&self, index: u32) -> WrId {
-        // SAFETY: the masked index is within the tags; this one was written when the request was posted.
+    unsafe fn wr_id(&self, index: u32) -> WrId {
+        // SAFETY: the masked index is within the identifiers; this one was written when the request was posted.
         WrId(unsafe { self.shadow.add((index & self.mask) as usize).read().assume_init() })
     }
 
@@ -264,7 +264,7 @@ impl<F: RecvForm> RecvQueue<F> {
     fn mark(&mut self, index: u32, done: bool) -> bool {
         let place = index & self.mask;
         let bit = 1 << (place % u64::BITS);
-        // SAFETY: behind the tags there is a bit for each WQE; `unmark_all` has written them all.
+        // SAFETY: behind the identifiers there is a bit for each WQE; `unmark_all` has written them all.
         let word = unsafe { self.shadow.add((self.capacity() + place / u64::BITS) as usize).cast::<u64>().as_mut() };
         let changes = (*word & bit != 0) != done;
         if changes {
@@ -277,8 +277,8 @@ impl<F: RecvForm> RecvQueue<F> {
         self.room = (self.depth + self.early).min(self.capacity());
     }
 
-    /// Starts over at index 0, with nothing posted and a doorbell record of zero. The tags of posted requests are
-    /// forgotten.
+    /// Starts over at index 0, with nothing posted and a doorbell record of zero. The identifiers of posted requests
+    /// are forgotten.
     ///
     /// # Safety
     /// As for [`SendQueue::reset`](crate::queue::SendQueue::reset).
@@ -403,7 +403,7 @@ impl<F: RecvForm> RecvBatch<'_, F> {
         scatter::check(sges, max)?;
         let index = (*head & queue.mask) as usize;
         // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each
-        // of `max` entries, and for its signature. The index is within the tags.
+        // of `max` entries, and for its signature. The index is within the identifiers.
         unsafe {
             let wqe = queue.buf.add(index << queue.shift);
             if F::SIGNATURE_UNITS == 0 {

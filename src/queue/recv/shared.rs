@@ -70,7 +70,7 @@ pub struct SrqParts {
 /// The queue's record of one WQE, in private memory that the device cannot reach.
 #[derive(Clone, Copy, Debug)]
 pub struct SrqRecord {
-    /// The application's tag, handed back with the completion.
+    /// The application's identifier, handed back with the completion.
     wr_id: WrId,
     /// Low 15 bits: the next WQE of the free list (of a posted WQE: when it was posted). Bit 15: posted.
     next: u16,
@@ -189,7 +189,7 @@ impl SharedRecvQueue {
         SrqBatch { head: self.head, pushed: 0, queue: self }
     }
 
-    /// Puts the WQE that completed, successfully or not, back on the free list, and returns its tag.
+    /// Puts the WQE that completed, successfully or not, back on the free list, and returns its `wr_id`.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl SharedRecvQueue {
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }
 
-    /// Puts the WQE at index `wqe_counter` back on the free list, and returns its tag.
+    /// Puts the WQE at index `wqe_counter` back on the free list, and returns its `wr_id`.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl SharedRecvQueue {
         Ok(record.wr_id)
     }
 
-    /// Posts the buffers of an aborted receive again, with the same tag, tells the device, and returns the tag. Nothing
+    /// Posts the buffers of an aborted receive again, with the same `wr_id`, tells the device, and returns it. Nothing
     /// was received into them, and the queue pair stays usable: see [`CqeError::Aborted`].
     ///
     /// They go into another WQE, as in libmlx5 (rdma-core `providers/mlx5/srq.c`, `mlx5_complete_odp_fault`): the

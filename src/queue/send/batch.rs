@@ -1,9 +1,9 @@
 //! Batches: many requests, one doorbell. Knows no operation.
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::in_ring::WqeInRing;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
 use crate::wqe::WorkRequest;

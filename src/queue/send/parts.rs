@@ -2,7 +2,7 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, WrId};
 
@@ -16,7 +16,7 @@ layout! {
     #[derive(Clone, Copy, Debug)]
     #[repr(C, align(16))]
     pub struct WqeRecord[16] {
-        /// The application's tag, handed back with the completion.
+        /// The application's identifier, handed back with the completion.
         0 => pub(crate) wr_id: WrId,
         /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
         8 => pub(crate) wqebbs: u64,
@@ -32,7 +32,7 @@ impl WqeRecord {
     pub(crate) unsafe fn store(self, place: NonNull<Self>) {
         // One store of 16 bytes: the cost of a post is in its stores, more than in its instructions.
         // SAFETY: the caller's; the record's alignment is its size.
-        unsafe { Packed::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
+        unsafe { Wide::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
     }
 }
 

@@ -4,7 +4,7 @@
 //!                 short, pair: one or two WQEBBs by type  long: of any size
 //!
 //!   compose       in CPU registers                       ┐ put_long: through a cursor into the ring,
-//!   store         put: to the ring, and the tag          ┘ around its end; and the tag
+//!   store         put: to the ring, and the wr_id        ┘ around its end; and the wr_id
 //!   publish       publish: the producer index to the doorbell record
 //!   doorbell      a BlueFlame copy or 8 bytes,           ring_lone: a BlueFlame copy read back
 //!                 from the same CPU registers            from the ring, or 8 bytes
@@ -14,15 +14,15 @@
 //! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
 //! later. A [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
 use crate::arch::copy::BlockCopy;
-use crate::arch::{self, Packed};
+use crate::arch::{self, Wide};
 use crate::db::{Half, Register, Stored};
-use crate::queue::send::copy::{CopiedDs, copy};
+use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
-use crate::queue::send::in_ring::WqeInRing;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::operations::NoLocalMemory;
@@ -77,7 +77,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe {
             // In the form that the register's copy routine wants.
             if const { <R::Copy as BlockCopy>::WIDE } {
-                self.post_composed::<Packed, _>(request)
+                self.post_composed::<Wide, _>(request)
             } else {
                 self.post_composed::<DsWords, _>(request)
             }
@@ -169,7 +169,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             wqe.sign_whole();
         }
         // SAFETY: the caller's.
-        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.tag(), wqebbs: 1 }) };
+        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.id(), wqebbs: 1 }) };
         wqe
     }
 
@@ -187,7 +187,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             wqe.sign_whole();
         }
         let [first, second] = wqe.pair();
-        let record = WqeRecord { wr_id: request.tag(), wqebbs: 2 };
+        let record = WqeRecord { wr_id: request.id(), wqebbs: 2 };
         // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
         unsafe {
             self.put(pi, &first, Ds(WQEBB_DS as u8), record);
@@ -257,7 +257,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         for n in 0..wqebbs.0 {
             // No WQE starts in the other WQEBBs that it covers.
-            let record = WqeRecord { wr_id: request.tag(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
+            let record = WqeRecord { wr_id: request.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
             unsafe { record.store(self.record(self.slot(pi.add(Wqebbs(n))))) };
         }

@@ -8,10 +8,10 @@ use crate::arch::copy::BlockCopy;
 use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::queue::retire::{self, RetireError};
-use crate::queue::send::blueflame::{BlueFlameLimits, BlueFlamePolicy};
+use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
 use crate::queue::send::error::SqPartsError;
 use crate::queue::send::parts::{SqParts, WqeRecord};
-use crate::queue::send::slot::{Index, Slot};
+use crate::queue::send::place::slot::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{Control, CtrlSeg, Limits};
@@ -19,7 +19,7 @@ use crate::wqe::{Control, CtrlSeg, Limits};
 /// The result of [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retired {
-    /// The tag of the completed request.
+    /// The identifier of the completed request.
     pub wr_id: WrId,
     /// WQEBBs that are free again: those of the request, and of the unsignalled ones before it.
     pub freed: Wqebbs,
@@ -66,7 +66,7 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(in crate::queue) end: Index,
     /// How many WQEBBs may be outstanding: at most the ring's.
     pub(in crate::queue) depth: u32,
-    /// Selects a [`Slot`] of the ring.
+    /// Selects a [`WqebbPlace`] of the ring.
     mask: u32,
     signal_all: bool,
     transport: PhantomData<T>,
@@ -129,7 +129,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // At most 2^15, checked.
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
             depth: wqebbs,
-            mask: Slot::mask(wqebbs),
+            mask: WqebbPlace::mask(wqebbs),
             signal_all,
             transport: PhantomData,
         })
@@ -182,7 +182,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline]
     #[must_use]
     pub const fn capacity(&self) -> Wqebbs {
-        Wqebbs(Slot::wqebbs(self.mask) as u16)
+        Wqebbs(WqebbPlace::wqebbs(self.mask) as u16)
     }
 
     /// WQEBBs that can be posted now.
@@ -254,20 +254,20 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
     #[inline(always)]
-    pub(in crate::queue) const fn slot(&self, pi: Index) -> Slot {
-        Slot::new(pi, self.mask)
+    pub(in crate::queue) const fn slot(&self, pi: Index) -> WqebbPlace {
+        WqebbPlace::new(pi, self.mask)
     }
 
     /// The first word of a WQEBB of the ring.
     #[inline(always)]
-    pub(in crate::queue) fn wqebb(&self, slot: Slot) -> NonNull<u64> {
+    pub(in crate::queue) fn wqebb(&self, slot: WqebbPlace) -> NonNull<u64> {
         // SAFETY: a slot is inside of the ring that `from_parts`' caller vouches for.
         unsafe { self.ring.byte_add(slot.ring_offset()) }
     }
 
     /// The record of the WQE that starts at a slot.
     #[inline(always)]
-    pub(in crate::queue) fn record(&self, slot: Slot) -> NonNull<WqeRecord> {
+    pub(in crate::queue) fn record(&self, slot: WqebbPlace) -> NonNull<WqeRecord> {
         // SAFETY: there are as many records as slots.
         unsafe { self.shadow.byte_add(slot.shadow_offset()) }
     }

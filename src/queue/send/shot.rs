@@ -1,6 +1,6 @@
 //! One use of a template: its data, and its changes to the template. Knows requests by their size only, never their
 //! operations.
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
@@ -35,7 +35,7 @@ pub trait Shot: Sealed {
 
     /// DS `n` without the queue pair's number, the producer index and the shot's data; zero past the prepared DS.
     #[doc(hidden)]
-    fn prepared(&self, n: usize) -> Packed;
+    fn prepared(&self, n: usize) -> Wide;
 }
 
 impl<O: Operation, H: TemplatePayload> Template<O, H> {
@@ -58,7 +58,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         ShotAt { template: self, remote: remote_ds(remote) }
     }
 
-    /// For one shot: sets this tag, and asks for a completion if `signaled`, regardless of the template. On a queue
+    /// For one shot: sets this `wr_id`, and asks for a completion if `signaled`, regardless of the template. On a queue
     /// that asks for a completion of each request there is always one.
     #[inline(always)]
     pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
@@ -82,7 +82,7 @@ impl<O: Operation, H: TemplatePayload> Shot for Template<O, H> {
     }
 
     #[inline(always)]
-    fn prepared(&self, n: usize) -> Packed {
+    fn prepared(&self, n: usize) -> Wide {
         self.prepared(n)
     }
 }
@@ -103,7 +103,7 @@ impl<S: Shot> Shot for &S {
     }
 
     #[inline(always)]
-    fn prepared(&self, n: usize) -> Packed {
+    fn prepared(&self, n: usize) -> Wide {
         (*self).prepared(n)
     }
 }
@@ -114,14 +114,14 @@ impl<S: Shot> Shot for &S {
 pub struct ShotAt<'t, O, H> {
     template: &'t Template<O, H>,
     /// The remote address segment.
-    remote: Packed,
+    remote: Wide,
 }
 
 /// The remote address segment of a place.
 #[inline(always)]
-fn remote_ds(remote: Remote) -> Packed {
+fn remote_ds(remote: Remote) -> Wide {
     let DsWords(words) = RaddrSeg::new(remote.addr, remote.rkey).into();
-    Packed::new(words)
+    Wide::new(words)
 }
 
 impl<O: HasRemote, H: TemplatePayload> ShotAt<'_, O, H> {
@@ -148,7 +148,7 @@ impl<O: HasRemote, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
     }
 
     #[inline(always)]
-    fn prepared(&self, n: usize) -> Packed {
+    fn prepared(&self, n: usize) -> Wide {
         // The segment follows the control segment in every operation that has it.
         if n == O::REMOTE_DS { self.remote } else { self.template.prepared(n) }
     }
@@ -187,9 +187,9 @@ impl<S: Shot> Shot for ShotSignaledIf<S> {
     }
 
     #[inline(always)]
-    fn prepared(&self, n: usize) -> Packed {
+    fn prepared(&self, n: usize) -> Wide {
         if n == 0 {
-            self.template().unsignaled().or(Packed::new([0, CtrlSeg::completion(self.signaled)]))
+            self.template().unsignaled().or(Wide::new([0, CtrlSeg::completion(self.signaled)]))
         } else {
             self.shot.prepared(n)
         }
@@ -198,7 +198,7 @@ impl<S: Shot> Shot for ShotSignaledIf<S> {
 
 /// WQEBB `n` of a shot whose control segment begins with `control`.
 #[inline(always)]
-fn wqebb<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, control: u64, n: usize) -> Composed<Packed> {
+fn wqebb<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, control: u64, n: usize) -> Composed<Wide> {
     let ds = |i| ds(shot, data, control, n * WQEBB_DS + i);
     // One by one: `array::from_fn` can remain a call, as it does on aarch64.
     Composed::of([ds(0), ds(1), ds(2), ds(3)])
@@ -206,11 +206,11 @@ fn wqebb<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, contro
 
 /// DS `n` of that shot; zero past its end.
 #[inline(always)]
-fn ds<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, control: u64, n: usize) -> Packed {
+fn ds<S: Shot>(shot: &S, data: &<S::Payload as TemplatePayload>::Data, control: u64, n: usize) -> Wide {
     let payload = 1 + S::Operation::DS;
     let prepared = shot.prepared(n);
     if n == 0 {
-        prepared.or(Packed::new([control, 0]))
+        prepared.or(Wide::new([control, 0]))
     } else if n < payload || n >= payload + S::Payload::DS {
         prepared
     } else {
@@ -292,7 +292,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names.
             // Composed anew from the template, not read back from the ring.
             self.register.ring_doorbell(|half| unsafe {
-                half.copy_packed(usize::from(wqebbs.0), |n| {
+                half.copy_wide(usize::from(wqebbs.0), |n| {
                     if n == 0 { *first.all() } else { *wqebb(shot, data, control, n).all() }
                 })
             });

@@ -1,10 +1,10 @@
 //! Staged requests: in the ring before the moment when their doorbell is rung. Knows no operation.
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::in_ring::WqeInRing;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
 use crate::wqe::operations::NoLocalMemory;
@@ -73,10 +73,10 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
             let wqebb = sq.wqebb(sq.slot(start));
             // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
             // stores would wait until they reach the cache, but the request was staged before.
-            let copied: [Packed; WQEBB_DS] =
-                core::array::from_fn(|i| unsafe { Packed::load(wqebb.byte_add(i * DS_BYTES)) });
+            let copied: [Wide; WQEBB_DS] =
+                core::array::from_fn(|i| unsafe { Wide::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
-            sq.register.ring_doorbell(|half| unsafe { half.copy_packed(1, |_| copied) });
+            sq.register.ring_doorbell(|half| unsafe { half.copy_wide(1, |_| copied) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
             unsafe { sq.ring_lone(start, wqe) };

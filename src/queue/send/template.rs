@@ -1,11 +1,11 @@
 //! Prepared requests: everything encoded once, except for the producer index and each shot's data. Knows no ring.
 use core::marker::PhantomData;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
-use crate::queue::send::slot::Index;
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};
 use crate::wqe::parts::Operation;
@@ -28,8 +28,8 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// | `wqe::frame().inline_headers(headers).inline_len::<64>()`: the bytes behind the headers | `[u8; 64]` |
 /// | any request of arrays, given whole | `()` |
 ///
-/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its tag and
-/// whether it asks for a completion ([`signaled_if`](Self::signaled_if)). Unchanged fields cost nothing:
+/// A shot can also differ from the template in the place in the peer's memory ([`at`](Self::at)), and in its `wr_id`
+/// and whether it asks for a completion ([`signaled_if`](Self::signaled_if)). Unchanged fields cost nothing:
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, wqe};
@@ -49,9 +49,9 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and the prepared part of
     /// the payload.
-    prepared: Composed<Packed, PREPARED_DS>,
+    prepared: Composed<Wide, PREPARED_DS>,
     /// The control segment of a shot that does not ask for a completion, unless the queue asks for each.
-    unsignaled: Packed,
+    unsignaled: Wide,
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
@@ -74,7 +74,7 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         Self::DS.wqebbs()
     }
 
-    /// Changes the tag that the next shots carry.
+    /// Changes the `wr_id` that the next shots carry.
     #[inline]
     pub fn set_wr_id(&mut self, wr_id: WrId) {
         self.record.wr_id = wr_id;
@@ -88,19 +88,19 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
 
     /// DS `n`; zero past the prepared DS.
     #[inline(always)]
-    pub(in crate::queue) fn prepared(&self, n: usize) -> Packed {
+    pub(in crate::queue) fn prepared(&self, n: usize) -> Wide {
         if n < Self::HEAD + H::PREPARED_DS
             && let Some(&ds) = self.prepared.all().get(n)
         {
             ds
         } else {
-            Packed::new([0; 2])
+            Wide::new([0; 2])
         }
     }
 
     /// The control segment of a shot that does not ask for a completion.
     #[inline(always)]
-    pub(in crate::queue) const fn unsignaled(&self) -> Packed {
+    pub(in crate::queue) const fn unsignaled(&self) -> Wide {
         self.unsignaled
     }
 }
@@ -123,8 +123,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let control = Control { qpn: 0, ..self.control(Index::new(SqPi(0))) };
         request.encode_head(&control, ds, &mut prepared);
         request.payload().prepare(&mut prepared);
-        let record = WqeRecord { wr_id: request.tag(), wqebbs: u64::from(ds.wqebbs().0) };
-        let mut unsignaled = Composed::<Packed, 1>::new();
+        let record = WqeRecord { wr_id: request.id(), wqebbs: u64::from(ds.wqebbs().0) };
+        let mut unsignaled = Composed::<Wide, 1>::new();
         request.unsignaled().encode_head(&control, ds, &mut unsignaled);
         let [unsignaled] = *unsignaled.all();
         Ok(Template { prepared, unsignaled, record, request: PhantomData })

@@ -91,6 +91,7 @@ impl Path {
     /// # Errors
     /// [`Error::NoWayBack`]: there is no valid header, the datagram was sent to another GID than the path's, or the
     /// path has no GID on Ethernet.
+    #[doc(alias("ibv_init_ah_from_wc", "ibv_create_ah_from_wc"))]
     pub fn route_back<S: Source>(&self, cqe: &CqeView<S>, header: &Grh) -> Result<Route, Error> {
         let ethernet = self.port.link_layer == LinkLayer::Ethernet;
         let grh = match (cqe.has_grh(), ethernet) {

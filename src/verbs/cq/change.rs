@@ -50,7 +50,7 @@ impl<M: PollMode<Packing = ()>> OwnedCq<M> {
     /// # }
     /// ```
     ///
-    /// It uses the command of `ibv_resize_cq`, but for a queue that this crate polls. A queue of packed completions
+    /// It uses the command of `ibv_resize_cq`, but for a queue that this crate polls. A queue of compressed completions
     /// cannot be resized; the types rule it out.
     ///
     /// # Errors

@@ -55,9 +55,10 @@ impl Drop for ChannelHandle {
 /// An armed completion queue has a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CqEvent {
-    /// The tag the queue was made with ([`crate::verbs::CqBuilder::tag`]); of a queue that another library made, its
-    /// `cq_context`.
-    pub tag: usize,
+    /// The value that the queue was made with ([`crate::verbs::CqBuilder::context`]); of a queue that another library
+    /// made, its `cq_context`.
+    #[doc(alias = "cq_context")]
+    pub context: usize,
 }
 
 impl Device {
@@ -93,6 +94,7 @@ impl CompletionChannel {
     ///
     /// # Errors
     /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    #[doc(alias = "ibv_get_cq_event")]
     pub fn wait(&self) -> Result<CqEvent, Error> {
         let mut cq = core::ptr::null_mut();
         let mut context = core::ptr::null_mut();
@@ -110,7 +112,7 @@ impl CompletionChannel {
         // which completions are new.
         // SAFETY: the queue that the event is of; it cannot be gone, for its destruction waits for this call.
         unsafe { sys::ibv_ack_cq_events(cq, 1) };
-        Ok(CqEvent { tag: context.expose_provenance() })
+        Ok(CqEvent { context: context.expose_provenance() })
     }
 
     /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is

@@ -150,7 +150,7 @@ struct Plan<'a> {
     cqes: u32,
     cqe_bytes: u16,
     channel: Option<&'a CompletionChannel>,
-    tag: usize,
+    event_context: usize,
     comp_vector: u32,
     ignore_overrun: bool,
     real_time: bool,
@@ -172,7 +172,7 @@ impl Device {
             cqes,
             cqe_bytes: 64,
             channel: None,
-            tag: 0,
+            event_context: 0,
             comp_vector: 0,
             ignore_overrun: false,
             real_time: false,
@@ -184,7 +184,7 @@ impl Device {
 
 /// The attributes by which verbs make a queue for a polling mode.
 pub trait CqMode: PollMode + SealedMode {
-    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device packs completions.
+    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device compresses completions.
     #[doc(hidden)]
     const FORMAT: Option<u8>;
 
@@ -219,15 +219,16 @@ impl<F: VerbsFormat> CqMode for Compressed<F> {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device packs similar completions into mini-CQEs of format `F` (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`),
-    /// which saves bus bandwidth. The queue is polled in the mode [`Compressed`](crate::cq::mode::Compressed). Fields
-    /// that differ and are not in `F` are lost, for example timestamps.
+    /// The device compresses similar completions into mini-CQEs of format `F`
+    /// (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`), which saves bus bandwidth. The queue is polled in the mode
+    /// [`Compressed`](crate::cq::mode::Compressed). Fields that differ and are not in `F` are lost, for example
+    /// timestamps.
     ///
     /// ```no_run
     /// # use blueflame::cq::compressed::Checksum;
     /// # use blueflame::cq::mode::Compressed;
     /// # use blueflame::verbs::{Device, Error, OwnedCq};
-    /// # fn packed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
+    /// # fn compressed(device: &Device) -> Result<OwnedCq<Compressed<Checksum>>, Error> {
     /// device.completion_queue(4096).compressed::<Checksum>().build()
     /// # }
     /// ```
@@ -253,11 +254,13 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
-    /// The value that its events carry ([`crate::verbs::CqEvent::tag`], [`crate::verbs::device::AsyncEvent::CqError`]),
-    /// to tell queues apart. libibverbs carries such a value in a pointer. Default 0.
+    /// The value that its events carry ([`crate::verbs::CqEvent::context`],
+    /// [`crate::verbs::device::AsyncEvent::CqError`]), to tell queues apart. libibverbs carries such a value in a
+    /// pointer. Default 0.
+    #[doc(alias = "cq_context")]
     #[must_use]
-    pub fn tag(mut self, tag: usize) -> Self {
-        self.plan.tag = tag;
+    pub fn context(mut self, context: usize) -> Self {
+        self.plan.event_context = context;
         self
     }
 
@@ -319,7 +322,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         in_range("CQEs", self.plan.cqes.into(), 1..=u64::from(self.plan.device.attr().max_cqe.saturating_sub(more)))?;
         let mut attr = sys::ibv_cq_init_attr_ex {
             cqe: self.plan.cqes + more,
-            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.tag),
+            cq_context: core::ptr::with_exposed_provenance_mut(self.plan.event_context),
             channel: self.plan.channel.map_or(core::ptr::null_mut(), |channel| channel.handle.raw()),
             comp_vector: self.plan.comp_vector,
             wc_flags: 0,
@@ -377,7 +380,8 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
 
-    /// The most completions that the device packs together, if it supports this CQE size and this format of mini-CQEs.
+    /// The most completions that the device compresses together, if it supports this CQE size and this format of
+    /// mini-CQEs.
     fn longest_session(&self, format: u8) -> Result<u32, Error> {
         // SAFETY: the device is open, and libmlx5's.
         let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;

@@ -28,8 +28,8 @@ pub enum AsyncEvent {
     /// A completion queue is in error, most often after an overrun: it takes no further CQEs, and is lost. The queue
     /// pairs that complete there are lost as well, each with a [`QpEvent::Fatal`].
     CqError {
-        /// The tag it was made with ([`crate::verbs::CqBuilder::tag`]).
-        tag: usize,
+        /// The value that it was made with ([`crate::verbs::CqBuilder::context`]).
+        context: usize,
     },
     /// To a shared receive queue.
     Srq {
@@ -122,6 +122,7 @@ impl AsyncEvents {
     ///
     /// # Errors
     /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    #[doc(alias("ibv_get_async_event", "ibv_ack_async_event"))]
     pub fn wait(&self) -> Result<AsyncEvent, Error> {
         let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
         loop {
@@ -235,7 +236,7 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
         (
             |kind| AsyncEvent::Qp { qpn: Qpn::truncate((*raw.element.qp).qp_num), kind },
             |kind| AsyncEvent::Srq { srqn: srqn_of(raw.element.srq), kind },
-            || AsyncEvent::CqError { tag: (*raw.element.cq).cq_context.expose_provenance() },
+            || AsyncEvent::CqError { context: (*raw.element.cq).cq_context.expose_provenance() },
         )
     };
     // SAFETY: as above. Ports are few.

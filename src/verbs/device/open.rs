@@ -57,7 +57,7 @@ fn name_of(device: *mut sys::ibv_device) -> String {
 ///
 /// # Errors
 /// If libibverbs cannot list devices. No devices is not an error here but an empty list.
-#[doc(alias = "ibv_get_device_list")]
+#[doc(alias("ibv_get_device_list", "ibv_get_device_name", "mlx5dv_is_supported"))]
 pub fn device_names() -> Result<Vec<String>, Error> {
     match DeviceList::get() {
         Ok(list) => Ok(list.devices().iter().map(|&device| name_of(device)).collect()),
@@ -67,7 +67,7 @@ pub fn device_names() -> Result<Vec<String>, Error> {
 }
 
 /// An open device (`ibv_context`). Cheap to clone; closed when the last object made from it is gone.
-#[doc(alias("ibv_context", "ibv_open_device"))]
+#[doc(alias("ibv_context", "ibv_open_device", "mlx5dv_open_device"))]
 #[derive(Clone, Debug)]
 pub struct Device {
     pub(crate) context: Arc<Context>,
@@ -134,7 +134,7 @@ impl Drop for Context {
 }
 
 /// The device's limits and capabilities: the part of `ibv_device_attr` that setup needs, and mlx5's own attributes.
-#[doc(alias("ibv_device_attr", "ibv_query_device_ex", "mlx5dv_query_device"))]
+#[doc(alias("ibv_device_attr", "ibv_query_device_ex", "mlx5dv_query_device", "ibv_query_device"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceAttr {
     /// Firmware version.

@@ -254,6 +254,7 @@ impl Device {
     ///
     /// # Errors
     /// A failed call, for instance for an index beyond the table.
+    #[doc(alias = "ibv_query_gid_ex")]
     pub fn gid(&self, port: u8, index: u8) -> Result<Option<GidEntry>, Error> {
         let Some(entry) = self.gid_entry(port, index)? else { return Ok(None) };
         // SAFETY: every view of the union is sixteen bytes without padding.
@@ -292,6 +293,7 @@ impl Device {
     ///
     /// # Errors
     /// A failed call.
+    #[doc(alias = "ibv_query_gid_table")]
     pub fn gids(&self, port: &Port) -> Result<Vec<GidEntry>, Error> {
         let mut entries = Vec::new();
         // Path records name the source GID by eight bits (`ibv_global_route::sgid_index`).

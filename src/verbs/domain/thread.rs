@@ -28,7 +28,7 @@ use crate::verbs::{Error, ProtectionDomain};
 ///   virtual machines, all thread domains have the context's one register. It has no BlueFlame, so each doorbell is one
 ///   8-byte store. (Kernels before 5.7 do not give out even that register, and the second queue pair of a thread domain
 ///   is refused.)
-/// - **Packed records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that
+/// - **Dense records.** libmlx5 gives a record of 8 bytes a cache line; here eight lie in one line, on pages that
 ///   belong to this domain alone.
 /// - **Rings on huge pages,** one behind the other, at all offsets of a page. With rings on pages of their own, entries
 ///   of equal index would fall into the same set of the caches.
@@ -48,7 +48,7 @@ use crate::verbs::{Error, ProtectionDomain};
 ///
 /// Rings take huge pages, 2 MiB at a time. New queues reuse the memory of dropped ones; the domain gives it back with
 /// the last of its objects.
-#[doc(alias("ibv_td", "ibv_alloc_td"))]
+#[doc(alias("ibv_td", "ibv_alloc_td", "ibv_alloc_parent_domain"))]
 pub struct ThreadDomain<F: FlushMode = TwoFences, C: BlockCopy = DefaultCopy> {
     handle: Arc<ThreadDomainHandle>,
     copy: C,

@@ -384,7 +384,7 @@ pub struct Mlx5dvCqInitAttr {
     pub cqe_size: u16,
 }
 
-/// [`Mlx5dvCqInitAttr::cqe_comp_res_format`] counts: the device packs completions.
+/// [`Mlx5dvCqInitAttr::cqe_comp_res_format`] counts: the device compresses completions.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE: u64 = 1 << 0;
 /// [`Mlx5dvCqInitAttr::cqe_size`] counts.
 pub const MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE: u64 = 1 << 2;

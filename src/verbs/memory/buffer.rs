@@ -58,22 +58,22 @@ impl fmt::Debug for Buffer {
     }
 }
 
-// SAFETY: the box keeps the piece and its registration, and this piece's memory is nobody else's; a tag that is not
-// turned back leaks the box.
+// SAFETY: the box keeps the piece and its registration, and this piece's memory is nobody else's; an identifier that is
+// not turned back leaks the box.
 unsafe impl DeviceBuffer for Box<Buffer> {
     fn sge(&self) -> Sge {
         Buffer::sge(self)
     }
 
-    fn into_tag(self) -> NonZeroU64 {
+    fn into_wr_id(self) -> NonZeroU64 {
         let address = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
         // SAFETY: an address of a value is not zero.
         unsafe { NonZeroU64::new_unchecked(address) }
     }
 
-    unsafe fn from_tag(tag: NonZeroU64) -> Self {
-        // SAFETY: the address of a box that `into_tag` has leaked, and nobody else's.
-        unsafe { Box::from_raw(core::ptr::with_exposed_provenance_mut(tag.get() as usize)) }
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
+        // SAFETY: the address of a box that `into_wr_id` has leaked, and nobody else's.
+        unsafe { Box::from_raw(core::ptr::with_exposed_provenance_mut(wr_id.get() as usize)) }
     }
 }
 
@@ -83,7 +83,7 @@ impl ProtectionDomain {
     /// # Errors
     /// Memory of no bytes; [`Error::Unsupported`] for [`Access::ON_DEMAND`] on a device that cannot; or a failed call,
     /// of which [`CallError::hint`](crate::verbs::CallError::hint) knows the usual one, the locked-memory limit.
-    #[doc(alias = "ibv_reg_mr")]
+    #[doc(alias("ibv_reg_mr", "ibv_reg_mr_iova2"))]
     pub fn register(&self, memory: impl Memory, access: Access) -> Result<Buffer, Error> {
         // Boxed before the range is asked for: the range must be that of the value where it stays.
         let mut memory: Box<dyn Memory> = Box::new(memory);

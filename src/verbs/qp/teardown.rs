@@ -55,7 +55,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     }
 
     /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell
-    /// records are zero, and the tags of outstanding requests are lost. It removes unpolled completions from the
+    /// records are zero, and the identifiers of outstanding requests are lost. It removes unpolled completions from the
     /// completion queues, because they would pass for completions of the next connection. `forgotten` sees each of them
     /// first, for instance to retire it on a shared receive queue, which would otherwise lose the WQE.
     ///
@@ -137,7 +137,7 @@ pub struct Drain<'a, T: Transport, R: Register> {
 pub enum Drained {
     /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
     Send(Retired),
-    /// A receive: its tag.
+    /// A receive: its identifier.
     Receive(WrId),
     /// A receive of the shared queue: retire it there.
     Shared,

@@ -104,6 +104,7 @@ impl Qp {
     ///
     /// # Errors
     /// A failed call.
+    #[doc(alias = "ibv_query_qp")]
     pub fn state(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
         // SAFETY: integers and null pointers.

@@ -95,6 +95,7 @@ impl<T: Streams + VerbsTransport, R: Register> QueuePair<T, R> {
     /// # Errors
     /// A failed call: `EINVAL` if the stream works; `EOPNOTSUPP` if the device does not reset streams, or if the queue
     /// pair is not ready to send, for example because too many streams had failed.
+    #[doc(alias = "mlx5dv_dci_stream_id_reset")]
     pub fn reset_stream(&mut self, stream: DciStream) -> Result<(), Error> {
         // SAFETY: the queue pair is alive, of libmlx5.
         zero("mlx5dv_dci_stream_id_reset", unsafe { ffi::mlx5dv_dci_stream_id_reset(self.qp.as_raw(), stream.0) })?;

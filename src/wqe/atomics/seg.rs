@@ -10,7 +10,7 @@ layout! {
     ///   0  value to swap in, or to add (64)
     ///   8  value to compare with (64)
     /// ```
-    #[doc(alias = "mlx5_wqe_atomic_seg")]
+    #[doc(alias("mlx5_wqe_atomic_seg", "mlx5_wqe_masked_atomic_seg"))]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct AtomicSeg[DS_BYTES] {
@@ -32,6 +32,7 @@ layout! {
     ///   8  mask of the bits to swap (32)
     ///  12  mask of the bits to compare (32)
     /// ```
+    #[doc(alias = "uct_ib_mlx5_atomic_masked_cswap32_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct MaskedSwap32Seg[DS_BYTES] {
@@ -56,6 +57,7 @@ layout! {
     ///   4  highest bits of the fields (32)
     ///   8  0 (64)
     /// ```
+    #[doc(alias = "uct_ib_mlx5_atomic_masked_fadd32_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct MaskedAdd32Seg[DS_BYTES] {

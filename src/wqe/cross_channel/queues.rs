@@ -73,6 +73,7 @@ pub(crate) const fn enable_receives(qpn: Qpn, index: u16) -> Request<RecvEnable>
 /// let _ = sq.post(&wqe::dump([byte])); // it names memory
 /// # }
 /// ```
+#[doc(alias = "MLX5_OPCODE_DUMP")]
 #[inline]
 pub const fn dump<L: EntryList<Sge>>(entries: L) -> Request<Dump, Registered<L>> {
     Request::new(Dump(()), Registered(entries))

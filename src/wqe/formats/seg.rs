@@ -19,6 +19,7 @@ layout! {
     ///  32  on the wire: T10-DIF
     ///  48  in memory: T10-DIF
     /// ```
+    #[doc(alias = "mlx5_bsf")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct SigBsfSeg[4 * DS_BYTES] {
@@ -57,6 +58,7 @@ layout! {
     ///  13  0 (1), reference tag counts (1), 0 (4), escapes (2)
     ///  14  bits of the application tag that are checked (16)
     /// ```
+    #[doc(alias = "mlx5_bsf_inl")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct DifSeg[DS_BYTES] {
@@ -101,6 +103,7 @@ layout! {
     ///   4  syndrome: 0 (16)
     ///   8  CRC32, CRC32C (32), 0 (32); or CRC64 (64); or guard (16), application tag (16), reference tag (32)
     /// ```
+    #[doc(alias = "mlx5_wqe_set_psv_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct SetPsvSeg[DS_BYTES] {
@@ -139,6 +142,7 @@ layout! {
     ///  40  tag of the key of encryption (64)
     ///  48  0 (128)
     /// ```
+    #[doc(alias = "mlx5_crypto_bsf")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct CryptoBsfSeg[4 * DS_BYTES] {

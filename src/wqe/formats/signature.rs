@@ -165,6 +165,7 @@ impl Signature {
 
 /// Data on one side, in memory or on the wire: blocks, each with its signature behind it
 /// (`struct mlx5dv_sig_block_domain`).
+#[doc(alias = "mlx5dv_sig_block_domain")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignedBlocks {
     /// Bytes of a block, without its signature.

@@ -97,6 +97,7 @@ layout! {
     ///   8  turns (32)
     ///  12  0 (16), entries that follow (16)
     /// ```
+    #[doc(alias = "mlx5_wqe_umr_repeat_block_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct RepeatBlockSeg[DS_BYTES] {
@@ -134,6 +135,7 @@ layout! {
     ///   4  memory key (32)
     ///   8  address (64)
     /// ```
+    #[doc(alias = "mlx5_wqe_umr_repeat_ent_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct RepeatEntrySeg[DS_BYTES] {

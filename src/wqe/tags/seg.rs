@@ -40,6 +40,7 @@ layout! {
     ///   0  tag (64)
     ///   8  mask (64)
     /// ```
+    #[doc(alias = "mlx5_wqe_tm_seg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct TmTagSeg[DS_BYTES] {

@@ -2,7 +2,7 @@
 //! segment.
 use core::ptr::NonNull;
 
-use crate::arch::Packed;
+use crate::arch::Wide;
 use crate::wqe::words::be::join;
 use crate::wqe::words::bytes::{take4, take8};
 
@@ -20,7 +20,7 @@ impl DsWords {
     }
 }
 
-/// The form in which a CPU holds one DS until it is stored: [`DsWords`] or [`Packed`].
+/// The form in which a CPU holds one DS until it is stored: [`DsWords`] or [`Wide`].
 pub(crate) trait HeldDs: Copy {
     /// Two words in memory order.
     fn new(words: DsWords) -> Self;
@@ -74,7 +74,7 @@ impl HeldDs for DsWords {
     }
 }
 
-impl HeldDs for Packed {
+impl HeldDs for Wide {
     #[inline(always)]
     fn new(DsWords(words): DsWords) -> Self {
         Self::new(words)

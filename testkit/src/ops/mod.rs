@@ -65,13 +65,13 @@ pub enum Op {
     Nop,
     /// A message.
     Send(Carry, Tail),
-    /// Place in the peer's window, data, immediate data.
+    /// Place in the peer's target, data, immediate data.
     Write(usize, Carry, Option<u32>),
-    /// Place in the peer's window, lengths of the entries that take it.
+    /// Place in the peer's target, lengths of the entries that take it.
     Read(usize, Vec<usize>),
-    /// Word of 8 bytes in the window, whether the comparison is to succeed, new value.
+    /// Word of 8 bytes in the target, whether the comparison is to succeed, new value.
     CompareSwap(usize, bool, u64),
-    /// Word of 8 bytes in the window, number to add.
+    /// Word of 8 bytes in the target, number to add.
     FetchAdd(usize, u64),
 }
 
@@ -83,19 +83,19 @@ pub struct Memory<'a> {
     /// This side's buffer, and the byte from which READs and atomics put their results.
     pub landing: (&'a Buffer, usize),
     /// The peer's buffer, on which WRITEs, READs and atomics work. At least [`MAX_MESSAGE`] bytes.
-    pub window: &'a Buffer,
+    pub target: &'a Buffer,
     /// A key of the peer that requests may invalidate.
     pub invalidate: Rkey,
 }
 
 impl Op {
-    /// The signalled request for this operation. A compare-and-swap compares with the present contents of the window.
+    /// The signalled request for this operation. A compare-and-swap compares with the present contents of the target.
     ///
     /// # Panics
     /// If the memory is too small for the operation.
     #[must_use]
     pub fn wr(&self, id: u64, memory: &Memory<'_>) -> Wr {
-        let remote = |len| memory.window.remote().at(self.place(memory.window.len(), len) as u64);
+        let remote = |len| memory.target.remote().at(self.place(memory.target.len(), len) as u64);
         let kind = match self {
             Self::Nop => Kind::Nop,
             Self::Send(_, Tail::None) => Kind::Send,
@@ -106,7 +106,7 @@ impl Op {
             Self::Read(_, lens) => Kind::Read(remote(lens.iter().sum())),
             Self::CompareSwap(_, hit, swap) => {
                 let mut found = [0; 8];
-                memory.window.read(self.place(memory.window.len(), 8), &mut found);
+                memory.target.read(self.place(memory.target.len(), 8), &mut found);
                 let found = u64::from_ne_bytes(found);
                 Kind::CompareSwap(remote(8), if *hit { found } else { !found }, *swap)
             }
@@ -124,13 +124,13 @@ impl Op {
         Wr::new(kind, data, id)
     }
 
-    /// The byte of a window of `window` bytes where the request begins to work, if it works on `len` bytes.
+    /// The byte of a target of `target` bytes where the request begins to work, if it works on `len` bytes.
     #[must_use]
-    pub fn place(&self, window: usize, len: usize) -> usize {
+    pub fn place(&self, target: usize, len: usize) -> usize {
         match self {
             Self::Nop | Self::Send(..) => 0,
-            Self::Write(place, ..) | Self::Read(place, _) => place % (window - len + 1),
-            Self::CompareSwap(word, ..) | Self::FetchAdd(word, _) => word % (window / 8) * 8,
+            Self::Write(place, ..) | Self::Read(place, _) => place % (target - len + 1),
+            Self::CompareSwap(word, ..) | Self::FetchAdd(word, _) => word % (target / 8) * 8,
         }
     }
 

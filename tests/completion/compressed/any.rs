@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::packer::{Completion, Packer, completion};
 use crate::device::put32;
 
-/// What a test does with a queue.
+/// A test's actions on a queue.
 type Steps = Box<dyn FnMut(&mut Packer, Step) -> usize>;
 
 /// Each format and layout, as a number and as types.
@@ -57,7 +57,7 @@ enum Step {
     Forget(u32),
 }
 
-/// What the device writes, and what is polled.
+/// The device's bytes, and the polled completions.
 #[derive(Clone, Debug)]
 enum Move {
     /// So many completions like each other, of this opcode and tag.
@@ -83,7 +83,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, unpacked in pieces of
+    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, expanded in pieces of
     /// any size, with completions of one queue pair taken out at any time.
     #[test]
     fn what_was_packed_is_unpacked(
@@ -144,7 +144,7 @@ proptest! {
             cqe[62..].copy_from_slice(&[0, end]);
         }
         let found = cq.poll(100 * cqes as usize);
-        // What is polled of sessions is marked; what is not was valid in one pass of two, or of 256, and a session goes
+        // Polled CQEs of sessions are marked. The others were valid in one pass of two, or of 256, and a session goes
         // on into the next.
         prop_assert!(found <= 2 * cqes as usize, "{} of {}", found, cqes);
         cq.forget();

@@ -30,7 +30,7 @@ fn basic_as_linux_reads_it() {
     let expected: Vec<_> = (0..9).map(|n| (0xc000 + n, 0x500 + u32::from(n), 0x1234 + n)).collect();
     assert_eq!(found, expected);
     assert_eq!(device.record_words()[0], 9);
-    // What the device has left out passes for no completion, whatever the pass.
+    // A CQE that the device has left out is no completion in any pass.
     assert!((1..9).all(|slot| device.cqe(slot)[63] == 0xf0));
 }
 

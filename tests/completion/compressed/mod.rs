@@ -1,4 +1,4 @@
-//! Packed completions.
+//! Compressed completions: mini-CQEs and titles. Queues that a device fills belong in `tests/compression.rs`.
 
 mod any;
 mod by_hand;

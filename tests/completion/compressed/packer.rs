@@ -8,7 +8,7 @@ use blueflame::cq::{CompletionQueue, CqeView, Side, Source};
 
 use crate::device::{Device, put16, put32};
 
-/// What these tests know of a completion.
+/// A completion, as these tests know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completion {
     /// 0 requester, 2 responder.
@@ -43,7 +43,7 @@ pub(super) fn read<S: Source>(cqe: &CqeView<S>, headers: u8) -> Completion {
     }
 }
 
-/// The number of layer 3 and 4 headers, from what the view makes of it.
+/// The number of layer 3 and 4 headers, from the view's values.
 pub(super) fn headers_of<S: Source>(cqe: &CqeView<S>) -> u8 {
     use blueflame::cq::cqe::{L3Header, L4Header};
     let l3 = match cqe.l3_header() {
@@ -99,7 +99,7 @@ pub(super) fn mini(format: u8, c: &Completion) -> [u8; 8] {
     bytes
 }
 
-/// What is left of completion `c` of a session after `title` when it is packed by this format.
+/// The fields that completion `c` of a session after `title` keeps in this format.
 pub(super) fn left(format: u8, title: &Completion, n: usize, c: &Completion) -> Completion {
     if c.opcode == 0 {
         return Completion { len: c.len, counter: c.counter, request: c.request, ..*title };
@@ -123,7 +123,7 @@ pub(super) struct Packer {
     pub(super) device: Device,
     pub(super) enhanced: bool,
     pub(super) format: u8,
-    /// What was written and not polled.
+    /// Completions that were written and not polled.
     pub(super) expected: VecDeque<Result<Completion, ()>>,
     /// The last CQE of the enhanced layout that can be a title, and how many were packed with it.
     pub(super) title: Option<(Completion, usize)>,
@@ -187,7 +187,7 @@ impl Packer {
         put32(cqe, 44, count);
         cqe[62..].copy_from_slice(&end);
         self.device.pi += u64::from(count);
-        // What the title's own mini-CQE does not tell, the title does.
+        // The title tells the fields that its mini-CQE lacks.
         let whole = left(self.format, &all[0], 0, &all[0]);
         let told = Completion { hash: all[0].hash, hash_type: all[0].hash_type, sum: all[0].sum, ..whole };
         self.expected.push_back(Ok(told));

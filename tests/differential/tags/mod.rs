@@ -1,5 +1,5 @@
-//! Operations on lists of tags: libmlx5's `ibv_post_srq_ops`, and this crate's requests; and what completions tell of
-//! them.
+//! Operations on lists of tags by libmlx5's `ibv_post_srq_ops` and by this crate's requests, and the meaning of their
+//! completions.
 
 mod completions;
 mod operations;

@@ -66,7 +66,7 @@ struct Mirror {
     /// Completions due of each entry.
     due: Vec<u32>,
     listed: Vec<u16>,
-    /// Of operations that are reported: the entry, and whether it is removed.
+    /// For each reported operation: the entry, and whether it is removed.
     reported: VecDeque<Option<(u16, bool)>>,
 }
 

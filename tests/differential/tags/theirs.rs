@@ -1,8 +1,10 @@
 //! libmlx5's list: a shared receive queue, its command queue, and its completions.
 //!
-//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. It is found by what
-//! it is: a queue pair of this context that receives from the shared receive queue, whose address is somewhere in
-//! libmlx5's structure.
+//! libmlx5 has a command queue in each such shared receive queue, and no call that hands it over. The tests find it by
+//! its properties: it is a queue pair of this context, it receives from the shared receive queue, and its address is
+//! somewhere in libmlx5's structure.
+//!
+//! Tag matching belongs here, flow tags in `extended.rs`.
 
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
@@ -40,7 +42,7 @@ pub(super) struct OpsWr {
 
 const _: () = assert!(size_of::<OpsWr>() == size_of::<sys::ibv_ops_wr>());
 
-/// An operation that does nothing but what its flags say.
+/// An operation that consists of its flags.
 pub(super) const SYNC: OpsWr = OpsWr {
     wr_id: 0,
     next: null_mut(),
@@ -190,7 +192,7 @@ impl Drop for Theirs {
 const MATCH: u32 = 1 << 5;
 pub(super) const DATA_VALID: u32 = 1 << 6;
 
-/// What both tell of a completion.
+/// Both reports of a completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Told {
     pub(super) opcode: u32,

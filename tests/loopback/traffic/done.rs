@@ -1,8 +1,8 @@
-//! What a completion said, copied out of the queue.
+//! A completion, copied out of the queue.
 
 use blueflame::cq::{CqeError, CqeFormat, CqeOpcode, CqeView, Side, Source, WcOpcode};
 
-/// What a completion said, copied out of the queue.
+/// A completion, copied out of the queue.
 pub(super) struct Done {
     pub(super) side: Side,
     pub(super) opcode: CqeOpcode,

@@ -26,7 +26,7 @@ const SOURCE: usize = 1 << 15;
 /// Rounds without an end after which a test gives up.
 const MAX_ROUNDS: usize = 1 << 16;
 
-/// What happened so far.
+/// The history so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) posted: u64,

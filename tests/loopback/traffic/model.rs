@@ -1,4 +1,4 @@
-//! What must come of each request, and whether it has.
+//! The expected effect of each request, and whether it has happened.
 
 use blueflame::Rkey;
 use blueflame::cq::{CqeOpcode, Side, WcOpcode};
@@ -15,7 +15,7 @@ pub(super) struct Posted {
     pub(super) id: u64,
     pub(super) signaled: bool,
     pub(super) opcode: WcOpcode,
-    /// What its slot of `landing` must hold.
+    /// The expected contents of its slot of `landing` must hold.
     pub(super) lands: Option<(usize, Vec<u8>)>,
 }
 
@@ -107,7 +107,7 @@ impl<T: Service> Traffic<T> {
         };
         let source = (&self.source, source_place(id));
         let landing = (&self.landing, self.landing_slot(id) * SLOT);
-        let mut wr = op.wr(id, &Memory { source, landing, window: &self.window, invalidate });
+        let mut wr = op.wr(id, &Memory { source, landing, target: &self.window, invalidate });
         // An earlier request may change the word yet, so the model says what it will be.
         if let (Kind::CompareSwap(_, compare, _), Op::CompareSwap(_, hit, _)) = (&mut wr.kind, op) {
             let found = self.word(op);

@@ -13,13 +13,13 @@ use blueflame::wqe::operations::Memcpy;
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
-use super::super::shared::SharedReceives;
 use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar};
 use super::pair::QueuePair;
 use super::plan::{Made, Plan};
 use super::transport::DevxTransport;
 use crate::error::Error;
 use crate::memory::ThreadRings;
+use crate::object::receives::shared::SharedReceives;
 
 /// Builder of a queue pair.
 #[derive(Clone, Copy, Debug)]

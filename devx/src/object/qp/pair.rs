@@ -15,11 +15,11 @@ use blueflame::verbs::device::Gid;
 use blueflame::verbs::handshake::{self, HandshakeError, Peer};
 use blueflame::verbs::{Endpoint, Path};
 
-use super::super::any_cq::whole;
 use super::super::cq::Cq;
 use super::handle::Qp;
 use crate::cmd::QpcState;
 use crate::error::Error;
+use crate::object::check_cq::whole;
 
 /// A queue pair: its handle and its queues. The queues can be separated, for instance to move them to other threads.
 ///

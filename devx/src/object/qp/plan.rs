@@ -8,19 +8,19 @@ use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::SqParts;
 use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
-use super::super::any_cq::{make_fresh, receiver, whole};
 use super::super::cq::Cq;
 use super::super::pd::Pd;
 use super::super::shadow::Shadow;
-use super::super::shared::SharedReceives;
 use super::super::uar::DoorbellPage;
 use super::handle::{Handle, Qp};
-use crate::ask::{at_least, has};
 use crate::check::in_range;
 use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
+use crate::object::check_cq::{make_fresh, receiver, whole};
+use crate::object::receives::shared::SharedReceives;
+use crate::support::ask::{at_least, has};
 
 /// The configuration of a queue pair.
 #[derive(Clone, Copy, Debug)]

@@ -7,13 +7,13 @@ use blueflame::queue::send::SqParts;
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
-use super::super::shared::SharedReceives;
 use super::super::uar::Uar;
 use super::handle::Qp;
 use super::plan::{Made, Plan};
 use crate::cmd::ServiceType;
 use crate::error::Error;
 use crate::memory::ThreadRings;
+use crate::object::receives::shared::SharedReceives;
 
 /// Builder of a queue pair of any service: UD, DCI and others.
 #[derive(Clone, Copy, Debug)]

@@ -91,7 +91,7 @@ pub(super) unsafe fn copy_avx(dst: *mut u64, words: &[u64; 8]) {
 /// As for [`copy_avx`].
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
-pub(super) unsafe fn copy_avx_packed(dst: *mut u64, block: [__m128i; 4]) {
+pub(super) unsafe fn copy_avx_wide(dst: *mut u64, block: [__m128i; 4]) {
     let [a, b, c, d] = block;
     // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instructions; nothing else is stored to, and the
     // registers that change are named.
@@ -155,7 +155,7 @@ pub(super) unsafe fn copy_avx512(dst: *mut u64, words: &[u64; 8]) {
 /// As for [`copy_avx512`].
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
-pub(super) unsafe fn copy_avx512_packed(dst: *mut u64, block: [__m128i; 4]) {
+pub(super) unsafe fn copy_avx512_wide(dst: *mut u64, block: [__m128i; 4]) {
     let [a, b, c, d] = block;
     // SAFETY: the caller vouches for the 64 bytes at `dst` and for the instructions; nothing else is stored to, and the
     // registers that change are named.

@@ -1,0 +1,8 @@
+//! What the device supports: queries of its capabilities, and the checks that run before an object is made.
+
+pub(super) mod ask;
+pub(super) mod atomics;
+pub(super) mod copies;
+pub(super) mod cross_channel;
+pub(super) mod inline_mode;
+pub(super) mod timestamps;

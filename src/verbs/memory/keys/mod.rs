@@ -1,0 +1,4 @@
+//! Keys that requests change: memory windows, and indirect keys.
+
+pub(super) mod indirect;
+pub(super) mod window;

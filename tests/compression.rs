@@ -1,0 +1,184 @@
+//! Compressed completions, against those of a device that compresses none.
+//!
+//! Compressed completions of the software device belong here. Compressed bytes written by hand belong in
+//! `tests/completion`.
+
+use std::error::Error;
+
+use blueflame::cq::compressed::{
+    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
+};
+use blueflame::cq::mode::PollMode;
+use blueflame::cq::{CompletionQueue, Side};
+use blueflame::queue::SendQueue;
+use blueflame::{WrId, transport, wqe};
+use blueflame_testkit::{Buffer, Device, Pair, Receives, Shape, run_until_idle};
+use proptest::prelude::*;
+use softhca::context::{CqPacking, MiniFormat as Format};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+const ROOM: usize = 64;
+
+/// A completion, without its time.
+type Seen = (Side, u64, u32, Option<u32>, u16, u8, u32);
+
+/// Messages: how many in a burst, and how they are sent.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    count: usize,
+    kind: u8,
+}
+
+fn bursts() -> impl Strategy<Value = Vec<Burst>> {
+    prop::collection::vec((1..ROOM, 0..5u8).prop_map(|(count, kind)| Burst { count, kind }), 1..12)
+}
+
+/// The parts of a pair that [`drive`] works on.
+struct Rig<'a> {
+    sq: &'a mut SendQueue<transport::Rc>,
+    rq: &'a mut Receives,
+    devices: [&'a Device; 2],
+    rings: [(*const u8, usize); 2],
+    mailbox: &'a Buffer,
+    window: &'a Buffer,
+}
+
+impl Rig<'_> {
+    /// How many CQEs are packed: of format 3 and an opcode that there is.
+    fn packed(&self) -> usize {
+        let of = |&(ring, bytes): &(*const u8, usize)| {
+            // SAFETY: the rings, which the device does not write now.
+            let ends = (63..bytes).step_by(64).map(|at| unsafe { ring.add(at).read_volatile() });
+            ends.filter(|end| end & 0xc == 0xc && end >> 4 <= 6).count()
+        };
+        self.rings.iter().map(of).sum()
+    }
+
+    /// Sends all bursts; what both sides see, and how many CQEs were packed.
+    fn drive<M: PollMode>(
+        self,
+        [ours, theirs]: [&mut CompletionQueue<M>; 2],
+        bursts: &[Burst],
+        step: usize,
+    ) -> Outcome<(Vec<Seen>, usize)> {
+        let (mut seen, mut packed, mut tag) = (Vec::new(), 0, 0);
+        for burst in bursts {
+            for n in 0..burst.count {
+                tag += 1;
+                let data = vec![n as u8; n % 28 + 1];
+                let send = || wqe::send().inline(data.as_slice()).signaled(WrId(tag));
+                // SAFETY: nobody looks at the memory meanwhile.
+                unsafe { self.rq.post_unchecked(WrId(tag), &[self.mailbox.slot(n, 64)])? };
+                match burst.kind {
+                    0 | 1 => self.sq.post(&send()),
+                    2 => self.sq.post(&send().imm(7)),
+                    3 => self.sq.post(&send().imm(n as u32)),
+                    _ => self
+                        .sq
+                        .post(&wqe::write(self.window.remote()).imm(9).inline(data.as_slice()).signaled(WrId(tag))),
+                }?;
+            }
+            run_until_idle(&self.devices)?;
+            packed += self.packed();
+            loop {
+                let sent: Outcome<usize> = ours.poll_with(step, |cqe| {
+                    let done = self.sq.retire(&cqe)?.wr_id;
+                    seen.push((
+                        cqe.check()?,
+                        done.0,
+                        0,
+                        None,
+                        cqe.wqe_counter(),
+                        cqe.request_opcode(),
+                        cqe.qpn().get(),
+                    ));
+                    Ok(())
+                });
+                let received: Outcome<usize> = theirs.poll_with(step, |cqe| {
+                    let (done, len) = (self.rq.retire(&cqe)?, cqe.byte_len());
+                    seen.push((cqe.check()?, done.0, len, cqe.imm(), cqe.wqe_counter(), 0, cqe.qpn().get()));
+                    Ok(())
+                });
+                if sent? + received? == 0 {
+                    break;
+                }
+            }
+        }
+        seen.sort_by_key(|&(side, tag, ..)| (side == Side::Requester, tag));
+        assert_eq!(self.devices.map(|device| device.complaints()), [[], []]);
+        Ok((seen, packed))
+    }
+}
+
+/// Runs on a new pair, whose completion queues become what `$over` says.
+macro_rules! run {
+    ($shape:expr, $bursts:expr, $step:expr, |$cq:ident| $over:expr) => {{
+        let mut pair = Pair::<transport::Rc>::builder().shape($shape).connect()?;
+        let (mailbox, window) = (pair.far.buffer(ROOM * 64)?, pair.far.buffer(64)?);
+        let devices = [pair.near.device().clone(), pair.far.device().clone()];
+        let rings = [&pair.near, &pair.far]
+            .map(|end| end.cq_parts())
+            .map(|parts| (parts.buf.as_ptr().cast_const(), (parts.cqe_cnt * parts.cqe_size) as usize));
+        let mut queues = [pair.near.cq, pair.far.cq].map(|$cq| $over);
+        let [ours, theirs] = &mut queues;
+        let rig = Rig {
+            sq: &mut pair.near.sq,
+            rq: &mut pair.far.rq,
+            devices: [&devices[0], &devices[1]],
+            rings,
+            mailbox: &mailbox,
+            window: &window,
+        };
+        rig.drive([ours, theirs], $bursts, $step)?
+    }};
+}
+
+/// The same with completions packed, and without; whether it was so.
+fn compare<F: MiniFormat, L: Layout>(format: Format, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
+    let shape = Shape { sq_wqebbs: 128, recv_wqes: 128, cqes: 128, cqe_bytes, ..Shape::default() };
+    let packing = Some(CqPacking { format, enhanced: L::LAYOUT == 1 });
+    let (plain, none) = run!(shape, bursts, step, |cq| cq);
+    // SAFETY: the device packs so, and nothing has been polled.
+    let (unpacked, packed) = run!(Shape { packing, ..shape }, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
+    assert_eq!(none, 0);
+    assert_eq!(unpacked, plain);
+    Ok(packed != 0)
+}
+
+fn by_number(enhanced: bool, format: u8, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
+    match (enhanced, format) {
+        (false, 0) => compare::<Hash, Basic>(Format::Hash, bursts, cqe_bytes, step),
+        (false, 1) => compare::<Checksum, Basic>(Format::Checksum, bursts, cqe_bytes, step),
+        (false, 2) => compare::<FlowTag, Basic>(Format::FlowTag, bursts, cqe_bytes, step),
+        (false, 3) => compare::<ChecksumStride, Basic>(Format::ChecksumStride, bursts, cqe_bytes, step),
+        (false, _) => compare::<Headers, Basic>(Format::Headers, bursts, cqe_bytes, step),
+        (true, 0) => compare::<Hash, Enhanced>(Format::Hash, bursts, cqe_bytes, step),
+        (true, 1) => compare::<Checksum, Enhanced>(Format::Checksum, bursts, cqe_bytes, step),
+        (true, 2) => compare::<FlowTag, Enhanced>(Format::FlowTag, bursts, cqe_bytes, step),
+        (true, 3) => compare::<ChecksumStride, Enhanced>(Format::ChecksumStride, bursts, cqe_bytes, step),
+        (true, _) => compare::<Headers, Enhanced>(Format::Headers, bursts, cqe_bytes, step),
+    }
+}
+
+#[test]
+fn each_format_and_layout_packs() -> Outcome {
+    let bursts = [Burst { count: 63, kind: 0 }, Burst { count: 40, kind: 4 }, Burst { count: 63, kind: 2 }];
+    for enhanced in [false, true] {
+        for format in 0..5 {
+            assert!(by_number(enhanced, format, &bursts, 64, 16)?, "{enhanced} {format}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn what_is_packed_is_what_would_have_been_written(
+        (enhanced, wide) in any::<(bool, bool)>(), format in 0..5u8, step in 1..40usize, bursts in bursts(),
+    ) {
+        by_number(enhanced, format, &bursts, if wide { 128 } else { 64 }, step).expect("a run");
+    }
+}
