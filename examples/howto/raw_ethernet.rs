@@ -19,7 +19,7 @@ fn own_address(device: &Device) -> Result<[u8; 6], Failure> {
     let entry = device.gid(1, 0)?.ok_or("port 1 has no GID")?;
     match entry.gid {
         Gid([0xfe, 0x80, .., a, b, c, 0xff, 0xfe, d, e, f]) => Ok([a ^ 2, b, c, d, e, f]),
-        other => Err(format!("the first GID of port 1 is {other:?}, without the port's address").into()),
+        other => Err(format!("port 1 is no Ethernet port: no MAC address is in its first GID, {other:?}").into()),
     }
 }
 

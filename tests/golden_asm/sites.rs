@@ -149,8 +149,11 @@ impl Site {
     }
 }
 
-/// Copies the sources to `to`, with changes.
+/// Copies the sources to `to`, with changes. Files of an earlier copy go, because a module may have moved since.
 pub(crate) fn copy(to: &Path, changes: &[(&Site, Change)]) {
+    if to.exists() {
+        std::fs::remove_dir_all(to).unwrap();
+    }
     for file in files() {
         let text = std::fs::read_to_string(sources().join(&file)).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

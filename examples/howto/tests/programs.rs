@@ -31,7 +31,7 @@ const WAIT_ON_TIME: Needs =
     Needs { has: |device| Context::over(device.clone()).wait_on_time().is_ok(), or: "wait_on_time" };
 // libmlx5 makes no list on Ethernet.
 const INFINIBAND: Needs = Needs { has: |device| !is_ethernet(device), or: "ibv_create_srq_ex" };
-const ETHERNET: Needs = Needs { has: is_ethernet, or: "mlx5dv_create_qp" };
+const ETHERNET: Needs = Needs { has: is_ethernet, or: "no Ethernet port" };
 
 fn is_ethernet(device: &Device) -> bool {
     device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet

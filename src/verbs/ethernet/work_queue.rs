@@ -106,9 +106,9 @@ impl Wq {
 }
 
 impl OwnedWq {
-    /// Starts the queue over, from any state: it is empty and ready, and the tags of outstanding receives are lost. It
-    /// removes unpolled completions from `cq`, the queue's completion queue, because they would pass for completions of
-    /// later receives. `forgotten` sees each of them first.
+    /// Starts the queue over, from any state: it is empty and ready, and the `wr_id`s of outstanding receives are lost.
+    /// It removes unpolled completions from `cq`, the queue's completion queue, because they would pass for completions
+    /// of later receives. `forgotten` sees each of them first.
     ///
     /// # Errors
     /// [`Error::CqNotGiven`], [`Error::MixedUp`], with nothing changed; or a failed call: the queue receives nothing
