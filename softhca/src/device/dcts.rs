@@ -6,7 +6,7 @@ use crate::config::LinkLayer;
 use crate::context::{DctContext, Transport};
 use crate::error::{Error, Object};
 use crate::event::Event;
-use crate::qp::dct::{Dct, DctInfo};
+use crate::qp::dc::target::{Dct, DctInfo};
 use std::time::Duration;
 
 impl Device {

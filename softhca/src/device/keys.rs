@@ -5,7 +5,7 @@ use super::check::value;
 use crate::context::{Backing, MkeyContext};
 use crate::error::{Error, Object};
 use crate::memory::Encryption;
-use crate::memory::mkey::{Behind, Mkey, Signatures};
+use crate::memory::keys::mkey::{Behind, Mkey, Signatures};
 use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
 

@@ -32,7 +32,7 @@ use crate::memory::{HostMemory, PagedMemory};
 use crate::nic::Nic;
 use crate::packet::Packet;
 use crate::qp::Qp;
-use crate::qp::dct::Dct;
+use crate::qp::dc::target::Dct;
 use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};

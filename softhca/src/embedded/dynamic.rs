@@ -4,7 +4,7 @@ use super::device::EmbeddedDevice;
 use super::parts::ConnectOptions;
 use crate::context::{DctContext, EXTENDED_ATOMICS, QpAttr, QpState};
 use crate::error::Error;
-use crate::qp::dct::DctInfo;
+use crate::qp::dc::target::DctInfo;
 
 impl EmbeddedDevice {
     /// Creates a target that takes its receives from SRQ `srqn`, completes them on CQ `cqn`, and lets initiators

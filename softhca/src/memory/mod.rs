@@ -4,38 +4,32 @@
 //! [`HostMemory`] is the way there: by addresses that a key, a ring or a doorbell record names. [`ProcessMemory`] is
 //! for a device that lives in the program's own process. [`DmaMap`] is for a device to which a guest shares its memory
 //! range by range. [`ArrayMemory`] is an array, for tests and for simulated hosts.
+//!
+//! `keys` has the memory keys, and `formatted` the data that changes on its way through one.
 
 mod array;
 mod dma_map;
-mod encrypted;
-mod format;
+mod formatted;
 mod host_memory;
-mod key_list;
-pub(crate) mod mkey;
-mod need;
-mod page_table;
+pub(crate) mod keys;
 mod paged;
 mod process;
 pub(crate) mod shared_copy;
-mod signed;
-#[cfg(test)]
-mod signed_tests;
-mod strided;
 
 pub use array::ArrayMemory;
 pub use dma_map::{DmaMap, DmaMapError, MAX_RANGES};
-pub(crate) use encrypted::{Encrypted, Encryption};
-pub use format::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
+pub(crate) use formatted::encrypted::{Encrypted, Encryption};
+pub use formatted::signature::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
+pub(crate) use formatted::signed::{KeyMemory, Mismatch, Signed};
 pub use host_memory::{DmaFault, HostMemory};
-pub(crate) use key_list::KeyList;
-pub(crate) use mkey::{MAX_INDIRECTION, MAX_PIECES_LOG, PAGE_LOGS};
-pub use mkey::{NULL_KEY, RESERVED_LKEY};
-pub(crate) use need::Need;
-pub(crate) use page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as PAGE_WRITE};
+pub(crate) use keys::list::KeyList;
+pub(crate) use keys::mkey::{MAX_INDIRECTION, MAX_PIECES_LOG, PAGE_LOGS};
+pub use keys::mkey::{NULL_KEY, RESERVED_LKEY};
+pub(crate) use keys::need::Need;
+pub(crate) use keys::page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as PAGE_WRITE};
 pub(crate) use paged::{HOST_BYTES, PagedMemory};
 pub use process::ProcessMemory;
 pub(crate) use process::page_bytes;
-pub(crate) use signed::{KeyMemory, Mismatch, Signed};
 
 /// Where unit tests have host memory.
 #[cfg(test)]

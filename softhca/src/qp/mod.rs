@@ -2,50 +2,37 @@
 //!
 //! ```text
 //!  doorbell ─> requester ── request packets ──────────────> the peer's responder ─> receives ─> CQE
-//!     CQE  <── (requester.rs, request.rs)                    (responder.rs, datagram.rs, receive.rs)
+//!     CQE  <── (requester/)                                  (responder/)
 //!                   ^                                                 │
-//!                   └── acknowledge.rs <── ACK, NAK, answers ── replies.rs
+//!      requester/acknowledge.rs <── ACK, NAK, answers ── responder/replies.rs
 //! ```
 //!
 //! A QP never waits and has no clock. `Qp::receive` takes a packet that the wire brought. `Qp::step` does a bounded
 //! amount of work at a time that the caller gives. Packets go to `Resources::outbox`. States are in `state` and
-//! `modify`, timers in `timer`.
+//! `modify`, timers in `requester`.
 //!
-//! XRC has RC's requester and responder, one at each end. DC has both, too: `dci` connects a QP to the targets of its
-//! requests, and a target (`dct`) has a responder for each QP that is connected to it (`dct_connection`).
+//! XRC has RC's requester and responder, one at each end. DC has both as well: an initiator
+//! (`dc::initiator`) connects to the targets of its requests, and a target (`dc::target`) has a responder for each
+//! connection (`dc::connection`).
 
-mod acknowledge;
-mod datagram;
-mod dci;
-pub mod dct;
-mod dct_connection;
-mod delivery;
+pub mod dc;
 mod failure;
-mod flush;
-mod local;
 mod modify;
 mod psn;
 mod qp_core;
-mod receive;
-mod rendezvous;
-mod replies;
-mod request;
 mod requester;
 mod responder;
 mod send_queue;
 mod state;
-mod streams;
-mod tagged;
-mod timer;
 
 use std::time::Duration;
 
-use dci::Initiator;
+use dc::initiator::Initiator;
 use psn::Psn;
 use qp_core::{QpCore, Role};
-use receive::Receives;
-use request::MAX_MESSAGE;
+use requester::request::MAX_MESSAGE;
 use requester::{Broken, Requester};
+use responder::receives::Receives;
 use responder::{Fatal, Responder};
 
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
@@ -358,7 +345,7 @@ impl Qp {
         self.receives.may_fetch = self.core.fetches && self.requester.errands.have_room();
         let (core, receives) = (&self.core, &mut self.receives);
         let taken = match core.transport() {
-            Transport::Ud => datagram::receive(core, receives, resources, route, packet),
+            Transport::Ud => responder::datagram::receive(core, receives, resources, route, packet),
             // An initiator answers no requests.
             Transport::Xrc if core.context.rq == ReceiveSource::None => return,
             Transport::Rc | Transport::Uc | Transport::Xrc => self.responder.request(core, receives, resources, packet),

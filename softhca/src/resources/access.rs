@@ -1,7 +1,9 @@
 //! Access to host memory by keys: for a QP's own requests, and for those of its peer.
 
 use super::Resources;
-use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY};
+use crate::memory::keys::mkey::{
+    Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY,
+};
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
 use crate::packet::Width;
 use crate::wqe::DataSeg;

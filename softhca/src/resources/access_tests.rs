@@ -8,7 +8,7 @@ use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work
 use crate::memory::ArrayMemory;
 use crate::memory::Encryption;
 use crate::memory::Need;
-use crate::memory::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
+use crate::memory::keys::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
 use crate::memory::test_memory::BASE;
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};

@@ -5,7 +5,7 @@ use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::QpContext;
 use crate::memory::Need;
-use crate::memory::mkey::Accessor;
+use crate::memory::keys::mkey::Accessor;
 use crate::wqe::{DataSeg, Memcpy};
 use thiserror::Error;
 

@@ -31,7 +31,7 @@ use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
 use crate::event::Event;
-use crate::memory::mkey::Mkey;
+use crate::memory::keys::mkey::Mkey;
 use crate::memory::{HostMemory, PagedMemory};
 use crate::recv::{FaultClock, RecvWqe, Srq};
 use crate::table::Table;
@@ -79,7 +79,7 @@ pub(crate) struct Resources {
     signature_errors: RefCell<Vec<SignatureError>>,
     /// Keys of encryption.
     pub(crate) deks: Table<Dek>,
-    /// Entries of the lists of all memory keys ([`crate::memory::mkey::Behind::translations`]).
+    /// Entries of the lists of all memory keys ([`crate::memory::keys::mkey::Behind::translations`]).
     pub(crate) translations: u64,
     /// Completion queues.
     pub(crate) cqs: BusyTable<Cq>,

@@ -5,7 +5,7 @@ use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
 use crate::cq::{Completion, SignatureError};
 use crate::crypto::{Engine, Properties};
-use crate::memory::mkey::{Accessor, KeyFault, Mkey};
+use crate::memory::keys::mkey::{Accessor, KeyFault, Mkey};
 use crate::memory::{Encrypted, Encryption, KeyMemory, Mismatch, Need, Signed};
 use thiserror::Error;
 

@@ -10,7 +10,7 @@ use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{EncryptionFormat, Properties, has_many_units};
-use crate::memory::mkey::{Accessor, Behind, KeyFault};
+use crate::memory::keys::mkey::{Accessor, Behind, KeyFault};
 use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECES_LOG, PAGE_LOGS};
 use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
 use thiserror::Error;

@@ -2,9 +2,9 @@
 //! of the rules.
 //!
 //! ```text
-//!  headers ──> key.rs ──> tables.rs: the root's table ── match: drop, allow, count, tag, to TIRs ──> decision
-//!                              ▲    └─ miss ─┐    └─ match: to another table ─┐
-//!                              └─────────────┴── of a higher level only ──────┘
+//!  headers ──> key.rs ──> walk.rs: the root's table ── match: drop, allow, count, tag, to TIRs ──> decision
+//!                            ▲    └─ miss ─┐    └─ match: to another table ─┐
+//!                            └─────────────┴── of a higher level only ──────┘
 //! ```
 //!
 //! Each step from table to table goes to a higher level, so with any rules the look-up ends.
@@ -12,8 +12,8 @@
 mod counter;
 mod key;
 mod table;
-mod tables;
+mod walk;
 
 pub(crate) use key::Key;
 pub(crate) use table::{Destination, Entry, Group, Miss, Verdict};
-pub(crate) use tables::{Direction, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS, Steering};
+pub(crate) use walk::{Direction, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS, Steering};

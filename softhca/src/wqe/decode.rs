@@ -1,13 +1,13 @@
 //! The meaning of a send WQE's bytes. Everything is checked: a value that a driver cannot have meant is a
 //! [`WqeFault`].
 
-use super::eth_segment::Frames;
 use super::fault::WqeFault;
 use super::opcode::{self, Operands, SHAPES, Tail};
 use super::payload::Payload;
+use super::segments::ethernet::Frames;
 use super::segments::{DATA_SEG_BYTES, Segments, be16, be32, be64};
+use super::segments::{address, atomics, control, cross_channel, ethernet, formats, memcpy, tags, umr};
 use super::send::{Remote, SendOp, SendWqe};
-use super::{address, control, cross_channel, eth_segment, extended, formats, memcpy, tags, umr};
 use crate::context::{SqContext, Transport};
 use crate::packet::Width;
 
@@ -21,7 +21,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
     }
     let opmod = wqe[control::OPMOD];
     let width = match shape.atomic {
-        Operands::Extended2 | Operands::Extended4 => extended::width(opmod),
+        Operands::Extended2 | Operands::Extended4 => atomics::width(opmod),
         Operands::None if shape.tail == Tail::Queue => cross_channel::has(opcode, opmod).then_some(Width::Eight),
         Operands::None | Operands::Two => {
             let only = if shape.tail == Tail::Copy { opcode::MMO_DMA } else { 0 };
@@ -52,7 +52,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
             opcode::MULTI_PACKET => Frames::Many,
             _ => Frames::One,
         };
-        let eth = eth_segment::take(&mut segs, sq.inline_headers, frames)?;
+        let eth = ethernet::take(&mut segs, sq.inline_headers, frames)?;
         framing = Some(eth.framing);
         headers = eth.headers;
     }
@@ -71,8 +71,8 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
             let (_, seg) = segs.take("atomic", DATA_SEG_BYTES)?;
             (swap_add, compare) = (be64(seg, 0), be64(seg, 8));
         }
-        Operands::Extended2 => masked = Some(extended::take(&mut segs, width, false)?),
-        Operands::Extended4 => masked = Some(extended::take(&mut segs, width, true)?),
+        Operands::Extended2 => masked = Some(atomics::take(&mut segs, width, false)?),
+        Operands::Extended4 => masked = Some(atomics::take(&mut segs, width, true)?),
     }
     let (is_atomic, bytes) = (shape.atomic != Operands::None, width.bytes());
     let payload = match shape.tail {

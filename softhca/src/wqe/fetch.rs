@@ -1,8 +1,8 @@
 //! Reading a send WQE from the ring, or from its BlueFlame copy. Neither is trusted.
 
-use super::control;
 use super::decode::decode;
 use super::fault::WqeFault;
+use super::segments::control;
 use super::segments::{DATA_SEG_BYTES, be16, be32};
 use super::send::SendWqe;
 use super::signature;

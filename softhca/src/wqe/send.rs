@@ -1,8 +1,8 @@
 //! A send WQE, decoded.
 
 use super::payload::{DataSeg, Payload};
-use super::tags::TagOp;
-use super::umr::Umr;
+use super::segments::tags::TagOp;
+use super::segments::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh, TimestampFormat};
 use crate::ethernet::Checksums;

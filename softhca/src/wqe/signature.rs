@@ -1,8 +1,8 @@
 //! Signatures of WQEs: one byte that makes the XOR of all bytes 255 (rdma-core `providers/mlx5/mlx5.h`, `calc_sig`).
 
-use super::control;
 use super::fault::WqeFault;
 use super::segments::DATA_SEG_BYTES;
+use super::segments::control;
 
 /// Where a receive WQE has its signature, in a segment of 16 bytes in front of its list (`struct mlx5_rwqe_sig`).
 const RECEIVE: usize = 4;

@@ -11,7 +11,7 @@ use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::memory::MAX_PIECES_LOG;
 use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_OBJECTS, MAX_RQT, has_extended_range};
-use crate::qp::dct::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
+use crate::qp::dc::target::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::{MAX_LOG_MEMCPY, MAX_Q_COUNTERS};
 use crate::steering::MAX_COUNTERS;
 

@@ -5,7 +5,7 @@ use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
     advise, ah, cq, device, dm, event_file, flow, mr, mw, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq,
-    wq_table, xrc, xrcd,
+    wq_table, xrc_domain, xrc_target,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -59,7 +59,7 @@ const METHODS: &[Method] = {
         method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, wq_table::destroy),
         method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
         method(object::WQ, 1, "WQ_DESTROY", 2, wq::destroy),
-        method(object::XRCD, 0, "XRCD_DESTROY", 1, xrcd::close),
+        method(object::XRCD, 0, "XRCD_DESTROY", 1, xrc_domain::close),
         method(object::DM, 0, "DM_ALLOC", 3, dm::alloc),
         method(object::DM, 1, "DM_FREE", 1, dm::free),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
@@ -112,9 +112,9 @@ const COMMANDS: &[Command] = {
         command(command::MODIFY_SRQ, srq::modify),
         command(command::QUERY_SRQ, srq::query),
         command(command::DESTROY_SRQ, srq::write_destroy),
-        command(command::OPEN_XRCD, xrcd::open),
-        command(command::CLOSE_XRCD, xrcd::write_close),
-        command(command::OPEN_QP, xrc::open_target),
+        command(command::OPEN_XRCD, xrc_domain::open),
+        command(command::CLOSE_XRCD, xrc_domain::write_close),
+        command(command::OPEN_QP, xrc_target::open_target),
         command(command::EX_QUERY_DEVICE, device::ex_query_device),
         command(command::EX_MODIFY_QP, qp_state::ex_modify),
         command(command::EX_CREATE_FLOW, flow::create),

@@ -29,7 +29,7 @@ pub mod tally;
 mod uar;
 mod wq;
 mod wq_table;
-mod xrc;
-mod xrcd;
+mod xrc_domain;
+mod xrc_target;
 
 pub(crate) use ioctl::run;

@@ -8,7 +8,7 @@ use super::raw_receiver::RawReceiver;
 use super::request::Request;
 use super::rss::RssQp;
 use super::srq::Srq;
-use super::xrcd::Xrcd;
+use super::xrc_domain::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateQp, CreateQpResp, MULTI_PACKET_ALLOWED, qp_flag, qp_resp};
 use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};

@@ -1,7 +1,7 @@
 //! `QP_CREATE`, by the kind of object: targets are QPs to a program only.
 
 use super::request::Request;
-use super::{dct, qp, rss, xrc};
+use super::{dct, qp, rss, xrc_target};
 use crate::abi::UHW_IN;
 use crate::abi::mlx5::{CreateQp, qp_flag};
 use crate::context::Context;
@@ -16,7 +16,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let driver: CreateQp = request.input(UHW_IN)?;
     match request.input(9)? {
         qp::OF_DRIVER if driver.flags & qp_flag::TYPE_DCT != 0 => dct::create(context, request),
-        xrc::TARGET => xrc::create_target(context, request),
+        xrc_target::TARGET => xrc_target::create_target(context, request),
         _ => qp::create(context, request),
     }
 }

@@ -4,7 +4,7 @@ use super::cq::Cq;
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
-use super::xrcd::Xrcd;
+use super::xrc_domain::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateSrq, CreateSrqResp};
 use crate::abi::{Destroy, EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};

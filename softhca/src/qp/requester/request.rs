@@ -1,0 +1,377 @@
+//! One request of the send queue: its PSNs, and its packets.
+
+use crate::qp::failure::Failure;
+
+use crate::context::Transport;
+use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
+use crate::memory::Need;
+use crate::packet::{
+    AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
+};
+use crate::qp::psn::Psn;
+use crate::qp::qp_core::QpCore;
+use crate::qp::responder::rendezvous::Errand;
+use crate::resources::Resources;
+use crate::wire::{Frame, Route};
+use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+
+/// Most bytes of a message (IBTA vol. 1, 9.7.1).
+pub(in crate::qp) const MAX_MESSAGE: u64 = 1 << 31;
+
+/// Most bytes that a DUMP reads: Linux gives it a packet's at most
+/// (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`), of which this is the largest.
+const DUMP_BYTES: u64 = 1 << 16;
+
+/// A long message asks for an acknowledgement after this many packets, so that the window moves before it ends.
+const ACK_INTERVAL: u32 = 32;
+
+/// Most bytes of a request's data.
+fn longest_message(op: &SendOp, qp: &QpCore) -> u64 {
+    if *op == SendOp::Dump { DUMP_BYTES } else { qp.max_message }
+}
+
+/// Bytes of a frame before its VLAN tag.
+const ADDRESS_BYTES: usize = 12;
+
+/// Bit 31 of a datagram's Q_Key: the QP's own goes out in its place (IBTA vol. 1, 10.2.5).
+const PRIVILEGED_QKEY: u32 = 1 << 31;
+
+/// A send WQE that was fetched and has not completed.
+#[derive(Debug)]
+pub(in crate::qp) struct Request {
+    /// The fetched WQE; if it made no sense, only its index, size and opcode.
+    pub(in crate::qp) wqe: SendWqe,
+    /// First PSN.
+    pub(in crate::qp) first: Psn,
+    /// PSNs it takes: its packets, or those of its answer; 0 if there are none: a NOP, or any request in a sink.
+    pub(in crate::qp) span: u32,
+    /// Its first packet has been sent.
+    pub(in crate::qp) started: bool,
+    /// Why it cannot be executed any further; reported once all requests before it have completed.
+    pub(in crate::qp) failure: Option<Failure>,
+    /// Scatter-to-CQE: the answer.
+    pub(super) inline_result: Option<Vec<u8>>,
+    /// It is the device's own.
+    pub(super) errand: Option<Errand>,
+    /// The one before it waits for the clock.
+    pub(super) follows_wait: bool,
+    /// Bytes of the message or of the answer.
+    len: u32,
+}
+
+impl Request {
+    /// The request of `wqe`, of which the first packet has PSN `first`.
+    pub(in crate::qp) fn new(wqe: SendWqe, first: Psn, qp: &QpCore) -> Self {
+        let len = wqe.payload.len() + wqe.headers.len() as u64;
+        let framing = if let SendOp::Frame(framing) = wqe.op { Some(framing) } else { None };
+        let is_frame = framing.is_some();
+        let failure = if framing.is_some_and(|framing| !have_lengths_of_frames(&wqe, &framing)) {
+            Some(Failure::FRAME_LENGTH)
+        } else if is_frame && !qp.may_send_frames() {
+            Some(Failure::BAD_WQE)
+        } else if len > longest_message(&wqe.op, qp) || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
+            Some(Failure::MESSAGE_LENGTH)
+        } else {
+            None
+        };
+        let len = len.min(MAX_MESSAGE) as u32;
+        let span = match wqe.op {
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Dump => 0,
+            SendOp::Tags(_) => 0,
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => 0,
+            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
+            _ => qp.packets(len),
+        };
+        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, follows_wait: false, len }
+    }
+
+    /// A malformed WQE: it fails when all requests before it have completed.
+    pub(in crate::qp) fn broken(index: u16, (opcode, wqebbs, first_error_only): (u8, u16, bool), first: Psn) -> Self {
+        let wqe = SendWqe {
+            index,
+            wqebbs,
+            opcode,
+            op: SendOp::Nop,
+            umr: None,
+            target: None,
+            stream: 0,
+            srqn: None,
+            headers: Vec::new(),
+            payload: Payload::Segs(Vec::new()),
+            signaled: true,
+            first_error_only,
+            solicited: false,
+            fence: crate::wqe::Fence::None,
+            imm: 0,
+        };
+        Self {
+            wqe,
+            first,
+            span: 0,
+            started: false,
+            failure: Some(Failure::BAD_WQE),
+            inline_result: None,
+            errand: None,
+            follows_wait: false,
+            len: 0,
+        }
+    }
+
+    /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
+    pub(super) fn sunk(mut self) -> Self {
+        self.wqe.target = None;
+        self.wqe.umr = None;
+        // A list of tags and its completions stay at home.
+        if self.span == 0 && !matches!(self.wqe.op, SendOp::Tags(_)) {
+            self.wqe.op = SendOp::Nop;
+        }
+        Self { span: 0, ..self }
+    }
+
+    /// The same without packets, which completes as flushed after those before it: its stream has failed.
+    pub(in crate::qp) fn flushed(mut self) -> Self {
+        self.flush();
+        self
+    }
+
+    /// Makes it one that is [flushed](Self::flushed).
+    pub(in crate::qp) fn flush(&mut self) {
+        self.wqe.target = None;
+        (self.span, self.failure) = (0, Some(Failure::SEND_FLUSH));
+    }
+
+    /// READ or atomic: only its answer acknowledges it.
+    pub(in crate::qp) fn is_answered(&self) -> bool {
+        is_answered(&self.wqe.op)
+    }
+
+    /// Bytes of the message or of the answer.
+    pub(in crate::qp) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Packets that the requester sends. An answered request is one packet, even if its answer takes more.
+    pub(in crate::qp) fn packets(&self) -> u32 {
+        if self.is_answered() { 1 } else { self.span }
+    }
+
+    /// PSN after its last.
+    pub(in crate::qp) fn end(&self) -> Psn {
+        self.first.plus(self.span)
+    }
+
+    /// Its packet `index`. For a READ: the request for the rest of the answer after its first `index` packets.
+    pub(in crate::qp) fn frame(&self, qp: &QpCore, resources: &Resources, index: u32) -> Result<Frame, Failure> {
+        let offset = u64::from(index) * u64::from(qp.mtu);
+        let left = self.len - (offset.min(u64::from(self.len)) as u32);
+        let (operation, tail, remote, address) = match self.wqe.op {
+            // None is ever a packet of the transport.
+            SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Frame(_) | SendOp::Dump => {
+                return Err(Failure::BAD_WQE);
+            }
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => {
+                return Err(Failure::BAD_WQE);
+            }
+            SendOp::Tags(_) => return Err(Failure::BAD_WQE),
+            SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
+            SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),
+            SendOp::SendInval => (Operation::Send, Tail::Invalidate, None, None),
+            SendOp::Write(remote) => (Operation::Write, Tail::None, Some(remote), None),
+            SendOp::WriteImm(remote) => (Operation::Write, Tail::Immediate, Some(remote), None),
+            SendOp::Read(remote) => (Operation::ReadRequest, Tail::None, Some(remote), None),
+            SendOp::CompareSwap { remote, .. } => (Operation::CompareSwap, Tail::None, Some(remote), None),
+            SendOp::FetchAdd { remote, .. } => (Operation::FetchAdd, Tail::None, Some(remote), None),
+            SendOp::Extended(remote, _) => (Operation::ExtendedAtomic, Tail::None, Some(remote), None),
+        };
+        let answered = self.is_answered();
+        let place = if answered { Place::Only } else { Place::of(index, self.span) };
+        let tail = if place.ends() { tail } else { Tail::None };
+        let opcode = Opcode::of(qp.transport(), operation, place, tail).ok_or(Failure::BAD_WQE)?;
+        let psn = self.first.plus(index);
+        let mut headers = Headers::new(Bth {
+            opcode,
+            solicited: self.wqe.solicited && place.ends() && (tail != Tail::None || operation == Operation::Send),
+            migrated: true,
+            pkey: qp.pkey,
+            dest_qp: address.map_or(qp.dest_qpn(), |address| address.vector.dest_qpn),
+            ack_request: qp.is_reliable() && (place.ends() || index % ACK_INTERVAL == ACK_INTERVAL - 1),
+            psn: psn.get(),
+        });
+        headers.dc = qp.dc_header();
+        headers.xrc = self.wqe.srqn.map(XrcEth);
+        headers.deth = address.map(|address| Deth { qkey: qkey(qp, &address), src_qp: qp.source_qpn() });
+        headers.reth = remote.filter(|_| place.begins() && !is_atomic(operation)).map(|remote| Reth {
+            addr: if answered { remote.addr.wrapping_add(offset) } else { remote.addr },
+            rkey: remote.rkey,
+            len: if answered { left } else { self.len },
+        });
+        headers.atomic = self.atomic_header();
+        if let SendOp::Extended(Remote { addr, rkey }, Extended { width, masked }) = self.wqe.op {
+            headers.extended = Some(ExtendedAtomicEth { addr, rkey, width, masked });
+        }
+        headers.imm = (tail == Tail::Immediate).then_some(ImmDt(self.wqe.imm));
+        headers.ieth = (tail == Tail::Invalidate).then_some(Ieth(self.wqe.imm));
+
+        let payload_len = if answered { 0 } else { left.min(qp.mtu) as usize };
+        let mut draft = headers.build(payload_len).map_err(|_| Failure::BAD_WQE)?;
+        self.gather(qp, resources, offset, draft.payload_mut())?;
+        let route = match address {
+            None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
+            Some(address) => {
+                let port = qp.port(resources).ok_or(Failure::BAD_ADDRESS)?;
+                Route::along(port, &address.vector.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
+            }
+        };
+        Ok(Frame { route, packet: draft.finish() })
+    }
+
+    /// The Ethernet frames of a raw packet: one, or those of a large packet.
+    pub(super) fn ethernet_frames(
+        &self,
+        qp: &QpCore,
+        resources: &Resources,
+        framing: Framing,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        if framing.many {
+            let frame = |part: Part| -> Result<Vec<u8>, Failure> {
+                let mut frame = vec![0; part.bytes() as usize];
+                copy_part(&part, qp, resources, 0, &mut frame)?;
+                ethernet::fill_checksums(&mut frame, framing.checksums);
+                Ok(frame)
+            };
+            return self.wqe.payload.split().into_iter().map(frame).collect();
+        }
+        let mut frame = self.wqe.headers.clone();
+        let headers = frame.len();
+        frame.resize(self.len as usize, 0);
+        self.gather(qp, resources, 0, &mut frame[headers..])?;
+        if let Some(mss) = framing.mss {
+            let (headers, payload) = frame.split_at(headers);
+            return ethernet::segments(headers, payload, mss.into()).ok_or(Failure::BAD_WQE);
+        }
+        if let Some(tag) = framing.tag {
+            let addresses = frame.len().min(ADDRESS_BYTES);
+            frame.splice(addresses..addresses, tag);
+        }
+        ethernet::fill_checksums(&mut frame, framing.checksums);
+        Ok(vec![frame])
+    }
+
+    /// Copies the message from `offset` on into `out`.
+    pub(in crate::qp) fn gather(
+        &self,
+        qp: &QpCore,
+        resources: &Resources,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), Failure> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        match &self.wqe.payload {
+            Payload::Segs(segs) => {
+                resources.gather(&qp.context, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
+            }
+            Payload::Inline(bytes) => copy_inline(bytes, offset, out),
+            Payload::Mixed(parts) => {
+                let (mut skip, mut done) = (offset, 0);
+                for part in parts {
+                    let here = part.bytes().saturating_sub(skip).min((out.len() - done) as u64) as usize;
+                    let to = &mut out[done..done + here];
+                    if here != 0 {
+                        copy_part(part, qp, resources, skip, to)?;
+                    }
+                    skip = skip.saturating_sub(part.bytes());
+                    done += here;
+                }
+                if done == out.len() { Ok(()) } else { Err(Failure::BAD_WQE) }
+            }
+        }
+    }
+
+    /// Puts `data`, which begins at byte `offset` of the answer, where the WQE wants it.
+    pub(super) fn scatter_answer(
+        &mut self,
+        qp: &QpCore,
+        resources: &mut Resources,
+        offset: u64,
+        data: &[u8],
+        signaled: bool,
+    ) -> Result<(), Failure> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        // Results of atomics go to memory always. In a CQE they would be in network order by UCX (`rc_mlx5_common.c`,
+        // `uct_rc_mlx5_common_atomic64_le_handler`) and in the host's by libmlx5 (`qp.c`, `mlx5_copy_to_send_wqe`).
+        let is_read = matches!(self.wqe.op, SendOp::Read(_));
+        let whole = is_read && offset == 0 && data.len() == self.len as usize;
+        let room = resources.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
+        if whole && signaled && data.len() <= room {
+            self.inline_result = Some(data.to_vec());
+            return Ok(());
+        }
+        let by = self.errand.and_then(|errand| errand.accessor()).unwrap_or((&qp.context).into());
+        match &self.wqe.payload {
+            Payload::Segs(segs) => {
+                let ends = offset + data.len() as u64 == self.len.into();
+                let checked = match ends {
+                    true => resources.check_units(by, segs, self.len.into(), Need::LocalWrite),
+                    false => Ok(()),
+                };
+                let done = checked.and_then(|()| resources.scatter(by, segs, offset, data));
+                resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
+                done.map_err(|_| Failure::RESULT_PROTECTION)
+            }
+            Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
+        }
+    }
+
+    fn atomic_header(&self) -> Option<AtomicEth> {
+        let (Remote { addr, rkey }, swap_add, compare) = match self.wqe.op {
+            SendOp::CompareSwap { remote, compare, swap } => (remote, swap, compare),
+            SendOp::FetchAdd { remote, add } => (remote, add, 0),
+            _ => return None,
+        };
+        Some(AtomicEth { addr, rkey, swap_add, compare })
+    }
+}
+
+/// Whether what a WQE sends has lengths that frames can have.
+fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
+    let (headers, payload) = (wqe.headers.len() as u64, wqe.payload.len());
+    let longest = match framing.mss {
+        Some(_) if payload > 1 << LOG_MAX_LARGE => return false,
+        Some(mss) => headers + payload.min(mss.into()),
+        None if framing.many => return wqe.payload.lengths().all(|len| FRAME_BYTES.contains(&len)),
+        None => headers + payload + framing.tag.map_or(0, |tag| tag.len() as u64),
+    };
+    FRAME_BYTES.contains(&longest)
+}
+
+/// Copies a segment's data from `offset` on into `out`.
+fn copy_part(part: &Part, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    match part {
+        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(|_| Failure::SOURCE_PROTECTION),
+        Part::Inline(bytes) => copy_inline(bytes, offset, out),
+    }
+}
+
+/// The inline data from `offset` on.
+fn copy_inline(bytes: &[u8], offset: u64, out: &mut [u8]) -> Result<(), Failure> {
+    let start = offset as usize;
+    let part = bytes.get(start..start + out.len()).ok_or(Failure::BAD_WQE)?;
+    out.copy_from_slice(part);
+    Ok(())
+}
+
+fn is_atomic(operation: Operation) -> bool {
+    matches!(operation, Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic)
+}
+
+fn is_answered(op: &SendOp) -> bool {
+    matches!(op, SendOp::Read(_) | SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..))
+}
+
+fn qkey(qp: &QpCore, address: &UdAddress) -> u32 {
+    if address.qkey & PRIVILEGED_QKEY != 0 { qp.attr.qkey.unwrap_or(0) } else { address.qkey }
+}

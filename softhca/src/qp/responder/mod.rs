@@ -1,0 +1,538 @@
+//! The responder of RC and UC, and of targets of XRC and of dynamic connections, which respond as RC does. It executes
+//! the peer's requests in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC, annex A14 for XRC).
+
+pub(super) mod datagram;
+mod delivery;
+pub(super) mod receives;
+pub(super) mod rendezvous;
+pub(super) mod replies;
+mod tagged;
+
+use std::collections::VecDeque;
+
+use super::failure::Failure;
+use super::psn::{HALF, Psn};
+use super::qp_core::QpCore;
+use crate::context::{Access, ReceiveSource, Transport};
+use crate::cq::ReceiveKind;
+use crate::event::QpEvent;
+use crate::memory::Need;
+use crate::memory::keys::mkey::Accessor;
+use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
+use crate::resources::Resources;
+use receives::{Message, Receives};
+use replies::{Content, Found, Replies, Sent, Verdict};
+
+/// Why a request is not executed.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    /// No receive WQE.
+    NotReady,
+    /// The request is wrong.
+    Wrong(NakCode),
+    /// The request is wrong for the receive WQE at hand, which fails with it.
+    WrongReceive(NakCode, Failure),
+    /// The request is wrong for the receive WQE at hand, which fails with it, and the peer is told nothing.
+    Silent(Failure),
+}
+
+const INVALID: Refusal = Refusal::Wrong(NakCode::INVALID_REQUEST);
+const NO_ACCESS: Refusal = Refusal::Wrong(NakCode::REMOTE_ACCESS);
+
+/// The receive queue is broken, or a refusal has been sent: the QP goes to the error state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fatal;
+
+/// The message of which not all packets have arrived.
+#[derive(Clone, Copy, Debug)]
+enum Arriving {
+    None,
+    /// A SEND: bytes received.
+    Send(u64),
+    /// A WRITE: the range still to be written, and the length of the whole.
+    Write(Reth, u32),
+}
+
+/// State of the responder.
+#[derive(Debug)]
+pub(super) struct Responder {
+    expected: Psn,
+    /// Messages completed, 24 bits.
+    msn: u32,
+    arriving: Arriving,
+    /// XRC: the SRQ that its packets name.
+    named: Option<XrcEth>,
+    replies: Replies,
+    /// Atomics executed last, in case they are asked for again: PSN and the word found.
+    atomics: VecDeque<(Psn, Found)>,
+    /// A NAK or RNR NAK for the expected PSN has been sent.
+    asked_again: bool,
+    /// A refusal is on its way; everything else is ignored.
+    refused: bool,
+}
+
+impl Responder {
+    /// A responder that expects `psn` first.
+    pub(super) fn new(psn: Psn) -> Self {
+        Self {
+            expected: psn,
+            msn: 0,
+            arriving: Arriving::None,
+            named: None,
+            replies: Replies::default(),
+            atomics: VecDeque::new(),
+            asked_again: false,
+            refused: false,
+        }
+    }
+
+    /// PSN expected next.
+    pub(super) fn expected(&self) -> Psn {
+        self.expected
+    }
+
+    /// Messages completed, 24 bits.
+    pub(super) fn messages(&self) -> u32 {
+        self.msn
+    }
+
+    /// Takes a request packet of the peer.
+    pub(super) fn request(
+        &mut self,
+        qp: &QpCore,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+    ) -> Result<(), Fatal> {
+        if qp.transport() == Transport::Uc {
+            return self.unreliable(qp, receives, resources, packet);
+        }
+        if self.refused {
+            return Ok(());
+        }
+        let psn = Psn::new(packet.headers.bth.psn);
+        match psn.after(self.expected) {
+            0 => {}
+            1..HALF => {
+                resources.count(qp.counter, |counter| &mut counter.out_of_sequence);
+                if !self.asked_again {
+                    self.asked_again = true;
+                    self.replies.conclude(Verdict::Again(AethSyndrome::Nak(NakCode::PSN_SEQUENCE)));
+                }
+                return Ok(());
+            }
+            _ => {
+                resources.count(qp.counter, |counter| &mut counter.duplicate_request);
+                if let Err(refusal) = self.duplicate(qp, resources, packet, psn) {
+                    self.refuse(qp, receives, resources, refusal, psn);
+                }
+                return Ok(());
+            }
+        }
+        match self.execute(qp, receives, resources, packet) {
+            Ok(psns) => {
+                self.expected = psn.plus(psns);
+                // A NAK for it that waits must not be sent any more. An answer acknowledges by itself.
+                let acknowledge = packet.headers.bth.ack_request || self.asked_again;
+                self.asked_again = false;
+                if acknowledge && !is_answered(packet) {
+                    self.replies.conclude(Verdict::Ack);
+                }
+            }
+            Err(refusal) => self.refuse(qp, receives, resources, refusal, psn),
+        }
+        Ok(())
+    }
+
+    /// Nothing waits to be sent.
+    pub(super) fn has_replied(&self) -> bool {
+        self.replies.are_empty()
+    }
+
+    /// Sends replies, as many as one step may. `true` if there were any.
+    pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
+        match self.replies.send(qp, resources, self.msn, self.expected) {
+            Sent::Nothing => Ok(false),
+            Sent::Some => Ok(true),
+            Sent::Refusal => Err(Fatal),
+            Sent::Unreadable(psn) => {
+                self.replies.give_up_answers();
+                self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Refuses the request with PSN `psn`.
+    fn refuse(&mut self, qp: &QpCore, receives: &mut Receives, resources: &mut Resources, refusal: Refusal, psn: Psn) {
+        match refusal {
+            Refusal::NotReady => {
+                self.asked_again = true;
+                let timer = qp.attr.min_rnr_timer.unwrap_or(0);
+                self.replies.conclude(Verdict::Again(AethSyndrome::RnrNak(timer)));
+            }
+            Refusal::Wrong(code) => self.nak(qp, resources, code, psn),
+            Refusal::WrongReceive(code, failure) => {
+                receives.fail(qp, resources, failure);
+                self.nak(qp, resources, code, psn);
+            }
+            Refusal::Silent(failure) => {
+                receives.fail(qp, resources, failure);
+                self.refused = true;
+                self.replies.conclude(Verdict::Silence);
+            }
+        }
+    }
+
+    fn nak(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode, psn: Psn) {
+        log::debug!("QP {:#x}: refuses PSN {psn:?} with NAK code {}", qp.qpn, code.0);
+        match code {
+            NakCode::INVALID_REQUEST => {
+                resources.count(qp.counter, |counter| &mut counter.resp_remote_invalid_request);
+                qp.raise(resources, QpEvent::RequestError);
+            }
+            NakCode::REMOTE_ACCESS => {
+                resources.count(qp.counter, |counter| &mut counter.resp_remote_access_errors);
+                qp.raise(resources, QpEvent::AccessError);
+            }
+            // The receive WQE's CQE tells.
+            _ => {}
+        }
+        self.refused = true;
+        self.replies.conclude(Verdict::Refuse(code, psn));
+    }
+
+    /// UC: a request that cannot be executed is dropped with the rest of its message, and the peer is not told. Its
+    /// receive WQE serves the next message. Only a bad receive WQE stops the QP.
+    fn unreliable(
+        &mut self,
+        qp: &QpCore,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+    ) -> Result<(), Fatal> {
+        let psn = Psn::new(packet.headers.bth.psn);
+        if psn != self.expected || packet.headers.bth.opcode.place().begins() {
+            self.arriving = Arriving::None;
+        }
+        self.expected = psn.plus(1);
+        match self.execute(qp, receives, resources, packet) {
+            Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)) => {
+                receives.fail(qp, resources, failure);
+                Err(Fatal)
+            }
+            Err(_) => {
+                self.arriving = Arriving::None;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1).
+    fn duplicate(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>, psn: Psn) -> Result<(), Refusal> {
+        match packet.headers.bth.opcode.operation() {
+            Operation::ReadRequest => {
+                let reth = packet.headers.reth.ok_or(INVALID)?;
+                if self.expected.after(psn) < qp.packets(reth.len) {
+                    return Ok(());
+                }
+                let by = user_of_keys(qp, resources, packet)?;
+                check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
+                self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
+            }
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
+                if let Some(&(_, found)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
+                    self.replies.answer_again(psn, Content::Atomic(found), self.expected, qp.mtu);
+                }
+            }
+            _ => self.replies.acknowledge_again(),
+        }
+        Ok(())
+    }
+
+    /// Executes the request; returns the PSNs it takes.
+    fn execute(
+        &mut self,
+        qp: &QpCore,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+    ) -> Result<u32, Refusal> {
+        let opcode = packet.headers.bth.opcode;
+        let (place, len) = (opcode.place(), packet.payload.len());
+        let continues = match (self.arriving, opcode.operation()) {
+            (Arriving::None, _) => false,
+            (Arriving::Send(_), Operation::Send) | (Arriving::Write(..), Operation::Write) => true,
+            _ => return Err(INVALID),
+        };
+        let mtu = qp.mtu as usize;
+        let len_fits = match place {
+            Place::First | Place::Middle => len == mtu,
+            Place::Last => (1..=mtu).contains(&len),
+            Place::Only => len <= mtu,
+        };
+        let named = packet.headers.xrc;
+        if continues == place.begins() || !len_fits || continues && named != self.named {
+            return Err(INVALID);
+        }
+        let by = user_of_keys(qp, resources, packet)?;
+        if let (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn)), false) = (qp.context.rq, named, continues) {
+            let (_, xrc) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            receives.turn_to(srqn, xrc);
+            self.named = named;
+        }
+        match opcode.operation() {
+            Operation::Write if place.begins() => resources.count(qp.counter, |counter| &mut counter.rx_write_requests),
+            Operation::ReadRequest => resources.count(qp.counter, |counter| &mut counter.rx_read_requests),
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
+                resources.count(qp.counter, |counter| &mut counter.rx_atomic_requests);
+            }
+            _ => {}
+        }
+        match opcode.operation() {
+            Operation::Send => self.send(qp, by, receives, resources, packet)?,
+            Operation::Write => self
+                .write(qp, by, receives, resources, packet)
+                .map_err(|refusal| with_its_receive(qp, receives, resources, packet, refusal))?,
+            Operation::ReadRequest => return self.read(qp, by, resources, packet),
+            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
+                self.atomic(qp, by, resources, packet)?
+            }
+            _ => return Err(INVALID),
+        }
+        Ok(1)
+    }
+
+    fn send(
+        &mut self,
+        qp: &QpCore,
+        by: Accessor,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+    ) -> Result<(), Refusal> {
+        let place = packet.headers.bth.opcode.place();
+        let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
+        let begins = place.begins() && !receives.has_begun();
+        if begins && receives.match_tag(qp, resources, packet.payload, place == Place::Only) {
+            self.complete_message();
+            return Ok(());
+        }
+        take_receive(qp, receives, resources)?;
+        if begins {
+            receives.note_tag(resources, packet.payload, place == Place::Only);
+        }
+        let offset_of_next = offset + packet.payload.len() as u64;
+        let (payload, offset) = receives.without_header(packet.payload, offset);
+        let end = offset + payload.len() as u64;
+        if end > receives.capacity().min(qp.max_message) {
+            return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
+        }
+        receives
+            .put(qp, resources, offset, payload, place == Place::Only)
+            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
+        if !place.ends() {
+            self.arriving = Arriving::Send(offset_of_next);
+            return Ok(());
+        }
+        receives
+            .check_end(qp, resources, end)
+            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
+        if let Some(key) = packet.headers.ieth {
+            resources.invalidate(by, key.0).map_err(|_| Refusal::Silent(Failure::BAD_INVALIDATE))?;
+        }
+        self.complete_receive(qp, receives, resources, packet, end as u32);
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        qp: &QpCore,
+        by: Accessor,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+    ) -> Result<(), Refusal> {
+        let opcode = packet.headers.bth.opcode;
+        let place = opcode.place();
+        let (mut left, whole) = match (self.arriving, packet.headers.reth) {
+            (Arriving::Write(left, whole), _) => (left, whole),
+            (_, Some(reth)) => {
+                check_remote(qp, by, resources, &reth, Need::RemoteWrite)?;
+                (reth, reth.len)
+            }
+            _ => return Err(INVALID),
+        };
+        let len = packet.payload.len() as u32;
+        if len > left.len || (len == left.len) != place.ends() {
+            return Err(INVALID);
+        }
+        if opcode.tail() == Tail::Immediate {
+            take_receive(qp, receives, resources)?;
+        }
+        let written = resources.remote_write(by, left.rkey, left.addr, packet.payload);
+        resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
+        written.map_err(|_| NO_ACCESS)?;
+        left.addr = left.addr.wrapping_add(u64::from(len));
+        left.len -= len;
+        match (place.ends(), opcode.tail()) {
+            (false, _) => self.arriving = Arriving::Write(left, whole),
+            (true, Tail::Immediate) => self.complete_receive(qp, receives, resources, packet, whole),
+            (true, _) => self.complete_message(),
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
+        let reth = packet.headers.reth.ok_or(INVALID)?;
+        self.check_resources(qp)?;
+        check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
+        self.complete_message();
+        self.replies.answer(self.expected, Content::Read { by, left: reth });
+        Ok(qp.packets(reth.len))
+    }
+
+    fn atomic(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
+        self.check_resources(qp)?;
+        if !access(qp).remote_atomic {
+            return Err(INVALID);
+        }
+        let headers = &packet.headers;
+        let (original, width) = if let Some(request) = headers.extended {
+            let permitted = qp.attr.extended_atomics.unwrap_or(0);
+            if permitted & request.width.bytes() == 0 || !request.addr.is_multiple_of(request.width.bytes().into()) {
+                return Err(INVALID);
+            }
+            let mut update = |old| request.masked.apply(old);
+            (resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update), request.width)
+        } else {
+            let request = headers.atomic.ok_or(INVALID)?;
+            if !request.addr.is_multiple_of(8) {
+                return Err(INVALID);
+            }
+            let is_swap = headers.bth.opcode.operation() == Operation::CompareSwap;
+            let mut update = |old: u128| match is_swap {
+                true if old == request.compare.into() => request.swap_add.into(),
+                true => old,
+                false => old.wrapping_add(request.swap_add.into()),
+            };
+            (resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update), Width::Eight)
+        };
+        let found = Found { original: original.map_err(|_| NO_ACCESS)?, width };
+        if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
+            self.atomics.pop_front();
+        }
+        self.atomics.push_back((self.expected, found));
+        self.complete_message();
+        self.replies.answer(self.expected, Content::Atomic(found));
+        Ok(())
+    }
+
+    /// The peer may have `max_dest_rd_atomic` READs and atomics outstanding.
+    fn check_resources(&self, qp: &QpCore) -> Result<(), Refusal> {
+        let limit = usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0));
+        if self.replies.waiting() < limit { Ok(()) } else { Err(INVALID) }
+    }
+
+    fn complete_message(&mut self) {
+        self.arriving = Arriving::None;
+        self.msn = self.msn.wrapping_add(1) & 0x00ff_ffff;
+    }
+
+    fn complete_receive(
+        &mut self,
+        qp: &QpCore,
+        receives: &mut Receives,
+        resources: &mut Resources,
+        packet: &Packet<'_>,
+        byte_cnt: u32,
+    ) {
+        self.complete_message();
+        let headers = &packet.headers;
+        let kind = match (headers.bth.opcode.operation(), headers.bth.opcode.tail()) {
+            (Operation::Write, _) => ReceiveKind::WriteImm,
+            (_, Tail::None) => ReceiveKind::Send,
+            (_, Tail::Immediate) => ReceiveKind::SendImm,
+            (_, Tail::Invalidate) => ReceiveKind::SendInval,
+        };
+        let imm = headers.imm.map(|imm| imm.0).or(headers.ieth.map(|key| key.0)).unwrap_or(0);
+        let solicited = headers.bth.solicited;
+        receives.complete(qp, resources, Message { kind, byte_cnt, imm, solicited, source: qp.dc_source(resources) });
+    }
+}
+
+fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources) -> Result<(), Refusal> {
+    let begins = !receives.has_begun();
+    match receives.take(qp, resources) {
+        Ok(true) if begins && receives.are_shared(qp) && qp.is_reliable() => match resources.srq_faults.tick() {
+            None => Ok(()),
+            Some(fault) => {
+                receives.fail(qp, resources, Failure::of_srq_fault(fault));
+                Err(Refusal::NotReady)
+            }
+        },
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            resources.count_out_of_buffer(qp.counter);
+            Err(Refusal::NotReady)
+        }
+        Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),
+    }
+}
+
+/// A WRITE with immediate data would complete a receive WQE. If its key does not permit the WRITE, that WQE fails, if
+/// one is posted (`IBV_WC_LOC_ACCESS_ERR`). Linux `rxe_resp.c` does the same: `check_resource` takes the WQE before
+/// `check_rkey` looks at the key, and an error of class C completes the WQE. On UC the WQE serves the next message.
+fn with_its_receive(
+    qp: &QpCore,
+    receives: &mut Receives,
+    resources: &mut Resources,
+    packet: &Packet<'_>,
+    refusal: Refusal,
+) -> Refusal {
+    let Refusal::Wrong(code @ NakCode::REMOTE_ACCESS) = refusal else { return refusal };
+    let takes_one = qp.is_reliable() && packet.headers.bth.opcode.tail() == Tail::Immediate;
+    match takes_one.then(|| receives.take(qp, resources)) {
+        Some(Ok(true)) => Refusal::WrongReceive(code, Failure::REMOTE_WRITE),
+        Some(Err(failure)) => Refusal::WrongReceive(code, failure),
+        Some(Ok(false)) | None => refusal,
+    }
+}
+
+/// The accessor for the keys that a request names: the QP, in its protection domain. XRC has the protection domain of
+/// the SRQ, which must be of the target's XRC domain.
+fn user_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<Accessor, Refusal> {
+    let pd = match (qp.context.rq, packet.headers.xrc) {
+        (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {
+            let (srq, _) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            srq.context().pd
+        }
+        _ => qp.context.pd,
+    };
+    Ok(Accessor { qpn: Some(qp.qpn), ..pd.into() })
+}
+
+fn access(qp: &QpCore) -> Access {
+    qp.attr.access.unwrap_or_default()
+}
+
+/// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
+/// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
+fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
+    let permitted = match need {
+        Need::RemoteRead => access(qp).remote_read,
+        _ => access(qp).remote_write,
+    };
+    if !permitted || u64::from(reth.len) > qp.max_message {
+        return Err(INVALID);
+    }
+    resources.check_remote(by, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+}
+
+fn is_answered(packet: &Packet<'_>) -> bool {
+    matches!(
+        packet.headers.bth.opcode.operation(),
+        Operation::ReadRequest | Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic
+    )
+}
