@@ -24,14 +24,14 @@ use std::time::{Duration, Instant};
 use blueflame::cq::setup::{ReceiverError, Whose};
 use blueflame::cq::{CqeCopy, CqeError, Side, WcStatus};
 use blueflame::flow::Flow;
-use blueflame::queue::RetireError;
-use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineTcpUdp};
+use blueflame::queue::{PostError, RetireError};
+use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
 use blueflame::types::{DcKey, WrId};
 use blueflame::verbs::adopt::adopt_qp_shared;
 use blueflame::verbs::device::Port;
 use blueflame::verbs::ethernet::{FlowAttr, FlowRule};
 use blueflame::verbs::{Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
-use blueflame::wqe::{self, SupportedOn};
+use blueflame::wqe::{self, Sge, SupportedOn};
 use rdma_sys as sys;
 
 fn device() -> Device {
@@ -168,6 +168,72 @@ fn receives_retire_whatever_tag_the_rule_gives() {
         let mut bytes = [0; 60];
         buffer.read(0, &mut bytes);
         assert_eq!(bytes, sent);
+    }
+}
+
+/// The setting of the software device that says which headers it needs inline; absent on a NIC.
+const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
+
+/// One WQE, eight frames, one completion of it. A device that needs headers inline has no such WQEs.
+#[test]
+fn frames_of_a_session_arrive() {
+    const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 0x81];
+    const FRAMES: usize = 8;
+    let device = device();
+    if let Ok(headers) = std::env::var(INLINE_HEADERS) {
+        assert_eq!(device.attr().multi_packet, headers == "none");
+    }
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let [mut sends, mut receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+    let sender = pd.queue_pair::<transport::RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0);
+    let mut sender = sender.build().expect("a queue pair");
+    sender.activate(&port).expect("ready to send");
+    assert_eq!(sender.sq.multi_packet(), device.attr().multi_packet);
+    if !device.attr().multi_packet {
+        assert_eq!(sender.sq.batch().session(&wqe::frame()).err(), Some(PostError::NoMultiPacket));
+        return;
+    }
+    let mut receiver = pair(&pd, &receives);
+    receiver.activate(&port).expect("ready to send");
+    let _rule = rule(&receiver, STATION, None);
+    let mut pool = Pool::new(&pd, 1 << 12, Access::LOCAL_WRITE).expect("a pool");
+    let mut buffer = pool.take(1 << 12).expect("all of it");
+    let places: [Sge; 2 * FRAMES] = core::array::from_fn(|n| buffer.sge_of(n * 128..(n + 1) * 128));
+    for round in 0..20_u8 {
+        let frames: [[u8; 60]; FRAMES] = core::array::from_fn(|n| frame(STATION, round * 8 + n as u8));
+        let rq = receiver.rq.as_mut().expect("a receive queue");
+        for n in 0..FRAMES {
+            // SAFETY: the buffer lives as long as the queues, and is read after the completion.
+            unsafe { rq.post_unchecked(WrId(n as u64), &[places[n]]) }.expect("room");
+            buffer.write((FRAMES + n) * 128, &frames[n]);
+        }
+        let mut batch = sender.sq.batch();
+        let mut session = batch.session(&wqe::frame().signaled(WrId(100))).expect("room");
+        for n in 0..FRAMES {
+            let put = match (n + usize::from(round)).is_multiple_of(3) {
+                true => session.inline(&frames[n]),
+                // SAFETY: as above; nothing writes there until the completion.
+                false => unsafe { session.gather(Sge { length: 60, ..places[FRAMES + n] }) },
+            };
+            put.expect("room");
+        }
+        session.close();
+        batch.ring_doorbell();
+        let mut tags = Vec::new();
+        let (status, _) = completion(&mut sends, |cqe| {
+            let retired = sender.sq.retire(cqe)?;
+            tags.extend(retired.wr_ids());
+            Ok(retired.wr_id)
+        });
+        assert_eq!((status, tags), (Ok(()), (100..100 + FRAMES as u64).map(WrId).collect()));
+        for (n, sent) in frames.iter().enumerate() {
+            let rq = receiver.rq.as_mut().expect("a receive queue");
+            assert_eq!(completion(&mut receives, |cqe| rq.retire(cqe)), (Ok(()), WrId(n as u64)));
+            let mut bytes = [0; 60];
+            buffer.read(n * 128, &mut bytes);
+            assert_eq!(bytes, *sent, "frame {n} of round {round}");
+        }
     }
 }
 

@@ -52,6 +52,8 @@ use blueflame::{Remote, Sge, transport};
 pub(crate) type OneFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<OneFence>>;
 /// A queue whose 8-byte doorbells end with a flush, and no others.
 pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<DoorbellFence>>;
+/// A queue of frames, on a device that needs none of their headers inline.
+pub(crate) type FrameQueue = SendQueue<transport::RawPacket<transport::InlineNone>>;
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
 /// A prepared RDMA WRITE of 8 bytes, inline.
@@ -303,6 +305,31 @@ hot! {
         for (data, n) in data.iter().zip(0..) {
             batch.push(&wqe::send().to(*to).inline(data).signaled(WrId(n)))?;
         }
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Frames of 60 bytes, inline, in one WQE.
+    fn session_inline(sq: &mut FrameQueue, frames: &[[u8; 60]], id: WrId) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        let mut session = batch.session(&wqe::frame().l3_checksum().l4_checksum().signaled(id))?;
+        for frame in frames {
+            session.inline(frame)?;
+        }
+        session.close();
+        batch.ring_doorbell();
+        Ok(())
+    }
+
+    /// Frames from registered memory, in one WQE.
+    fn session_pointers(sq: &mut FrameQueue, frames: &[Sge], id: WrId) -> Result<(), PostError> {
+        let mut batch = sq.batch();
+        let mut session = batch.session(&wqe::frame().l3_checksum().l4_checksum().signaled(id))?;
+        for frame in frames {
+            // SAFETY: nobody looks at the memory that the entry names: there is no device.
+            unsafe { session.gather(*frame) }?;
+        }
+        session.close();
         batch.ring_doorbell();
         Ok(())
     }

@@ -124,6 +124,13 @@ fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
     (send_queue(exclusive()), Targets::new())
 }
 
+/// A queue of frames that takes sessions.
+fn frames() -> hot::FrameQueue {
+    let mut sq = send_queue(exclusive());
+    sq.set_multi_packet(true);
+    sq
+}
+
 /// The same with streams.
 fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
     (send_queue(exclusive()), Targets::new())
@@ -131,6 +138,9 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 
 /// Bytes of a burst, and of requests that are posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
+/// Frames of a session, and their places in memory.
+static FRAMES: [[u8; 60]; 32] = [[0x5a; 60]; 32];
+static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
 static OPAQUE: wqe::operations::Opaque =
     wqe::operations::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
 
@@ -269,6 +279,18 @@ fn posts() -> Vec<Case> {
         case!("burst of 16 datagrams full", 16 in 32, datagrams, batch_datagrams, |state, n, post| {
             post(&mut state.0, &state.1.peer(n).far, black_box(&BYTES[..16])).expect("space")
         }),
+        case!("frames of 60 bytes, 8 in a session inline", 8 in 9, frames, session_inline, |sq, n, post| {
+            post(sq, black_box(&FRAMES[..8]), WrId(n)).expect("space")
+        })
+        .goal(8 * 25),
+        case!("frames, 8 in a session by pointer", 8 in 3, frames, session_pointers, |sq, n, post| {
+            post(sq, black_box(&PIECES[..8]), WrId(n)).expect("space")
+        })
+        .goal(8 * 25),
+        case!("frames, 32 in a session by pointer", 32 in 9, frames, session_pointers, |sq, n, post| {
+            post(sq, black_box(&PIECES), WrId(n)).expect("space")
+        })
+        .goal(32 * 25),
         case!("burst of invalidate and bind", 2 in 5, || send_queue(exclusive()), batch_rebind, |sq, n, post| {
             let m = message(n);
             post(sq, Window::Type1 { rkey: m.to.rkey }, Rkey(n as u32), m.from, WrId(n)).expect("space")

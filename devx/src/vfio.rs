@@ -208,6 +208,8 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         // The library allocates no memory windows there.
         memory_windows: false,
         memory_windows_2: false,
+        // Nor does it make raw packet queue pairs.
+        multi_packet: false,
         cqe_version_1: general.cqe_version() == 1,
     })
 }

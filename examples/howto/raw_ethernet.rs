@@ -5,7 +5,7 @@
 
 use blueflame::flow::Flow;
 use blueflame::queue::OwningRecvQueue;
-use blueflame::transport::RawPacket;
+use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::ethernet::FrameReceiver;
 use blueflame::verbs::{Device, device::Gid};
 use blueflame::{WrId, wqe};
@@ -61,5 +61,22 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: receive
     assert_eq!(buffer.to_vec(0..bytes), frame);
     println!("a frame of {bytes} bytes has left and arrived");
+
+    if device.attr().multi_packet {
+        // ANCHOR: session
+        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0).build()?;
+        pair.activate(&device.port(1)?)?;
+        let mut batch = pair.sq.batch();
+        // The tags of the frames are 100, 101, 102, ...
+        let mut session = batch.session(&wqe::frame().signaled(WrId(100)))?;
+        for _ in 0..4 {
+            session.inline(&frame)?;
+        }
+        session.close();
+        batch.ring_doorbell();
+        // ANCHOR_END: session
+        let sent = howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        println!("{} frames have left from one WQE", sent.wr_ids().len());
+    }
     Ok(())
 }

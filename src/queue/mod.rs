@@ -28,6 +28,7 @@ pub use send::error::PostError;
 pub use send::moderation::{Moderation, ModerationError};
 pub use send::place::depth::DepthError;
 pub use send::queue::{Retired, SendQueue};
+pub use send::session::Session;
 pub use send::staged::Staged;
 pub use send::template::Template;
 pub use tags::matching::TagMatching;

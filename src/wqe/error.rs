@@ -25,6 +25,8 @@ pub enum EncodeError {
     /// A template with a scatter/gather entry of zero bytes. Verbs leaves such entries out of a WQE, but a template's
     /// size is fixed.
     EmptySge,
+    /// A frame of zero bytes in a [session](crate::queue::Session).
+    EmptyFrame,
     /// More inline bytes than the queue was created for.
     InlineTooLong {
         /// Bytes of the request.
@@ -104,6 +106,17 @@ impl EncodeError {
     }
 
     #[cold]
+    pub(crate) fn empty_frame() -> Self {
+        Self::EmptyFrame
+    }
+
+    /// The error for a frame of zero bytes or of too many.
+    #[cold]
+    pub(crate) fn frame_size(bytes: u32) -> Self {
+        if bytes == 0 { Self::EmptyFrame } else { Self::sge_too_long(bytes) }
+    }
+
+    #[cold]
     pub(super) fn inline_too_long(bytes: usize, limit: u32) -> Self {
         Self::InlineTooLong { bytes, limit }
     }
@@ -144,7 +157,7 @@ impl EncodeError {
     }
 
     #[cold]
-    pub(super) fn wqe_too_long(ds: usize) -> Self {
+    pub(crate) fn wqe_too_long(ds: usize) -> Self {
         Self::WqeTooLong { ds, limit: Ds::MAX }
     }
 }
@@ -159,6 +172,7 @@ impl fmt::Display for EncodeError {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
             Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, a template's entries have at least 1"),
+            Self::EmptyFrame => write!(f, "frame of 0 bytes, at least 1 is needed"),
             Self::InlineTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes of inline data, but the queue accepts at most {limit}")
             }

@@ -76,8 +76,10 @@ pub use request::{Request, WorkRequest};
 pub use tags::entry::{tag_append, tag_remove, tag_sync};
 
 pub(crate) use cross_channel::queues::{enable_receives, enable_sends};
+pub(crate) use operations::multi_packet::{MULTI_PACKET_HEAD_DS, MultiPacket};
+pub(crate) use payload::{Inline, Registered};
 pub(crate) use request::Control;
 pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};
 pub(crate) use signing::{ByteXor, Signing};
-pub(crate) use sink::{Composed, RingCursor, WQEBB_DS};
+pub(crate) use sink::{Composed, RingCursor, Straight, WQEBB_DS};
 pub(crate) use words::ds::{DsWords, HeldDs};

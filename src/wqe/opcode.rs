@@ -73,6 +73,9 @@ pub enum Opcode {
     /// Tag matching list operations.
     #[doc(alias = "MLX5_OPCODE_TAG_MATCHING")]
     TagMatching = 0x28,
+    /// Several Ethernet frames in one WQE (Linux `include/linux/mlx5/device.h`, `MLX5_OPCODE_ENHANCED_MPSW`).
+    #[doc(alias = "MLX5_OPCODE_ENHANCED_MPSW")]
+    EnhancedMpsw = 0x29,
     /// Access to flow tables (steering).
     #[doc(alias = "MLX5_OPCODE_FLOW_TBL_ACCESS")]
     FlowTblAccess = 0x2c,

@@ -115,6 +115,13 @@ impl<E> EntryList<E> for &[E] {
 #[derive(Clone, Copy, Debug)]
 pub struct Registered<L>(pub(super) L);
 
+impl<L> Registered<L> {
+    #[inline(always)]
+    pub(crate) const fn of(list: L) -> Self {
+        Self(list)
+    }
+}
+
 impl<L> Sealed for Registered<L> {}
 impl<L: EntryList<Sge>> Payload for Registered<L> {
     const MAX_DS: Option<usize> = L::LEN;
@@ -226,6 +233,19 @@ pub struct Inline<D>(pub(super) D);
 #[inline]
 pub(super) const fn inline_ds(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
+}
+
+impl<D> Inline<D> {
+    #[inline(always)]
+    pub(crate) const fn of(data: D) -> Self {
+        Self(data)
+    }
+
+    /// DS of so many bytes.
+    #[inline(always)]
+    pub(crate) const fn ds_of(bytes: usize) -> usize {
+        inline_ds(bytes)
+    }
 }
 
 impl<D> Sealed for Inline<D> {}

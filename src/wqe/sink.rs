@@ -150,6 +150,15 @@ impl RingCursor {
         // SAFETY: both stay inside, or one past the end of, the ring the caller vouches for.
         unsafe { Self { next: ring.add(slot * words), start: ring, end: ring.add(wqebbs * words) } }
     }
+
+    /// Goes on at `next` in the ring from `ring` to `end`; `end` itself stands for the ring's start.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new). `next` is a DS of the ring, or its end.
+    #[inline]
+    pub(crate) unsafe fn resume(ring: NonNull<u64>, end: NonNull<u64>, next: NonNull<u64>) -> Self {
+        Self { next: if next == end { ring } else { next }, start: ring, end }
+    }
 }
 
 impl Sink for RingCursor {
@@ -167,6 +176,41 @@ impl Sink for RingCursor {
         }
         if self.next == self.end {
             self.next = self.start;
+        }
+    }
+}
+
+/// The place where the next DS goes, in memory that has no end before the last one.
+pub(crate) struct Straight {
+    next: NonNull<u64>,
+}
+
+impl Straight {
+    /// Starts at `next`.
+    ///
+    /// # Safety
+    /// The memory must be valid for writes of all DS that are passed on, 8-byte aligned, with no reference into it.
+    #[inline(always)]
+    pub(crate) unsafe fn new(next: NonNull<u64>) -> Self {
+        Self { next }
+    }
+
+    /// The place behind the last DS.
+    #[inline(always)]
+    pub(crate) const fn next(&self) -> NonNull<u64> {
+        self.next
+    }
+}
+
+impl Sink for Straight {
+    const HAS_STATIC_SIZE: bool = true;
+
+    #[inline(always)]
+    fn ds(&mut self, ds: DsWords) {
+        // SAFETY: `new`'s caller vouches for the memory of each DS.
+        unsafe {
+            ds.store(self.next);
+            self.next = self.next.byte_add(DS_BYTES);
         }
     }
 }

@@ -250,6 +250,7 @@ pub(crate) fn send_queue<T: Service, R: Register>(
     unsafe {
         let mut queue = SendQueue::from_parts(parts, register)?;
         queue.set_blueflame_policy(shape.policy);
+        queue.set_multi_packet(T::TRANSPORT == Transport::RawPacket);
         Ok(Owned::new(queue, Handle::new(device, memory), SendQueue::ring_addr))
     }
 }

@@ -34,7 +34,7 @@ hot_batch:
     str w2, [sp, #44]
     str q1, [sp, #48]
 L1:
-    ldr w8, [x20, #56]
+    ldr w8, [x20, #48]
     cmp w8, #8
     b.lo L3
     ldr w8, [x20, #84]
@@ -43,8 +43,8 @@ L1:
     lsl w9, w27, #4
     ldr w10, [x20, #92]
     mov v0.16b, v1.16b
-    ldp x12, x13, [x20]
-    ldr x8, [x20, #40]
+    ldp x12, x13, [x20, #56]
+    ldr x8, [x20, #32]
     and x9, x10, x9
     rev w11, w27
     add x26, x26, #1
@@ -88,7 +88,7 @@ L3:
     ldr q1, [sp, #48]
     mov x15, #134217728
     mov w17, #128
-    cmp x8, #17
+    cmp x8, #19
     movk x15, #768, lsl #48
     mov w16, #134217728
     movk w17, #2048, lsl #16
@@ -124,7 +124,7 @@ L5:
     dmb oshst
     rev w9, w9
     cmp x26, #1
-    ldr x8, [x20, #16]
+    ldr x8, [x20, #72]
     str w9, [x8]
     b.ne L6
     and w8, w25, #0xff
@@ -134,34 +134,34 @@ L5:
     b.ne L8
     and x8, x25, #0xfe
     cbz x8, L8
-    add x8, x20, #76
-    add x9, x20, #72
+    add x8, x20, #12
+    add x9, x20, #8
     tst x25, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
     ldr w8, [x20, #92]
-    ldr x9, [x20]
+    ldr x9, [x20, #56]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x20, #24]
+    ldr x9, [x20, #16]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #32]
+    ldr x8, [x20, #24]
     eor x8, x8, x9
     b L7
 L6:
     dsb st
-    ldr x8, [x20, #24]
+    ldr x8, [x20, #16]
     str x24, [x8]
     dsb st
-    ldr x9, [x20, #32]
+    ldr x9, [x20, #24]
     eor x8, x9, x8
 L7:
-    str x8, [x20, #24]
+    str x8, [x20, #16]
     b L9
 L8:
     mov x0, x20
@@ -169,7 +169,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #17
+    mov w8, #19
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #224]
@@ -188,11 +188,11 @@ L11:
 L12:
     ldr w8, [x20, #88]
     ldp x13, x12, [sp, #8]
-    mov w10, #16
+    mov w10, #17
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #13
+    mov w8, #14
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -245,7 +245,7 @@ hot_batch_datagrams:
     stp q2, q5, [sp, #16]
     stp q4, q3, [sp, #48]
 L1:
-    ldr w8, [x20, #56]
+    ldr w8, [x20, #48]
     cmp w8, #7
     b.ls L3
     ldr w8, [x20, #84]
@@ -254,12 +254,12 @@ L1:
     cmp w9, #1
     b.ls L12
     movi v1.2d, #0000000000000000
-    ldr x8, [x20, #40]
+    ldr x8, [x20, #32]
     rev w9, w27
     mov v0.16b, v2.16b
     ldr w10, [x20, #92]
     lsl w11, w27, #4
-    ldp x13, x12, [x20]
+    ldp x13, x12, [x20, #56]
     lsr w9, w9, #8
     orr x8, x8, x18
     and w14, w10, w11
@@ -311,7 +311,7 @@ L3:
     ldp q2, q5, [sp, #16]
     mov x18, #167772160
     ldr x1, [sp, #80]
-    cmp x10, #17
+    cmp x10, #19
     movk x18, #1280, lsl #48
     b.eq L2
     b L11
@@ -338,7 +338,7 @@ L5:
     dmb oshst
     rev w9, w9
     cmp x25, #1
-    ldr x8, [x20, #16]
+    ldr x8, [x20, #72]
     str w9, [x8]
     b.ne L6
     and w8, w24, #0xff
@@ -348,34 +348,34 @@ L5:
     b.ne L8
     and x8, x24, #0xfe
     cbz x8, L8
-    add x8, x20, #76
-    add x9, x20, #72
+    add x8, x20, #12
+    add x9, x20, #8
     tst x24, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
     ldr w8, [x20, #92]
-    ldr x9, [x20]
+    ldr x9, [x20, #56]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x20, #24]
+    ldr x9, [x20, #16]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #32]
+    ldr x8, [x20, #24]
     eor x8, x8, x9
     b L7
 L6:
     dsb st
-    ldr x8, [x20, #24]
+    ldr x8, [x20, #16]
     str x23, [x8]
     dsb st
-    ldr x9, [x20, #32]
+    ldr x9, [x20, #24]
     eor x8, x9, x8
 L7:
-    str x8, [x20, #24]
+    str x8, [x20, #16]
     b L9
 L8:
     mov x0, x20
@@ -383,7 +383,7 @@ L8:
     mov x3, x24
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #17
+    mov w8, #19
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #288]
@@ -408,16 +408,16 @@ L12:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L14
-    mov w8, #14
+    mov w8, #15
     b L15
 L13:
     ldr x12, [sp, #8]
-    mov w8, #16
+    mov w8, #17
     b L15
 L14:
     cmp w10, #1
-    mov w10, #13
-    mov w11, #15
+    mov w10, #14
+    mov w11, #16
     csinc w9, w8, wzr, ne
     csel x8, x11, x10, eq
 L15:
@@ -512,14 +512,14 @@ hot_batch_list:
     ldr w13, [x0, #92]
     lsl w9, w20, #4
     ldrb w10, [x0, #96]
-    ldr x14, [x0, #40]
+    ldr x14, [x0, #32]
     rev w15, w20
     mov x16, #620756992
     movk x16, #3072, lsl #48
     and w17, w13, w9
     lsr w15, w15, #8
     lsl x18, x10, #27
-    ldr x12, [x0]
+    ldr x12, [x0, #56]
     ubfiz x10, x17, #2, #32
     rev w17, w1
     orr x14, x14, x16
@@ -592,7 +592,7 @@ hot_batch_list:
     ldr d0, [sp, #248]
     fmov d1, x12
     ldr w11, [x0, #92]
-    ldr x12, [x0, #8]
+    ldr x12, [x0, #64]
     mov v2.16b, v0.16b
     and w11, w11, w20, lsl #4
     and x11, x11, #0xffff0
@@ -602,15 +602,15 @@ hot_batch_list:
     add w9, w9, #32
     ldr w12, [x0, #92]
     and w11, w11, #0xffff0
-    ldr x13, [x0, #8]
+    ldr x13, [x0, #64]
     and w9, w9, #0xffff0
     and x11, x12, x11
     str q0, [x13, x11]
     ldr w11, [x0, #92]
-    ldr x12, [x0, #8]
+    ldr x12, [x0, #64]
     and x9, x11, x9
     str q0, [x12, x9]
-    ldr x9, [x0]
+    ldr x9, [x0, #56]
     ldr x23, [x9, x10]
     add w9, w20, #3
     and w20, w9, #0xffff
@@ -633,14 +633,14 @@ L5:
     lsl x12, x9, #32
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #17
+    cmp x10, #19
     b.ne L23
 L6:
     mov x19, xzr
     mov x23, xzr
     mov w21, #1
 L7:
-    ldr w9, [x0, #60]
+    ldr w9, [x0, #52]
     cbz w9, L14
     ldr w9, [x0, #84]
     cmp w20, w9
@@ -652,17 +652,17 @@ L7:
     dup v0.2d, x9
     lsl w9, w20, #4
     ldr w10, [x0, #92]
-    ldr x11, [x0, #8]
+    ldr x11, [x0, #64]
     rev w13, w1
     mov v1.s[1], wzr
     mov v0.d[0], x5
     and x9, x10, x9
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     str q0, [x11, x9]
     rev w11, w20
     orr x10, x10, #0x8000000
     mov v1.s[2], w12
-    ldr x12, [x0]
+    ldr x12, [x0, #56]
     lsr w11, w11, #8
     orr x10, x10, #0x300000000000000
     add x12, x12, x9, lsl #2
@@ -686,7 +686,7 @@ L9:
     and w10, w20, #0xffff
     dmb oshst
     rev w10, w10
-    ldr x9, [x0, #16]
+    ldr x9, [x0, #72]
     str w10, [x9]
     cbz w21, L10
     and w9, w19, #0xff
@@ -696,34 +696,34 @@ L9:
     b.ne L12
     and x9, x19, #0xfe
     cbz x9, L12
-    add x9, x0, #76
-    add x10, x0, #72
+    add x9, x0, #12
+    add x10, x0, #8
     tst x19, #0x100
     csel x9, x9, x10, eq
     ldr w9, [x9]
     cmp w9, #64
     b.lo L12
     ldr w9, [x0, #92]
-    ldr x10, [x0]
+    ldr x10, [x0, #56]
     dsb st
     and w9, w9, w1, lsl #4
     add x9, x10, w9, uxtw #2
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #16]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #24]
     eor x9, x9, x10
     b L11
 L10:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
 L11:
-    str x9, [x0, #24]
+    str x9, [x0, #16]
     b L13
 L12:
     mov x3, x19
@@ -731,7 +731,7 @@ L12:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L13:
-    mov w9, #17
+    mov w9, #19
     strb w9, [x8]
     b L24
 L14:
@@ -754,7 +754,7 @@ L14:
     tbz w8, #0, L15
     and x12, x9, #0xff
     mov x8, x24
-    cmp x12, #17
+    cmp x12, #19
     b.ne L16
     tbnz w21, #0, L13
     mov w21, #1
@@ -783,11 +783,11 @@ L17:
     b L24
 L18:
     ldr w9, [x0, #88]
-    mov w10, #16
+    mov w10, #17
     mov x11, xzr
     mov x13, xzr
     cmp w9, #0
-    mov w9, #13
+    mov w9, #14
     csel x12, x10, x9, eq
     mov w9, #65536
     b L17
@@ -802,16 +802,16 @@ L19:
     and w13, w11, #0xffff
     cmp w13, #3
     b.hs L21
-    mov w10, #14
+    mov w10, #15
     b L22
 L20:
     mov x9, x0
-    mov w10, #16
+    mov w10, #17
     b L22
 L21:
     and w11, w12, #0xffff
-    mov w13, #13
-    mov w14, #15
+    mov w13, #14
+    mov w14, #16
     cmp w11, #3
     csel w11, w12, w10, lo
     csel x10, x14, x13, lo
@@ -823,7 +823,7 @@ L22:
     mov w11, #3
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #17
+    cmp x10, #19
     b.eq L6
 L23:
     stp x9, x11, [x8]
@@ -848,7 +848,7 @@ hot_batch_rebind:
     cmp w12, #1
     b.ls L3
     ldp w17, w14, [x1]
-    ldr x8, [x0, #40]
+    ldr x8, [x0, #32]
     rev w12, w10
     mov x13, #620756992
     movk x13, #2048, lsl #48
@@ -858,7 +858,7 @@ hot_batch_rebind:
     orr x13, x8, x13
     lsl w8, w10, #4
     lsl x16, x12, #32
-    ldp x12, x14, [x0]
+    ldp x12, x14, [x0, #56]
     ldrb w11, [x0, #96]
     mov w9, w2
     orr x2, x13, x15
@@ -911,7 +911,7 @@ hot_batch_rebind:
     and x9, x2, x5
     add w14, w5, #64
     movk x20, #1024, lsl #32
-    ldr x6, [x0, #40]
+    ldr x6, [x0, #32]
     mov x2, #620756992
     add x5, x12, x9
     and w14, w14, #0x3fffc0
@@ -978,7 +978,7 @@ hot_batch_rebind:
     add w12, w8, #48
     add w8, w8, #64
     ldr w14, [x0, #92]
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     and w12, w12, w14
     and w8, w8, w14
     and x13, x14, x13
@@ -995,11 +995,11 @@ L1:
     str w14, [x0, #80]
     rev w9, w14
     dmb oshst
-    ldr x8, [x0, #16]
+    ldr x8, [x0, #72]
     str w9, [x8]
     cbz w11, L2
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #17
+    mov w8, #19
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1007,13 +1007,13 @@ L1:
     ret
 L2:
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #16]
     str x2, [x8]
     dsb st
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #24]
     eor x8, x9, x8
-    str x8, [x0, #24]
-    mov w8, #17
+    str x8, [x0, #16]
+    mov w8, #19
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1028,7 +1028,7 @@ L3:
     and w10, w8, #0xffff
     cmp w10, #2
     b.hs L8
-    mov w9, #14
+    mov w9, #15
     b L9
 L4:
     lsl x9, x15, #32
@@ -1044,18 +1044,18 @@ L5:
     and w10, w9, #0xffff
     cmp w10, #3
     b.hs L10
-    mov w8, #14
+    mov w8, #15
     b L11
 L6:
-    mov w9, #16
+    mov w9, #17
     b L9
 L7:
-    mov w8, #16
+    mov w8, #17
     b L11
 L8:
     cmp w9, #1
-    mov w9, #13
-    mov w10, #15
+    mov w9, #14
+    mov w10, #16
     csinc w8, w11, wzr, ne
     csel w9, w10, w9, eq
 L9:
@@ -1071,8 +1071,8 @@ L9:
     ret
 L10:
     and w9, w8, #0xffff
-    mov w10, #13
-    mov w12, #15
+    mov w10, #14
+    mov w12, #16
     cmp w9, #3
     csel w9, w8, w11, lo
     csel x8, x12, x10, lo
@@ -1084,7 +1084,7 @@ L11:
 L12:
     orr w11, w9, w8
     and x11, x11, #0xff
-    cmp x11, #17
+    cmp x11, #19
     b.ne L13
     mov w11, #1
     mov w3, #8
@@ -1103,7 +1103,7 @@ hot_fire_at:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d4, [x4]
@@ -1119,7 +1119,7 @@ hot_fire_at:
     ldr q3, [x1]
     ext v4.16b, v1.16b, v4.16b, #12
     fmov d1, x10
-    ldp x14, x10, [x0]
+    ldp x14, x10, [x0, #56]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #32]
@@ -1133,34 +1133,34 @@ hot_fire_at:
     stp q0, q1, [x12]
     str q2, [x12, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #24]
+    ldp x9, x10, [x0, #16]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1174,7 +1174,7 @@ hot_fire_datagram:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
@@ -1189,7 +1189,7 @@ hot_fire_datagram:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
@@ -1200,37 +1200,37 @@ hot_fire_datagram:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1247,7 +1247,7 @@ hot_fire_datagram_full:
     ldp d5, d1, [x1, #288]
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v4.2d, #0000000000000000
     ldr d7, [x2]
@@ -1257,7 +1257,7 @@ hot_fire_datagram_full:
     lsl w11, w9, #4
     add w9, w9, #2
     mov v0.d[0], x10
-    ldp x13, x10, [x0]
+    ldp x13, x10, [x0, #56]
     mov v2.d[1], v1.d[0]
     ldp q6, q1, [x1]
     ext v4.16b, v4.16b, v7.16b, #12
@@ -1280,13 +1280,13 @@ hot_fire_datagram_full:
     str q5, [x10, w11, uxtw]
     str q4, [x13, x12]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -1295,21 +1295,21 @@ hot_fire_datagram_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -1321,15 +1321,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #14
+    mov w10, #15
     b L5
 L3:
-    mov w10, #16
+    mov w10, #17
     b L5
 L4:
     cmp w11, #1
-    mov w11, #13
-    mov w12, #15
+    mov w11, #14
+    mov w12, #16
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -1347,7 +1347,7 @@ hot_fire_dynamic:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d3, [x2]
@@ -1360,7 +1360,7 @@ hot_fire_dynamic:
     ext v3.16b, v1.16b, v3.16b, #12
     ldp q2, q1, [x1]
     mov v4.d[1], v5.d[0]
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     and x10, x11, x10
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v2.16b
@@ -1374,36 +1374,36 @@ hot_fire_dynamic:
     str q0, [x11]
     str q3, [x11, #48]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1421,7 +1421,7 @@ hot_fire_entry:
     ldr w12, [x2, #12]
     rev w11, w9
     movi v0.2d, #0000000000000000
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     lsr w11, w11, #8
     orr x10, x12, x10, lsl #32
     ldp d4, d1, [x1, #288]
@@ -1438,7 +1438,7 @@ hot_fire_entry:
     and x11, x11, x13
     add w9, w9, #1
     mov v2.d[1], x12
-    ldp x10, x12, [x0]
+    ldp x10, x12, [x0, #56]
     orr v0.16b, v0.16b, v3.16b
     and w9, w9, #0xffff
     str w9, [x0, #80]
@@ -1448,31 +1448,31 @@ hot_fire_entry:
     stp q1, q2, [x10, #16]
     str q0, [x10]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #76]
+    ldr w9, [x0, #12]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -1480,8 +1480,8 @@ L2:
     b blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1495,7 +1495,7 @@ hot_fire_one_fence:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
@@ -1510,7 +1510,7 @@ hot_fire_one_fence:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
@@ -1521,34 +1521,34 @@ hot_fire_one_fence:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #24]
+    ldp x9, x10, [x0, #16]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1563,7 +1563,7 @@ hot_fire_send:
     rev w10, w9
     movi v0.2d, #0000000000000000
     movi v1.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
@@ -1574,7 +1574,7 @@ hot_fire_send:
     lsl w10, w9, #4
     mov v3.d[1], v4.d[0]
     ldp q2, q4, [x1]
-    ldp x12, x13, [x0]
+    ldp x12, x13, [x0, #56]
     and x10, x11, x10
     add w9, w9, #1
     orr v0.16b, v0.16b, v2.16b
@@ -1586,38 +1586,38 @@ hot_fire_send:
     rev w9, w9
     stp q0, q1, [x11]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1641,7 +1641,7 @@ hot_fire_signaled_if:
     ldr q4, [x1, #272]
     mov w12, #1
     mov v0.d[1], x10
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     dup v5.2d, x12
     ext v1.16b, v1.16b, v2.16b, #12
     ldr q2, [x1, #32]
@@ -1651,7 +1651,7 @@ hot_fire_signaled_if:
     lsl w10, w9, #4
     mov v5.d[0], x3
     orr v0.16b, v4.16b, v0.16b
-    ldp x12, x13, [x0]
+    ldp x12, x13, [x0, #56]
     and x10, x11, x10
     orr v2.16b, v2.16b, v1.16b
     ldr q1, [x1, #16]
@@ -1665,34 +1665,34 @@ hot_fire_signaled_if:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #24]
+    ldp x9, x10, [x0, #16]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1706,7 +1706,7 @@ hot_fire_two_fences:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
@@ -1721,7 +1721,7 @@ hot_fire_two_fences:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
@@ -1732,37 +1732,37 @@ hot_fire_two_fences:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1776,7 +1776,7 @@ hot_fire_xrc_at:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d5, [x4]
@@ -1795,7 +1795,7 @@ hot_fire_xrc_at:
     and x10, x10, x13
     and w9, w9, #0xffff
     mov v2.d[1], x12
-    ldp x11, x12, [x0]
+    ldp x11, x12, [x0, #56]
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #48]
     str w9, [x0, #80]
@@ -1807,36 +1807,36 @@ hot_fire_xrc_at:
     str q0, [x11]
     str q3, [x11, #48]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1966,8 +1966,8 @@ hot_poll_and_retire:
     ldr x23, [x2]
     mov w4, #207
     ldr x13, [x0, #64]
-    ldr x15, [x1, #48]
-    ldr x18, [x1, #8]
+    ldr x15, [x1, #40]
+    ldr x18, [x1, #64]
     ldr x3, [x0, #16]
     ldr x26, [x0, #48]
 L1:
@@ -2954,13 +2954,13 @@ hot_post_after:
     mov x19, x8
     cmp w9, w14
     b.eq L10
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w12, w9
     ldr w11, [x0, #92]
     ldrb w8, [x0, #96]
     lsr w16, w12, #8
     adrp x15, .LCPI_0
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     orr x17, x10, #0xf000000
     and w18, w11, w9, lsl #4
     cmp w8, #0
@@ -2979,7 +2979,7 @@ hot_post_after:
     rev x15, x17
     and w20, w23, #0xffff
     stp xzr, x15, [x8, #16]
-    ldr w8, [x0, #56]
+    ldr w8, [x0, #48]
     cmp w8, #7
     b.ls L6
     cmp w20, w14
@@ -3015,7 +3015,7 @@ L1:
     str w20, [x0, #80]
     rev w10, w20
     dmb oshst
-    ldr x9, [x0, #16]
+    ldr x9, [x0, #72]
     str w10, [x9]
     cbz w8, L2
     and w8, w3, #0xff
@@ -3025,39 +3025,39 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #76
-    add x9, x0, #72
+    add x8, x0, #12
+    add x9, x0, #8
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L4
     ldr w8, [x0, #92]
-    ldr x9, [x0]
+    ldr x9, [x0, #56]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #32]
+    ldr x8, [x0, #24]
     eor x8, x8, x9
     b L3
 L2:
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #16]
     str x2, [x8]
     dsb st
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #24]
     eor x8, x9, x8
 L3:
-    str x8, [x0, #24]
+    str x8, [x0, #16]
     b L5
 L4:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L5:
-    mov w8, #17
+    mov w8, #19
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
@@ -3081,7 +3081,7 @@ L6:
     ldr w8, [sp]
     tbz w8, #0, L7
     and x9, x2, #0xff
-    cmp x9, #17
+    cmp x9, #19
     b.ne L8
     mov w8, #1
     mov w3, #2
@@ -3116,8 +3116,8 @@ L9:
     ret
 L10:
     ldr w8, [x0, #88]
-    mov w9, #13
-    mov w10, #16
+    mov w9, #14
+    mov w10, #17
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -3131,17 +3131,17 @@ L10:
     ret
 L11:
     ldr w9, [x0, #88]
-    mov w11, #16
+    mov w11, #17
     mov x8, xzr
     mov x10, xzr
     mov w2, #65536
     cmp w9, #0
-    mov w9, #13
+    mov w9, #14
     csel x9, x11, x9, eq
     b L9
 
 hot_post_datagram:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
@@ -3149,7 +3149,7 @@ hot_post_datagram:
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov x12, #167772160
     mov w13, #134217728
@@ -3166,7 +3166,7 @@ hot_post_datagram:
     adrp x11, .LCPI_0
     lsl w12, w9, #4
     mov v0.d[0], x10
-    ldp x10, x14, [x0]
+    ldp x10, x14, [x0, #56]
     ldr q3, [x11, :lo12:.LCPI_0]
     mov v4.d[0], x3
     and x11, x13, x12
@@ -3181,27 +3181,27 @@ hot_post_datagram:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov x12, #167772160
     ldr d2, [x2]
@@ -3218,7 +3218,7 @@ L1:
     lsl w13, w9, #4
     ldr w12, [x0, #92]
     ldr q2, [x11, :lo12:.LCPI_0]
-    ldp x14, x15, [x0]
+    ldp x14, x15, [x0, #56]
     mov v3.d[0], x10
     mov v4.d[0], x3
     and x12, x12, x13
@@ -3232,16 +3232,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3260,8 +3260,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3277,14 +3277,14 @@ hot_post_datagram_entry:
     ldp d3, d5, [x1, #32]
     cmp w11, #1
     b.lt L2
-    ldr w10, [x0, #60]
+    ldr w10, [x0, #52]
     cbz w10, L2
     ldp w10, w13, [x0, #80]
     sub w13, w13, w10
     and w14, w13, #0xffff
     cmp w14, #1
     b.ls L3
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     rev w14, w10
     mov x15, #167772160
     mov w16, #134217728
@@ -3299,7 +3299,7 @@ hot_post_datagram_entry:
     orr x11, x13, x14
     ldr w13, [x0, #92]
     lsl w14, w10, #4
-    ldp x15, x16, [x0]
+    ldp x15, x16, [x0, #56]
     rev x12, x12
     mov v0.d[0], x11
     mov v1.d[1], v4.d[0]
@@ -3326,13 +3326,13 @@ hot_post_datagram_entry:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #76]
+    ldr w9, [x0, #12]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -3341,21 +3341,21 @@ hot_post_datagram_entry:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3385,15 +3385,15 @@ L3:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L5
-    mov w10, #14
+    mov w10, #15
     b L6
 L4:
-    mov w10, #16
+    mov w10, #17
     b L6
 L5:
     cmp w10, #1
-    mov w10, #13
-    mov w11, #15
+    mov w10, #14
+    mov w11, #16
     csinc w9, w13, wzr, ne
     csel w10, w11, w10, eq
 L6:
@@ -3406,7 +3406,7 @@ L6:
     ret
 
 hot_post_datagram_full:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     ldp q1, q2, [x1]
     ldp d3, d4, [x1, #32]
     cmp w9, #7
@@ -3417,7 +3417,7 @@ hot_post_datagram_full:
     cmp w11, #1
     b.ls L3
     mov w14, #2
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov x12, #167772160
     dup v5.2d, x14
@@ -3431,7 +3431,7 @@ hot_post_datagram_full:
     orr x10, x10, x11
     lsl w11, w9, #4
     mov v5.d[0], x3
-    ldp x13, x14, [x0]
+    ldp x13, x14, [x0, #56]
     ldr d7, [x2]
     and w15, w12, w11
     mov v3.d[1], v4.d[0]
@@ -3456,13 +3456,13 @@ hot_post_datagram_full:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -3471,21 +3471,21 @@ hot_post_datagram_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3512,15 +3512,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #14
+    mov w10, #15
     b L6
 L4:
-    mov w10, #16
+    mov w10, #17
     b L6
 L5:
     cmp w11, #1
-    mov w11, #13
-    mov w12, #15
+    mov w11, #14
+    mov w12, #16
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -3533,14 +3533,14 @@ L6:
     ret
 
 hot_post_doorbell_fence:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     mov w11, #134217728
     dup v0.2d, x11
     rev w11, w9
@@ -3560,7 +3560,7 @@ hot_post_doorbell_fence:
     lsl w10, w9, #4
     ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     mov v1.d[1], x13
     mov v4.d[0], x4
     and x10, x12, x10
@@ -3575,27 +3575,27 @@ hot_post_doorbell_fence:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dgh
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
@@ -3613,7 +3613,7 @@ L1:
     orr x10, x10, x11
     lsl w11, w9, #4
     ldr w12, [x0, #92]
-    ldp x15, x13, [x0]
+    ldp x15, x13, [x0, #56]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
     mov v3.d[1], x14
@@ -3629,16 +3629,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3658,8 +3658,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3668,14 +3668,14 @@ L3:
     ret
 
 hot_post_dynamic:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     rev x12, x2
     movi v3.2d, #0000000000000000
     rev w10, w9
@@ -3696,7 +3696,7 @@ hot_post_dynamic:
     mov v0.d[0], x10
     adrp x10, .LCPI_0
     ldr w12, [x0, #92]
-    ldp x14, x13, [x0]
+    ldp x14, x13, [x0, #56]
     ldr q4, [x10, :lo12:.LCPI_0]
     mov v5.d[0], x5
     and x11, x12, x11
@@ -3711,20 +3711,20 @@ hot_post_dynamic:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
@@ -3732,7 +3732,7 @@ L1:
     b.eq L3
     mov w10, #134217728
     movi v3.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     dup v0.2d, x10
     mov w10, #1
     rev x12, x2
@@ -3749,7 +3749,7 @@ L1:
     orr x10, x11, x10
     ldr w11, [x0, #92]
     mov v2.d[0], x5
-    ldp x15, x12, [x0]
+    ldp x15, x12, [x0, #56]
     mov v5.d[1], x13
     adrp x13, .LCPI_0
     mov v0.d[0], x10
@@ -3765,16 +3765,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3795,8 +3795,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3805,7 +3805,7 @@ L3:
     ret
 
 hot_post_dynamic_full:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     ldp q1, q2, [x1]
     ldp d3, d0, [x1, #32]
     cmp w9, #7
@@ -3815,7 +3815,7 @@ hot_post_dynamic_full:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     mov w13, #2
     rev w11, w9
     dup v5.2d, x13
@@ -3833,7 +3833,7 @@ hot_post_dynamic_full:
     orr x10, x10, x11
     mov v5.d[0], x5
     fmov d4, x12
-    ldp x15, x11, [x0]
+    ldp x15, x11, [x0, #56]
     ext v7.16b, v6.16b, v7.16b, #12
     mov v0.d[0], x10
     and w12, w13, w14
@@ -3858,13 +3858,13 @@ hot_post_dynamic_full:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -3873,21 +3873,21 @@ hot_post_dynamic_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -3916,15 +3916,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #14
+    mov w10, #15
     b L6
 L4:
-    mov w10, #16
+    mov w10, #17
     b L6
 L5:
     cmp w11, #1
-    mov w11, #13
-    mov w12, #15
+    mov w11, #14
+    mov w12, #16
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -3937,7 +3937,7 @@ L6:
     ret
 
 hot_post_dynamic_stream:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     ldp q1, q2, [x1]
     ldp d3, d0, [x1, #32]
     ldrh w10, [x1, #48]
@@ -3948,7 +3948,7 @@ hot_post_dynamic_stream:
     and w12, w11, #0xffff
     cmp w12, #1
     b.ls L3
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     rev w10, w10
     rev w12, w9
     lsr w14, w10, #8
@@ -3973,7 +3973,7 @@ hot_post_dynamic_stream:
     fmov d4, x13
     adrp x14, .LCPI_0
     mov v0.d[1], x11
-    ldp x12, x11, [x0]
+    ldp x12, x11, [x0, #56]
     and w13, w15, w16
     ext v7.16b, v6.16b, v7.16b, #12
     mov v6.d[0], x5
@@ -3996,13 +3996,13 @@ hot_post_dynamic_stream:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -4011,21 +4011,21 @@ hot_post_dynamic_stream:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4060,15 +4060,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #14
+    mov w10, #15
     b L6
 L4:
-    mov w10, #16
+    mov w10, #17
     b L6
 L5:
     cmp w10, #1
-    mov w10, #13
-    mov w12, #15
+    mov w10, #14
+    mov w12, #16
     csinc w9, w11, wzr, ne
     csel w10, w12, w10, eq
 L6:
@@ -4085,12 +4085,12 @@ hot_post_entry:
     ldr x9, [x3]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #68]
+    ldr w12, [x0, #4]
     cbz w12, L1
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     orr x10, x11, x10, lsl #32
     rev w14, w12
     mov w11, #134217728
@@ -4109,7 +4109,7 @@ hot_post_entry:
     lsl w13, w12, #4
     mov v0.d[0], x11
     ldr w11, [x0, #92]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     rev x9, x9
     mov v1.d[1], x16
     mov v3.d[0], x4
@@ -4125,25 +4125,25 @@ hot_post_entry:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #52]
     cbz w12, L2
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     orr x10, x11, x10, lsl #32
     mov w11, #134217728
     rev x15, x1
@@ -4162,7 +4162,7 @@ L1:
     orr x11, x11, x14
     lsl w13, w12, #4
     ldr w14, [x0, #92]
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     rev x9, x9
     mov v0.d[0], x11
     mov v2.d[0], x4
@@ -4177,16 +4177,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4207,8 +4207,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4221,12 +4221,12 @@ hot_post_frame:
     ldr x9, [x2]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #68]
+    ldr w12, [x0, #4]
     cbz w12, L1
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     rev w14, w12
     mov x15, #167772160
     mov w16, #134217728
@@ -4251,7 +4251,7 @@ hot_post_frame:
     mov v1.d[1], x15
     lsl w11, w12, #4
     ldr w13, [x0, #92]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     rev x9, x9
     mov v4.d[0], x3
     mov v3.d[1], x9
@@ -4265,25 +4265,25 @@ hot_post_frame:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #52]
     cbz w12, L2
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     rev w14, w12
     mov x15, #167772160
     mov w16, #134217728
@@ -4307,7 +4307,7 @@ L1:
     mov v1.d[1], x15
     lsl w11, w12, #4
     ldr w14, [x0, #92]
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     rev x9, x9
     mov v0.d[0], x13
     mov v4.d[1], x9
@@ -4322,16 +4322,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x13, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4352,8 +4352,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4366,10 +4366,10 @@ hot_post_header:
     ldr x9, [x2]
     cmp w10, #1
     b.lt L2
-    ldr w12, [x0, #64]
+    ldr w12, [x0]
     cmp w12, #8
     b.lo L1
-    ldr w12, [x0, #68]
+    ldr w12, [x0, #4]
     cbz w12, L1
     ldp w12, w13, [x0, #80]
     cmp w12, w13
@@ -4377,7 +4377,7 @@ hot_post_header:
     movi v1.2d, #0000000000000000
     mov w15, #134217728
     orr x10, x11, x10, lsl #32
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     rev w14, w12
     dup v0.2d, x15
     mov x15, #167772160
@@ -4398,7 +4398,7 @@ hot_post_header:
     ldr w13, [x0, #92]
     mov v3.d[0], x3
     ldr q4, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     mov v2.d[1], x9
     and x9, x13, x10
     orr v1.16b, v1.16b, v4.16b
@@ -4412,23 +4412,23 @@ hot_post_header:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #56]
+    ldr w12, [x0, #48]
     cmp w12, #8
     b.lo L2
-    ldr w12, [x0, #60]
+    ldr w12, [x0, #52]
     cbz w12, L2
     ldp w12, w13, [x0, #80]
     cmp w12, w13
@@ -4438,7 +4438,7 @@ L1:
     mov w15, #134217728
     ldr d2, [x1]
     mov w11, #1
-    ldr x13, [x0, #40]
+    ldr x13, [x0, #32]
     rev w14, w12
     dup v1.2d, x15
     mov x15, #167772160
@@ -4455,7 +4455,7 @@ L1:
     lsl w10, w12, #4
     ldr w14, [x0, #92]
     mov v3.d[0], x3
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     ldr q4, [x11, :lo12:.LCPI_0]
     mov v1.d[0], x13
     mov v2.d[1], x9
@@ -4470,16 +4470,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x13, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4499,8 +4499,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4514,7 +4514,7 @@ hot_post_invalidate:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov x12, #620756992
     movk x12, #2048, lsl #48
@@ -4536,7 +4536,7 @@ hot_post_invalidate:
     add w13, w13, #16
     ldr q1, [x16, :lo12:.LCPI_0]
     mov v0.d[1], x12
-    ldp x12, x14, [x0]
+    ldp x12, x14, [x0, #56]
     and w13, w13, #0xffff0
     mov v2.d[0], x2
     mov v3.d[0], x2
@@ -4556,36 +4556,36 @@ hot_post_invalidate:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
-    ldr w9, [x0, #76]
+    ldr w9, [x0, #12]
     cmp w9, #127
     b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     mov v0.16b, v4.16b
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4597,15 +4597,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #14
+    mov w10, #15
     b L5
 L3:
-    mov w10, #16
+    mov w10, #17
     b L5
 L4:
     cmp w11, #1
-    mov w11, #13
-    mov w12, #15
+    mov w11, #14
+    mov w12, #16
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -4630,7 +4630,7 @@ hot_post_memcpy:
     sub w15, w12, #1
     cmp w15, w14
     b.hs L2
-    ldr w15, [x0, #68]
+    ldr w15, [x0, #4]
     cbz w15, L1
     ldp w14, w15, [x0, #80]
     cmp w14, w15
@@ -4642,7 +4642,7 @@ hot_post_memcpy:
     dup v0.2d, x16
     mov x16, #1
     fmov d1, x13
-    ldr x15, [x0, #40]
+    ldr x15, [x0, #32]
     rev w17, w14
     movk x16, #12032, lsl #16
     lsr w17, w17, #8
@@ -4657,7 +4657,7 @@ hot_post_memcpy:
     orr x15, x15, x17
     lsl w10, w14, #4
     ldr w11, [x0, #92]
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     mov v0.d[0], x15
     mov v4.d[0], x4
     mov v2.16b, v3.16b
@@ -4674,20 +4674,20 @@ hot_post_memcpy:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w15, [x0, #60]
+    ldr w15, [x0, #52]
     cbz w15, L2
     ldp w14, w15, [x0, #80]
     cmp w14, w15
@@ -4699,7 +4699,7 @@ L1:
     dup v0.2d, x16
     mov x16, #1
     fmov d1, x13
-    ldr x15, [x0, #40]
+    ldr x15, [x0, #32]
     rev w17, w14
     movk x16, #12032, lsl #16
     mov w12, #1
@@ -4714,7 +4714,7 @@ L1:
     lsl w10, w14, #4
     orr x15, x15, x16
     orr x15, x15, x17
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     and x10, x11, x10
     rev x11, x3
     mov v0.d[0], x15
@@ -4731,16 +4731,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x15, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4762,8 +4762,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4772,14 +4772,14 @@ L3:
     ret
 
 hot_post_one_fence:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     mov w11, #134217728
     dup v0.2d, x11
     rev w11, w9
@@ -4799,7 +4799,7 @@ hot_post_one_fence:
     lsl w10, w9, #4
     ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     mov v1.d[1], x13
     mov v4.d[0], x4
     and x10, x12, x10
@@ -4814,26 +4814,26 @@ hot_post_one_fence:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
@@ -4851,7 +4851,7 @@ L1:
     orr x10, x10, x11
     lsl w11, w9, #4
     ldr w12, [x0, #92]
-    ldp x15, x13, [x0]
+    ldp x15, x13, [x0, #56]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
     mov v3.d[1], x14
@@ -4867,15 +4867,15 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -4895,8 +4895,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5022,14 +5022,14 @@ L13:
     ret
 
 hot_post_send:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov w12, #134217728
     ldr d2, [x1]
@@ -5047,7 +5047,7 @@ hot_post_send:
     ldr q2, [x12, :lo12:.LCPI_0]
     ldr w12, [x0, #92]
     mov v0.d[0], x10
-    ldp x10, x11, [x0]
+    ldp x10, x11, [x0, #56]
     mov v3.d[0], x2
     and x12, x12, x13
     add w9, w9, #1
@@ -5061,20 +5061,20 @@ hot_post_send:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
@@ -5082,7 +5082,7 @@ L1:
     b.eq L3
     movi v0.2d, #0000000000000000
     ldr d1, [x1]
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     rev w11, w9
     mov w12, #134217728
     mov x13, #167772160
@@ -5098,7 +5098,7 @@ L1:
     ldr q1, [x13, :lo12:.LCPI_0]
     ldr w13, [x0, #92]
     orr x10, x10, x11
-    ldp x11, x14, [x0]
+    ldp x11, x14, [x0, #56]
     mov v2.d[0], x10
     mov v3.d[0], x2
     and x12, x13, x12
@@ -5111,16 +5111,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -5138,8 +5138,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5153,7 +5153,7 @@ hot_post_shared:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #96
-    ldr w9, [x0, #56]
+    ldr w9, [x0]
     mov x19, x8
     cmp w9, #7
     b.ls L4
@@ -5161,7 +5161,7 @@ hot_post_shared:
     cmp w8, w9
     b.eq L11
     movi v0.2d, #0000000000000000
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #16]
     mov w10, #134217728
     dup v3.2d, x10
     rev w10, w8
@@ -5181,7 +5181,7 @@ hot_post_shared:
     lsl w9, w8, #4
     ldr w11, [x0, #84]
     ldr q1, [x10, :lo12:.LCPI_0]
-    ldp x14, x13, [x0]
+    ldp x14, x13, [x0, #40]
     mov v4.d[1], x12
     mov v2.d[0], x4
     and x9, x11, x9
@@ -5197,9 +5197,9 @@ hot_post_shared:
     str w8, [x0, #72]
     rev w8, w8
     dmb oshst
-    ldr x9, [x0, #16]
+    ldr x9, [x0, #56]
     str w8, [x9]
-    ldr x21, [x0, #24]
+    ldr x21, [x0, #64]
     add x20, x21, #24
 L1:
     add x2, x21, #24
@@ -5216,14 +5216,14 @@ L3:
     cbnz w8, L2
     b L1
 L4:
-    ldr w8, [x0, #48]
+    ldr w8, [x0, #32]
     cmp w8, #7
     b.ls L10
     ldp w8, w9, [x0, #72]
     cmp w8, w9
     b.eq L11
     movi v1.2d, #0000000000000000
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #16]
     ldr d4, [x3]
     rev w10, w8
     mov w11, #134217728
@@ -5241,7 +5241,7 @@ L4:
     orr x20, x9, x10
     lsl w9, w8, #4
     ldr w10, [x0, #84]
-    ldp x12, x11, [x0]
+    ldp x12, x11, [x0, #40]
     ldr q4, [x14, :lo12:.LCPI_0]
     mov v0.d[0], x20
     mov v3.d[1], x13
@@ -5257,9 +5257,9 @@ L4:
     str w8, [x0, #72]
     rev w8, w8
     dmb oshst
-    ldr x9, [x0, #16]
+    ldr x9, [x0, #56]
     str w8, [x9]
-    ldr x22, [x0, #24]
+    ldr x22, [x0, #64]
     add x21, x22, #24
 L5:
     add x2, x22, #24
@@ -5286,7 +5286,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #17
+    mov w8, #19
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -5302,7 +5302,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #17
+    mov w8, #19
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -5327,8 +5327,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #80]
-    mov w9, #13
-    mov w10, #16
+    mov w9, #14
+    mov w10, #17
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -5341,7 +5341,7 @@ L11:
     ret
 
 hot_post_signed:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
@@ -5350,7 +5350,7 @@ hot_post_signed:
     movi v0.2d, #0000000000000000
     ldr d1, [x3]
     adrp x10, .LCPI_0
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     mov w15, #1
     dup v3.2d, x15
     ldr w15, [x0, #92]
@@ -5385,7 +5385,7 @@ hot_post_signed:
     and x14, x15, x14
     and x11, x11, #0xff
     eor x10, x11, #0xff
-    ldp x16, x11, [x0]
+    ldp x16, x11, [x0, #56]
     eor x10, x10, #0x8000000
     mov v0.d[1], x10
     add x10, x16, x14, lsl #2
@@ -5396,20 +5396,20 @@ hot_post_signed:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
@@ -5418,9 +5418,9 @@ L1:
     movi v0.2d, #0000000000000000
     ldr d1, [x3]
     adrp x10, .LCPI_0
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     mov w15, #1
-    ldp x17, x16, [x0]
+    ldp x17, x16, [x0, #56]
     orr x11, x11, #0x8000000
     ext v0.16b, v0.16b, v1.16b, #12
     ldr q1, [x10, :lo12:.LCPI_0]
@@ -5463,16 +5463,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -5492,8 +5492,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5505,7 +5505,7 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w10, [x0, #56]
+    ldr w10, [x0, #48]
     mov x19, x8
     cmp x4, x10
     b.hi L27
@@ -5528,8 +5528,8 @@ L1:
     ldr w16, [x0, #92]
     lsl w11, w1, #4
     lsr w12, w12, #8
-    ldr x13, [x0, #40]
-    ldr x14, [x0]
+    ldr x13, [x0, #32]
+    ldr x14, [x0, #56]
     and w15, w16, w11
     rev x9, x9
     orr x17, x12, x8, lsl #56
@@ -5601,9 +5601,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #92]
     cmp w10, w8, uxth
-    mov w14, #13
-    mov w15, #15
-    mov w12, #14
+    mov w14, #14
+    mov w15, #16
+    mov w12, #15
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -5670,7 +5670,7 @@ L15:
 L16:
     fmov d0, x5
     ldr w13, [x0, #92]
-    ldr x9, [x0, #8]
+    ldr x9, [x0, #64]
     cmp w10, #1
     and w14, w13, w1, lsl #4
     mov v0.d[1], x10
@@ -5694,13 +5694,13 @@ L18:
     tst x8, #0xfe
     add w9, w9, #3
     add w10, w1, w9, lsr #2
-    ldr x9, [x0]
+    ldr x9, [x0, #56]
     and w10, w10, #0xffff
     ldr x2, [x9, x12]
     str w10, [x0, #80]
     rev w10, w10
     dmb oshst
-    ldr x12, [x0, #16]
+    ldr x12, [x0, #72]
     str w10, [x12]
     b.eq L19
     and w10, w8, #0xff
@@ -5708,21 +5708,21 @@ L18:
     and w10, w10, #0x1fc
     cmp w10, #4
     b.ne L19
-    ldr w10, [x0, #72]
+    ldr w10, [x0, #8]
     cmp w10, #63
     b.ls L19
     ldr w8, [x0, #92]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #16]
     and w8, w8, w11
     add x8, x9, w8, uxtw #2
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x8, [x0, #32]
+    ldr x8, [x0, #24]
     eor x8, x8, x10
-    str x8, [x0, #24]
-    mov w8, #17
+    str x8, [x0, #16]
+    mov w8, #19
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -5731,7 +5731,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #17
+    mov w8, #19
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -5779,14 +5779,14 @@ L26:
     b L18
 L27:
     lsl x11, x10, #32
-    mov w9, #3
+    mov w9, #4
     orr x8, x9, x11
     stp x8, x4, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L28:
-    mov w9, #4
+    mov w9, #5
     mov w11, #16128
     mov x4, x8
     orr x8, x9, x11
@@ -5795,7 +5795,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #16
+    mov w9, #17
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -5815,13 +5815,13 @@ hot_post_tag:
     rev x10, x1
     orr x13, x13, x14
     tbnz w11, #31, L2
-    ldr w14, [x0, #68]
+    ldr w14, [x0, #4]
     cbz w14, L1
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x15, [x0, #40]
+    ldr x15, [x0, #32]
     rev w16, w14
     mov x17, #671088640
     rev w12, w12
@@ -5845,7 +5845,7 @@ hot_post_tag:
     lsl w12, w14, #4
     ldr w13, [x0, #92]
     fmov d3, x11
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     csel x9, xzr, x9, eq
     mov v0.d[1], x17
     mov v2.d[0], x10
@@ -5861,25 +5861,25 @@ hot_post_tag:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w14, [x0, #60]
+    ldr w14, [x0, #52]
     cbz w14, L2
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
-    ldr x15, [x0, #40]
+    ldr x15, [x0, #32]
     rev w16, w14
     mov x17, #671088640
     movk x17, #1024, lsl #48
@@ -5903,7 +5903,7 @@ L1:
     mov w16, #65536
     mov v2.d[0], x4
     csel w12, w16, w12, eq
-    ldp x18, x16, [x0]
+    ldp x18, x16, [x0, #56]
     orr x11, x11, x12, lsl #32
     mov v0.d[0], x13
     ldr w13, [x0, #92]
@@ -5920,16 +5920,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x15, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -5950,8 +5950,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5960,14 +5960,14 @@ L3:
     ret
 
 hot_post_two_fences:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v2.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     mov w11, #134217728
     dup v0.2d, x11
     rev w11, w9
@@ -5987,7 +5987,7 @@ hot_post_two_fences:
     lsl w10, w9, #4
     ldr w12, [x0, #92]
     ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0]
+    ldp x15, x14, [x0, #56]
     mov v1.d[1], x13
     mov v4.d[0], x4
     and x10, x12, x10
@@ -6002,27 +6002,27 @@ hot_post_two_fences:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     ldr d4, [x3]
     rev w11, w9
     mov w12, #134217728
@@ -6040,7 +6040,7 @@ L1:
     orr x10, x10, x11
     lsl w11, w9, #4
     ldr w12, [x0, #92]
-    ldp x15, x13, [x0]
+    ldp x15, x13, [x0, #56]
     ldr q4, [x16, :lo12:.LCPI_0]
     mov v0.d[0], x10
     mov v3.d[1], x14
@@ -6056,16 +6056,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -6085,8 +6085,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6095,14 +6095,14 @@ L3:
     ret
 
 hot_post_xrc:
-    ldr w9, [x0, #64]
+    ldr w9, [x0]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     mov w11, #134217728
     dup v0.2d, x11
     rev w11, w9
@@ -6123,7 +6123,7 @@ hot_post_xrc:
     mov v0.d[0], x10
     lsl w10, w9, #4
     ldr w11, [x0, #92]
-    ldp x14, x13, [x0]
+    ldp x14, x13, [x0, #56]
     ldr q5, [x12, :lo12:.LCPI_0]
     mov v2.d[1], x15
     mov v4.d[0], x5
@@ -6138,26 +6138,26 @@ hot_post_xrc:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    ldr x10, [x0, #40]
+    ldr x10, [x0, #32]
     movi v0.2d, #0000000000000000
     rev w11, w9
     mov w12, #134217728
@@ -6178,7 +6178,7 @@ L1:
     ext v3.16b, v3.16b, v4.16b, #12
     fmov d4, x13
     mov v2.d[0], x5
-    ldp x16, x15, [x0]
+    ldp x16, x15, [x0, #56]
     and x11, x12, x11
     adrp x12, .LCPI_0
     rev w14, w3
@@ -6195,16 +6195,16 @@ L1:
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #16]
+    ldr x11, [x0, #72]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
@@ -6225,8 +6225,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6269,21 +6269,24 @@ hot_retire_send:
     cmp w13, w14, uxth
     b.hs L1
     ldr w11, [x0, #92]
-    ldr x12, [x0, #8]
+    ldr x12, [x0, #64]
     and w11, w11, w1, lsl #4
     and w11, w11, #0xffff0
     add x12, x12, x11
     ldr x11, [x12, #8]
     cbz x11, L2
     add w10, w10, w11
+    lsr w11, w11, #16
     ldr x12, [x12]
     add w9, w10, w9
-    strh w10, [x8, #16]
-    mov w10, #8
+    strh w10, [x8, #18]
     and w9, w9, #0xffff
+    add w10, w11, #1
     str x12, [x8, #8]
     str w9, [x0, #84]
-    strb w10, [x8]
+    mov w9, #8
+    strh w10, [x8, #16]
+    strb w9, [x8]
     ret
 L1:
     mov w9, #3
@@ -6308,22 +6311,22 @@ hot_ring_staged:
     and w9, w9, #0xffff
     dmb oshst
     rev w9, w9
-    ldr x8, [x0, #16]
+    ldr x8, [x0, #72]
     str w9, [x8]
     tbz w10, #0, L1
     ldr w8, [x0, #92]
-    ldr x9, [x0]
+    ldr x9, [x0, #56]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
     ldp q2, q3, [x8, #32]
     ldp q0, q1, [x8]
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     dsb st
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #24]
     eor x8, x9, x8
-    str x8, [x0, #24]
+    str x8, [x0, #16]
     ret
 L1:
     tst x3, #0xfe
@@ -6333,28 +6336,448 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #76
-    add x9, x0, #72
+    add x8, x0, #12
+    add x9, x0, #8
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L2
     ldr w8, [x0, #92]
-    ldr x9, [x0]
+    ldr x9, [x0, #56]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #32]
+    ldr x8, [x0, #24]
     eor x8, x8, x9
-    str x8, [x0, #24]
+    str x8, [x0, #16]
     ret
 L2:
     b <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+
+hot_session_inline:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #112]
+    stp x28, x27, [sp, #128]
+    stp x26, x25, [sp, #144]
+    stp x24, x23, [sp, #160]
+    stp x22, x21, [sp, #176]
+    stp x20, x19, [sp, #192]
+    add x29, sp, #112
+    ldrb w9, [x0, #97]
+    cmp w9, #1
+    b.ne L11
+    ldp w20, w9, [x0, #80]
+    subs w9, w9, w20
+    b.eq L12
+    ubfiz w9, w9, #2, #16
+    mov w10, #63
+    cmp w9, #63
+    csel w19, w9, w10, lo
+    cbz x2, L9
+    ldr w9, [x0, #92]
+    lsl w22, w20, #4
+    ldr x11, [x0, #56]
+    lsl x12, x2, #6
+    mov w26, #128
+    mov w21, wzr
+    lsr w10, w9, #4
+    and w9, w9, w22
+    movk w26, #15360, lsl #16
+    sub x25, x12, x2, lsl #2
+    add w10, w10, #1
+    and x10, x10, #0xffff
+    sub x10, x10, x9, lsr #4
+    add x9, x11, w9, uxtw #2
+    lsl x10, x10, #2
+    add x28, x9, #32
+    cmp x10, x19
+    csel x10, x10, x19, lo
+    add x23, x9, x10, lsl #4
+    sub x9, x29, #24
+    sub x24, x19, x10
+    orr x27, x9, #0x1
+L1:
+    add x9, x28, #64
+    cmp x9, x23
+    b.hi L3
+    ldr w10, [x1]
+    ldur x11, [x1, #4]
+    add w21, w21, #1
+    orr x10, x26, x10, lsl #32
+    stp x10, x11, [x28]
+    ldur q0, [x1, #12]
+    str q0, [x28, #16]
+    ldur q0, [x1, #28]
+    str q0, [x28, #32]
+    ldur q0, [x1, #44]
+    str q0, [x28, #48]
+    mov x28, x9
+L2:
+    subs x25, x25, #60
+    add x1, x1, #60
+    b.ne L1
+    b L5
+L3:
+    ldr x9, [x0, #56]
+    stp x8, x3, [sp, #16]
+    sub x8, x29, #48
+    str x0, [sp, #8]
+    sub x0, x29, #24
+    mov x2, x1
+    mov x1, x9
+    mov w3, #4
+    stp x28, x23, [x29, #-24]
+    stur x24, [x29, #-8]
+    str x2, [sp]
+    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Inline<&[u8; 60]>>
+    ldur x8, [x29, #-48]
+    cbz x8, L4
+    ldp x23, x24, [x29, #-40]
+    mov x28, x8
+    ldp x0, x8, [sp, #8]
+    add w21, w21, #1
+    ldr x3, [sp, #24]
+    ldr x1, [sp]
+    b L2
+L4:
+    sub x8, x23, x28
+    add x9, x19, #4
+    mov x0, x19
+    add x8, x24, x8, lsr #4
+    sub x1, x9, x8
+    sub x8, x29, #24
+    bl <blueflame::queue::send::error::PostError>::session_full
+    ldr x8, [x27]
+    ldurb w9, [x29, #-24]
+    ldur x10, [x27, #7]
+    ldr x3, [sp, #24]
+    ldr x1, [sp]
+    str x8, [sp, #32]
+    cmp w9, #19
+    ldp x0, x8, [sp, #8]
+    stur x10, [sp, #39]
+    b.eq L2
+    ldr x10, [sp, #32]
+    ldur x11, [sp, #39]
+    strb w9, [x8]
+    str x10, [sp, #48]
+    stur x11, [sp, #55]
+    ldr x10, [sp, #48]
+    stur x10, [x8, #1]
+    str x11, [x8, #8]
+    b L10
+L5:
+    tst w21, #0xffff
+    b.eq L9
+    sub x9, x23, x28
+    ldr x14, [x0, #32]
+    fmov d1, x3
+    add x9, x24, x9, lsr #4
+    mov w15, #687865856
+    orr x14, x14, x15
+    sub x10, x19, x9
+    rev w9, w20
+    and w12, w10, #0xff
+    lsr w13, w9, #8
+    add w11, w12, #3
+    cmp w12, #5
+    lsr w9, w11, #2
+    orr x13, x13, x10, lsl #56
+    adrp x10, .LCPI_0
+    ldr w11, [x0, #92]
+    ldr q0, [x10, :lo12:.LCPI_0]
+    orr w18, w9, w21, lsl #16
+    ldp x16, x10, [x0, #56]
+    and w17, w11, w22
+    orr x2, x13, x14
+    sub x15, x18, #16, lsl #12
+    mov v1.d[1], x15
+    add x16, x16, w17, uxtw #2
+    stur q0, [x16, #8]
+    str x2, [x16]
+    str xzr, [x16, #24]
+    str q1, [x10, w17, uxtw]
+    b.lo L7
+    fmov d0, x3
+    and x11, x11, #0xffff0
+    add w12, w22, #16
+    sub w13, w9, #1
+    fmov d0, d0
+L6:
+    and x14, x12, x11
+    subs w13, w13, #1
+    add w12, w12, #16
+    str q0, [x10, x14]
+    b.ne L6
+L7:
+    add w9, w9, w20
+    ldr w1, [x0, #80]
+    and w11, w21, #0xffff
+    and w9, w9, #0xffff
+    cmp w11, #1
+    str w9, [x0, #80]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #72]
+    str w9, [x10]
+    b.ne L8
+    mov x3, xzr
+    mov x19, x8
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    mov x8, x19
+    b L9
+L8:
+    dsb st
+    ldr x9, [x0, #16]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+    str x9, [x0, #16]
+L9:
+    mov w9, #19
+    strb w9, [x8]
+L10:
+    ldp x20, x19, [sp, #192]
+    ldp x22, x21, [sp, #176]
+    ldp x24, x23, [sp, #160]
+    ldp x26, x25, [sp, #144]
+    ldp x28, x27, [sp, #128]
+    ldp x29, x30, [sp, #112]
+    add sp, sp, #208
+    ret
+L11:
+    mov w9, #18
+    str x9, [x8]
+    b L10
+L12:
+    ldr w9, [x0, #88]
+    mov w10, #14
+    movk w10, #1, lsl #16
+    add x11, x10, #3
+    cmp w9, #0
+    csel x9, x11, x10, eq
+    str x9, [x8]
+    b L10
+
+hot_session_pointers:
+    sub sp, sp, #224
+    stp x29, x30, [sp, #128]
+    stp x28, x27, [sp, #144]
+    stp x26, x25, [sp, #160]
+    stp x24, x23, [sp, #176]
+    stp x22, x21, [sp, #192]
+    stp x20, x19, [sp, #208]
+    add x29, sp, #128
+    ldrb w9, [x0, #97]
+    cmp w9, #1
+    b.ne L14
+    ldp w20, w9, [x0, #80]
+    subs w9, w9, w20
+    b.eq L15
+    ubfiz w9, w9, #2, #16
+    mov w10, #63
+    cmp w9, #63
+    csel w19, w9, w10, lo
+    cbz x2, L10
+    ldr w9, [x0, #92]
+    lsl w22, w20, #4
+    ldr x11, [x0, #56]
+    lsl x25, x2, #4
+    mov w21, wzr
+    add x26, x1, #12
+    lsr w10, w9, #4
+    and w9, w9, w22
+    add w10, w10, #1
+    and x10, x10, #0xffff
+    sub x10, x10, x9, lsr #4
+    add x9, x11, w9, uxtw #2
+    lsl x10, x10, #2
+    add x28, x9, #32
+    cmp x10, x19
+    csel x10, x10, x19, lo
+    add x23, x9, x10, lsl #4
+    sub x9, x29, #40
+    sub x24, x19, x10
+    orr x27, x9, #0x1
+L1:
+    ldur w9, [x26, #-4]
+    cmp w9, #1
+    b.lt L12
+    add x12, x28, #16
+    ldr w10, [x26]
+    ldur x11, [x26, #-12]
+    cmp x12, x23
+    b.hi L4
+    orr x9, x10, x9, lsl #32
+    rev x10, x11
+    rev x9, x9
+    stp x9, x10, [x28]
+    mov x28, x12
+L2:
+    add w21, w21, #1
+L3:
+    subs x25, x25, #16
+    add x26, x26, #16
+    b.ne L1
+    b L6
+L4:
+    ldr x1, [x0, #56]
+    stp x3, x8, [sp, #16]
+    add x8, sp, #64
+    str x0, [sp, #8]
+    sub x0, x29, #40
+    sub x2, x29, #16
+    mov w3, #1
+    stp x28, x23, [x29, #-40]
+    stp x24, x11, [x29, #-24]
+    stp w9, w10, [x29, #-8]
+    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>
+    ldr x8, [sp, #64]
+    cbz x8, L5
+    ldp x23, x24, [sp, #72]
+    mov x28, x8
+    ldp x3, x8, [sp, #16]
+    ldr x0, [sp, #8]
+    b L2
+L5:
+    sub x8, x23, x28
+    add x9, x19, #1
+    mov x0, x19
+    add x8, x24, x8, lsr #4
+    sub x1, x9, x8
+    sub x8, x29, #40
+    bl <blueflame::queue::send::error::PostError>::session_full
+    ldr x8, [x27]
+    ldurb w9, [x29, #-40]
+    ldur x10, [x27, #7]
+    ldr x0, [sp, #8]
+    str x8, [sp, #32]
+    ldp x3, x8, [sp, #16]
+    cmp w9, #19
+    stur x10, [sp, #39]
+    b.eq L3
+    b L13
+L6:
+    tst w21, #0xffff
+    b.eq L10
+    sub x9, x23, x28
+    ldr x14, [x0, #32]
+    fmov d1, x3
+    add x9, x24, x9, lsr #4
+    mov w15, #687865856
+    orr x14, x14, x15
+    sub x10, x19, x9
+    rev w9, w20
+    and w12, w10, #0xff
+    lsr w13, w9, #8
+    add w11, w12, #3
+    cmp w12, #5
+    lsr w9, w11, #2
+    orr x13, x13, x10, lsl #56
+    adrp x10, .LCPI_0
+    ldr w11, [x0, #92]
+    ldr q0, [x10, :lo12:.LCPI_0]
+    orr w18, w9, w21, lsl #16
+    ldp x16, x10, [x0, #56]
+    and w17, w11, w22
+    orr x2, x13, x14
+    sub x15, x18, #16, lsl #12
+    mov v1.d[1], x15
+    add x16, x16, w17, uxtw #2
+    stur q0, [x16, #8]
+    str x2, [x16]
+    str xzr, [x16, #24]
+    str q1, [x10, w17, uxtw]
+    b.lo L8
+    fmov d0, x3
+    and x11, x11, #0xffff0
+    add w12, w22, #16
+    sub w13, w9, #1
+    fmov d0, d0
+L7:
+    and x14, x12, x11
+    subs w13, w13, #1
+    add w12, w12, #16
+    str q0, [x10, x14]
+    b.ne L7
+L8:
+    add w9, w9, w20
+    ldr w1, [x0, #80]
+    and w11, w21, #0xffff
+    and w9, w9, #0xffff
+    cmp w11, #1
+    str w9, [x0, #80]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #72]
+    str w9, [x10]
+    b.ne L9
+    mov x3, xzr
+    mov x19, x8
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    mov x8, x19
+    b L10
+L9:
+    dsb st
+    ldr x9, [x0, #16]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+    str x9, [x0, #16]
+L10:
+    mov w9, #19
+    strb w9, [x8]
+L11:
+    ldp x20, x19, [sp, #208]
+    ldp x22, x21, [sp, #192]
+    ldp x24, x23, [sp, #176]
+    ldp x26, x25, [sp, #160]
+    ldp x28, x27, [sp, #144]
+    ldp x29, x30, [sp, #128]
+    add sp, sp, #224
+    ret
+L12:
+    str x8, [sp, #24]
+    sub x8, x29, #40
+    mov w0, w9
+    bl <blueflame::wqe::error::EncodeError>::frame_size
+    ldur x8, [x29, #-39]
+    ldur x10, [x29, #-32]
+    ldurb w9, [x29, #-40]
+    str x8, [sp, #32]
+    stur x10, [sp, #39]
+L13:
+    ldr x8, [sp, #32]
+    ldur x10, [sp, #39]
+    str x8, [sp, #48]
+    stur x10, [sp, #55]
+    ldr x10, [sp, #24]
+    ldr x8, [sp, #48]
+    strb w9, [x10]
+    ldur x9, [sp, #55]
+    stur x8, [x10, #1]
+    str x9, [x10, #8]
+    b L11
+L14:
+    mov w9, #18
+    str x9, [x8]
+    b L11
+L15:
+    ldr w9, [x0, #88]
+    mov w10, #14
+    movk w10, #1, lsl #16
+    add x11, x10, #3
+    cmp w9, #0
+    csel x9, x11, x10, eq
+    str x9, [x8]
+    b L11
 
 hot_stage:
     sub sp, sp, #128
@@ -6362,7 +6785,7 @@ hot_stage:
     str x21, [sp, #96]
     stp x20, x19, [sp, #112]
     add x29, sp, #80
-    ldr w9, [x0, #56]
+    ldr w9, [x0, #48]
     ldr w19, [x0, #80]
     cmp w9, #8
     b.lo L2
@@ -6373,8 +6796,8 @@ hot_stage:
     lsl w11, w19, #4
     ldr w12, [x0, #92]
     dup v0.2d, x9
-    ldp x14, x13, [x0]
-    ldr x9, [x0, #40]
+    ldp x14, x13, [x0, #56]
+    ldr x9, [x0, #32]
     and x11, x12, x11
     rev w10, w19
     lsr w10, w10, #8
@@ -6396,7 +6819,7 @@ hot_stage:
     stp x11, x10, [x12, #16]
     add w11, w19, #1
     stp x13, x14, [x12, #32]
-    ldr w10, [x0, #72]
+    ldr w10, [x0, #8]
     stp x0, x9, [x8]
     mov w9, #259
     str x9, [x8, #16]
@@ -6448,8 +6871,8 @@ L4:
     b.eq L5
     cmp w12, #1
     b.ne L5
-    add x10, x20, #76
-    add x13, x20, #72
+    add x10, x20, #12
+    add x13, x20, #8
     tst x9, #0x100
     csel x10, x10, x13, eq
     ldr w10, [x10]
@@ -6464,8 +6887,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6497,7 +6920,7 @@ other_fire_doorbell_fence:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #32]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
@@ -6512,7 +6935,7 @@ other_fire_doorbell_fence:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #56]
     str w9, [x0, #80]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
@@ -6523,37 +6946,37 @@ other_fire_doorbell_fence:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #72]
     str w9, [x10]
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dgh
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #16]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #24]
     eor x9, x10, x9
-    mov w10, #17
-    str x9, [x0, #24]
+    mov w10, #19
+    str x9, [x0, #16]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #88]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6567,7 +6990,7 @@ other_fire_thread_register:
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
@@ -6582,7 +7005,7 @@ other_fire_thread_register:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0]
+    ldp x13, x12, [x0, #40]
     str w9, [x0, #72]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
@@ -6593,12 +7016,12 @@ other_fire_thread_register:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #16]
+    ldr x10, [x0, #56]
     str w9, [x10]
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #8]
     cmp w9, #63
     b.ls L1
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #64]
     movi v3.2d, #0000000000000000
     ldp x10, x11, [x9]
     dsb st
@@ -6606,24 +7029,24 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #17
+    mov w9, #19
     strb w9, [x8]
     ret
 L1:
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #64]
     ldp x10, x11, [x9]
     dsb st
     str d0, [x10]
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #17
+    mov w9, #19
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #80]
-    mov w10, #13
-    mov w11, #16
+    mov w10, #14
+    mov w11, #17
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1

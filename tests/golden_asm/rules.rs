@@ -4,8 +4,8 @@
 //!    check is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that
 //!    has a lock.
 //! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for
-//!    requests of several WQEBBs, or with less in them than their type says, and for receives that complete out of
-//!    order ([`is_other_way`]).
+//!    requests of several WQEBBs, or with less in them than their type says, for frames of a session that go around the
+//!    ring's end, and for receives that complete out of order ([`is_other_way`]).
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed
@@ -49,6 +49,7 @@ fn is_other_way(symbol: &str) -> bool {
     symbol.starts_with("blueflame::queue::send::shot::refuse::<")
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
         || symbol.starts_with("blueflame::queue::send::place::short::out_of_line::<")
+        || symbol.starts_with("<blueflame::queue::send::session::Room>::around::<")
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 

@@ -33,14 +33,14 @@ hot_batch:
     mov qword ptr [rsp + 40], r9
     mov qword ptr [rsp + 32], r10
 L1:
-    cmp dword ptr [r14 + 56], 8
+    cmp dword ptr [r14 + 48], 8
     jb L3
     cmp ebx, dword ptr [r14 + 84]
     je L12
     mov r13d, ebx
     bswap r13d
     shr r13d, 8
-    or r13, qword ptr [r14 + 40]
+    or r13, qword ptr [r14 + 32]
     movabs rax, 216172782248001536
     or r13, rax
     mov eax, dword ptr [r12]
@@ -48,11 +48,11 @@ L1:
     mov r8d, ebx
     shl r8d, 4
     and r8d, dword ptr [r14 + 92]
-    mov rsi, qword ptr [r14 + 8]
+    mov rsi, qword ptr [r14 + 64]
     movq xmm0, rbp
     shufps xmm0, xmm1, 228
     movaps xmmword ptr [rsi + r8], xmm0
-    mov rsi, qword ptr [r14]
+    mov rsi, qword ptr [r14 + 56]
     mov qword ptr [rsi + 4*r8], r13
     mov qword ptr [rsi + 4*r8 + 8], 134217728
     mov qword ptr [rsi + 4*r8 + 16], r9
@@ -95,7 +95,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 17
+    cmp rcx, 19
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 32]
     mov r11, qword ptr [rsp + 48]
@@ -129,7 +129,7 @@ L5:
     mov r15, rax
     mov esi, dword ptr [r14 + 80]
     mov dword ptr [r14 + 80], ebx
-    mov rax, qword ptr [r14 + 16]
+    mov rax, qword ptr [r14 + 72]
     movzx ecx, bx
     bswap ecx
     mov dword ptr [rax], ecx
@@ -148,13 +148,13 @@ L5:
     xor eax, eax
     test r8d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 72], 64
+    cmp dword ptr [r14 + 4*rax + 8], 64
     jb L7
     shl esi, 4
     and esi, dword ptr [r14 + 92]
-    mov rax, qword ptr [r14]
+    mov rax, qword ptr [r14 + 56]
     sfence
-    mov rcx, qword ptr [r14 + 24]
+    mov rcx, qword ptr [r14 + 16]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -172,16 +172,16 @@ L5:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [r14 + 32]
-    mov qword ptr [r14 + 24], rcx
+    xor rcx, qword ptr [r14 + 24]
+    mov qword ptr [r14 + 16], rcx
     jmp L8
 L6:
     sfence
-    mov rax, qword ptr [r14 + 24]
+    mov rax, qword ptr [r14 + 16]
     mov qword ptr [rax], r13
     sfence
-    xor rax, qword ptr [r14 + 32]
-    mov qword ptr [r14 + 24], rax
+    xor rax, qword ptr [r14 + 24]
+    mov qword ptr [r14 + 16], rax
     jmp L8
 L7:
     mov rdi, r14
@@ -191,7 +191,7 @@ L7:
 L8:
     mov rax, r15
 L9:
-    mov byte ptr [rax], 17
+    mov byte ptr [rax], 19
 L10:
     add rsp, 152
     pop rbx
@@ -212,7 +212,7 @@ L12:
     cmp dword ptr [r14 + 88], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 13
+    add rcx, 14
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -262,7 +262,7 @@ hot_batch_datagrams:
     movaps xmmword ptr [rsp + 48], xmm4
     movdqa xmmword ptr [rsp + 32], xmm5
 L1:
-    cmp dword ptr [r14 + 56], 7
+    cmp dword ptr [r14 + 48], 7
     jbe L3
     mov ecx, dword ptr [r14 + 84]
     sub ecx, ebp
@@ -271,7 +271,7 @@ L1:
     mov r15d, ebp
     bswap r15d
     shr r15d, 8
-    or r15, qword ptr [r14 + 40]
+    or r15, qword ptr [r14 + 32]
     movabs rax, 360287970357411840
     or r15, rax
     mov eax, dword ptr [r13]
@@ -283,12 +283,12 @@ L1:
     mov esi, dword ptr [r14 + 92]
     mov edi, esi
     and edi, r10d
-    mov r8, qword ptr [r14 + 8]
+    mov r8, qword ptr [r14 + 64]
     movq xmm0, rbx
     movdqa xmm1, xmm0
     punpcklqdq xmm1, xmm5
     movdqa xmmword ptr [r8 + rdi], xmm1
-    mov r9, qword ptr [r14]
+    mov r9, qword ptr [r14 + 56]
     mov qword ptr [r9 + 4*rdi], r15
     mov qword ptr [r9 + 4*rdi + 8], 134217728
     movups xmmword ptr [r9 + 4*rdi + 16], xmm2
@@ -332,7 +332,7 @@ L3:
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
     je L4
-    cmp al, 17
+    cmp al, 19
     mov rdx, qword ptr [rsp + 8]
     movaps xmm2, xmmword ptr [rsp + 80]
     movaps xmm3, xmmword ptr [rsp + 64]
@@ -364,7 +364,7 @@ L5:
     je L8
     mov esi, dword ptr [r14 + 80]
     mov dword ptr [r14 + 80], ebp
-    mov rax, qword ptr [r14 + 16]
+    mov rax, qword ptr [r14 + 72]
     movzx edx, bp
     bswap edx
     mov dword ptr [rax], edx
@@ -383,13 +383,13 @@ L5:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 72], 64
+    cmp dword ptr [r14 + 4*rax + 8], 64
     jb L7
     shl esi, 4
     and esi, dword ptr [r14 + 92]
-    mov rax, qword ptr [r14]
+    mov rax, qword ptr [r14 + 56]
     sfence
-    mov rcx, qword ptr [r14 + 24]
+    mov rcx, qword ptr [r14 + 16]
     movq xmm0, qword ptr [rax + 4*rsi]
     movq xmm1, qword ptr [rax + 4*rsi + 8]
     punpcklqdq xmm0, xmm1
@@ -407,23 +407,23 @@ L5:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [r14 + 32]
-    mov qword ptr [r14 + 24], rcx
+    xor rcx, qword ptr [r14 + 24]
+    mov qword ptr [r14 + 16], rcx
     jmp L8
 L6:
     sfence
-    mov rax, qword ptr [r14 + 24]
+    mov rax, qword ptr [r14 + 16]
     mov qword ptr [rax], r15
     sfence
-    xor rax, qword ptr [r14 + 32]
-    mov qword ptr [r14 + 24], rax
+    xor rax, qword ptr [r14 + 24]
+    mov qword ptr [r14 + 16], rax
     jmp L8
 L7:
     mov rdi, r14
     mov rdx, r15
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 17
+    mov byte ptr [rbx], 19
 L9:
     mov rax, rbx
     add rsp, 216
@@ -446,7 +446,7 @@ L11:
     mov edx, dword ptr [r14 + 92]
     shr edx, 4
     inc edx
-    mov eax, 14
+    mov eax, 15
     cmp dx, 2
     mov rbx, qword ptr [rsp]
     jb L13
@@ -455,10 +455,10 @@ L11:
     sete al
     mov edx, 1
     cmovne edx, ecx
-    lea rax, [2*rax + 13]
+    lea rax, [2*rax + 14]
     jmp L13
 L12:
-    mov eax, 16
+    mov eax, 17
     mov rbx, qword ptr [rsp]
 L13:
     movzx edx, dx
@@ -559,7 +559,7 @@ hot_batch_list:
     shl edi, 4
     mov r11d, ecx
     and ecx, edi
-    mov r10, qword ptr [rsi]
+    mov r10, qword ptr [rsi + 56]
     lea ebx, [4*r11 + 64]
     and ebx, 4194240
     lea r11, [r10 + rbx]
@@ -567,7 +567,7 @@ hot_batch_list:
     mov r12d, r14d
     bswap r12d
     shr r12d, 8
-    or r12, qword ptr [rsi + 40]
+    or r12, qword ptr [rsi + 32]
     movabs r13, 864691129075892224
     or r13, r12
     mov r12d, edx
@@ -658,7 +658,7 @@ hot_batch_list:
     shl r10d, 4
     and r10d, dword ptr [rsi + 92]
     and r10d, 1048560
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     mov ebx, 3
     movq xmm1, rbx
     movq xmm2, xmm0
@@ -667,14 +667,14 @@ hot_batch_list:
     lea r10d, [rdi + 16]
     and r10d, dword ptr [rsi + 92]
     and r10d, 1048560
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movdqa xmmword ptr [r11 + r10], xmm2
     add edi, 32
     and edi, dword ptr [rsi + 92]
     and edi, 1048560
-    mov r10, qword ptr [rsi + 8]
+    mov r10, qword ptr [rsi + 64]
     movdqa xmmword ptr [r10 + rdi], xmm2
-    mov rdi, qword ptr [rsi]
+    mov rdi, qword ptr [rsi + 56]
     mov rbx, qword ptr [rdi + 4*rcx]
     add r14d, 3
     movzx r14d, r14w
@@ -698,7 +698,7 @@ L5:
     mov ecx, 1
     mov r10d, 2147483647
     or rcx, rdi
-    cmp cl, 17
+    cmp cl, 19
     jne L21
 L6:
     mov bpl, 1
@@ -706,14 +706,14 @@ L6:
     xor ebx, ebx
 L7:
     mov rcx, qword ptr [rsp + 336]
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L13
     cmp r14d, dword ptr [rsi + 84]
     je L17
     mov r10d, r14d
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs rdi, 216172782248001536
     or rdi, r10
     bswap r8
@@ -728,11 +728,11 @@ L7:
     mov edx, r14d
     shl edx, 4
     and edx, dword ptr [rsi + 92]
-    mov r9, qword ptr [rsi + 8]
+    mov r9, qword ptr [rsi + 64]
     movq xmm0, rcx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movapd xmmword ptr [r9 + rdx], xmm0
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     mov qword ptr [rcx + 4*rdx], rdi
     mov qword ptr [rcx + 4*rdx + 8], 671088640
     mov qword ptr [rcx + 4*rdx + 16], r8
@@ -748,7 +748,7 @@ L8:
 L9:
     mov edx, dword ptr [rsi + 80]
     mov dword ptr [rsi + 80], r14d
-    mov rdi, qword ptr [rsi + 16]
+    mov rdi, qword ptr [rsi + 72]
     movzx r8d, r14w
     bswap r8d
     mov dword ptr [rdi], r8d
@@ -766,13 +766,13 @@ L9:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 72], 64
+    cmp dword ptr [rsi + 4*rdi + 8], 64
     jb L11
     shl edx, 4
     and edx, dword ptr [rsi + 92]
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     sfence
-    mov rdi, qword ptr [rsi + 24]
+    mov rdi, qword ptr [rsi + 16]
     movq xmm0, qword ptr [rcx + 4*rdx]
     movq xmm1, qword ptr [rcx + 4*rdx + 8]
     punpcklqdq xmm0, xmm1
@@ -790,16 +790,16 @@ L9:
     movdqa xmmword ptr [rdi + 32], xmm2
     movaps xmmword ptr [rdi + 48], xmm3
     sfence
-    xor rdi, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdi
+    xor rdi, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rdi
     jmp L12
 L10:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rbx
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
     jmp L12
 L11:
     mov rdi, rsi
@@ -809,7 +809,7 @@ L11:
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
-    mov byte ptr [rax], 17
+    mov byte ptr [rax], 19
     jmp L22
 L13:
     mov r12, rax
@@ -831,7 +831,7 @@ L13:
     cmp byte ptr [rsp + 224], 0
     je L14
     movzx esi, dil
-    cmp rsi, 17
+    cmp rsi, 19
     mov rax, r12
     jne L15
     mov rcx, r13
@@ -869,7 +869,7 @@ L17:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea rsi, [rcx + 2*rcx]
-    add rsi, 13
+    add rsi, 14
     mov edi, 65536
     xor ecx, ecx
     xor r8d, r8d
@@ -881,25 +881,25 @@ L18:
     mov r11d, dword ptr [rsi + 92]
     shr r11d, 4
     inc r11d
-    mov ecx, 14
+    mov ecx, 15
     cmp r11w, 3
     jb L20
     xor ecx, ecx
     cmp r10w, 3
     setb cl
     cmovb edi, r10d
-    lea rcx, [2*rcx + 13]
+    lea rcx, [2*rcx + 14]
     mov r11d, edi
     jmp L20
 L19:
-    mov ecx, 16
+    mov ecx, 17
 L20:
     movzx edi, r11w
     shl rdi, 32
     or rdi, 196608
     mov r10d, 3
     or rcx, rdi
-    cmp cl, 17
+    cmp cl, 19
     je L6
 L21:
     mov qword ptr [rax], rcx
@@ -935,7 +935,7 @@ hot_batch_rebind:
     mov r10d, r15d
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs rdx, 576460752924180480
     or rdx, r10
     bswap r13d
@@ -947,10 +947,10 @@ hot_batch_rebind:
     shl r10d, 4
     mov ebx, ebp
     and ebx, r10d
-    mov r14, qword ptr [rsi + 8]
+    mov r14, qword ptr [rsi + 64]
     movaps xmm0, xmmword ptr [rip + .LCPI_0]
     movaps xmmword ptr [r14 + rbx], xmm0
-    mov r11, qword ptr [rsi]
+    mov r11, qword ptr [rsi + 56]
     mov qword ptr [r11 + 4*rbx], rdx
     mov qword ptr [r11 + 4*rbx + 8], rdi
     movdqa xmm0, xmmword ptr [rip + .LCPI_1]
@@ -996,7 +996,7 @@ hot_batch_rebind:
     and eax, ecx
     bswap r12d
     shr r12d, 8
-    or r12, qword ptr [rsi + 40]
+    or r12, qword ptr [rsi + 32]
     mov qword ptr [rsp + 16], r9
     movabs r9, 864691129075892224
     or r9, r12
@@ -1070,7 +1070,7 @@ hot_batch_rebind:
     and r14d, 1048560
     mov edx, 3
     movq xmm1, rdx
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [rdx + r14], xmm2
@@ -1082,7 +1082,7 @@ hot_batch_rebind:
     and r10d, ecx
     and r10d, 1048560
     movdqa xmmword ptr [rdx + r10], xmm0
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     mov rdx, qword ptr [rcx + rax]
     mov rax, qword ptr [rsp + 24]
     add eax, 5
@@ -1093,7 +1093,7 @@ hot_batch_rebind:
 L1:
     mov eax, dword ptr [rsi + 80]
     mov dword ptr [rsi + 80], r12d
-    mov r8, qword ptr [rsi + 16]
+    mov r8, qword ptr [rsi + 72]
     bswap r12d
     mov dword ptr [r8], r12d
     test dil, dil
@@ -1104,13 +1104,13 @@ L1:
     jmp L3
 L2:
     sfence
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     mov qword ptr [rax], rdx
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
+    xor rax, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rax
 L3:
-    mov byte ptr [rbx], 17
+    mov byte ptr [rbx], 19
 L4:
     mov rax, rbx
     add rsp, 40
@@ -1128,7 +1128,7 @@ L5:
     mov eax, dword ptr [rsi + 92]
     shr eax, 4
     inc eax
-    mov cl, 14
+    mov cl, 15
     cmp ax, 2
     jb L9
     cmp di, 1
@@ -1136,7 +1136,7 @@ L5:
     mov eax, 1
     cmovne eax, edx
     add cl, cl
-    or cl, 13
+    add cl, 14
     jmp L9
 L6:
     shl r15, 32
@@ -1150,7 +1150,7 @@ L7:
     je L10
     shr ebp, 4
     inc ebp
-    mov ecx, 14
+    mov ecx, 15
     cmp bp, 3
     mov rbx, qword ptr [rsp + 8]
     jb L11
@@ -1158,11 +1158,11 @@ L7:
     cmp di, 3
     setb cl
     cmovb eax, edi
-    lea rcx, [2*rcx + 13]
+    lea rcx, [2*rcx + 14]
     mov ebp, eax
     jmp L11
 L8:
-    mov cl, 16
+    mov cl, 17
 L9:
     movzx eax, ax
     mov byte ptr [rbx], cl
@@ -1171,7 +1171,7 @@ L9:
     mov word ptr [rbx + 8], 2
     jmp L4
 L10:
-    mov ecx, 16
+    mov ecx, 17
     mov rbx, qword ptr [rsp + 8]
 L11:
     movzx r15d, bp
@@ -1181,7 +1181,7 @@ L11:
 L12:
     mov edi, r15d
     or edi, ecx
-    cmp dil, 17
+    cmp dil, 19
     jne L13
     mov ecx, 8
     mov dil, 1
@@ -1204,7 +1204,7 @@ hot_fire_at:
     mov ecx, edi
     bswap ecx
     shr ecx, 8
-    or rcx, qword ptr [rsi + 40]
+    or rcx, qword ptr [rsi + 32]
     punpcklqdq xmm0, xmm1
     movq xmm1, rcx
     por xmm1, xmmword ptr [rdx]
@@ -1212,8 +1212,8 @@ hot_fire_at:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1224,36 +1224,36 @@ hot_fire_at:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm1
     movdqa xmmword ptr [rcx + 16], xmm0
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm1
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1266,7 +1266,7 @@ hot_fire_datagram:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1274,8 +1274,8 @@ hot_fire_datagram:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1286,38 +1286,38 @@ hot_fire_datagram:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1332,15 +1332,15 @@ hot_fire_datagram_full:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movaps xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 48]
     movdqa xmm5, xmmword ptr [rdx + 288]
-    mov r8, qword ptr [rsi]
-    mov r9, qword ptr [rsi + 8]
+    mov r8, qword ptr [rsi + 56]
+    mov r9, qword ptr [rsi + 64]
     movq xmm4, qword ptr [rcx]
     pslldq xmm4, 4
     por xmm4, xmmword ptr [rdx + 64]
@@ -1363,13 +1363,13 @@ hot_fire_datagram_full:
     add edi, 2
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 127
+    cmp dword ptr [rsi + 8], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
@@ -1380,18 +1380,18 @@ hot_fire_datagram_full:
     movdqa xmmword ptr [rcx + 96], xmm0
     movdqa xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     movzx edi, word ptr [rsi + 88]
@@ -1400,7 +1400,7 @@ L2:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov dl, 14
+    mov dl, 15
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -1408,10 +1408,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 13
+    add dl, 14
     jmp L4
 L3:
-    mov dl, 16
+    mov dl, 17
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -1428,7 +1428,7 @@ hot_fire_dynamic:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1437,8 +1437,8 @@ hot_fire_dynamic:
     movq xmm3, qword ptr [rcx]
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rdx + 48]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1450,37 +1450,37 @@ hot_fire_dynamic:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1495,7 +1495,7 @@ hot_fire_entry:
     mov r9d, eax
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 40]
+    or r9, qword ptr [rsi + 32]
     movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1509,8 +1509,8 @@ hot_fire_entry:
     movq xmm2, r8
     movq xmm4, rcx
     punpcklqdq xmm2, xmm4
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, eax
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1521,13 +1521,13 @@ hot_fire_entry:
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 80], eax
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi + 72]
     bswap eax
     mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 76], 63
+    cmp dword ptr [rsi + 12], 63
     jbe L1
     sfence
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     movdqa xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
     movdqa xmmword ptr [rax + 32], xmm2
@@ -1537,13 +1537,13 @@ hot_fire_entry:
     jmp L2
 L1:
     sfence
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     movq qword ptr [rax], xmm0
     sfence
 L2:
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
-    mov byte ptr [rdi], 17
+    xor rax, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rax
+    mov byte ptr [rdi], 19
     mov rax, rdi
     ret
 L3:
@@ -1559,7 +1559,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 13
+    add eax, 14
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -1573,7 +1573,7 @@ hot_fire_one_fence:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1581,8 +1581,8 @@ hot_fire_one_fence:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1593,36 +1593,36 @@ hot_fire_one_fence:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1635,15 +1635,15 @@ hot_fire_send:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rdx + 16]
     movaps xmm2, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1653,38 +1653,38 @@ hot_fire_send:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1697,7 +1697,7 @@ hot_fire_signaled_if:
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movzx ecx, cl
     movd xmm1, ecx
     pslld xmm1, 27
@@ -1709,8 +1709,8 @@ hot_fire_signaled_if:
     movq xmm2, qword ptr [r9]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
     mov r8d, edi
@@ -1723,36 +1723,36 @@ hot_fire_signaled_if:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1765,7 +1765,7 @@ hot_fire_two_fences:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1773,8 +1773,8 @@ hot_fire_two_fences:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1785,38 +1785,38 @@ hot_fire_two_fences:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1834,7 +1834,7 @@ hot_fire_xrc_at:
     mov ecx, edi
     bswap ecx
     shr ecx, 8
-    or rcx, qword ptr [rsi + 40]
+    or rcx, qword ptr [rsi + 32]
     movq xmm1, rcx
     por xmm1, xmmword ptr [rdx]
     movaps xmm2, xmmword ptr [rdx + 16]
@@ -1842,8 +1842,8 @@ hot_fire_xrc_at:
     movq xmm3, qword ptr [r9]
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rdx + 48]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -1855,37 +1855,37 @@ hot_fire_xrc_at:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm1
     movaps xmmword ptr [rcx + 16], xmm2
     movdqa xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm1
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2000,9 +2000,9 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
-    mov r13, qword ptr [rsi + 8]
-    mov rax, qword ptr [rsi + 48]
+    mov rax, qword ptr [rsi + 40]
     mov qword ptr [rsp + 72], rax
+    mov rbx, qword ptr [rsi + 64]
     mov eax, dword ptr [rsi + 88]
     mov dword ptr [rsp + 12], eax
     mov eax, dword ptr [rsi + 80]
@@ -2015,7 +2015,7 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
     mov qword ptr [rsp + 88], rax
-    mov ebx, dword ptr [rsi + 84]
+    mov r13d, dword ptr [rsi + 84]
     mov r8d, 1
 L1:
     mov rax, r8
@@ -2030,7 +2030,7 @@ L2:
     mov r9d, ecx
     mov r8d, r9d
     shr r8d, 16
-    mov r11d, ebx
+    mov r11d, r13d
     sub r11d, dword ptr [rsp + 12]
     mov r10d, r8d
     sub r10d, r11d
@@ -2040,14 +2040,14 @@ L2:
     jae L4
     shl r8d, 4
     and r8d, dword ptr [rsp + 56]
-    mov r11, qword ptr [r13 + r8 + 8]
+    mov r11, qword ptr [rbx + r8 + 8]
     test r11, r11
     je L4
-    add r10d, ebx
+    add r10d, r13d
     add r10d, r11d
-    mov rbp, qword ptr [r13 + r8]
-    movzx ebx, r10w
-    mov dword ptr [rsi + 84], ebx
+    mov rbp, qword ptr [rbx + r8]
+    movzx r13d, r10w
+    mov dword ptr [rsi + 84], r13d
     cmp cl, 4
     jb L3
     and cl, -4
@@ -3011,8 +3011,8 @@ hot_post_after:
     mov eax, edx
     mov qword ptr [rsp], r14
     mov r10, qword ptr [rsp + 144]
-    mov r11, qword ptr [rsi + 8]
-    mov rdx, qword ptr [rsi + 40]
+    mov rdx, qword ptr [rsi + 32]
+    mov r11, qword ptr [rsi + 64]
     movzx r15d, byte ptr [rsi + 96]
     mov r14d, edi
     bswap r14d
@@ -3028,7 +3028,7 @@ hot_post_after:
     and ebp, r14d
     movapd xmm0, xmmword ptr [rip + .LCPI_0]
     movapd xmmword ptr [r11 + rbp], xmm0
-    mov r13, qword ptr [rsi]
+    mov r13, qword ptr [rsi + 56]
     mov qword ptr [r13 + 4*rbp], r12
     mov qword ptr [r13 + 4*rbp + 8], r15
     mov eax, eax
@@ -3039,7 +3039,7 @@ hot_post_after:
     mov qword ptr [r13 + 4*rbp + 24], rcx
     lea r15d, [rdi + 1]
     movzx ebp, r15w
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L7
     cmp ebp, ebx
     je L12
@@ -3075,7 +3075,7 @@ L1:
 L2:
     mov eax, dword ptr [rsi + 80]
     mov dword ptr [rsi + 80], ebp
-    mov r8, qword ptr [rsi + 16]
+    mov r8, qword ptr [rsi + 72]
     bswap ebp
     mov dword ptr [r8], ebp
     test dil, dil
@@ -3092,13 +3092,13 @@ L2:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 72], 64
+    cmp dword ptr [rsi + 4*rdi + 8], 64
     jb L4
     shl eax, 4
     and eax, dword ptr [rsi + 92]
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     sfence
-    mov rdx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rsi + 16]
     movsd xmm0, qword ptr [rcx + 4*rax]
     movsd xmm1, qword ptr [rcx + 4*rax + 8]
     unpcklpd xmm0, xmm1
@@ -3116,23 +3116,23 @@ L2:
     movaps xmmword ptr [rdx + 32], xmm2
     movaps xmmword ptr [rdx + 48], xmm3
     sfence
-    xor rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rdx
+    xor rdx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rdx
     jmp L5
 L3:
     sfence
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     mov qword ptr [rax], rdx
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
+    xor rax, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rax
     jmp L5
 L4:
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L5:
-    mov byte ptr [r14], 17
+    mov byte ptr [r14], 19
 L6:
     mov rax, r14
     add rsp, 88
@@ -3161,7 +3161,7 @@ L7:
     cmp byte ptr [rsp + 8], 0
     je L8
     movzx eax, dl
-    cmp rax, 17
+    cmp rax, 19
     mov r14, qword ptr [rsp]
     jne L9
     mov dil, 1
@@ -3199,7 +3199,7 @@ L11:
     cmp dword ptr [rsi + 88], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 13
+    add eax, 14
     mov byte ptr [r14], al
     mov dword ptr [r14 + 2], 1
     jmp L6
@@ -3208,7 +3208,7 @@ L12:
     cmp dword ptr [rsi + 88], 0
     sete al
     lea rax, [rax + 2*rax]
-    add rax, 13
+    add rax, 14
     mov edx, 65536
     xor esi, esi
     xor edi, edi
@@ -3218,7 +3218,7 @@ L12:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edx, dword ptr [rsi + 80]
     cmp edx, dword ptr [rsi + 84]
@@ -3226,7 +3226,7 @@ hot_post_datagram:
     mov edi, edx
     bswap edi
     shr edi, 8
-    or rdi, qword ptr [rsi + 40]
+    or rdi, qword ptr [rsi + 32]
     movabs r9, 216172782281555968
     or r9, rdi
     movq xmm1, r9
@@ -3237,34 +3237,34 @@ hot_post_datagram:
     mov ecx, edx
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdi, qword ptr [rsi + 8]
+    mov rdi, qword ptr [rsi + 64]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdi + rcx], xmm3
-    mov rdi, qword ptr [rsi]
+    mov rdi, qword ptr [rsi + 56]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
     movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
     inc edx
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm1
     movaps xmmword ptr [rcx + 16], xmm0
     movdqa xmmword ptr [rcx + 32], xmm2
     xorps xmm0, xmm0
     movaps xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edx, dword ptr [rsi + 80]
     cmp edx, dword ptr [rsi + 84]
@@ -3272,7 +3272,7 @@ L1:
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 40]
+    or r9, qword ptr [rsi + 32]
     movabs rdi, 216172782281555968
     or rdi, r9
     movq xmm1, rdi
@@ -3280,12 +3280,12 @@ L1:
     mov r9d, edx
     shl r9d, 4
     and r9d, dword ptr [rsi + 92]
-    mov r10, qword ptr [rsi + 8]
+    mov r10, qword ptr [rsi + 64]
     movq xmm2, r8
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movq xmm3, qword ptr [rcx]
     movapd xmmword ptr [r10 + r9], xmm2
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     movapd xmmword ptr [rcx + 4*r9], xmm1
     movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
     pslldq xmm3, 4
@@ -3294,16 +3294,16 @@ L1:
     inc edx
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -3326,7 +3326,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3341,7 +3341,7 @@ hot_post_datagram_entry:
     mov r10d, dword ptr [rcx + 12]
     test r9, r9
     jle L2
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L2
     mov ecx, dword ptr [rsi + 80]
     mov edx, dword ptr [rsi + 84]
@@ -3351,7 +3351,7 @@ hot_post_datagram_entry:
     mov r11d, ecx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs rdx, 360287970357411840
     or rdx, r11
     movq xmm3, rdx
@@ -3368,14 +3368,14 @@ hot_post_datagram_entry:
     mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, edi
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movq xmm5, r8
     mov r8d, 2
     movq xmm6, r8
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
     movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi]
+    mov r8, qword ptr [rsi + 56]
     movapd xmmword ptr [r8 + 4*r10], xmm3
     movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
     movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
@@ -3388,13 +3388,13 @@ hot_post_datagram_entry:
     add ecx, 2
     movzx ecx, cx
     mov dword ptr [rsi + 80], ecx
-    mov rdi, qword ptr [rsi + 16]
+    mov rdi, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 76], 127
+    cmp dword ptr [rsi + 12], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -3405,18 +3405,18 @@ hot_post_datagram_entry:
     movaps xmmword ptr [rcx + 96], xmm0
     movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdx
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -3445,7 +3445,7 @@ L3:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov sil, 14
+    mov sil, 15
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -3453,10 +3453,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    or sil, 13
+    add sil, 14
     jmp L5
 L4:
-    mov sil, 16
+    mov sil, 17
 L5:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -3470,7 +3470,7 @@ hot_post_datagram_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edx, dword ptr [rsi + 80]
     mov edi, dword ptr [rsi + 84]
@@ -3480,7 +3480,7 @@ hot_post_datagram_full:
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 40]
+    or r9, qword ptr [rsi + 32]
     movabs rdi, 360287970357411840
     or rdi, r9
     movq xmm4, rdi
@@ -3493,14 +3493,14 @@ hot_post_datagram_full:
     mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, ecx
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movq xmm5, r8
     mov r8d, 2
     movq xmm6, r8
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
     movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi]
+    mov r8, qword ptr [rsi + 56]
     movapd xmmword ptr [r8 + 4*r10], xmm4
     movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
     movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
@@ -3513,13 +3513,13 @@ hot_post_datagram_full:
     add edx, 2
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 127
+    cmp dword ptr [rsi + 8], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm4
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -3530,18 +3530,18 @@ hot_post_datagram_full:
     movaps xmmword ptr [rcx + 96], xmm0
     movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -3568,7 +3568,7 @@ L3:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov dl, 14
+    mov dl, 15
     cmp cx, 2
     jb L5
     cmp r8w, 1
@@ -3576,10 +3576,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 13
+    add dl, 14
     jmp L5
 L4:
-    mov dl, 16
+    mov dl, 17
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -3590,7 +3590,7 @@ L5:
 
 hot_post_doorbell_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -3598,7 +3598,7 @@ hot_post_doorbell_fence:
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
@@ -3614,33 +3614,33 @@ hot_post_doorbell_fence:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -3648,7 +3648,7 @@ L1:
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -3661,12 +3661,12 @@ L1:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
@@ -3675,16 +3675,16 @@ L1:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -3708,7 +3708,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3719,7 +3719,7 @@ hot_post_dynamic:
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edx, dword ptr [rsi + 80]
     cmp edx, dword ptr [rsi + 84]
@@ -3727,7 +3727,7 @@ hot_post_dynamic:
     mov r10d, edx
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs r11, 288230376285929472
     or r11, r10
     movq xmm1, r11
@@ -3743,11 +3743,11 @@ hot_post_dynamic:
     mov ecx, edx
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov r8, qword ptr [rsi + 8]
+    mov r8, qword ptr [rsi + 64]
     movq xmm4, rdi
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [r8 + rcx], xmm4
-    mov rdi, qword ptr [rsi]
+    mov rdi, qword ptr [rsi + 56]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
     movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
@@ -3755,11 +3755,11 @@ hot_post_dynamic:
     inc edx
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm1
     movaps xmmword ptr [rcx + 16], xmm0
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -3767,7 +3767,7 @@ hot_post_dynamic:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L3
     mov edx, dword ptr [rsi + 80]
     cmp edx, dword ptr [rsi + 84]
@@ -3775,7 +3775,7 @@ L1:
     mov r11d, edx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 288230376285929472
     or r10, r11
     movq xmm1, r10
@@ -3788,12 +3788,12 @@ L1:
     mov ecx, edx
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov r8, qword ptr [rsi + 8]
+    mov r8, qword ptr [rsi + 64]
     movq xmm2, rdi
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [r8 + rcx], xmm2
-    mov rdi, qword ptr [rsi]
+    mov rdi, qword ptr [rsi + 56]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
     movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm3
@@ -3803,17 +3803,17 @@ L1:
     inc edx
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r10
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 64
     pop rbx
     ret
@@ -3838,7 +3838,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -3853,7 +3853,7 @@ hot_post_dynamic_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L3
     mov edx, dword ptr [rsi + 80]
     mov edi, dword ptr [rsi + 84]
@@ -3863,7 +3863,7 @@ hot_post_dynamic_full:
     mov r11d, edx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs rdi, 432345564361785344
     or rdi, r11
     movq xmm3, rdi
@@ -3881,14 +3881,14 @@ hot_post_dynamic_full:
     mov r8d, dword ptr [rsi + 92]
     mov r9d, r8d
     and r9d, ecx
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movq xmm6, r10
     mov r10d, 2
     movq xmm7, r10
     movdqa xmm8, xmm6
     punpcklqdq xmm8, xmm7
     movdqa xmmword ptr [r11 + r9], xmm8
-    mov r10, qword ptr [rsi]
+    mov r10, qword ptr [rsi + 56]
     movapd xmmword ptr [r10 + 4*r9], xmm3
     movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
     movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
@@ -3902,13 +3902,13 @@ hot_post_dynamic_full:
     add edx, 2
     movzx ecx, dx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 127
+    cmp dword ptr [rsi + 8], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -3922,13 +3922,13 @@ hot_post_dynamic_full:
     jmp L2
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdi
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 96
     pop rbx
     ret
@@ -3957,7 +3957,7 @@ L4:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov dl, 14
+    mov dl, 15
     cmp cx, 2
     jb L6
     cmp r8w, 1
@@ -3965,10 +3965,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 13
+    add dl, 14
     jmp L6
 L5:
-    mov dl, 16
+    mov dl, 17
 L6:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -3988,7 +3988,7 @@ hot_post_dynamic_stream:
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
     movzx r11d, word ptr [rdx + 48]
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L3
     mov edi, dword ptr [rsi + 80]
     mov edx, dword ptr [rsi + 84]
@@ -3998,7 +3998,7 @@ hot_post_dynamic_stream:
     mov edx, edi
     bswap edx
     shr edx, 8
-    or rdx, qword ptr [rsi + 40]
+    or rdx, qword ptr [rsi + 32]
     rol r11w, 8
     movzx r11d, r11w
     shl r11d, 8
@@ -4019,14 +4019,14 @@ hot_post_dynamic_stream:
     mov r8d, dword ptr [rsi + 92]
     mov r9d, r8d
     and r9d, ecx
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movq xmm6, r10
     mov r10d, 2
     movq xmm7, r10
     movdqa xmm8, xmm6
     punpcklqdq xmm8, xmm7
     movdqa xmmword ptr [r11 + r9], xmm8
-    mov r10, qword ptr [rsi]
+    mov r10, qword ptr [rsi + 56]
     movdqa xmmword ptr [r10 + 4*r9], xmm3
     movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
     movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
@@ -4040,13 +4040,13 @@ hot_post_dynamic_stream:
     add edi, 2
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdi, qword ptr [rsi + 16]
+    mov rdi, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 72], 127
+    cmp dword ptr [rsi + 8], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -4062,13 +4062,13 @@ L1:
     movabs rcx, 432345564361785344
     or rdx, rcx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 112
     pop rbx
     ret
@@ -4102,7 +4102,7 @@ L4:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov sil, 14
+    mov sil, 15
     cmp cx, 2
     jb L6
     cmp di, 1
@@ -4110,10 +4110,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    or sil, 13
+    add sil, 14
     jmp L6
 L5:
-    mov sil, 16
+    mov sil, 17
 L6:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4134,7 +4134,7 @@ hot_post_entry:
     mov r8d, dword ptr [r8 + 12]
     test r10, r10
     jle L3
-    cmp dword ptr [rsi + 68], 0
+    cmp dword ptr [rsi + 4], 0
     je L1
     mov r11d, dword ptr [rsi + 80]
     cmp r11d, dword ptr [rsi + 84]
@@ -4142,7 +4142,7 @@ hot_post_entry:
     mov ebx, r11d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 40]
+    or rbx, qword ptr [rsi + 32]
     movabs r14, 216172782248001536
     or r14, rbx
     movq xmm0, r14
@@ -4162,22 +4162,22 @@ hot_post_entry:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -4186,7 +4186,7 @@ hot_post_entry:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L3
     mov r11d, dword ptr [rsi + 80]
     cmp r11d, dword ptr [rsi + 84]
@@ -4194,7 +4194,7 @@ L1:
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 40]
+    or r14, qword ptr [rsi + 32]
     movabs rbx, 216172782248001536
     or rbx, r14
     movq xmm0, rbx
@@ -4214,28 +4214,28 @@ L1:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rbx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 56
     pop rbx
     pop r14
@@ -4263,7 +4263,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -4281,7 +4281,7 @@ hot_post_frame:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 68], 0
+    cmp dword ptr [rsi + 4], 0
     je L1
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -4289,7 +4289,7 @@ hot_post_frame:
     mov r11d, r10d
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs rbx, 288230376319483904
     or rbx, r11
     movq xmm0, rbx
@@ -4311,11 +4311,11 @@ hot_post_frame:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -4323,11 +4323,11 @@ hot_post_frame:
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
@@ -4335,7 +4335,7 @@ hot_post_frame:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L3
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -4343,7 +4343,7 @@ L1:
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 40]
+    or rbx, qword ptr [rsi + 32]
     movabs r11, 288230376319483904
     or r11, rbx
     movq xmm0, r11
@@ -4365,11 +4365,11 @@ L1:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -4377,17 +4377,17 @@ L1:
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r11
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 56
     pop rbx
     pop r14
@@ -4415,7 +4415,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -4432,9 +4432,9 @@ hot_post_header:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 64], 8
+    cmp dword ptr [rsi], 8
     jb L1
-    cmp dword ptr [rsi + 68], 0
+    cmp dword ptr [rsi + 4], 0
     je L1
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -4442,7 +4442,7 @@ hot_post_header:
     mov r11d, r10d
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs rbx, 216172782281555968
     or rbx, r11
     movq xmm0, rbx
@@ -4460,22 +4460,22 @@ hot_post_header:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -4484,9 +4484,9 @@ hot_post_header:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 56], 8
+    cmp dword ptr [rsi + 48], 8
     jb L3
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L3
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -4494,7 +4494,7 @@ L1:
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 40]
+    or rbx, qword ptr [rsi + 32]
     movabs r11, 216172782281555968
     or r11, rbx
     movq xmm0, r11
@@ -4512,28 +4512,28 @@ L1:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r11
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 48
     pop rbx
     ret
@@ -4558,7 +4558,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 48
@@ -4575,7 +4575,7 @@ hot_post_invalidate:
     mov edi, r8d
     bswap edi
     shr edi, 8
-    or rdi, qword ptr [rsi + 40]
+    or rdi, qword ptr [rsi + 32]
     bswap edx
     movq xmm0, rdi
     movd xmm1, edx
@@ -4587,14 +4587,14 @@ hot_post_invalidate:
     mov r9d, dword ptr [rsi + 92]
     mov r10d, r9d
     and r10d, edx
-    mov r11, qword ptr [rsi + 8]
+    mov r11, qword ptr [rsi + 64]
     movq xmm3, rcx
     mov ecx, 2
     movq xmm1, rcx
     movdqa xmm2, xmm3
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [r11 + r10], xmm2
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     movdqa xmmword ptr [rcx + 4*r10], xmm0
     movaps xmm2, xmmword ptr [rip + .LCPI_1]
     movaps xmmword ptr [rcx + 4*r10 + 16], xmm2
@@ -4613,13 +4613,13 @@ hot_post_invalidate:
     add r8d, 2
     movzx ecx, r8w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 76], 127
+    cmp dword ptr [rsi + 12], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm2
     movdqa xmmword ptr [rcx + 32], xmm1
@@ -4629,20 +4629,20 @@ hot_post_invalidate:
     movdqa xmmword ptr [rcx + 96], xmm1
     movdqa xmmword ptr [rcx + 112], xmm1
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     movabs rcx, 576460752924180480
     or rdi, rcx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     movzx r8d, word ptr [rsi + 88]
@@ -4651,7 +4651,7 @@ L2:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov dl, 14
+    mov dl, 15
     cmp cx, 2
     jb L4
     cmp r8w, 1
@@ -4659,10 +4659,10 @@ L2:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 13
+    add dl, 14
     jmp L4
 L3:
-    mov dl, 16
+    mov dl, 17
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4692,7 +4692,7 @@ hot_post_memcpy:
     lea ebp, [rcx - 1]
     cmp ebp, ebx
     jae L4
-    cmp dword ptr [rsi + 68], 0
+    cmp dword ptr [rsi + 4], 0
     je L1
     mov ebx, dword ptr [rsi + 80]
     cmp ebx, dword ptr [rsi + 84]
@@ -4700,7 +4700,7 @@ hot_post_memcpy:
     mov r14d, ebx
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 40]
+    or r14, qword ptr [rsi + 32]
     movabs r15, 288230376940240897
     or r15, r14
     movq xmm0, r15
@@ -4724,11 +4724,11 @@ hot_post_memcpy:
     mov ecx, ebx
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
@@ -4736,11 +4736,11 @@ hot_post_memcpy:
     inc ebx
     movzx ecx, bx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm3
@@ -4748,7 +4748,7 @@ hot_post_memcpy:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L4
     mov ebx, dword ptr [rsi + 80]
     cmp ebx, dword ptr [rsi + 84]
@@ -4756,7 +4756,7 @@ L1:
     mov r15d, ebx
     bswap r15d
     shr r15d, 8
-    or r15, qword ptr [rsi + 40]
+    or r15, qword ptr [rsi + 32]
     movabs r14, 288230376940240897
     or r14, r15
     movq xmm0, r14
@@ -4777,11 +4777,11 @@ L1:
     mov ecx, ebx
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
@@ -4792,17 +4792,17 @@ L1:
     inc ebx
     movzx ecx, bx
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r14
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
 L3:
     add rsp, 72
     pop rbx
@@ -4834,14 +4834,14 @@ L5:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_one_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -4849,7 +4849,7 @@ hot_post_one_fence:
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
@@ -4867,31 +4867,31 @@ hot_post_one_fence:
     punpcklqdq xmm1, xmm3
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -4899,7 +4899,7 @@ L1:
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -4914,10 +4914,10 @@ L1:
     punpcklqdq xmm2, xmm1
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rip + .LCPI_2]
@@ -4926,15 +4926,15 @@ L1:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r10
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -4958,7 +4958,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5074,7 +5074,7 @@ L11:
 
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -5082,7 +5082,7 @@ hot_post_send:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movabs r9, 144115188243628032
     or r9, r8
     movq xmm0, r9
@@ -5095,31 +5095,31 @@ hot_post_send:
     and edx, dword ptr [rsi + 92]
     movq xmm2, rcx
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    mov rcx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 64]
     movapd xmmword ptr [rcx + rdx], xmm2
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     movapd xmmword ptr [rcx + 4*rdx], xmm0
     movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 32], xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -5127,7 +5127,7 @@ L1:
     mov r9d, edi
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 40]
+    or r9, qword ptr [rsi + 32]
     movabs r8, 144115188243628032
     or r8, r9
     movq xmm0, r8
@@ -5137,10 +5137,10 @@ L1:
     and r9d, dword ptr [rsi + 92]
     movq xmm1, rcx
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    mov rcx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 64]
     movq xmm2, qword ptr [rdx]
     movapd xmmword ptr [rcx + r9], xmm1
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     movapd xmmword ptr [rcx + 4*r9], xmm0
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rip + .LCPI_2]
@@ -5148,16 +5148,16 @@ L1:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r8
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -5179,7 +5179,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5188,7 +5188,7 @@ hot_post_shared:
     push r14
     push rbx
     sub rsp, 56
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi], 7
     jbe L4
     mov eax, dword ptr [rsi + 72]
     cmp eax, dword ptr [rsi + 76]
@@ -5196,7 +5196,7 @@ hot_post_shared:
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, r11
     bswap rdx
@@ -5208,11 +5208,11 @@ hot_post_shared:
     mov ebx, eax
     shl ebx, 4
     and ebx, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi + 8]
+    mov r14, qword ptr [rsi + 48]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movapd xmmword ptr [r14 + rbx], xmm0
-    mov r9, qword ptr [rsi]
+    mov r9, qword ptr [rsi + 40]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
     mov qword ptr [r9 + 4*rbx + 16], rdx
@@ -5222,10 +5222,10 @@ hot_post_shared:
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 72], eax
-    mov r9, qword ptr [rsi + 16]
+    mov r9, qword ptr [rsi + 56]
     bswap eax
     mov dword ptr [r9], eax
-    mov rsi, qword ptr [rsi + 24]
+    mov rsi, qword ptr [rsi + 64]
     mov r9b, 1
 L1:
     xor eax, eax
@@ -5240,7 +5240,7 @@ L3:
     jne L2
     jmp L1
 L4:
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 32], 7
     jbe L12
     mov eax, dword ptr [rsi + 72]
     cmp eax, dword ptr [rsi + 76]
@@ -5248,7 +5248,7 @@ L4:
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, r11
     bswap rdx
@@ -5258,11 +5258,11 @@ L4:
     mov ebx, eax
     shl ebx, 4
     and ebx, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi + 8]
+    mov r14, qword ptr [rsi + 48]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movapd xmmword ptr [r14 + rbx], xmm0
-    mov r9, qword ptr [rsi]
+    mov r9, qword ptr [rsi + 40]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
     mov qword ptr [r9 + 4*rbx + 16], rdx
@@ -5274,10 +5274,10 @@ L4:
     inc eax
     movzx eax, ax
     mov dword ptr [rsi + 72], eax
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi + 56]
     bswap eax
     mov dword ptr [rcx], eax
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 64]
     mov dl, 1
 L5:
     xor eax, eax
@@ -5316,7 +5316,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 17
+    mov byte ptr [rdi], 19
 L11:
     mov rax, rdi
     add rsp, 56
@@ -5340,14 +5340,14 @@ L13:
     cmp dword ptr [rsi + 80], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 13
+    add eax, 14
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
 
 hot_post_signed:
     mov rax, rdi
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -5355,7 +5355,7 @@ hot_post_signed:
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 216172782248001536
     bswap rdx
     or r10, r11
@@ -5390,34 +5390,34 @@ hot_post_signed:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movdqa xmmword ptr [rdx + 4*rcx], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm2
     movdqa xmmword ptr [rcx + 16], xmm0
     movdqa xmmword ptr [rcx + 32], xmm1
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -5425,7 +5425,7 @@ L1:
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 216172782248001536
     bswap rdx
     or r10, r11
@@ -5461,27 +5461,27 @@ L1:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm2, r9
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movdqa xmmword ptr [rdx + 4*rcx], xmm3
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -5505,7 +5505,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5520,7 +5520,7 @@ hot_post_slice:
     sub rsp, 24
     mov rbx, r9
     mov rbp, rdi
-    mov r10d, dword ptr [rsi + 56]
+    mov r10d, dword ptr [rsi + 48]
     cmp r9, r10
     ja L39
     mov eax, dword ptr [rsi + 80]
@@ -5531,7 +5531,7 @@ hot_post_slice:
     add rdi, 2
     cmp rbx, 972
     jbe L2
-    mov eax, 4
+    mov eax, 5
     mov r10d, 16128
     mov rbx, rdi
     jmp L43
@@ -5550,14 +5550,14 @@ L2:
     shl r10d, 4
     mov r11d, r13d
     and r11d, r10d
-    mov r12, qword ptr [rsi]
+    mov r12, qword ptr [rsi + 56]
     mov r9d, eax
     bswap r9d
     shr r9d, 8
     mov r15, rdi
     shl r15, 56
     or r15, r9
-    or r15, qword ptr [rsi + 40]
+    or r15, qword ptr [rsi + 32]
     or r15, 134217728
     mov qword ptr [r12 + 4*r11], r15
     mov qword ptr [r12 + 4*r11 + 8], 134217728
@@ -5735,7 +5735,7 @@ L21:
     je L26
 L22:
     mov ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm0, qword ptr [rsp + 80]
     mov r8d, eax
     shl r8d, 4
@@ -5798,7 +5798,7 @@ L25:
     dec r8d
     jne L25
 L26:
-    mov rcx, qword ptr [rsi]
+    mov rcx, qword ptr [rsi + 56]
     mov rdx, qword ptr [rcx + r11]
     movzx r8d, dil
     add r8d, 3
@@ -5806,7 +5806,7 @@ L26:
     add r8d, eax
     movzx r8d, r8w
     mov dword ptr [rsi + 80], r8d
-    mov r9, qword ptr [rsi + 16]
+    mov r9, qword ptr [rsi + 72]
     bswap r8d
     mov dword ptr [r9], r8d
     test dil, -2
@@ -5816,11 +5816,11 @@ L26:
     and r8d, -4
     cmp r8w, 4
     jne L27
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L27
     and r10d, dword ptr [rsi + 92]
     sfence
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     movq xmm0, qword ptr [rcx + 4*r10]
     movq xmm1, qword ptr [rcx + 4*r10 + 8]
     punpcklqdq xmm0, xmm1
@@ -5838,8 +5838,8 @@ L26:
     movdqa xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
-    xor rax, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rax
+    xor rax, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rax
     jmp L28
 L27:
     movzx ecx, dil
@@ -5848,7 +5848,7 @@ L27:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L28:
-    mov byte ptr [rbp], 17
+    mov byte ptr [rbp], 19
 L29:
     mov rax, rbp
     add rsp, 24
@@ -5903,7 +5903,7 @@ L38:
     jmp L26
 L39:
     shl r10, 32
-    mov eax, 3
+    mov eax, 4
     jmp L43
 L40:
     movzx edx, word ptr [rsi + 88]
@@ -5912,18 +5912,18 @@ L40:
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
-    mov eax, 14
+    mov eax, 15
     cmp r14w, cx
     ja L42
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 13]
+    lea rax, [2*rax + 14]
     mov ecx, r10d
     jmp L42
 L41:
-    mov eax, 16
+    mov eax, 17
 L42:
     movzx ebx, r14w
     shl r14d, 16
@@ -5952,7 +5952,7 @@ hot_post_tag:
     or rcx, 49168
     test edi, edi
     js L4
-    cmp dword ptr [rsi + 68], 0
+    cmp dword ptr [rsi + 4], 0
     je L1
     mov r11d, dword ptr [rsi + 80]
     cmp r11d, dword ptr [rsi + 84]
@@ -5961,7 +5961,7 @@ hot_post_tag:
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 40]
+    or r14, qword ptr [rsi + 32]
     movabs r15, 288230376822800384
     or r15, r14
     movq xmm0, r15
@@ -5987,11 +5987,11 @@ hot_post_tag:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movdqa xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -5999,11 +5999,11 @@ hot_post_tag:
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movapd xmmword ptr [rcx + 32], xmm2
@@ -6011,7 +6011,7 @@ hot_post_tag:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 60], 0
+    cmp dword ptr [rsi + 52], 0
     je L4
     mov r11d, dword ptr [rsi + 80]
     cmp r11d, dword ptr [rsi + 84]
@@ -6019,7 +6019,7 @@ L1:
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 40]
+    or r14, qword ptr [rsi + 32]
     movzx ebp, byte ptr [rsi + 96]
     movabs rbx, 288230376822800384
     or rbx, r14
@@ -6033,11 +6033,11 @@ L1:
     mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movdqa xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -6058,17 +6058,17 @@ L1:
     inc r11d
     movzx ecx, r11w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], rbx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
 L3:
     add rsp, 72
     pop rbx
@@ -6098,14 +6098,14 @@ L5:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_two_fences:
     mov rax, rdi
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -6113,7 +6113,7 @@ hot_post_two_fences:
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
@@ -6129,34 +6129,34 @@ hot_post_two_fences:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L2
     mov edi, dword ptr [rsi + 80]
     cmp edi, dword ptr [rsi + 84]
@@ -6164,7 +6164,7 @@ L1:
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -6177,12 +6177,12 @@ L1:
     mov ecx, edi
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
@@ -6191,16 +6191,16 @@ L1:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     push rbx
@@ -6224,7 +6224,7 @@ L3:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6234,7 +6234,7 @@ hot_post_xrc:
     sub rsp, 64
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi + 64], 7
+    cmp dword ptr [rsi], 7
     jbe L1
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -6242,7 +6242,7 @@ hot_post_xrc:
     mov r11d, r10d
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 40]
+    or r11, qword ptr [rsi + 32]
     movabs rbx, 288230376285929472
     or rbx, r11
     movq xmm0, rbx
@@ -6260,11 +6260,11 @@ hot_post_xrc:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm4, rdi
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -6272,11 +6272,11 @@ hot_post_xrc:
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -6284,7 +6284,7 @@ hot_post_xrc:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 56], 7
+    cmp dword ptr [rsi + 48], 7
     jbe L3
     mov r10d, dword ptr [rsi + 80]
     cmp r10d, dword ptr [rsi + 84]
@@ -6292,7 +6292,7 @@ L1:
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 40]
+    or rbx, qword ptr [rsi + 32]
     movabs r11, 288230376285929472
     or r11, rbx
     movq xmm0, r11
@@ -6307,12 +6307,12 @@ L1:
     mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 8]
+    mov rdx, qword ptr [rsi + 64]
     movq xmm2, rdi
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi]
+    mov rdx, qword ptr [rsi + 56]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
@@ -6322,17 +6322,17 @@ L1:
     inc r10d
     movzx ecx, r10w
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx], r11
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     add rsp, 64
     pop rbx
     ret
@@ -6357,7 +6357,7 @@ L4:
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -6403,21 +6403,24 @@ hot_retire_send:
     sub r10d, r9d
     cmp dx, r10w
     jae L1
-    movzx r8d, cx
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
-    mov r10, qword ptr [rsi + 8]
-    mov r9, qword ptr [r10 + r8 + 8]
-    test r9, r9
+    movzx r9d, cx
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 92]
+    mov r10, qword ptr [rsi + 64]
+    mov r8, qword ptr [r10 + r9 + 8]
+    test r8, r8
     je L2
-    mov rcx, qword ptr [r10 + r8]
-    add edx, r9d
-    mov r8d, edx
+    mov rcx, qword ptr [r10 + r9]
+    add edx, r8d
+    mov r9d, edx
     add edx, edi
     movzx edx, dx
     mov dword ptr [rsi + 84], edx
+    shr r8d, 16
+    inc r8d
     mov qword ptr [rax + 8], rcx
     mov word ptr [rax + 16], r8w
+    mov word ptr [rax + 18], r9w
     mov byte ptr [rax], 8
     ret
 L1:
@@ -6440,27 +6443,27 @@ hot_ring_staged:
     mov rcx, qword ptr [rax + 16]
     cmp byte ptr [rax + 32], 0
     mov dword ptr [rdi + 80], r8d
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 72]
     movzx r8d, r8w
     bswap r8d
     mov dword ptr [rax], r8d
     je L1
     shl esi, 4
     and esi, dword ptr [rdi + 92]
-    mov rax, qword ptr [rdi]
+    mov rax, qword ptr [rdi + 56]
     movaps xmm0, xmmword ptr [rax + 4*rsi]
     movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
     movaps xmm2, xmmword ptr [rax + 4*rsi + 32]
     movaps xmm3, xmmword ptr [rax + 4*rsi + 48]
     sfence
-    mov rax, qword ptr [rdi + 24]
+    mov rax, qword ptr [rdi + 16]
     movaps xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
     movaps xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
-    xor rax, qword ptr [rdi + 32]
-    mov qword ptr [rdi + 24], rax
+    xor rax, qword ptr [rdi + 24]
+    mov qword ptr [rdi + 16], rax
     ret
 L1:
     test cl, -2
@@ -6473,13 +6476,13 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 72], 64
+    cmp dword ptr [rdi + 4*rax + 8], 64
     jb L2
     shl esi, 4
     and esi, dword ptr [rdi + 92]
-    mov rax, qword ptr [rdi]
+    mov rax, qword ptr [rdi + 56]
     sfence
-    mov rcx, qword ptr [rdi + 24]
+    mov rcx, qword ptr [rdi + 16]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -6497,11 +6500,579 @@ L1:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rdi + 32]
-    mov qword ptr [rdi + 24], rcx
+    xor rcx, qword ptr [rdi + 24]
+    mov qword ptr [rdi + 16], rcx
     ret
 L2:
     jmp qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+
+hot_session_inline:
+    mov rax, rdi
+    cmp byte ptr [rsi + 97], 1
+    jne L14
+    mov r11d, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
+    sub edi, r11d
+    je L15
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 120
+    movzx edi, di
+    shl edi, 2
+    cmp edi, 63
+    mov ebx, 63
+    cmovb ebx, edi
+    test rcx, rcx
+    je L12
+    mov r13d, r11d
+    shl r13d, 4
+    imul rbp, rcx, 60
+    mov ecx, dword ptr [rsi + 92]
+    mov edi, ecx
+    shr edi, 4
+    inc edi
+    movzx r15d, di
+    and ecx, r13d
+    mov rdi, qword ptr [rsi + 56]
+    lea r9, [rdi + 4*rcx]
+    mov r10d, ecx
+    shr r10d, 4
+    sub r15, r10
+    shl r15, 2
+    cmp r15, rbx
+    cmovae r15, rbx
+    lea r14, [rdi + 4*rcx]
+    add r14, 32
+    mov r10, rbx
+    sub r10, r15
+    shl r15d, 4
+    add r15, r9
+    xor r12d, r12d
+L1:
+    lea rcx, [r14 + 64]
+    cmp rcx, r15
+    ja L4
+    mov edi, dword ptr [rdx]
+    shl rdi, 32
+    or rdi, 1006633088
+    mov r9, qword ptr [rdx + 4]
+    mov qword ptr [r14], rdi
+    mov qword ptr [r14 + 8], r9
+    movups xmm0, xmmword ptr [rdx + 12]
+    movups xmmword ptr [r14 + 16], xmm0
+    movups xmm0, xmmword ptr [rdx + 28]
+    movups xmmword ptr [r14 + 32], xmm0
+    movdqu xmm0, xmmword ptr [rdx + 44]
+    movdqu xmmword ptr [r14 + 48], xmm0
+L2:
+    inc r12d
+    mov r14, rcx
+L3:
+    add rdx, 60
+    add rbp, -60
+    jne L1
+    jmp L6
+L4:
+    mov dword ptr [rsp + 20], r11d
+    mov qword ptr [rsp + 48], r8
+    mov qword ptr [rsp + 40], rax
+    mov qword ptr [rsp + 56], r14
+    mov qword ptr [rsp + 64], r15
+    mov qword ptr [rsp + 72], r10
+    mov qword ptr [rsp + 32], rsi
+    mov rax, qword ptr [rsi + 56]
+    mov r8d, 4
+    lea rdi, [rsp + 96]
+    lea rsi, [rsp + 56]
+    mov rcx, rdx
+    mov rdx, rax
+    mov qword ptr [rsp + 24], rcx
+    mov qword ptr [rsp + 8], r10
+    call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Inline<&[u8; 60]>>@GOTPCREL]
+    mov rcx, qword ptr [rsp + 96]
+    test rcx, rcx
+    je L5
+    mov r15, qword ptr [rsp + 104]
+    mov r10, qword ptr [rsp + 112]
+    mov rax, qword ptr [rsp + 40]
+    mov rsi, qword ptr [rsp + 32]
+    mov r8, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 24]
+    mov r11d, dword ptr [rsp + 20]
+    jmp L2
+L5:
+    mov rax, r15
+    sub rax, r14
+    shr rax, 4
+    add rax, qword ptr [rsp + 8]
+    lea rdx, [rbx + 4]
+    sub rdx, rax
+    lea rdi, [rsp + 56]
+    mov rsi, rbx
+    call qword ptr [rip + <blueflame::queue::send::error::PostError>::session_full@GOTPCREL]
+    movzx ecx, byte ptr [rsp + 56]
+    lea rdx, [rsp + 57]
+    mov rax, qword ptr [rdx]
+    mov rdx, qword ptr [rdx + 7]
+    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 87], rdx
+    cmp cl, 19
+    mov rax, qword ptr [rsp + 40]
+    mov rsi, qword ptr [rsp + 32]
+    mov r8, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 24]
+    mov r11d, dword ptr [rsp + 20]
+    mov r10, qword ptr [rsp + 8]
+    je L3
+    mov rdx, qword ptr [rsp + 80]
+    mov rsi, qword ptr [rsp + 87]
+    mov qword ptr [rax + 8], rsi
+    mov qword ptr [rax + 1], rdx
+    mov byte ptr [rax], cl
+    jmp L13
+L6:
+    test r12w, r12w
+    je L12
+    sub r15, r14
+    shr r15, 4
+    add r10, r15
+    mov rdx, rbx
+    mov qword ptr [rsp + 8], r10
+    sub rdx, r10
+    movzx r10d, dl
+    mov r9d, r10d
+    add r10d, 3
+    shr r10d, 2
+    mov r15d, r11d
+    mov ecx, r11d
+    bswap ecx
+    shr ecx, 8
+    shl rdx, 56
+    or rdx, rcx
+    or rdx, qword ptr [rsi + 32]
+    or rdx, 687865856
+    mov ecx, dword ptr [rsi + 92]
+    mov r11d, ecx
+    and r11d, r13d
+    mov rdi, qword ptr [rsi + 56]
+    mov qword ptr [rdi + 4*r11], rdx
+    mov qword ptr [rdi + 4*r11 + 8], 134217728
+    movabs r14, 824633720832
+    mov qword ptr [rdi + 4*r11 + 16], r14
+    mov qword ptr [rdi + 4*r11 + 24], 0
+    mov r14d, r12d
+    shl r14d, 16
+    or r14d, r10d
+    add r14, -65536
+    mov rdi, qword ptr [rsi + 64]
+    movq xmm0, r8
+    movq xmm1, r14
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rdi + r11], xmm2
+    movzx r8d, r10w
+    cmp r9w, 5
+    jb L10
+    movq xmm0, xmm0
+    and ecx, 1048560
+    lea r10d, [r8 - 2]
+    mov r9d, 1
+    cmp r10w, 3
+    jb L8
+    lea r10d, [r8 - 1]
+    add r13d, 64
+    mov r9d, ebx
+    sub r9b, byte ptr [rsp + 8]
+    movzx r11d, r9b
+    add r11d, 3
+    shr r11d, 2
+    dec r11d
+    and r11d, -4
+    neg r11d
+    mov r9d, 1
+L7:
+    lea r14d, [r13 - 48]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    lea r14d, [r13 - 32]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    lea r14d, [r13 - 16]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    mov r14d, r13d
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    add r13d, 64
+    mov r14d, r9d
+    add r9d, 4
+    lea ebp, [r11 + r14]
+    add ebp, 4
+    cmp ebp, 1
+    jne L7
+    test r10b, 3
+    je L10
+L8:
+    add r9d, r15d
+    shl r9d, 4
+    sub bl, byte ptr [rsp + 8]
+    add bl, 3
+    shr bl, 2
+    dec bl
+    movzx r10d, bl
+    and r10d, 3
+L9:
+    mov r11d, r9d
+    and r11d, ecx
+    movdqa xmmword ptr [rdi + r11], xmm0
+    add r9d, 16
+    dec r10d
+    jne L9
+L10:
+    add r8d, r15d
+    movzx edi, r8w
+    mov ecx, dword ptr [rsi + 80]
+    mov dword ptr [rsi + 80], edi
+    mov r8, qword ptr [rsi + 72]
+    bswap edi
+    mov dword ptr [r8], edi
+    cmp r12w, 1
+    jne L11
+    mov rdi, rsi
+    mov esi, ecx
+    xor ecx, ecx
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    mov rax, rbx
+    mov byte ptr [rbx], 19
+    jmp L13
+L11:
+    sfence
+    mov rcx, qword ptr [rsi + 16]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+L12:
+    mov byte ptr [rax], 19
+L13:
+    add rsp, 120
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L14:
+    mov ecx, 18
+    mov qword ptr [rax], rcx
+    ret
+L15:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 88], 0
+    sete cl
+    lea rcx, [rcx + 2*rcx]
+    add rcx, 65550
+    mov qword ptr [rax], rcx
+    ret
+
+hot_session_pointers:
+    mov rax, rdi
+    cmp byte ptr [rsi + 97], 1
+    jne L16
+    mov r9d, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
+    sub edi, r9d
+    je L17
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 136
+    movzx edi, di
+    shl edi, 2
+    cmp edi, 63
+    mov ebx, 63
+    cmovb ebx, edi
+    test rcx, rcx
+    je L12
+    mov dword ptr [rsp + 4], r9d
+    mov r13d, r9d
+    shl r13d, 4
+    shl rcx, 4
+    mov edi, dword ptr [rsi + 92]
+    mov r9d, edi
+    shr r9d, 4
+    inc r9d
+    movzx r12d, r9w
+    and edi, r13d
+    mov r9, qword ptr [rsi + 56]
+    lea r10, [r9 + 4*rdi]
+    lea rbp, [r9 + 4*rdi]
+    add rbp, 32
+    shr edi, 4
+    sub r12, rdi
+    shl r12, 2
+    cmp r12, rbx
+    cmovae r12, rbx
+    mov rdi, rbx
+    sub rdi, r12
+    mov qword ptr [rsp + 8], rdi
+    shl r12d, 4
+    add r12, r10
+    xor r15d, r15d
+    xor r14d, r14d
+L1:
+    movsxd r9, dword ptr [rdx + r15 + 8]
+    test r9, r9
+    jle L14
+    mov r11d, dword ptr [rdx + r15 + 12]
+    mov r10, qword ptr [rdx + r15]
+    lea rdi, [rbp + 16]
+    cmp rdi, r12
+    ja L4
+    bswap r10
+    shl r9, 32
+    or r9, r11
+    bswap r9
+    mov qword ptr [rbp], r9
+    mov qword ptr [rbp + 8], r10
+L2:
+    inc r14d
+    mov rbp, rdi
+L3:
+    add r15, 16
+    cmp rcx, r15
+    jne L1
+    jmp L6
+L4:
+    mov qword ptr [rsp + 88], rdx
+    mov qword ptr [rsp + 80], rcx
+    mov qword ptr [rsp + 72], r8
+    mov qword ptr [rsp + 64], rax
+    mov qword ptr [rsp + 16], rbp
+    mov qword ptr [rsp + 24], r12
+    mov rax, qword ptr [rsp + 8]
+    mov qword ptr [rsp + 32], rax
+    mov qword ptr [rsp + 56], rsi
+    mov rdx, qword ptr [rsi + 56]
+    mov qword ptr [rsp + 96], r10
+    mov dword ptr [rsp + 104], r9d
+    mov dword ptr [rsp + 108], r11d
+    mov r8d, 1
+    lea rdi, [rsp + 112]
+    lea rsi, [rsp + 16]
+    lea rcx, [rsp + 96]
+    call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>@GOTPCREL]
+    mov rdi, qword ptr [rsp + 112]
+    test rdi, rdi
+    je L5
+    mov r12, qword ptr [rsp + 120]
+    mov rax, qword ptr [rsp + 128]
+    mov qword ptr [rsp + 8], rax
+    mov rax, qword ptr [rsp + 64]
+    mov rsi, qword ptr [rsp + 56]
+    mov r8, qword ptr [rsp + 72]
+    mov rcx, qword ptr [rsp + 80]
+    mov rdx, qword ptr [rsp + 88]
+    jmp L2
+L5:
+    mov rax, r12
+    sub rax, rbp
+    shr rax, 4
+    add rax, qword ptr [rsp + 8]
+    lea rdx, [rbx + 1]
+    sub rdx, rax
+    lea rdi, [rsp + 16]
+    mov rsi, rbx
+    call qword ptr [rip + <blueflame::queue::send::error::PostError>::session_full@GOTPCREL]
+    movzx edi, byte ptr [rsp + 16]
+    lea rcx, [rsp + 17]
+    mov rax, qword ptr [rcx]
+    mov rcx, qword ptr [rcx + 7]
+    mov qword ptr [rsp + 40], rax
+    mov qword ptr [rsp + 47], rcx
+    cmp dil, 19
+    mov rax, qword ptr [rsp + 64]
+    mov rsi, qword ptr [rsp + 56]
+    mov r8, qword ptr [rsp + 72]
+    mov rcx, qword ptr [rsp + 80]
+    mov rdx, qword ptr [rsp + 88]
+    je L3
+    jmp L15
+L6:
+    test r14w, r14w
+    mov ecx, dword ptr [rsp + 4]
+    je L12
+    sub r12, rbp
+    shr r12, 4
+    mov rdx, qword ptr [rsp + 8]
+    add rdx, r12
+    mov r12, rdx
+    mov rdx, rbx
+    sub rdx, r12
+    movzx r10d, dl
+    mov r9d, r10d
+    add r10d, 3
+    shr r10d, 2
+    bswap ecx
+    shr ecx, 8
+    shl rdx, 56
+    or rdx, rcx
+    or rdx, qword ptr [rsi + 32]
+    or rdx, 687865856
+    mov ecx, dword ptr [rsi + 92]
+    mov r11d, ecx
+    and r11d, r13d
+    mov rdi, qword ptr [rsi + 56]
+    mov qword ptr [rdi + 4*r11], rdx
+    mov qword ptr [rdi + 4*r11 + 8], 134217728
+    movabs r15, 824633720832
+    mov qword ptr [rdi + 4*r11 + 16], r15
+    mov qword ptr [rdi + 4*r11 + 24], 0
+    mov r15d, r14d
+    shl r15d, 16
+    or r15d, r10d
+    add r15, -65536
+    mov rdi, qword ptr [rsi + 64]
+    movq xmm0, r8
+    movq xmm1, r15
+    mov ebp, dword ptr [rsp + 4]
+    movdqa xmm2, xmm0
+    punpcklqdq xmm2, xmm1
+    movdqa xmmword ptr [rdi + r11], xmm2
+    movzx r8d, r10w
+    cmp r9w, 5
+    jb L10
+    movq xmm0, xmm0
+    and ecx, 1048560
+    lea r10d, [r8 - 2]
+    mov r9d, 1
+    cmp r10w, 3
+    jb L8
+    lea r10d, [r8 - 1]
+    add r13d, 64
+    mov r9d, ebx
+    sub r9b, r12b
+    movzx r11d, r9b
+    add r11d, 3
+    shr r11d, 2
+    dec r11d
+    and r11d, -4
+    neg r11d
+    mov r9d, 1
+L7:
+    lea r15d, [r13 - 48]
+    and r15d, ecx
+    movdqa xmmword ptr [rdi + r15], xmm0
+    lea r15d, [r13 - 32]
+    and r15d, ecx
+    movdqa xmmword ptr [rdi + r15], xmm0
+    lea r15d, [r13 - 16]
+    and r15d, ecx
+    movdqa xmmword ptr [rdi + r15], xmm0
+    mov r15d, r13d
+    and r15d, ecx
+    movdqa xmmword ptr [rdi + r15], xmm0
+    add r13d, 64
+    mov r15d, r9d
+    add r9d, 4
+    lea ebp, [r11 + r15]
+    add ebp, 4
+    cmp ebp, 1
+    jne L7
+    test r10b, 3
+    mov ebp, dword ptr [rsp + 4]
+    je L10
+L8:
+    add r9d, ebp
+    shl r9d, 4
+    sub bl, r12b
+    add bl, 3
+    shr bl, 2
+    dec bl
+    movzx r10d, bl
+    and r10d, 3
+L9:
+    mov r11d, r9d
+    and r11d, ecx
+    movdqa xmmword ptr [rdi + r11], xmm0
+    add r9d, 16
+    dec r10d
+    jne L9
+L10:
+    add r8d, ebp
+    movzx edi, r8w
+    mov ecx, dword ptr [rsi + 80]
+    mov dword ptr [rsi + 80], edi
+    mov r8, qword ptr [rsi + 72]
+    bswap edi
+    mov dword ptr [r8], edi
+    cmp r14w, 1
+    jne L11
+    mov rdi, rsi
+    mov esi, ecx
+    xor ecx, ecx
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    mov rax, rbx
+    mov byte ptr [rbx], 19
+    jmp L13
+L11:
+    sfence
+    mov rcx, qword ptr [rsi + 16]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+L12:
+    mov byte ptr [rax], 19
+L13:
+    add rsp, 136
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L14:
+    lea rdi, [rsp + 16]
+    mov esi, r9d
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::frame_size@GOTPCREL]
+    mov rax, rbx
+    movzx edi, byte ptr [rsp + 16]
+    mov rcx, qword ptr [rsp + 17]
+    mov qword ptr [rsp + 40], rcx
+    mov rcx, qword ptr [rsp + 24]
+    mov qword ptr [rsp + 47], rcx
+L15:
+    mov rcx, qword ptr [rsp + 40]
+    mov rdx, qword ptr [rsp + 47]
+    mov qword ptr [rax + 8], rdx
+    mov qword ptr [rax + 1], rcx
+    mov byte ptr [rax], dil
+    jmp L13
+L16:
+    mov ecx, 18
+    mov qword ptr [rax], rcx
+    ret
+L17:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 88], 0
+    sete cl
+    lea rcx, [rcx + 2*rcx]
+    add rcx, 65550
+    mov qword ptr [rax], rcx
+    ret
 
 hot_stage:
     push r15
@@ -6510,14 +7081,14 @@ hot_stage:
     sub rsp, 80
     mov rax, rdi
     mov ebx, dword ptr [rsi + 80]
-    cmp dword ptr [rsi + 56], 8
+    cmp dword ptr [rsi + 48], 8
     jb L2
     cmp ebx, dword ptr [rsi + 84]
     je L6
     mov r10d, ebx
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 40]
+    or r10, qword ptr [rsi + 32]
     movabs rdi, 216172782248001536
     bswap rdx
     or rdi, r10
@@ -6527,11 +7098,11 @@ hot_stage:
     mov r11d, ebx
     shl r11d, 4
     and r11d, dword ptr [rsi + 92]
-    mov r14, qword ptr [rsi + 8]
+    mov r14, qword ptr [rsi + 64]
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movapd xmmword ptr [r14 + r11], xmm0
-    mov r9, qword ptr [rsi]
+    mov r9, qword ptr [rsi + 56]
     mov qword ptr [r9 + 4*r11], rdi
     mov qword ptr [r9 + 4*r11 + 8], 134217728
     mov qword ptr [r9 + 4*r11 + 16], rdx
@@ -6540,7 +7111,7 @@ hot_stage:
     or r10, 134217856
     mov qword ptr [r9 + 4*r11 + 32], r10
     mov qword ptr [r9 + 4*r11 + 40], r8
-    cmp dword ptr [rsi + 72], 64
+    cmp dword ptr [rsi + 8], 64
     setae r8b
     lea ecx, [rbx + 1]
     movzx ecx, cx
@@ -6595,7 +7166,7 @@ L4:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [r14 + 4*rdi + 72], 64
+    cmp dword ptr [r14 + 4*rdi + 8], 64
     setae r8b
 L5:
     movzx esi, si
@@ -6611,7 +7182,7 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 13]
+    lea ecx, [rcx + 2*rcx + 14]
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov r8b, 2
@@ -6645,7 +7216,7 @@ other_fire_doorbell_fence:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 40]
+    or r8, qword ptr [rsi + 32]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -6653,8 +7224,8 @@ other_fire_doorbell_fence:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 64]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 92]
@@ -6665,37 +7236,37 @@ other_fire_doorbell_fence:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 72]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 72], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 16]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 32]
-    mov qword ptr [rsi + 24], rcx
-    mov byte ptr [rax], 17
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6708,7 +7279,7 @@ other_fire_thread_register:
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -6716,8 +7287,8 @@ other_fire_thread_register:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi]
-    mov rdx, qword ptr [rsi + 8]
+    mov rcx, qword ptr [rsi + 40]
+    mov rdx, qword ptr [rsi + 48]
     mov r8d, edi
     shl r8d, 4
     and r8d, dword ptr [rsi + 84]
@@ -6728,12 +7299,12 @@ other_fire_thread_register:
     inc edi
     movzx ecx, di
     mov dword ptr [rsi + 72], ecx
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 56]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 64], 63
+    cmp dword ptr [rsi + 8], 63
     jbe L1
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 64]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
@@ -6745,7 +7316,7 @@ other_fire_thread_register:
     sfence
     jmp L2
 L1:
-    mov rcx, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 64]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
@@ -6755,14 +7326,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 17
+    mov byte ptr [rax], 19
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 80], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 13
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret

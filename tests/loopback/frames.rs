@@ -3,7 +3,7 @@
 //! Sent frames belong here, steering in `softhca/tests/ethernet`.
 
 use blueflame::transport::{self, InlineNone};
-use blueflame::types::WrId;
+use blueflame::types::{Ds, WrId};
 use blueflame::wqe;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
@@ -84,5 +84,50 @@ fn a_datagram_prepared_and_fired() {
         assert_eq!(sum(&sent[14..34]), 0xffff, "the header's checksum");
         let pseudo = [&sent[26..34], &[0, 17], &sent[38..40]].concat();
         assert_eq!(sum(&[&pseudo, &sent[34..]].concat()), 0xffff, "the datagram's checksum");
+    }
+}
+
+/// Frames of a WQE, inline and by pointer, at every place of the ring: each leaves once, in order, and the WQE completes
+/// once.
+#[test]
+fn every_frame_of_a_session_leaves() {
+    const ROOM: usize = 128;
+    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let mut buffer = hca.buffer(64 * ROOM).expect("memory");
+    let mut tag = 0;
+    for round in 0..300_usize {
+        let count = 1 + round % 30;
+        let frames: Vec<Vec<u8>> = (0..count)
+            .map(|n| (0..14 + (round * 7 + n * 13) % 100).map(|byte| (byte * 5 + n + round) as u8).collect())
+            .collect();
+        let mut batch = end.sq.batch();
+        let mut session = batch.session(&wqe::frame().signaled(WrId(tag))).expect("room");
+        let mut put = Vec::new();
+        for (n, frame) in frames.iter().enumerate() {
+            buffer.write(n * ROOM, frame);
+            let added = if (round >> (n % 7)) & 1 == 0 {
+                session.inline(&frame[..])
+            } else {
+                // SAFETY: the buffer is registered and left alone until the completion.
+                unsafe { session.gather(buffer.sge(n * ROOM..n * ROOM + frame.len())) }
+            };
+            match added {
+                Ok(()) => put.push(frame.clone()),
+                Err(error) => assert!(session.free() < Ds(9), "{error}"),
+            }
+        }
+        session.close();
+        batch.ring_doorbell();
+        hca.run_until_idle().expect("an end");
+        let cqe = end.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        let retired = end.sq.retire(&cqe).expect("outstanding");
+        let tags: Vec<WrId> = (tag..).take(put.len()).map(WrId).collect();
+        assert_eq!(retired.wr_ids().collect::<Vec<_>>(), tags);
+        tag += put.len() as u64;
+        assert!(end.cq.poll().is_none(), "one completion");
+        assert_eq!(hca.complaints(), []);
+        let sent: Vec<_> = hca.take_frames().into_iter().map(|frame| frame.bytes).collect();
+        assert_eq!(sent, put, "round {round}");
     }
 }

@@ -60,6 +60,13 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/send_queue/golden.rs",
         "ucx_writes_the_same_of_inline_data_and_what_follows",
     ),
+    golden(
+        "send queues",
+        "several Ethernet frames in one WQE, inline and by pointer",
+        "DPDK `mlx5_tx_burst_empw_simple`, Linux `mlx5e_xdp_mpwqe_add_dseg`",
+        "tests/send_queue/multi_packet.rs",
+        "both_kinds_of_frames_are_the_bytes_of_linux",
+    ),
     by_libmlx5(
         "send queues",
         "WQE signatures, one by one and in batches, on every service except raw packets",

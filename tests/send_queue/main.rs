@@ -15,6 +15,7 @@ mod formatted;
 mod golden;
 mod key_lists;
 mod memcpy;
+mod multi_packet;
 mod oracle;
 mod properties;
 mod register;

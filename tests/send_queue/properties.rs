@@ -146,7 +146,7 @@ impl Model {
         };
         let wr_id = WrId(self.sent[which].wr_id);
         let freed = self.sent.drain(..=which).map(|sent| sent.wqebbs).sum();
-        Ok(Retired { wr_id, freed: Wqebbs(freed) })
+        Ok(Retired { wr_id, frames: 1, freed: Wqebbs(freed) })
     }
 
     fn check(&self, rig: &Rig, sq: &SendQueue<transport::Rc>) {

@@ -28,10 +28,10 @@ fn every_counter_but_the_right_ones_is_an_error() {
         assert_eq!(retire(counter), Err(expected));
     }
     // The second takes the first along.
-    assert_eq!(retire(0xffff), Ok(Retired { wr_id: WrId(2), freed: Wqebbs(3) }));
+    assert_eq!(retire(0xffff), Ok(Retired { wr_id: WrId(2), frames: 1, freed: Wqebbs(3) }));
     let again = RetireError::NotOutstanding { wqe_counter: 0xffff, oldest: 1, next: 2 };
     assert_eq!(retire(0xffff), Err(again), "reported twice");
-    assert_eq!(retire(1), Ok(Retired { wr_id: WrId(3), freed: Wqebbs(1) }));
+    assert_eq!(retire(1), Ok(Retired { wr_id: WrId(3), frames: 1, freed: Wqebbs(1) }));
     assert!(retire(2).is_err(), "nothing is outstanding");
     assert_eq!(sq.free(), Wqebbs(8));
 }
@@ -47,7 +47,10 @@ fn the_largest_ring_is_used_to_the_last_wqebb() {
     assert_eq!(full, Err(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
     let last = 0x8123_u16.wrapping_add(0x7fff);
     // SAFETY: no device looks.
-    assert_eq!(unsafe { sq.retire_index(last) }, Ok(Retired { wr_id: WrId(0x7fff), freed: Wqebbs(1 << 15) }));
+    assert_eq!(
+        unsafe { sq.retire_index(last) },
+        Ok(Retired { wr_id: WrId(0x7fff), frames: 1, freed: Wqebbs(1 << 15) })
+    );
 }
 
 #[test]

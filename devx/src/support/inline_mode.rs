@@ -1,6 +1,7 @@
 //! The headers that frames must have inline.
 
 use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
+use blueflame::types::{DS_BYTES, Ds};
 
 use crate::caps::CapMode;
 use crate::check::in_range;
@@ -58,6 +59,21 @@ impl Context {
         in_range("inline mode of a send queue", M::MODE.0, needed.0.into()..=most)?;
         let counts = self.inline_mode_source()? == InlineModeSource::VPORT_CONTEXT;
         Ok(if counts { needed } else { MinInlineMode::NONE })
+    }
+
+    /// Whether the device takes WQEs of several frames ([`Session`](blueflame::queue::Session)): it has the capability
+    /// (`per_protocol_networking_offload_caps.enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of
+    /// [`Ds::MAX`]. The first two are DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`;
+    /// `drivers/net/mlx5/mlx5_tx.c`, `mlx5_select_tx_function`).
+    ///
+    /// # Errors
+    /// [`Error::Command`] if the device has no queues of frames.
+    pub fn takes_multi_packet(&self) -> Result<bool, Error> {
+        let offloads = self.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current)?;
+        let largest = usize::from(Ds::MAX) * DS_BYTES;
+        Ok(offloads.enhanced_multi_pkt_send_wqe()
+            && self.min_inline_mode()? == MinInlineMode::NONE
+            && usize::from(self.general()?.max_wqe_sz_sq()) >= largest)
     }
 
     fn inline_mode_source(&self) -> Result<InlineModeSource, Error> {

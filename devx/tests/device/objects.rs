@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use blueflame::queue::Retired;
 use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::device::LinkLayer;
@@ -183,6 +184,47 @@ fn frames_have_the_headers_inline_that_the_device_needs() {
         let too_few = Error::OutOfRange { what, value: mode, min: needed.0.into(), max: 7 };
         let expected = if mode >= needed.0.into() { Ok(field) } else { Err(too_few) };
         assert_eq!(made, expected, "mode {mode} where {source:?} says {needed:?}");
+    }
+}
+
+/// Frames of one WQE leave by a queue that says that it has such WQEs. Devices that need headers inline have none.
+#[test]
+fn sessions_need_a_device_without_headers_inline() {
+    let ground = ground();
+    if !ethernet(&ground) {
+        return;
+    }
+    let context = &ground.context;
+    let taken = context.min_inline_mode() == Ok(MinInlineMode::NONE);
+    assert_eq!(context.takes_multi_packet(), Ok(taken));
+    let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
+    let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
+    let uar = Uar::new(context).expect("a register");
+    let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    if !taken {
+        let sq = ground.pd.send_queue::<InlineTcpUdp>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+        assert!(!sq.multi_packet() && !sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe());
+        return;
+    }
+    let mut sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+    assert!(sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe());
+    for round in 0..20 {
+        let mut batch = sq.batch();
+        let mut session = batch.session(&wqe::frame().signaled(WrId(8 * round))).expect("room");
+        for n in 0..8 {
+            session.inline(&[n; 60]).expect("room");
+        }
+        session.close();
+        batch.ring_doorbell();
+        let mut done = None;
+        while done.is_none() {
+            cq.poll_with(1, |cqe| {
+                assert_eq!(cqe.check().map(drop), Ok(()));
+                done = sq.retire(&cqe).ok();
+            });
+        }
+        let tags: Vec<WrId> = done.into_iter().flat_map(Retired::wr_ids).collect();
+        assert_eq!(tags, (8 * round..).take(8).map(WrId).collect::<Vec<_>>());
     }
 }
 

@@ -81,7 +81,7 @@ programs! {
         "memory window: 64 bytes lent, written and taken back",
         "indirect key: 2 pieces read as one region",
     ];
-    raw_ethernet: ETHERNET, ["a frame of 60 bytes has left and arrived"];
+    raw_ethernet: ETHERNET, ["a frame of 60 bytes has left and arrived", "4 frames have left from one WQE"];
     shared_completion_queue: ANY, ["128 completions of 16 queue pairs, by one completion queue"];
     shared_receives: ANY, ["8 shared receives have taken 13 and 7 messages of 2 connections"];
     t10_dif: ANY, ["2 blocks were signed; the device reports Some(Guard) at byte 520"];

@@ -55,12 +55,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 #[derive(Debug)]
 #[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 pub struct SendBatch<'q, T: Transport, R: Register> {
-    sq: &'q mut SendQueue<T, R>,
+    pub(super) sq: &'q mut SendQueue<T, R>,
     /// Index of the next WQEBB; the queue's own index still is where the batch starts.
-    pi: Index,
+    pub(super) pi: Index,
     /// The latest request, once there is one.
-    last: WqeInRing,
-    requests: usize,
+    pub(super) last: WqeInRing,
+    pub(super) requests: usize,
 }
 
 impl<T: Transport, R: Register> SendBatch<'_, T, R> {
@@ -90,7 +90,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
         })
     }
 
-    /// Requests in the batch.
+    /// Requests in the batch. Each frame of a [session](Self::session) counts as one.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {

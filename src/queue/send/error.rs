@@ -1,7 +1,7 @@
 //! Errors of send queues: invalid parts, and requests that were not posted.
 use core::fmt;
 
-use crate::types::Wqebbs;
+use crate::types::{Ds, Wqebbs};
 use crate::wqe::EncodeError;
 
 /// Invalid parts of a send queue.
@@ -69,6 +69,9 @@ pub enum PostError {
     },
     /// The queue pair is not ready to send (state RTS).
     NotReadyToSend,
+    /// The device takes no WQEs of several frames from this queue
+    /// ([`SendQueue::set_multi_packet`](crate::queue::SendQueue::set_multi_packet)).
+    NoMultiPacket,
 }
 
 impl PostError {
@@ -85,6 +88,22 @@ impl PostError {
         } else {
             Self::Full { needed, free }
         }
+    }
+
+    /// Why a WQE of several frames would not take `ds` DS where it may have `limit`.
+    #[cold]
+    pub(in crate::queue) fn session_full(limit: usize, ds: usize) -> Self {
+        if limit == usize::from(Ds::MAX) {
+            return Self::Encode(EncodeError::wqe_too_long(ds));
+        }
+        // At most 63 DS, and 61 more.
+        let wqebbs = |ds: usize| Ds(ds as u8).wqebbs();
+        Self::Full { needed: wqebbs(ds), free: wqebbs(limit) }
+    }
+
+    #[cold]
+    pub(in crate::queue) fn no_multi_packet() -> Self {
+        Self::NoMultiPacket
     }
 }
 
@@ -107,6 +126,9 @@ impl fmt::Display for PostError {
             }
             Self::LargerThanDepth { needed, depth } => {
                 write!(f, "the request takes {} WQEBBs, but the queue's limit for one request is {}", needed.0, depth.0)
+            }
+            Self::NoMultiPacket => {
+                f.write_str("the device takes no WQEs of several frames from this queue: post the frames one by one")
             }
             Self::NotReadyToSend => f.write_str("the queue pair is not ready to send: connect it first (state RTS)"),
         }

@@ -7,6 +7,7 @@ pub(super) mod parts;
 pub(super) mod place;
 pub(super) mod post;
 pub(super) mod queue;
+pub(super) mod session;
 pub(super) mod shot;
 pub(super) mod staged;
 pub(super) mod template;

@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 
 use crate::arch::Wide;
 use crate::cq::CqId;
-use crate::types::{Qpn, SqPi, WrId};
+use crate::types::{Qpn, SqPi, Wqebbs, WrId};
 
 layout! {
     /// The queue's record of one WQE until it completes, in private memory that the device cannot reach.
@@ -18,12 +18,25 @@ layout! {
     pub struct WqeRecord[16] {
         /// The application's identifier, handed back with the completion.
         0 => pub(crate) wr_id: WrId,
-        /// WQEBBs the WQE takes if one starts at this slot; 0 in the slots a longer WQE covers and in slots never used.
+        /// In bits 15:0 the WQEBBs that the WQE takes, if one starts at this slot, and in bits 31:16 its frames after
+        /// the first; 0 in the slots that a longer WQE covers and in slots never used.
         8 => pub(crate) wqebbs: u64,
     }
 }
 
 impl WqeRecord {
+    /// The record of a WQE of several frames.
+    #[inline(always)]
+    pub(crate) const fn of_frames(wr_id: WrId, wqebbs: Wqebbs, frames: u16) -> Self {
+        Self { wr_id, wqebbs: (frames as u64 - 1) << 16 | wqebbs.0 as u64 }
+    }
+
+    /// Frames of the WQE; 1 for a request that is no frame.
+    #[inline(always)]
+    pub(crate) const fn frames(self) -> u16 {
+        (self.wqebbs >> 16) as u16 + 1
+    }
+
     /// Stores the record.
     ///
     /// # Safety

@@ -19,10 +19,20 @@ use crate::wqe::{Control, CtrlSeg, Limits};
 /// The result of [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retired {
-    /// The identifier of the completed request.
+    /// The identifier of the completed request. If it was a [session](crate::queue::Session), that of its first frame.
     pub wr_id: WrId,
+    /// Frames of a session; 1 for every other request.
+    pub frames: u16,
     /// WQEBBs that are free again: those of the request, and of the unsignalled ones before it.
     pub freed: Wqebbs,
+}
+
+impl Retired {
+    /// The identifiers of a session's frames, in their order; the one identifier of every other request.
+    #[inline]
+    pub fn wr_ids(self) -> impl ExactSizeIterator<Item = WrId> {
+        (0..self.frames).map(move |n| WrId(self.wr_id.0.wrapping_add(n.into())))
+    }
 }
 
 /// The send queue of a queue pair of transport `T`, ringing a register of type `R`.
@@ -69,6 +79,8 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     /// Selects a [`WqebbPlace`] of the ring.
     mask: u32,
     signal_all: bool,
+    /// Whether the device takes WQEs of several frames.
+    pub(super) multi_packet: bool,
     transport: PhantomData<T>,
 }
 
@@ -131,6 +143,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             depth: wqebbs,
             mask: WqebbPlace::mask(wqebbs),
             signal_all,
+            multi_packet: false,
             transport: PhantomData,
         })
     }
@@ -243,7 +256,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // Outstanding slots were recorded when their WQE was put, so the WQE ends at or before `pi`.
         let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
         self.end = self.end.add(freed);
-        Ok(Retired { wr_id: record.wr_id, freed })
+        Ok(Retired { wr_id: record.wr_id, frames: record.frames(), freed })
     }
 
     /// WQEBBs from `pi` on that can be written.

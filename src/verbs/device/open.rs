@@ -187,6 +187,9 @@ pub struct DeviceAttr {
     pub memory_windows: bool,
     /// There are memory windows of type 2B.
     pub memory_windows_2: bool,
+    /// Raw packet queue pairs send several frames from one WQE ([`Session`](crate::queue::Session)). Not on devices that
+    /// need headers inline.
+    pub multi_packet: bool,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
@@ -400,6 +403,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
     // SAFETY: the caller's.
     let mlx5 = unsafe { query_mlx5(context) }?;
+    let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
     Ok(DeviceAttr {
@@ -426,6 +430,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
+        multi_packet: mlx5.flags & several == several,
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })
 }

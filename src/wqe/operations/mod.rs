@@ -2,6 +2,7 @@
 //! [`wqe`](crate::wqe) begins a request of each.
 pub(super) mod copy;
 pub(super) mod frame;
+pub(super) mod multi_packet;
 pub(super) mod service;
 pub(super) mod table;
 

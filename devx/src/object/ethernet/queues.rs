@@ -70,7 +70,9 @@ impl Pd {
     /// `tis`. It is ready to send.
     ///
     /// Each frame carries inline the headers that `M` names. If the device needs more
-    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made.
+    /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
+    /// [WQEs of several frames](blueflame::queue::Session) if the device has them
+    /// ([`takes_multi_packet`](crate::Context::takes_multi_packet)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
@@ -91,12 +93,13 @@ impl Pd {
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
         let inline_mode = context.inline_mode_of::<M>()?;
+        let multi_packet = context.takes_multi_packet()?;
         let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
         let record = rings.record()?;
         let mut inbox = CreateSqIn::new();
         let sqc = inbox.ctx_mut();
-        // No WQE here has several packets, so `allow_multi_pkt_send_wqe` stays 0.
-        sqc.set_min_wqe_inline_mode(inline_mode)
+        sqc.set_allow_multi_pkt_send_wqe(multi_packet)
+            .set_min_wqe_inline_mode(inline_mode)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
             .set_ts_format(timestamps::format(general.sq_ts_format()))
@@ -138,6 +141,7 @@ impl Pd {
         // the completion queue is borrowed.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
         queue.set_depth(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
+        queue.set_multi_packet(multi_packet);
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Sq { handle: Arc::new(handle) }, SendQueue::ring_addr) })
     }

@@ -25,6 +25,12 @@ impl WqeInRing {
         Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
     }
 
+    /// A WQE whose doorbell is never a BlueFlame copy: its size is no size that BlueFlame takes.
+    #[inline(always)]
+    pub(in crate::queue) const fn without_blueflame(first_word: u64) -> Self {
+        Self { first_word, ..Self::NONE }
+    }
+
     /// Of request `W`, composed, by the first of its WQEBBs.
     #[inline(always)]
     pub(in crate::queue) fn composed<T: Transport, W: WorkRequest<T>, D: HeldDs>(first: &Composed<D>) -> Self {

@@ -1,0 +1,282 @@
+//! Sessions: several frames in one WQE. Knows frames by their size only.
+use core::ptr::NonNull;
+
+use crate::db::Register;
+use crate::queue::send::batch::SendBatch;
+use crate::queue::send::error::PostError;
+use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::queue::SendQueue;
+use crate::transport::{InlineNone, RawPacket, Transport};
+use crate::types::{DS_BYTES, Ds, Wqebbs};
+use crate::wqe::limits::MAX_SGE_BYTES;
+use crate::wqe::operations::Frame;
+use crate::wqe::parts::{InlineBytes, Payload};
+use crate::wqe::{
+    Composed, DsWords, EncodeError, Inline, MULTI_PACKET_HEAD_DS, MultiPacket, Registered, Request, RingCursor, Sge,
+    Straight, WQEBB_DS,
+};
+
+/// 64-bit words of a DS.
+const DS_WORDS: usize = DS_BYTES / size_of::<u64>();
+
+impl<T: Transport, R: Register> SendQueue<T, R> {
+    /// Says whether the device takes WQEs of several frames from this queue ([`SendBatch::session`]). A queue made of
+    /// parts begins without. `verbs` and `blueflame-devx` say so by the device's capability.
+    pub fn set_multi_packet(&mut self, taken: bool) {
+        self.multi_packet = taken;
+    }
+
+    /// Whether the device takes WQEs of several frames from this queue.
+    #[inline]
+    #[must_use]
+    pub const fn multi_packet(&self) -> bool {
+        self.multi_packet
+    }
+}
+
+impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
+    /// Begins a WQE of several frames. `head` has their common options: the checksums, when the WQE completes, and the
+    /// tag of the first frame.
+    ///
+    /// # Errors
+    /// [`PostError::NoMultiPacket`] if the device or the queue has no such WQEs, [`PostError::Full`],
+    /// [`PostError::NotReadyToSend`].
+    #[inline(always)]
+    pub fn session(&mut self, head: &Request<Frame>) -> Result<Session<'_, 'q, R>, PostError> {
+        let (sq, pi) = (&*self.sq, self.pi);
+        if !sq.multi_packet {
+            return Err(PostError::no_multi_packet());
+        }
+        sq.check_room_for_one(pi)?;
+        let slot = sq.slot(pi);
+        let limit = (usize::from(sq.free_from(pi).0) * WQEBB_DS).min(usize::from(Ds::MAX));
+        let straight = (usize::from(sq.capacity().0) - slot.number()) * WQEBB_DS;
+        let here = limit.min(straight);
+        let start = sq.wqebb(slot);
+        // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: one
+        // WQEBB is free at least.
+        let (next, stop) = unsafe { (start.add(MULTI_PACKET_HEAD_DS * DS_WORDS), start.add(here * DS_WORDS)) };
+        let room = Room { next, stop, behind: limit - here };
+        Ok(Session { head: head.of_several(), room, limit, frames: 0, batch: self })
+    }
+}
+
+/// One WQE of several frames under construction, in a batch ("enhanced multi-packet WQE", opcode 0x29).
+///
+/// Each frame is either copied into the WQE ([`inline`](Self::inline)) or fetched from registered memory
+/// ([`gather`](Self::gather)). You choose for each frame: which is faster depends on the device. [`close`](Self::close)
+/// ends the WQE; a session that is dropped puts nothing into the batch.
+///
+/// ```
+/// # use blueflame::{SendQueue, db::Register, queue::PostError, types::WrId, wqe};
+/// use blueflame::transport::{InlineNone, RawPacket};
+///
+/// fn send<R: Register>(sq: &mut SendQueue<RawPacket<InlineNone>, R>, frames: &[[u8; 60]]) -> Result<(), PostError> {
+///     let mut batch = sq.batch();
+///     for (chunk, n) in frames.chunks(8).zip(0..) {
+///         let head = wqe::frame().l3_checksum().l4_checksum().signaled(WrId(8 * n));
+///         let mut session = batch.session(&head)?;
+///         for frame in chunk {
+///             session.inline(frame)?;
+///         }
+///         session.close();
+///     }
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// # Tags
+/// The WQE completes once, for all its frames. Their tags follow one another: the first frame has the `wr_id` of the
+/// head, the next frame that number plus one. [`Retired::wr_ids`](crate::queue::Retired::wr_ids) gives them all back.
+///
+/// # Limits
+/// A WQE has at most [`Ds::MAX`] DS. The head takes 2 of them. A frame by pointer takes 1, so 61 of them fit; an inline
+/// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](SendQueue::limits) do not count here. DPDK closes a
+/// WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60 DS (`en/xdp.h`,
+/// `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
+///
+/// # Closing
+/// All frames of a WQE have the same checksum options. A frame with other options, with a VLAN tag that the device
+/// inserts, a large send, or a wait needs the WQE to be closed first. So does a frame of several pieces of memory
+/// (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`, `mlx5_tx_match_empw`).
+///
+/// A device that needs headers inline has no place for them in such a WQE, so the queue is one of
+/// [`RawPacket<InlineNone>`]:
+///
+/// ```compile_fail,E0599
+/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineL2, RawPacket}, wqe};
+/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineL2>, R>) {
+///     let _ = batch.session(&wqe::frame());
+/// }
+/// ```
+///
+/// A batch is not rung beside its session:
+///
+/// ```compile_fail,E0505
+/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineNone, RawPacket}, wqe};
+/// fn early<R: Register>(mut batch: SendBatch<'_, RawPacket<InlineNone>, R>) {
+///     let session = batch.session(&wqe::frame());
+///     batch.ring_doorbell();
+///     drop(session);
+/// }
+/// ```
+#[doc(alias("MLX5_OPCODE_ENHANCED_MPSW", "eMPW", "mpwqe"))]
+#[derive(Debug)]
+#[must_use = "a session that is dropped without `close` sends nothing"]
+pub struct Session<'b, 'q, R: Register> {
+    batch: &'b mut SendBatch<'q, RawPacket<InlineNone>, R>,
+    head: Request<MultiPacket>,
+    room: Room,
+    /// DS that the WQE may have.
+    limit: usize,
+    frames: u16,
+}
+
+/// The free DS behind the frames. A copy of it is passed by value, so that it stays in CPU registers.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// The place of the next DS; `stop` if nothing is left before the ring's end.
+    next: NonNull<u64>,
+    /// The end of the DS that lie one after the other.
+    stop: NonNull<u64>,
+    /// Further DS, at the ring's start. If there are any, `stop` is the ring's end.
+    behind: usize,
+}
+
+impl Room {
+    /// DS up to `stop`.
+    #[inline(always)]
+    fn straight(self) -> usize {
+        (self.stop.addr().get() - self.next.addr().get()) / DS_BYTES
+    }
+
+    /// All DS.
+    #[inline(always)]
+    fn left(self) -> usize {
+        self.straight() + self.behind
+    }
+
+    /// Writes a frame of `ds` that goes around the ring's end. `None` if there is no room for it.
+    ///
+    /// # Safety
+    /// `ring` is the ring's start, and all DS of the room are free.
+    #[cold]
+    #[inline(never)]
+    unsafe fn around<P: Payload>(self, ring: NonNull<u64>, frame: P, ds: usize) -> Option<Self> {
+        let behind = ds.wrapping_sub(self.straight());
+        if behind > self.behind {
+            return None;
+        }
+        // SAFETY: there are DS behind, so `stop` is the ring's end; the frame's DS are free.
+        let mut cursor = unsafe { RingCursor::resume(ring, self.stop, self.next) };
+        frame.encode(&mut cursor);
+        // SAFETY: both are in the ring, at most `behind` DS past its start.
+        let (next, stop) = unsafe { (ring.add(behind * DS_WORDS), ring.add(self.behind * DS_WORDS)) };
+        Some(Self { next, stop, behind: 0 })
+    }
+}
+
+impl<R: Register> Session<'_, '_, R> {
+    /// Adds a frame and copies its bytes, from the destination's address to the last byte of data: `&[u8; N]` or
+    /// `&[u8]`.
+    ///
+    /// # Errors
+    /// [`EncodeError::EmptyFrame`]. [`EncodeError::WqeTooLong`] or [`PostError::Full`]: the WQE has no room for it, or
+    /// the ring. The frames before it stay in the session.
+    #[inline(always)]
+    pub fn inline<D: InlineBytes>(&mut self, frame: D) -> Result<(), PostError> {
+        let bytes = frame.bytes().len();
+        if bytes == 0 {
+            return Err(PostError::Encode(EncodeError::empty_frame()));
+        }
+        self.put(Inline::of(frame), Inline::<D>::ds_of(bytes))
+    }
+
+    /// Adds a frame that the device fetches from registered memory, from the destination's address to the last byte of
+    /// data.
+    ///
+    /// # Errors
+    /// As for [`inline`](Self::inline); [`EncodeError::SgeTooLong`].
+    ///
+    /// # Safety
+    /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
+    #[inline(always)]
+    pub unsafe fn gather(&mut self, frame: Sge) -> Result<(), PostError> {
+        // One comparison for both ends: zero wraps to the largest value.
+        if frame.length.wrapping_sub(1) >= MAX_SGE_BYTES {
+            return Err(PostError::Encode(EncodeError::frame_size(frame.length)));
+        }
+        self.put(Registered::of([frame]), 1)
+    }
+
+    /// Writes the `ds` of a frame.
+    #[inline(always)]
+    fn put<P: Payload>(&mut self, frame: P, ds: usize) -> Result<(), PostError> {
+        if self.room.next.addr().get() + ds * DS_BYTES <= self.room.stop.addr().get() {
+            // SAFETY: so many free DS follow in the ring, which `from_parts`' caller vouches for.
+            let mut sink = unsafe { Straight::new(self.room.next) };
+            frame.encode(&mut sink);
+            self.room.next = sink.next();
+        } else {
+            // SAFETY: the room's DS are free since `session` has looked, and the ring is the queue's.
+            match unsafe { self.room.around(self.batch.sq.ring, frame, ds) } {
+                Some(room) => self.room = room,
+                None => return Err(PostError::session_full(self.limit, self.limit - self.room.left() + ds)),
+            }
+        }
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// Frames in the session.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.frames as usize
+    }
+
+    /// Whether the session has no frame.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.frames == 0
+    }
+
+    /// DS that frames can still take.
+    #[inline]
+    #[must_use]
+    pub fn free(&self) -> Ds {
+        // At most 61.
+        Ds(self.room.left() as u8)
+    }
+
+    /// Ends the WQE; the batch has it now. A session without frames adds nothing to the batch.
+    #[inline(always)]
+    pub fn close(self) {
+        let Self { batch, head, room, limit, frames } = self;
+        if frames == 0 {
+            return;
+        }
+        let ds = Ds((limit - room.left()) as u8);
+        let (pi, wqebbs) = (batch.pi, ds.wqebbs());
+        let mut segments = Composed::<DsWords>::new();
+        head.encode_head(&batch.sq.control(pi), ds, &mut segments);
+        let slot = batch.sq.slot(pi);
+        // SAFETY: the start of a WQEBB of the ring that is free, since `session` has looked.
+        unsafe { segments.store(batch.sq.wqebb(slot), MULTI_PACKET_HEAD_DS) };
+        let record = WqeRecord::of_frames(head.id(), wqebbs, frames);
+        // SAFETY: one of the shadow, which `from_parts`' caller vouches for.
+        unsafe { record.store(batch.sq.record(slot)) };
+        for n in 1..wqebbs.0 {
+            let place = batch.sq.record(batch.sq.slot(pi.add(Wqebbs(n))));
+            // SAFETY: as above. No WQE starts in the other WQEBBs.
+            unsafe { WqeRecord { wqebbs: 0, ..record }.store(place) };
+        }
+        // DPDK and Linux ring such WQEs by 8 bytes; no public driver copies them to BlueFlame.
+        batch.last = WqeInRing::without_blueflame(segments.first_word());
+        batch.pi = pi.add(wqebbs);
+        batch.requests += usize::from(frames);
+    }
+}
