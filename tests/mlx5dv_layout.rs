@@ -212,9 +212,19 @@ fn table() -> Table {
         create_flags as "create_flags",
         max_entries as "max_entries",
     ]);
+    structure!(t, Mlx5dvWqInitAttr, "mlx5dv_wq_init_attr", [
+        comp_mask as "comp_mask",
+        striding_rq_attrs as "striding_rq_attrs",
+    ]);
+    structure!(t, Mlx5dvStridingRqInitAttr, "mlx5dv_striding_rq_init_attr", [
+        single_stride_log_num_of_bytes as "single_stride_log_num_of_bytes",
+        single_wqe_log_num_of_strides as "single_wqe_log_num_of_strides",
+        two_byte_shift_en as "two_byte_shift_en",
+    ]);
     structure!(t, Mlx5dvMkey, "mlx5dv_mkey", [lkey as "lkey", rkey as "rkey"]);
     // Those that the library reads whole, or writes whole.
     t.add("sizeof(struct mlx5dv_mkey_init_attr)", size_of::<ffi::Mlx5dvMkeyInitAttr>() as u64);
+    t.add("sizeof(struct mlx5dv_wq_init_attr)", size_of::<ffi::Mlx5dvWqInitAttr>() as u64);
     t.add("sizeof(struct mlx5dv_mkey)", size_of::<ffi::Mlx5dvMkey>() as u64);
     t.add("sizeof(struct mlx5dv_qp)", size_of::<ffi::Mlx5dvQp>() as u64);
     t.add("sizeof(struct mlx5dv_cq)", size_of::<ffi::Mlx5dvCq>() as u64);
@@ -255,6 +265,8 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW", ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW),
         ("MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP", ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP),
         ("MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS", ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS),
+        ("MLX5DV_CONTEXT_MASK_STRIDING_RQ", ffi::MLX5DV_CONTEXT_MASK_STRIDING_RQ),
+        ("MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ", ffi::MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ),
         ("MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE", ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE),
         ("MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK", ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK),
         ("MLX5DV_CONTEXT_MASK_CQE_COMPRESION", ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION),

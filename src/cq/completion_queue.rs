@@ -21,6 +21,8 @@ const RECORD_CI: usize = 0;
 const RECORD_ARM: usize = 1;
 /// Bytes into the UAR page where arming writes (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).
 const ARM_DOORBELL_OFFSET: usize = 0x20;
+/// The most completions of a session that devices report (`cmd_hca_cap.cqe_compression_max_num`: 64).
+const MAX_SESSION: u32 = 64;
 /// The most CQEs a queue can have: the owner bit is one of the consumer index's 24 bits.
 pub(super) const MAX_CQES: u32 = 1 << 23;
 
@@ -426,6 +428,13 @@ impl<M: PollMode> CompletionQueue<M> {
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.ring.cqe_cnt()
+    }
+
+    /// How many completions fit: all places but [one](Self#room). If the device compresses completions, a session's
+    /// places are given back together, so the places of one session more stay free.
+    pub(crate) fn room(&self) -> u32 {
+        let session = if M::Packing::PACKED { MAX_SESSION } else { 0 };
+        self.capacity().saturating_sub(1 + session)
     }
 
     #[inline(always)]

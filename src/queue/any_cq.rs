@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::owned::Owned;
+use crate::cq::compressed::Unpack;
 use crate::cq::mode::PollMode;
 use crate::cq::setup::Whose;
 use crate::cq::{CompletionQueue, CqId, Cqe};
@@ -20,6 +21,13 @@ pub trait AnyCq<H>: Sealed {
 
     /// [`CompletionQueue::id`].
     fn any_id(&self) -> CqId;
+
+    /// How many completions fit ([`CompletionQueue`](CompletionQueue#room)).
+    fn any_room(&self) -> u32;
+
+    /// Whether each completion of a striding receive queue says which strides it is of. Unpacking loses that in the
+    /// formats without it, unless the mode's format is [`Strided`](crate::cq::compressed::Strided).
+    fn any_tells_strides(&self) -> bool;
 
     /// [`CompletionQueue::holds`].
     fn any_holds(&self, whose: Whose) -> bool;
@@ -44,6 +52,14 @@ impl<M: PollMode, H> AnyCq<H> for Owned<CompletionQueue<M>, H> {
 
     fn any_id(&self) -> CqId {
         self.id()
+    }
+
+    fn any_room(&self) -> u32 {
+        self.room()
+    }
+
+    fn any_tells_strides(&self) -> bool {
+        M::Packing::TELLS_STRIDES
     }
 
     fn any_holds(&self, whose: Whose) -> bool {

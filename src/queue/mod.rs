@@ -13,6 +13,7 @@ pub mod owning;
 pub mod recv;
 mod retire;
 pub mod send;
+pub mod striding;
 pub mod tags;
 
 pub use any_cq::AnyCq;

@@ -53,6 +53,17 @@ pub enum RetireError {
         /// The completion's index.
         wqe_counter: u16,
     },
+    /// The strides are not of those that a frame can fill next in the oldest WQE of a striding receive queue.
+    Strides {
+        /// The completion's first stride.
+        first: u32,
+        /// The one behind its last stride.
+        end: u32,
+        /// The first stride that is not filled.
+        next: u32,
+        /// How many strides the WQE has.
+        count: u32,
+    },
     /// The index is of a WQE of a shared receive queue that is not posted.
     NotPosted {
         /// The completion's index.
@@ -128,6 +139,9 @@ impl fmt::Display for RetireError {
             Self::InsideWqe { wqe_counter } => write!(f, "completion of WQEBB {wqe_counter}, where no WQE starts"),
             Self::NotAborted { wqe_counter } => {
                 write!(f, "receive {wqe_counter} was not aborted, and cannot be posted again")
+            }
+            Self::Strides { first, end, next, count } => {
+                write!(f, "completion of strides {first} to {end}, but a frame can fill strides {next} to {count}")
             }
             Self::NotPosted { wqe_counter } => {
                 write!(f, "completion of WQE {wqe_counter} of a shared receive queue, but that WQE is not posted")

@@ -9,6 +9,7 @@ pub use call::CallError;
 use super::event::event;
 use crate::cq::setup::ReceiverError;
 use crate::flow::FlowError;
+use crate::queue::striding::StridesError;
 use crate::types::Qpn;
 
 /// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
@@ -78,6 +79,21 @@ pub enum Error {
         what: &'static str,
         /// The requested value.
         value: u64,
+    },
+    /// The device has no striding receive queues with such strides.
+    Strides(StridesError),
+    /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of:
+    /// make that queue with the format [`Strided`](crate::cq::compressed::Strided).
+    NoStrides {
+        /// The completion queue.
+        cqn: crate::types::Cqn,
+    },
+    /// Memory for a striding receive queue is shorter than a WQE's strides.
+    ShortMemory {
+        /// Bytes of the memory.
+        bytes: usize,
+        /// Bytes of a WQE.
+        wqe_bytes: u32,
     },
     /// CQEs have 64 or 128 bytes.
     CqeBytes {
@@ -305,6 +321,16 @@ impl fmt::Display for Error {
             Self::NotPowerOfTwo { what, value } => {
                 write!(f, "{what}: {value} asked for, only a power of two possible")
             }
+            Self::Strides(error) => error.fmt(f),
+            Self::NoStrides { cqn } => write!(
+                f,
+                "mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
+                 Strided<…>",
+                cqn.get()
+            ),
+            Self::ShortMemory { bytes, wqe_bytes } => {
+                write!(f, "{bytes} bytes of memory for WQEs of {wqe_bytes} bytes: one WQE at least")
+            }
             Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
                 write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: it may compress CQEs of 64 bytes")
             }
@@ -422,6 +448,7 @@ impl core::error::Error for Error {
             Self::Call(call) => Some(call),
             Self::Flow(error) => Some(error),
             Self::Receivers { error, .. } => Some(error),
+            Self::Strides(error) => Some(error),
             _ => None,
         }
     }

@@ -88,11 +88,43 @@ pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     /// Whether mini-CQEs have the completion's [`wqe_counter`](crate::cq::CqeView::wqe_counter) (of a striding receive
     /// queue: the index of the stride). Otherwise the indices of one session are consecutive.
     const COUNTER: bool;
+    /// Whether completions of a striding receive queue say which strides they are of: by the index of the stride, or
+    /// because unpacking adds up the strides.
+    const TELLS_STRIDES: bool = Self::COUNTER && Self::FORMAT != FlowTag::FORMAT;
     /// Whether they have the hash: its kind is the title's.
     const HASHED: bool = Self::FORMAT == 0 && Self::FORMAT_EXT == 0;
 
     #[doc(hidden)]
     fn put(title: &mut Words, mini: (u32, u32));
+}
+
+/// Format `F` of a queue that a [striding receive queue](crate::queue::striding) completes to.
+///
+/// Mini-CQEs of [`Hash`] and [`Checksum`] have no index: here each completion of a session begins at the stride behind
+/// the one before (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe`). Those of
+/// [`FlowTag`] have the index, but not the whole number of strides: here it is cleared, and follows from the bytes (DPDK
+/// `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`). The other formats need no such care.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided<F: MiniFormat>(core::marker::PhantomData<F>);
+
+impl<F: MiniFormat> Sealed for Strided<F> {}
+impl<F: MiniFormat> MiniFormat for Strided<F> {
+    const FORMAT: u8 = F::FORMAT;
+    const FORMAT_EXT: u8 = F::FORMAT_EXT;
+    const COUNTER: bool = F::COUNTER;
+    const TELLS_STRIDES: bool = true;
+
+    #[inline(always)]
+    fn put(title: &mut Words, mini: (u32, u32)) {
+        F::put(title, mini);
+        if F::COUNTER && !F::TELLS_STRIDES {
+            title.put(BYTE_CNT, 0xffff_0000, 0);
+        }
+    }
+}
+
+impl<F: VerbsFormat> VerbsFormat for Strided<F> {
+    const MLX5DV: u8 = F::MLX5DV;
 }
 
 /// A format that `mlx5dv_create_cq` has a name for.

@@ -16,6 +16,6 @@ mod mini;
 mod unpack;
 
 pub use layout::{Basic, Enhanced, Layout, Packing};
-pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, VerbsFormat};
+pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};
 pub use unpack::Unpack;
 pub(super) use unpack::{RingAt, Unpacked};

@@ -21,6 +21,8 @@ pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     const PACKING: Packing;
     /// Whether there is anything to unpack.
     const PACKED: bool;
+    /// Whether completions of a striding receive queue say which strides they are of.
+    const TELLS_STRIDES: bool;
 
     /// Whether software owns the CQE with index `index`, at most a ring's length after the next one.
     #[doc(hidden)]
@@ -75,6 +77,7 @@ impl Sealed for () {}
 impl Unpack for () {
     const PACKING: Packing = Packing::None;
     const PACKED: bool = false;
+    const TELLS_STRIDES: bool = true;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         at.ring.tail_at(index).is_software_owned()
@@ -227,9 +230,17 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
                 self.title.forget_packet(F::HASHED);
             }
             F::put(&mut self.title, mini);
-            if F::COUNTER { mini.0 as u16 } else { self.counter.wrapping_add(n as u16) }
+            if F::COUNTER {
+                mini.0 as u16
+            } else if F::TELLS_STRIDES {
+                let first = self.counter;
+                self.counter = first.wrapping_add(strides(&self.title));
+                first
+            } else {
+                self.counter.wrapping_add(n as u16)
+            }
         };
-        if L::NUMBERED && self.at == self.end {
+        if L::NUMBERED && !F::TELLS_STRIDES && self.at == self.end {
             self.counter = self.counter.wrapping_add(self.end as u16);
         }
         Tail::unpacked(counter, self.op_own)
@@ -252,6 +263,7 @@ impl<F: MiniFormat, L: Layout> Sealed for Unpacked<F, L> {}
 impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
     const PACKING: Packing = L::PACKING;
     const PACKED: bool = true;
+    const TELLS_STRIDES: bool = F::TELLS_STRIDES;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         if L::NUMBERED {
@@ -334,7 +346,8 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
                 // SAFETY: the CQE is still software's.
                 self.title.0 = unsafe { at.ring.fields(here) }.words();
                 self.op_own = found.tail.op_own();
-                self.counter = found.tail.wqe_counter().wrapping_add(1);
+                let span = if F::COUNTER || !F::TELLS_STRIDES { 1 } else { strides(&self.title) };
+                self.counter = found.tail.wqe_counter().wrapping_add(span);
             }
         }
     }
@@ -348,6 +361,13 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
         // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
         unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) }
     }
+}
+
+/// The strides of a completion of a striding receive queue (Linux
+/// `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe`, adds them up likewise).
+#[inline(always)]
+fn strides(cqe: &Words) -> u16 {
+    (cqe.byte_cnt() >> 16) as u16 & 0x3fff
 }
 
 /// Whether a CQE is more than one completion, or none.

@@ -9,7 +9,7 @@ pub(super) mod timestamp;
 pub(super) mod view;
 
 pub use grh::{Grh, GrhKind};
-pub use packet::{L3Header, L4Header, RxHash};
+pub use packet::{L3Header, L4Header, RxHash, Verdicts};
 pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
 pub use tag::{ListOperation, TagCqe, TagMatch, TmCqe};
 pub use timestamp::{ClockInfo, real_time_nanoseconds};

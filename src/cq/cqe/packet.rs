@@ -81,30 +81,94 @@ impl<S: Source> CqeView<S> {
         self.source.be16(offset_of!(Cqe64, check_sum))
     }
 
-    /// Whether the device has looked at the checksum of layer 3 and found it right.
+    /// What the device found out about the packet's headers, to keep.
+    #[inline(always)]
+    pub fn verdicts(&self) -> Verdicts {
+        const { assert!(offset_of!(Cqe64, l4_hdr_type_etc) == offset_of!(Cqe64, hds_ip_ext) + 1) }
+        Verdicts(self.source.be16(offset_of!(Cqe64, hds_ip_ext)))
+    }
+
+    /// [`Verdicts::l3_ok`].
     #[inline]
     pub fn l3_ok(&self) -> bool {
-        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L3_OK != 0
+        self.verdicts().l3_ok()
+    }
+
+    /// [`Verdicts::l4_ok`].
+    #[inline]
+    pub fn l4_ok(&self) -> bool {
+        self.verdicts().l4_ok()
+    }
+
+    /// [`Verdicts::checksum_ok`].
+    #[doc(alias = "IBV_WC_IP_CSUM_OK")]
+    #[inline]
+    pub fn checksum_ok(&self) -> bool {
+        self.verdicts().checksum_ok()
+    }
+
+    /// [`Verdicts::l3_header`].
+    #[inline]
+    pub fn l3_header(&self) -> L3Header {
+        self.verdicts().l3_header()
+    }
+
+    /// [`Verdicts::l4_header`].
+    #[inline]
+    pub fn l4_header(&self) -> L4Header {
+        self.verdicts().l4_header()
+    }
+
+    #[inline(always)]
+    fn headers(&self) -> u8 {
+        self.source.u8(offset_of!(Cqe64, l4_hdr_type_etc))
+    }
+}
+
+/// What the device found out about a packet's headers: two bytes of its completion, loaded at once. Values of one load,
+/// where the fields of a completion in the queue's memory are loaded each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Verdicts(u16);
+
+impl Verdicts {
+    #[inline(always)]
+    const fn ok(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    #[inline(always)]
+    const fn headers(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// Whether the device has looked at the checksum of layer 3 and found it right.
+    #[inline]
+    #[must_use]
+    pub const fn l3_ok(self) -> bool {
+        self.ok() & L3_OK != 0
     }
 
     /// Whether the device has looked at the checksum of layer 4 and found it right.
     #[inline]
-    pub fn l4_ok(&self) -> bool {
-        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & L4_OK != 0
+    #[must_use]
+    pub const fn l4_ok(self) -> bool {
+        self.ok() & L4_OK != 0
     }
 
     /// Whether the device found the IPv4 and layer 4 checksums right (`IBV_WC_IP_CSUM_OK`; rdma-core
     /// `providers/mlx5/cq.c`, `get_csum_ok`).
     #[doc(alias = "IBV_WC_IP_CSUM_OK")]
     #[inline]
-    pub fn checksum_ok(&self) -> bool {
+    #[must_use]
+    pub const fn checksum_ok(self) -> bool {
         const BOTH: u8 = L3_OK | L4_OK;
-        self.source.u8(offset_of!(Cqe64, hds_ip_ext)) & BOTH == BOTH && self.l3_header() == L3Header::Ipv4
+        self.ok() & BOTH == BOTH && matches!(self.l3_header(), L3Header::Ipv4)
     }
 
     /// The packet's layer 3 header.
     #[inline]
-    pub fn l3_header(&self) -> L3Header {
+    #[must_use]
+    pub const fn l3_header(self) -> L3Header {
         match (self.headers() >> 2) & 3 {
             0 => L3Header::None,
             1 => L3Header::Ipv6,
@@ -115,7 +179,8 @@ impl<S: Source> CqeView<S> {
 
     /// The packet's layer 4 header.
     #[inline]
-    pub fn l4_header(&self) -> L4Header {
+    #[must_use]
+    pub const fn l4_header(self) -> L4Header {
         match (self.headers() >> 4) & 7 {
             0 => L4Header::None,
             1 => L4Header::Tcp,
@@ -124,10 +189,5 @@ impl<S: Source> CqeView<S> {
             4 => L4Header::TcpAckAndData,
             other => L4Header::Unknown(other),
         }
-    }
-
-    #[inline(always)]
-    fn headers(&self) -> u8 {
-        self.source.u8(offset_of!(Cqe64, l4_hdr_type_etc))
     }
 }

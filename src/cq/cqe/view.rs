@@ -104,6 +104,16 @@ impl<S: Source> CqeView<S> {
         }
     }
 
+    /// Whether it is the success of a frame's receive, with its data in memory: opcode 2, "send" (rdma-core
+    /// `providers/mlx5/mlx5dv.h`, `MLX5_CQE_RESP_SEND`; frames have no other, Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en/txrx.h`, `MLX5E_RX_ERR_CQE`).
+    #[inline(always)]
+    pub(crate) fn is_frame(&self) -> bool {
+        const SEND: u8 = 2 << 4;
+        // The solicited bit and the owner do not matter.
+        self.op_own().0 & !3 == SEND
+    }
+
     /// The CQE's opcode.
     #[inline(always)]
     pub fn opcode(&self) -> CqeOpcode {
@@ -145,6 +155,13 @@ impl<S: Source> CqeView<S> {
     #[inline(always)]
     pub fn wqe_counter(&self) -> u16 {
         self.tail.wqe_counter()
+    }
+
+    /// The WQE of a striding receive queue: its index in the ring, or its index counted from the first ever posted.
+    /// There, [`wqe_counter`](Self::wqe_counter) is the index of a stride.
+    #[inline(always)]
+    pub fn wqe_id(&self) -> u16 {
+        self.source.be16(offset_of!(Cqe64, wqe_id))
     }
 
     /// The queue pair this completion belongs to. For received frames, the [flow tag](Self::flow_tag).
@@ -191,6 +208,9 @@ impl<S: Source> CqeView<S> {
 
     /// Bytes received (a datagram's include the 40 bytes of the GRH) or read. Responder and RDMA READ only. Verbs
     /// reports 8 for atomics regardless of this field, and nothing for other requests.
+    ///
+    /// A completion of a striding receive queue has strides in the upper half:
+    /// [`StridingRecvQueue`](crate::queue::striding::StridingRecvQueue) takes the word apart.
     #[doc(alias = "ibv_wc_read_byte_len")]
     #[inline(always)]
     pub fn byte_len(&self) -> u32 {

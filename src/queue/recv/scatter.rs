@@ -123,7 +123,7 @@ unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
 ///
 /// As [`store`].
 #[inline(always)]
-unsafe fn store_words(place: NonNull<u8>, DsWords([first, second]): DsWords) {
+pub(in crate::queue) unsafe fn store_words(place: NonNull<u8>, DsWords([first, second]): DsWords) {
     let words = place.cast::<u64>();
     // SAFETY: the two aligned words the caller vouches for. Volatile: the ring is device memory.
     unsafe {

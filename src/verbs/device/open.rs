@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rdma_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
+use crate::queue::striding::StridesLimits;
 use crate::verbs::domain::register::blueflame_policy;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
@@ -178,6 +179,8 @@ pub struct DeviceAttr {
     pub max_memcpy: u32,
     /// How much data the device encrypts by one memory key (AES-XTS); `None`: it does not encrypt.
     pub encryption: Option<DataUnits>,
+    /// The strides that receive queues of frames can have; `None`: the device has no striding receive queues.
+    pub striding: Option<StridesLimits>,
     /// The device does atomics. Linux reports this only for a device that returns 8 bytes in the CPU's order
     /// (`get_atomic_caps`).
     pub atomics: bool,
@@ -369,6 +372,7 @@ pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<b
 /// The context is open and of an mlx5 device.
 pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
     let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
+        | ffi::MLX5DV_CONTEXT_MASK_STRIDING_RQ
         | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
         | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
         | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
@@ -390,6 +394,18 @@ fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
     } else {
         None
     }
+}
+
+/// The strides of raw packets' receive queues.
+fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
+    let log = |log: u32| u8::try_from(log).unwrap_or(u8::MAX);
+    let limits = StridesLimits {
+        min_log_count: log(caps.min_single_wqe_log_num_of_strides),
+        max_log_count: log(caps.max_single_wqe_log_num_of_strides),
+        min_log_bytes: log(caps.min_single_stride_log_num_of_bytes),
+        max_log_bytes: log(caps.max_single_stride_log_num_of_bytes),
+    };
+    (caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0).then_some(limits)
 }
 
 /// Queries the capabilities of an open context's device.
@@ -426,6 +442,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
         max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),
         encryption: data_units(&mlx5.crypto_caps),
+        striding: striding(&mlx5.striding_rq_caps),
         memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
         memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,

@@ -2,9 +2,10 @@
 //! and the kernel's interfaces.
 //!
 //! ```text
-//!   OwnedWq ── Wq ──> WqTable ──> FrameReceiver ──┐ steer(&Flow)
-//!                                                 ├──────────────> FlowRule
-//!   QueuePair<RawPacket> ── Qp ───────────────────┘
+//!   OwnedWq ─────────┐
+//!                    ├─ Wq ──> WqTable ──> FrameReceiver ──┐ steer(&Flow)
+//!   OwnedStridingWq ─┘                                     ├──────────────> FlowRule
+//!   QueuePair<RawPacket> ── Qp ────────────────────────────┘
 //! ```
 //!
 //! Each arrow keeps the object at its start alive, so the order of drops does not matter.
@@ -13,6 +14,7 @@ pub(super) mod interface;
 pub(super) mod membership;
 pub(super) mod receiver;
 pub(super) mod rule;
+pub(super) mod striding;
 pub(super) mod table;
 pub(super) mod work_queue;
 
@@ -21,5 +23,6 @@ pub use interface::Interface;
 pub use membership::{Membership, Promiscuous};
 pub use receiver::FrameReceiver;
 pub use rule::FlowRule;
+pub use striding::{OwnedStridingWq, StridingWqBuilder};
 pub use table::WqTable;
 pub use work_queue::{OwnedWq, Wq, WqBuilder};

@@ -9,6 +9,7 @@ use crate::cq::Cqe;
 use crate::cq::setup::{Receiver, Whose};
 use crate::queue::RecvQueue;
 use crate::queue::recv::RqParts;
+use crate::queue::striding::{MemoryGuard, StridedMemory, Strides};
 use crate::types::Qpn;
 use crate::verbs::cq::any::{receiver, whole};
 use crate::verbs::domain::protection::PdHandle;
@@ -19,10 +20,10 @@ use crate::verbs::parts::{self, Shadow, fits, part};
 use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain, ffi};
 
-const OBJECT: &str = "work queue";
+pub(super) const OBJECT: &str = "work queue";
 
 /// The most receives of a work queue: half of the values of its 16-bit counter.
-const MAX_RECEIVES: u64 = 1 << 15;
+pub(super) const MAX_RECEIVES: u64 = 1 << 15;
 
 /// Handle of a work queue (`ibv_wq`), for making receivers. Cheap to clone.
 #[doc(alias = "ibv_wq")]
@@ -37,12 +38,12 @@ pub struct Wq {
 pub type OwnedWq = Owned<RecvQueue, Wq>;
 
 #[derive(Debug)]
-struct WqHandle {
+pub(super) struct WqHandle {
     raw: NonNull<sys::ibv_wq>,
-    number: u32,
+    pub(super) number: u32,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
-    shadow: Option<Shadow<u64>>,
+    pub(super) shadow: Option<Shadow<u64>>,
     under: Option<Under>,
 }
 
@@ -52,6 +53,8 @@ struct Under {
     _pd: Arc<PdHandle>,
     cq: Cq,
     _receiver: Receiver,
+    /// The buffers of a striding queue.
+    _memory: Option<MemoryGuard>,
 }
 
 // SAFETY: used only for state changes, to make tables, and to be destroyed once; libibverbs and the kernel lock all
@@ -69,6 +72,17 @@ impl Drop for WqHandle {
         // ring (`Owned`).
         let returned = unsafe { ffi::destroy_wq(self.raw.as_ptr()) };
         drop_or_leak(OBJECT, self.number, returned, (self.under.take(), self.shadow.take()));
+    }
+}
+
+impl WqHandle {
+    /// Moves the new queue to the ready state.
+    pub(super) fn ready(self) -> Result<Wq, Error> {
+        let wq = Wq { handle: Arc::new(self) };
+        // On this way libmlx5 stores its own count of posted receives, zero, to the record (rdma-core
+        // `providers/mlx5/verbs.c`, `mlx5_modify_wq`): so before anything is posted.
+        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)?;
+        Ok(wq)
     }
 }
 
@@ -113,26 +127,35 @@ impl OwnedWq {
     /// # Errors
     /// [`Error::CqNotGiven`], [`Error::MixedUp`], with nothing changed; or a failed call: the queue receives nothing
     /// then, until this succeeds.
-    pub fn restart(&mut self, cq: &mut dyn AnyCq<Cq>, mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
-        if !self.is_whole() {
-            return Err(Error::MixedUp { object: OBJECT });
-        }
-        let handle = Arc::clone(&self.handle().handle);
-        let given = whole(cq)?.as_raw();
-        if handle.under.as_ref().is_none_or(|under| under.cq.as_raw() != given) {
-            return Err(Error::CqNotGiven { which: "receives" });
-        }
-        let wq = self.handle().clone();
-        // To RESET from the error state, as Linux' mlx5e does
-        // (`drivers/net/ethernet/mellanox/mlx5/core/en/reporter_rx.c`, `mlx5e_rx_reporter_err_rq_cqe_recover`).
-        wq.to_error()?;
-        wq.modify(sys::ibv_wq_state::IBV_WQS_RESET)?;
-        cq.forget_any(Whose::Receives, &mut forgotten);
-        // SAFETY: in RESET. All completions that the queue accepts were in the completion queue, which is whole, and
-        // forgotten; none is lent, as both are borrowed here.
-        unsafe { self.reset() };
-        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)
+    pub fn restart(&mut self, cq: &mut dyn AnyCq<Cq>, forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
+        // SAFETY: as `restart` says of this moment.
+        restart(self, cq, forgotten, |queue| unsafe { queue.reset() })
     }
+}
+
+/// Starts a queue over. `reset` is called when the device's queue is in the reset state. All completions that the queue
+/// accepts were in the completion queue then, and are forgotten. None is lent, as both queues are borrowed.
+pub(super) fn restart<Q>(
+    owned: &mut Owned<Q, Wq>,
+    cq: &mut dyn AnyCq<Cq>,
+    mut forgotten: impl FnMut(Cqe<'_>),
+    reset: impl FnOnce(&mut Q),
+) -> Result<(), Error> {
+    if !owned.is_whole() {
+        return Err(Error::MixedUp { object: OBJECT });
+    }
+    let wq = owned.handle().clone();
+    let given = whole(cq)?.as_raw();
+    if wq.handle.under.as_ref().is_none_or(|under| under.cq.as_raw() != given) {
+        return Err(Error::CqNotGiven { which: "receives" });
+    }
+    // To RESET from the error state, as Linux' mlx5e does
+    // (`drivers/net/ethernet/mellanox/mlx5/core/en/reporter_rx.c`, `mlx5e_rx_reporter_err_rq_cqe_recover`).
+    wq.to_error()?;
+    wq.modify(sys::ibv_wq_state::IBV_WQS_RESET)?;
+    cq.forget_any(Whose::Receives, &mut forgotten);
+    reset(owned);
+    wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)
 }
 
 /// Builder of a work queue.
@@ -140,10 +163,10 @@ impl OwnedWq {
 #[derive(Clone)]
 #[must_use = "nothing is made yet"]
 pub struct WqBuilder<'a> {
-    pd: &'a ProtectionDomain,
-    cq: &'a dyn AnyCq<Cq>,
-    receives: u32,
-    max_sge: u32,
+    pub(super) pd: &'a ProtectionDomain,
+    pub(super) cq: &'a dyn AnyCq<Cq>,
+    pub(super) receives: Option<u32>,
+    pub(super) max_sge: u32,
     strip_vlan: bool,
 }
 
@@ -173,14 +196,14 @@ impl ProtectionDomain {
     /// ```
     #[doc(alias = "ibv_create_wq")]
     pub fn work_queue<'a>(&'a self, cq: &'a dyn AnyCq<Cq>) -> WqBuilder<'a> {
-        WqBuilder { pd: self, cq, receives: 128, max_sge: 1, strip_vlan: false }
+        WqBuilder { pd: self, cq, receives: None, max_sge: 1, strip_vlan: false }
     }
 }
 
 impl WqBuilder<'_> {
     /// Receives that may be posted at a time, at most 32768. Default 128.
     pub fn receives(mut self, receives: u32) -> Self {
-        self.receives = receives;
+        self.receives = Some(receives);
         self
     }
 
@@ -204,31 +227,9 @@ impl WqBuilder<'_> {
     /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::Receivers`],
     /// [`Error::StaleReceives`], or a failed call: on InfiniBand there are no work queues (`EOPNOTSUPP`).
     pub fn build(self) -> Result<OwnedWq, Error> {
-        parts::signatures(OBJECT, c"MLX5_RWQ_SIGNATURE", false)?;
-        let context = &self.pd.handle.context;
-        let cq = whole(self.cq)?;
-        context.check(OBJECT, [cq])?;
-        in_range("receives of a work queue", self.receives.into(), 1..=MAX_RECEIVES)?;
-        in_range("scatter entries of a work queue", self.max_sge.into(), 1..=context.attr().max_sge.into())?;
-        let under = Under { _pd: Arc::clone(&self.pd.handle), cq: cq.clone(), _receiver: receiver(self.cq, true)? };
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_wq_init_attr = unsafe { core::mem::zeroed() };
-        attr.wq_type = sys::ibv_wq_type::IBV_WQT_RQ;
-        (attr.max_wr, attr.max_sge) = (self.receives, self.max_sge);
-        (attr.pd, attr.cq) = (self.pd.as_raw(), cq.as_raw());
-        if self.strip_vlan {
-            attr.comp_mask = sys::ibv_wq_init_attr_mask::IBV_WQ_INIT_ATTR_FLAGS.0;
-            attr.create_flags = sys::ibv_wq_flags::IBV_WQ_FLAGS_CVLAN_STRIPPING.0;
-        }
-        // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
-        let raw = non_null("ibv_create_wq", unsafe { ffi::create_wq(context.raw(), &raw mut attr) })?;
-        // Make the value first that destroys the work queue if a later step fails.
-        let mut handle = WqHandle { raw, number: 0, taken: None, shadow: None, under: Some(under) };
-        // SAFETY: just made; written once.
-        handle.number = unsafe { (*raw.as_ptr()).wq_num };
-        handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
-        // SAFETY: as above, by libmlx5.
-        let raw = unsafe { parts::of_wq(raw) }?;
+        let receives = self.receives.unwrap_or(128);
+        in_range("receives of a work queue", receives.into(), 1..=MAX_RECEIVES)?;
+        let (mut handle, raw) = self.make(receives, None)?;
         let shadow = Shadow::new(RqParts::shadow_words(raw.wqe_cnt));
         let parts = RqParts {
             buf: part(OBJECT, "ring", raw.buf)?,
@@ -242,18 +243,79 @@ impl WqBuilder<'_> {
             shadow: shadow.start(),
         };
         handle.shadow = Some(shadow);
-        let wq = Wq { handle: Arc::new(handle) };
-        // On this way libmlx5 stores its own count of posted receives, zero, to the record (rdma-core
-        // `providers/mlx5/verbs.c`, `mlx5_modify_wq`): so before anything is posted.
-        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)?;
-        event!(DEBUG, "work queue made", number = wq.number(), receives = self.receives);
+        let wq = handle.ready()?;
         // SAFETY: libmlx5 describes its own ring; nothing was posted to it, no other code will post (`Wq::as_raw`
         // warns), and ring and shadow live in the handle, which goes after the queue (`Owned`). The receiver counted is
         // the only one on its completion queue, where no receive of an earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        queue.set_depth(self.receives);
+        queue.set_depth(receives);
         // SAFETY: the handle keeps the work queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, wq, RecvQueue::ring_addr) })
+    }
+
+    /// Makes the object, in the reset state: a striding one if there is `memory` for it.
+    pub(super) fn make(
+        &self,
+        receives: u32,
+        memory: Option<&StridedMemory>,
+    ) -> Result<(WqHandle, ffi::Mlx5dvRwq), Error> {
+        parts::signatures(OBJECT, c"MLX5_RWQ_SIGNATURE", false)?;
+        let context = &self.pd.handle.context;
+        let cq = whole(self.cq)?;
+        context.check(OBJECT, [cq])?;
+        in_range("scatter entries of a work queue", self.max_sge.into(), 1..=context.attr().max_sge.into())?;
+        let under = Under {
+            _pd: Arc::clone(&self.pd.handle),
+            cq: cq.clone(),
+            _receiver: receiver(self.cq, true)?,
+            _memory: memory.map(StridedMemory::guard),
+        };
+        // SAFETY: integers and null pointers.
+        let mut attr: sys::ibv_wq_init_attr = unsafe { core::mem::zeroed() };
+        attr.wq_type = sys::ibv_wq_type::IBV_WQT_RQ;
+        (attr.max_wr, attr.max_sge) = (receives, self.max_sge);
+        (attr.pd, attr.cq) = (self.pd.as_raw(), cq.as_raw());
+        if self.strip_vlan {
+            attr.comp_mask = sys::ibv_wq_init_attr_mask::IBV_WQ_INIT_ATTR_FLAGS.0;
+            attr.create_flags = sys::ibv_wq_flags::IBV_WQ_FLAGS_CVLAN_STRIPPING.0;
+        }
+        let raw = match memory.map(|memory| memory.strides()) {
+            None => {
+                // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
+                let raw = unsafe { ffi::create_wq(context.raw(), &raw mut attr) };
+                non_null("ibv_create_wq", raw)?
+            }
+            Some(strides) => {
+                let mut mlx5 = striding(strides);
+                // SAFETY: as above.
+                let raw = unsafe {
+                    let raw = ffi::mlx5dv_create_wq(context.raw(), &raw mut attr, &raw mut mlx5);
+                    ffi::begin_wq(raw, &raw const attr)
+                };
+                non_null("mlx5dv_create_wq", raw)?
+            }
+        };
+        // Make the value first that destroys the work queue if a later step fails.
+        let mut handle = WqHandle { raw, number: 0, taken: None, shadow: None, under: Some(under) };
+        // SAFETY: just made; written once.
+        handle.number = unsafe { (*raw.as_ptr()).wq_num };
+        handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
+        event!(DEBUG, "work queue made", number = handle.number, receives);
+        // SAFETY: as above, by libmlx5.
+        let raw = unsafe { parts::of_wq(raw) }?;
+        Ok((handle, raw))
+    }
+}
+
+/// The attributes of a striding queue.
+fn striding(strides: Strides) -> ffi::Mlx5dvWqInitAttr {
+    ffi::Mlx5dvWqInitAttr {
+        comp_mask: ffi::MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
+        striding_rq_attrs: ffi::Mlx5dvStridingRqInitAttr {
+            single_stride_log_num_of_bytes: strides.log_bytes().into(),
+            single_wqe_log_num_of_strides: strides.log_count().into(),
+            two_byte_shift_en: strides.is_shifted().into(),
+        },
     }
 }

@@ -182,6 +182,8 @@ pub const MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE: u64 = 1 << 5;
 pub const MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK: u64 = 1 << 8;
 /// Asks for `cqe_comp_caps`. (The header spells it so.)
 pub const MLX5DV_CONTEXT_MASK_CQE_COMPRESION: u64 = 1 << 0;
+/// Asks for `striding_rq_caps`.
+pub const MLX5DV_CONTEXT_MASK_STRIDING_RQ: u64 = 1 << 2;
 /// Asks for `max_dynamic_bfregs`.
 pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
 /// Asks for `dci_streams_caps`.
@@ -454,6 +456,31 @@ pub const MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT: u32 = 1 << 0;
 
 /// [`Mlx5dvMkeyInitAttr::create_flags`]: it encrypts.
 pub const MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO: u32 = 1 << 2;
+
+/// The strides of a work queue (`struct mlx5dv_striding_rq_init_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvStridingRqInitAttr {
+    /// log2 of the bytes of a stride.
+    pub single_stride_log_num_of_bytes: u32,
+    /// log2 of the strides of a WQE.
+    pub single_wqe_log_num_of_strides: u32,
+    /// 1: two zero bytes come before each frame.
+    pub two_byte_shift_en: u8,
+}
+
+/// Work queue attributes that verbs has no words for (`struct mlx5dv_wq_init_attr`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mlx5dvWqInitAttr {
+    /// `MLX5DV_WQ_INIT_ATTR_MASK_*` of the fields below.
+    pub comp_mask: u64,
+    /// Strides.
+    pub striding_rq_attrs: Mlx5dvStridingRqInitAttr,
+}
+
+/// `striding_rq_attrs` counts.
+pub const MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ: u64 = 1 << 0;
 
 /// An indirect memory key (`struct mlx5dv_mkey`).
 #[repr(C)]

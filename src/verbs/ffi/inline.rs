@@ -206,9 +206,16 @@ pub unsafe fn destroy_flow(flow: *mut sys::ibv_flow) -> c_int {
 pub unsafe fn create_wq(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_wq_init_attr) -> *mut sys::ibv_wq {
     let Some(op) = extended_op!(ctx, create_wq) else { return not_supported() };
     // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
-    let wq = unsafe { op(ctx, attr) };
+    unsafe { begin_wq(op(ctx, attr), attr) }
+}
+
+/// Sets up what a new queue leaves to its maker (`verbs.h`, `ibv_create_wq`).
+///
+/// # Safety
+/// `wq` is null, or was just made with `attr`.
+pub unsafe fn begin_wq(wq: *mut sys::ibv_wq, attr: *const sys::ibv_wq_init_attr) -> *mut sys::ibv_wq {
     if !wq.is_null() {
-        // SAFETY: just made; its mutex and its condition are the caller's to set up, as `verbs.h` does.
+        // SAFETY: just made; its mutex and its condition are the caller's to set up.
         unsafe {
             ((*wq).wq_context, (*wq).events_completed) = ((*attr).wq_context, 0);
             libc::pthread_mutex_init((&raw mut (*wq).mutex).cast(), core::ptr::null());
@@ -235,7 +242,7 @@ pub unsafe fn modify_wq(wq: *mut sys::ibv_wq, attr: *mut sys::ibv_wq_attr) -> c_
 /// `ibv_destroy_wq`. Returns 0 or an errno.
 ///
 /// # Safety
-/// `wq` comes from [`create_wq`], and is not used afterwards if this succeeds.
+/// `wq` comes from [`create_wq`] or `mlx5dv_create_wq`, and is not used afterwards if this succeeds.
 pub unsafe fn destroy_wq(wq: *mut sys::ibv_wq) -> c_int {
     // SAFETY: the caller vouches for the queue, whose context is written once.
     let context = unsafe { (*wq).context };

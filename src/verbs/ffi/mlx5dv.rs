@@ -12,6 +12,7 @@ use rdma_sys as sys;
 
 use super::declarations::{
     Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvMkey, Mlx5dvMkeyInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr,
+    Mlx5dvWqInitAttr,
 };
 use crate::verbs::Error;
 
@@ -79,6 +80,12 @@ functions! {
         qp_attr: *mut sys::ibv_qp_init_attr_ex,
         mlx5_qp_attr: *mut Mlx5dvQpInitAttr
     ) -> *mut sys::ibv_qp, else absent();
+    /// Creates a work queue with mlx5's own attributes. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_wq(
+        context: *mut sys::ibv_context,
+        wq_init_attr: *mut sys::ibv_wq_init_attr,
+        mlx5_wq_attr: *mut Mlx5dvWqInitAttr
+    ) -> *mut sys::ibv_wq, else absent();
     /// Makes an indirect memory key. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_create_mkey(mkey_init_attr: *mut Mlx5dvMkeyInitAttr) -> *mut Mlx5dvMkey, else absent();
     /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.

@@ -1,0 +1,306 @@
+//! The buffers of a striding queue: which of them are free, and how many frames lie in the others. Knows no CQE and no
+//! ring.
+//!
+//! ```text
+//!   Slab { given_back, users } <─┬─ Slot { count, next } ── buffer of 2^n bytes
+//!                                ├─ Slot                 ── buffer
+//!                                └─ Slot                 ── buffer
+//! ```
+//!
+//! While a buffer is posted, its count is [`POSTED`] less the frames that were dropped, so no drop takes it to zero.
+//! When the device is done with the buffer, the queue replaces `POSTED` by the number of frames that were kept. The
+//! frame whose drop takes the count to zero puts the buffer into the list `given_back`: a stack, to which any thread
+//! pushes, and of which the queue takes all entries at once. So an entry cannot be popped and pushed again behind the
+//! back of a thread that pushes.
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+
+use crate::queue::striding::strides::Strides;
+use crate::types::Lkey;
+
+/// The end of a list of buffers.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The count of a posted buffer of which no kept frame was dropped. More than the frames of a buffer, of which each has
+/// a stride.
+const POSTED: u32 = 1 << 31;
+
+const _: () = assert!(POSTED > 1 << Strides::LIMITS.max_log_count);
+
+/// The state of one buffer, on a cache line of its own: frames of neighbouring buffers are dropped by other threads.
+#[repr(align(64))]
+pub struct Slot {
+    count: AtomicU32,
+    /// The next buffer in a list.
+    next: AtomicU32,
+    index: u32,
+    start: NonNull<u8>,
+    slab: NonNull<Slab>,
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("index", &self.index).field("start", &self.start).finish_non_exhaustive()
+    }
+}
+
+/// The state that all buffers share.
+pub struct Slab {
+    /// The buffer that was given back last.
+    given_back: AtomicU32,
+    /// The [`StridedMemory`], its guards, and buffers in which only frames keep the memory.
+    users: AtomicUsize,
+    slots: NonNull<Slot>,
+    buffers: u32,
+    strides: Strides,
+    lkey: Lkey,
+    release: unsafe fn(NonNull<Slab>),
+}
+
+impl fmt::Debug for Slab {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slab").field("buffers", &self.buffers).field("strides", &self.strides).finish_non_exhaustive()
+    }
+}
+
+/// Raw parts of a [`StridedMemory`].
+#[derive(Clone, Copy, Debug)]
+pub struct SlabParts {
+    /// Room for the shared state. Its contents do not matter.
+    pub slab: NonNull<MaybeUninit<Slab>>,
+    /// Room for the state of `buffers` buffers. Its contents do not matter.
+    pub slots: NonNull<MaybeUninit<Slot>>,
+    /// How many buffers: 1 to 2^31.
+    pub buffers: u32,
+    /// The first byte of the buffers, which lie behind each other.
+    pub start: NonNull<u8>,
+    /// The key that the buffers are registered with.
+    pub lkey: Lkey,
+    /// How each buffer is divided.
+    pub strides: Strides,
+    /// Called once, with `slab`, when the memory and all its frames are gone: it may free all of the above. The thread
+    /// is the one that dropped the last of them.
+    pub release: unsafe fn(NonNull<Slab>),
+}
+
+/// Registered memory, divided into equal buffers for the WQEs of one striding receive queue.
+///
+/// The memory lasts as long as this value, any of its [guards](MemoryGuard), or any [`Frame`](super::Frame) in it.
+#[derive(Debug)]
+pub struct StridedMemory {
+    guard: MemoryGuard,
+}
+
+/// Keeps the memory of a [`StridedMemory`]: its buffers stay valid and registered.
+///
+/// The object that a queue belongs to has one, because the device may write to posted buffers until the object is
+/// destroyed.
+pub struct MemoryGuard {
+    slab: NonNull<Slab>,
+}
+
+// SAFETY: the shared state is atomic or constant, and `SlabParts::release` may be called on any thread.
+unsafe impl Send for MemoryGuard {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryGuard {}
+
+impl fmt::Debug for MemoryGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slab().fmt(f)
+    }
+}
+
+impl MemoryGuard {
+    fn slab(&self) -> &Slab {
+        // SAFETY: valid until `release`, before which this guard would have to be gone.
+        unsafe { self.slab.as_ref() }
+    }
+}
+
+impl Drop for MemoryGuard {
+    fn drop(&mut self) {
+        // SAFETY: a guard is a user, and this one is none any more.
+        unsafe { leave(self.slab) };
+    }
+}
+
+impl StridedMemory {
+    /// Memory of raw parts. All its buffers are free.
+    ///
+    /// # Safety
+    /// - `slab` and `slots` are aligned, writable memory for one [`Slab`] and `buffers` [`Slot`]s, which no other code
+    ///   uses.
+    /// - `start` is `buffers` times [`Strides::wqe_bytes`] bytes, registered with `lkey` for the device to write. No
+    ///   other code writes them, and no Rust reference to them exists.
+    /// - All of this stays valid until `release` is called, which any thread may do. `release` does not panic.
+    #[must_use]
+    pub unsafe fn from_parts(parts: SlabParts) -> Self {
+        let SlabParts { slab, slots, buffers, start, lkey, strides, release } = parts;
+        let (slab, slots) = (slab.cast::<Slab>(), slots.cast::<Slot>());
+        for index in 0..buffers {
+            // The last buffer is the end of the list of free ones.
+            let next = if index + 1 == buffers { NONE } else { index + 1 };
+            // SAFETY: one of the buffers, and one of the slots.
+            unsafe {
+                let start = start.add(index as usize * strides.wqe_bytes() as usize);
+                let (count, next) = (AtomicU32::new(0), AtomicU32::new(next));
+                slots.add(index as usize).write(Slot { count, next, index, start, slab });
+            }
+        }
+        let first = if buffers == 0 { NONE } else { 0 };
+        let (given_back, users) = (AtomicU32::new(first), AtomicUsize::new(1));
+        // SAFETY: the caller's.
+        unsafe { slab.write(Slab { given_back, users, slots, buffers, strides, lkey, release }) };
+        Self { guard: MemoryGuard { slab } }
+    }
+
+    /// One more guard of the memory.
+    ///
+    /// # Panics
+    /// If half of all guards that can be counted exist, which takes as many that were forgotten.
+    #[must_use]
+    pub fn guard(&self) -> MemoryGuard {
+        let users = self.slab().users.fetch_add(1, Ordering::Relaxed);
+        assert!(users < usize::MAX / 2, "{users} guards of one memory");
+        MemoryGuard { slab: self.guard.slab }
+    }
+
+    /// How each buffer is divided.
+    #[must_use]
+    pub fn strides(&self) -> Strides {
+        self.slab().strides
+    }
+
+    /// How many buffers there are.
+    #[must_use]
+    pub fn buffers(&self) -> u32 {
+        self.slab().buffers
+    }
+
+    pub(super) fn lkey(&self) -> Lkey {
+        self.slab().lkey
+    }
+
+    fn slab(&self) -> &Slab {
+        self.guard.slab()
+    }
+
+    /// A slot.
+    ///
+    /// # Safety
+    /// There are more buffers than `index`.
+    pub(super) unsafe fn slot(&self, index: u32) -> NonNull<Slot> {
+        // SAFETY: the caller's.
+        unsafe { self.slab().slots.add(index as usize) }
+    }
+
+    /// All buffers that were given back: the first one's index. Their [`next`](Slot::next) link them.
+    #[inline]
+    pub(super) fn take_given_back(&self) -> u32 {
+        let given_back = &self.slab().given_back;
+        if given_back.load(Ordering::Relaxed) == NONE {
+            return NONE;
+        }
+        // All that threads have read from the buffers is read before the device writes there: their drops were before
+        // the pushes, and these before this.
+        given_back.swap(NONE, Ordering::Acquire)
+    }
+}
+
+impl Slot {
+    /// Its first byte.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Its number.
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The next buffer in the list that it is in, which is the queue's own.
+    pub(super) fn next(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Puts it before `next` in the queue's own list.
+    pub(super) fn set_next(&self, next: u32) {
+        self.next.store(next, Ordering::Relaxed);
+    }
+
+    /// It is posted, and has no frames.
+    pub(super) fn post(&self) {
+        self.count.store(POSTED, Ordering::Relaxed);
+    }
+
+    /// It is not posted any more, and `kept` of its frames were kept. Returns whether all of these are dropped already:
+    /// then the buffer is free, and in no list.
+    pub(super) fn close(&self, kept: u32) -> bool {
+        if self.count.load(Ordering::Acquire) == POSTED - kept {
+            return true;
+        }
+        // SAFETY: valid: the queue that calls this has the memory.
+        let users = unsafe { &self.slab.as_ref().users };
+        // Before the count can reach zero. Its last frame takes this back.
+        users.fetch_add(1, Ordering::Relaxed);
+        if self.count.fetch_sub(POSTED - kept, Ordering::AcqRel) == POSTED - kept {
+            // The last one was dropped since the look above. The queue is another user.
+            users.fetch_sub(1, Ordering::Relaxed);
+            return true;
+        }
+        false
+    }
+
+    /// A frame in the buffer is gone.
+    ///
+    /// # Safety
+    /// The frame was kept, and counts in [`close`](Self::close). It is not used any more.
+    #[inline(always)]
+    pub(super) unsafe fn give_back(this: NonNull<Self>) {
+        // SAFETY: the frame keeps the memory. All that this thread has read from the buffer is read before.
+        if unsafe { this.as_ref() }.count.fetch_sub(1, Ordering::Release) == 1 {
+            // SAFETY: no frame is left, and the queue has closed the buffer.
+            unsafe { Self::free(this) };
+        }
+    }
+
+    /// # Safety
+    /// The last frame of a closed buffer is gone.
+    #[cold]
+    #[inline(never)]
+    unsafe fn free(this: NonNull<Self>) {
+        // Other threads have read their frames before the buffer is given back.
+        fence(Ordering::Acquire);
+        // SAFETY: the buffer still counts as a user.
+        let (slot, slab) = unsafe { (this.as_ref(), this.as_ref().slab) };
+        // SAFETY: as above.
+        let given_back = unsafe { &slab.as_ref().given_back };
+        let mut first = given_back.load(Ordering::Relaxed);
+        loop {
+            slot.next.store(first, Ordering::Relaxed);
+            match given_back.compare_exchange_weak(first, slot.index, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(other) => first = other,
+            }
+        }
+        // SAFETY: the user that `close` has counted.
+        unsafe { leave(slab) };
+    }
+}
+
+/// A user leaves.
+///
+/// # Safety
+/// It was one, and does not use the memory after this.
+unsafe fn leave(slab: NonNull<Slab>) {
+    // SAFETY: valid as long as there are users.
+    if unsafe { slab.as_ref() }.users.fetch_sub(1, Ordering::Release) == 1 {
+        fence(Ordering::Acquire);
+        // SAFETY: as above; the function is copied out before the memory goes.
+        let release = unsafe { slab.as_ref() }.release;
+        // SAFETY: the last user is gone.
+        unsafe { release(slab) };
+    }
+}

@@ -1,0 +1,435 @@
+//! The queue: posts free buffers in order, and takes completions of the oldest posted one.
+//!
+//! ```text
+//!          tail (open)                      head
+//!            |                               |
+//!            v                               v
+//!    free  [ frame frame · · · ] [ · · · ] [ ... ]  free
+//!                        ^
+//!                       next stride
+//! ```
+//!
+//! The device fills WQEs in order, and the strides of a WQE in order. So the completions that the queue accepts begin
+//! at the next stride of the oldest WQE or behind it. A completion that was accepted is not accepted again.
+use core::hint::cold_path;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use crate::arch;
+use crate::cq::{CqId, CqeView, Origin, Side, Source};
+use crate::db::DoorbellRecord;
+use crate::queue::recv::RecvPartsError;
+use crate::queue::recv::scatter::{self, SCATTER_BYTES};
+use crate::queue::retire::{self, RetireError};
+use crate::queue::striding::frame::{FrameBytes, LentFrame};
+use crate::queue::striding::memory::{NONE, Slot, StridedMemory};
+use crate::types::Qpn;
+use crate::wqe::{DataSeg, DsWords};
+
+/// The most WQEs: half of the values of the 16-bit counter.
+const MAX_WQES: u32 = 1 << 15;
+/// Bytes of a WQE: the segment of a linked list, all zero in a ring, and a data segment (DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_mprq`; NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`,
+/// `devx_build_wqe`). libmlx5's `ibv_post_wq_recv` writes the data segment first (rdma-core `providers/mlx5/qp.c`,
+/// `mlx5_post_wq_recv`), where a device looks for the other one.
+const WQE_BYTES: u32 = 2 * SCATTER_BYTES as u32;
+
+/// Bit 31 of a completion's word: the strides are empty. Bits 29:16 count strides; DPDK reads these, Linux bit 30 as
+/// well. Bits 15:0 count bytes (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MPRQ_*_MASK`; Linux
+/// `include/linux/mlx5/device.h`, `struct mpwrq_cqe_bc`).
+const FILLER: u32 = 1 << 31;
+const BYTES_MASK: u32 = 0xffff;
+const COUNT_SHIFT: u32 = 16;
+const COUNT_MASK: u32 = 0x3fff;
+
+/// Strides of the open WQE, from one up to another.
+#[derive(Clone, Copy)]
+struct Span {
+    first: u32,
+    end: u32,
+}
+
+/// A striding receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_rwq`) or DevX give them.
+#[doc(alias = "mlx5dv_rwq")]
+#[derive(Clone, Copy, Debug)]
+pub struct StridingParts {
+    /// The first WQE (`mlx5dv_rwq::buf`), 16-byte aligned.
+    pub buf: NonNull<u8>,
+    /// How many WQEs the ring holds (`mlx5dv_rwq::wqe_cnt`): a power of two, 2 to 32768.
+    pub wqe_cnt: u32,
+    /// Bytes from one WQE to the next (`mlx5dv_rwq::stride`): 32.
+    pub stride: u32,
+    /// The doorbell record's first word (`mlx5dv_rwq::dbrec`), 4-byte aligned.
+    pub dbrec: NonNull<u32>,
+    /// The queue's number, 24 bits. Completions carry flow tags in its place.
+    pub qpn: Qpn,
+    /// The completion queue that frames complete to: [`CompletionQueue::id`](crate::CompletionQueue::id).
+    pub cq: CqId,
+    /// Private memory of `wqe_cnt` words; its contents do not matter.
+    pub shadow: NonNull<MaybeUninit<u64>>,
+}
+
+/// A striding receive queue: the buffer of each WQE receives many frames.
+///
+/// ```
+/// use blueflame::CompletionQueue;
+/// use blueflame::queue::striding::{Frame, StridingRecvQueue};
+///
+/// /// Keeps the frames of one flow, and reads the others in place.
+/// fn receive(cq: &mut CompletionQueue, queue: &mut StridingRecvQueue, kept: &mut Vec<Frame>) {
+///     cq.poll_with(64, |cqe| match queue.receive(&cqe) {
+///         Ok(Some(frame)) if frame.flow_tag() == 7 => kept.push(frame.keep()),
+///         Ok(Some(frame)) => {
+///             let mut headers = [0; 42];
+///             let bytes = frame.read(0, &mut headers);
+///             println!("{:x?} of {} bytes", &headers[..bytes], frame.len());
+///         }
+///         Ok(None) => {} // empty strides, or an error: cqe.check()
+///         Err(error) => eprintln!("{error}"),
+///     });
+///     queue.refill();
+/// }
+/// ```
+///
+/// # Room
+/// The completion queue needs room for a completion of each stride that is posted: a frame can be as short as a stride.
+///
+/// # Starvation
+/// A kept frame keeps its whole buffer. If no buffer is free, the device drops frames. So give the queue more buffers
+/// than WQEs, or copy what you keep for long.
+#[doc(alias("MPRQ", "RQ"))]
+#[derive(Debug)]
+pub struct StridingRecvQueue {
+    /// The next stride of the open WQE; that of its end if it is over, or none is open.
+    next: u32,
+    /// Strides of a WQE.
+    count: u32,
+    /// The first byte that a frame of the open WQE can have: behind the two zeros, if there are any.
+    start: NonNull<u8>,
+    log_bytes: u32,
+    /// Bytes before a frame, less one.
+    shift_less_one: u32,
+    /// WQEs posted ever, and those before the oldest; both count on modulo 2^32.
+    tail: u32,
+    /// Number of WQEs, less one.
+    mask: u32,
+    /// Whose completions are this queue's.
+    origin: Origin,
+    /// The buffer of the open WQE, and how many of its frames were kept.
+    open: NonNull<Slot>,
+    kept: u32,
+    is_open: bool,
+    head: u32,
+    /// How many WQEs may be posted at a time.
+    depth: u32,
+    /// The first of the queue's own list of free buffers.
+    free: u32,
+    buf: NonNull<u8>,
+    shadow: NonNull<MaybeUninit<u64>>,
+    record: DoorbellRecord,
+    memory: StridedMemory,
+}
+
+// SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
+// `&mut self`.
+unsafe impl Send for StridingRecvQueue {}
+
+impl StridingRecvQueue {
+    /// A queue over raw parts, with nothing posted: [`refill`](Self::refill) posts.
+    ///
+    /// # Errors
+    /// [`RecvPartsError`] names the invalid part.
+    ///
+    /// # Safety
+    /// For as long as the queue lives:
+    /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive
+    ///   queue's, or to nobody. The device's queue is in the ready state, has consumed nothing, and its WQEs have the
+    ///   strides of `memory`;
+    /// - `shadow` is `wqe_cnt` words of memory, aligned for them, that nothing else, and no device, touches;
+    /// - no reference to any of them lives;
+    /// - nothing else in the process posts to this queue (libibverbs included);
+    /// - it completes to the completion queue with the identity `cq`. No other receive completes there, and none of an
+    ///   earlier queue is left there.
+    ///
+    /// After the queue is gone, a [guard](StridedMemory::guard) of `memory` lives on as long as the device may use the
+    /// ring.
+    pub unsafe fn from_parts(parts: StridingParts, memory: StridedMemory) -> Result<Self, RecvPartsError> {
+        let StridingParts { buf, wqe_cnt, stride, dbrec, qpn, cq, shadow } = parts;
+        // With a single WQE, a completion could not be distinguished from that of the next WQE.
+        if !wqe_cnt.is_power_of_two() || !(2..=MAX_WQES).contains(&wqe_cnt) {
+            return Err(RecvPartsError::WqeCount(wqe_cnt));
+        }
+        scatter::check_parts(buf, dbrec, stride, WQE_BYTES)?;
+        if stride != WQE_BYTES {
+            return Err(RecvPartsError::Stride(stride));
+        }
+        let strides = memory.strides();
+        // SAFETY: the memory has a buffer at least, or its slots are not looked at before one is open.
+        let open = unsafe { memory.slot(0) };
+        for index in 0..wqe_cnt {
+            // SAFETY: a WQE of the ring, which the caller promises.
+            unsafe { scatter::store_words(buf.add((index * WQE_BYTES) as usize), DsWords([0; 2])) };
+        }
+        Ok(Self {
+            next: strides.count(),
+            count: strides.count(),
+            start: NonNull::dangling(),
+            log_bytes: strides.log_bytes().into(),
+            shift_less_one: strides.shift_bytes().wrapping_sub(1),
+            tail: 0,
+            mask: wqe_cnt - 1,
+            origin: Origin::new(cq, qpn),
+            open,
+            kept: 0,
+            is_open: false,
+            head: 0,
+            depth: wqe_cnt,
+            free: NONE,
+            buf,
+            shadow,
+            // SAFETY: the caller promises the word, and that nothing else posts.
+            record: unsafe { DoorbellRecord::receive(dbrec) },
+            memory,
+        })
+    }
+
+    /// Takes a completion, and lends its frame. `None` if it has none: it reports strides that stay empty, or an error
+    /// ([`check`](CqeView::check) tells which).
+    ///
+    /// # Errors
+    /// See [`RetireError`]; the completion is not of the strides that come next. The queue does not trust the device's
+    /// writes.
+    #[doc(alias("ibv_poll_cq", "ibv_wc_read_byte_len"))]
+    #[inline(always)]
+    pub fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<LentFrame<'_>>, RetireError> {
+        let word = cqe.byte_len();
+        let span = self.span(cqe.wqe_counter(), word);
+        // `word` and the counter are loaded once: the values below are the checked ones.
+        let usual = cqe.is_frame()
+            && cqe.is_of(self.origin, Origin::ANY_NUMBER)
+            && (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
+            && word < FILLER
+            && self.is_next(span);
+        if !usual {
+            cold_path();
+            if !self.settle(cqe, span, word)? {
+                return Ok(None);
+            }
+        }
+        self.next = span.end;
+        // SAFETY: `first` is a stride of the open WQE, so its first byte lies in the buffer.
+        let start = unsafe { self.start.add((span.first << self.log_bytes) as usize) };
+        // SAFETY: so many bytes need no stride behind `end`, which is not past the buffer's. They are only read, as
+        // long as the value lives: it is lent, so that the buffer is not posted again, or kept, and counts.
+        let bytes = unsafe { FrameBytes::new(start, word as u16, cqe.flow_tag(), cqe.verdicts()) };
+        // SAFETY: the open buffer, whose frames `kept` counts.
+        Ok(Some(unsafe { LentFrame::new(bytes, self.open, &mut self.kept) }))
+    }
+
+    /// The strides of a completion: those that it counts, but at least those that the bytes need. Mini-CQEs with flow
+    /// tags have no whole count (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`, computes it from the bytes as
+    /// well).
+    #[inline(always)]
+    fn span(&self, first: u16, word: u32) -> Span {
+        let first = u32::from(first);
+        // A frame of no bytes would need more strides than a WQE has.
+        let needed = ((word & BYTES_MASK).wrapping_add(self.shift_less_one) >> self.log_bytes) + 1;
+        Span { first, end: first + needed.max((word >> COUNT_SHIFT) & COUNT_MASK) }
+    }
+
+    /// Whether strides can be filled next.
+    #[inline(always)]
+    fn is_next(&self, span: Span) -> bool {
+        span.first >= self.next && span.end <= self.count
+    }
+
+    /// Takes a completion that is not the usual one: the first of a WQE, one that has no frame, or one that cannot be.
+    /// Returns whether it has a frame, in the strides `span` of the WQE that is open then.
+    #[cold]
+    #[inline(never)]
+    fn settle<S: Source>(&mut self, cqe: &CqeView<S>, span: Span, word: u32) -> Result<bool, RetireError> {
+        retire::check_side(cqe, Side::Responder)?;
+        retire::check_origin(cqe, self.origin, Origin::ANY_NUMBER)?;
+        self.finish();
+        self.open_oldest();
+        let wqe = cqe.wqe_id();
+        if !self.is_open || (u32::from(wqe) ^ self.tail) & self.mask != 0 {
+            return Err(RetireError::not_outstanding(wqe, self.tail as u16, self.head as u16));
+        }
+        let said = (word >> COUNT_SHIFT) & COUNT_MASK;
+        if !cqe.is_frame() {
+            // An error has strides as well (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`,
+            // `mlx5e_handle_rx_cqe_mpwrq`). If it counts none, it ends the WQE.
+            let left = self.count - self.next;
+            self.next += if said == 0 { left } else { said.min(left) };
+            return Ok(false);
+        }
+        let is_filler = word >= FILLER;
+        let span = if is_filler { Span { end: span.first + said, ..span } } else { span };
+        if !self.is_next(span) {
+            return Err(RetireError::Strides { first: span.first, end: span.end, next: self.next, count: self.count });
+        }
+        if is_filler {
+            self.next = span.end;
+        }
+        Ok(!is_filler)
+    }
+
+    /// Ends the open WQE if its strides are over. Its buffer is free once the frames that were kept are dropped.
+    fn finish(&mut self) {
+        if self.is_open && self.next == self.count {
+            self.close();
+            self.tail = self.tail.wrapping_add(1);
+        }
+    }
+
+    /// The open buffer is not the device's any more.
+    fn close(&mut self) {
+        self.is_open = false;
+        self.next = self.count;
+        // SAFETY: a slot of the memory, which this queue keeps.
+        if unsafe { self.open.as_ref() }.close(self.kept) {
+            self.put_free(self.open);
+        }
+    }
+
+    /// Opens the oldest posted WQE, unless one is open.
+    fn open_oldest(&mut self) {
+        if self.is_open || self.tail == self.head {
+            return;
+        }
+        // SAFETY: posted.
+        self.open = unsafe { self.posted_at(self.tail) };
+        // SAFETY: a slot of the memory; its buffer has 2^14 bytes at least.
+        self.start = unsafe { self.open.as_ref().start().add(self.shift_less_one.wrapping_add(1) as usize) };
+        (self.next, self.kept, self.is_open) = (0, 0, true);
+    }
+
+    /// The buffer of the WQE at an index.
+    ///
+    /// # Safety
+    /// It is posted.
+    unsafe fn posted_at(&self, index: u32) -> NonNull<Slot> {
+        // SAFETY: the masked index is within the words; `post_free` has written this one, the number of a buffer.
+        unsafe { self.memory.slot(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
+    }
+
+    fn put_free(&mut self, slot: NonNull<Slot>) {
+        // SAFETY: a slot of the memory, in no list.
+        let slot = unsafe { slot.as_ref() };
+        slot.set_next(self.free);
+        self.free = slot.index();
+    }
+
+    fn take_free(&mut self) -> Option<NonNull<Slot>> {
+        if self.free == NONE {
+            self.free = self.memory.take_given_back();
+        }
+        if self.free == NONE {
+            return None;
+        }
+        // SAFETY: the number of a free buffer.
+        let slot = unsafe { self.memory.slot(self.free) };
+        // SAFETY: a slot of the memory, in this queue's list.
+        self.free = unsafe { slot.as_ref() }.next();
+        Some(slot)
+    }
+
+    /// Posts free buffers, as many as there is room for, and tells the device once. Returns how many. Call it after
+    /// each poll of the completion queue: the device then knows of free CQEs before it knows of buffers to fill (DPDK
+    /// does the same, `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`).
+    #[doc(alias = "ibv_post_wq_recv")]
+    #[inline]
+    pub fn refill(&mut self) -> u32 {
+        if self.head.wrapping_sub(self.tail) == self.depth && self.next != self.count {
+            return 0;
+        }
+        self.post_free()
+    }
+
+    #[inline(never)]
+    fn post_free(&mut self) -> u32 {
+        self.finish();
+        let mut posted = 0;
+        while self.head.wrapping_sub(self.tail) < self.depth {
+            let Some(slot) = self.take_free() else { break };
+            // SAFETY: a slot of the memory.
+            let slot = unsafe { slot.as_ref() };
+            slot.post();
+            let (place, addr) = ((self.head & self.mask) as usize, slot.start().as_ptr().expose_provenance() as u64);
+            let seg = DataSeg::new(self.memory.strides().wqe_bytes(), self.memory.lkey(), addr);
+            // SAFETY: a WQE of the ring that is not posted, behind its first segment; and its word.
+            unsafe {
+                scatter::store_words(self.buf.add(place * WQE_BYTES as usize + SCATTER_BYTES), seg.into());
+                self.shadow.add(place).write(MaybeUninit::new(slot.index().into()));
+            }
+            self.head = self.head.wrapping_add(1);
+            posted += 1;
+        }
+        if posted != 0 {
+            arch::to_device();
+            // SAFETY: the WQEs are written, and name buffers of the memory, which a guard keeps as long as the device
+            // uses them.
+            unsafe { self.record.store(self.head as u16) };
+        }
+        posted
+    }
+
+    /// Starts over at index 0, with nothing posted and a doorbell record of zero. Buffers that were posted are free
+    /// again, once the frames in them are dropped.
+    ///
+    /// # Safety
+    /// The device's queue is in the reset state, or went through it since its last frame. None of its completions is
+    /// left in the completion queue, and none is lent.
+    pub unsafe fn reset(&mut self) {
+        self.open_oldest();
+        while self.is_open {
+            self.close();
+            self.tail = self.tail.wrapping_add(1);
+            self.open_oldest();
+        }
+        (self.head, self.tail) = (0, 0);
+        // SAFETY: nothing is posted, and the device takes nothing in this state.
+        unsafe { self.record.store(0) };
+    }
+
+    /// Bounds how many WQEs may be posted at a time. A queue made of parts begins with its whole ring, and no bound
+    /// exceeds that. WQEs already posted stay posted.
+    pub fn set_depth(&mut self, wqes: u32) {
+        self.depth = wqes.min(self.mask + 1);
+    }
+
+    /// WQEs that are posted, the one that is being filled included.
+    #[inline]
+    #[must_use]
+    pub fn posted(&self) -> u32 {
+        self.head.wrapping_sub(self.tail)
+    }
+
+    /// How many WQEs may be posted at a time.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The memory of its buffers.
+    #[must_use]
+    pub fn memory(&self) -> &StridedMemory {
+        &self.memory
+    }
+
+    /// The address of the ring, which distinguishes queues: [`Owned`](crate::queue::Owned).
+    #[must_use]
+    pub fn ring_addr(&self) -> usize {
+        self.buf.addr().get()
+    }
+}
+
+impl Drop for StridingRecvQueue {
+    /// Frames that were kept of the open buffer keep the memory from here on.
+    fn drop(&mut self) {
+        if self.is_open {
+            self.close();
+        }
+    }
+}
