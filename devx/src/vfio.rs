@@ -36,7 +36,7 @@ use crate::ffi::vfio::{
 };
 use crate::mailbox::{Structure, bits};
 use crate::memory::last;
-use crate::support::copies;
+use crate::support::{copies, strides};
 
 /// A function. Its device stays open as long as any object made from it lives.
 #[derive(Clone, Debug)]
@@ -202,6 +202,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
             (false, true) => Some(DataUnits::One),
             (false, false) => None,
         },
+        striding: strides::limits(&general),
         atomics: general.atomic(),
         // The library opens no XRC domains there.
         xrc: false,

@@ -5,4 +5,5 @@ pub(super) mod atomics;
 pub(super) mod copies;
 pub(super) mod cross_channel;
 pub(super) mod inline_mode;
+pub(super) mod strides;
 pub(super) mod timestamps;
