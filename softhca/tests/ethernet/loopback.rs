@@ -46,6 +46,25 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
     }
 }
 
+/// DPDK makes its TIR for drops so, before it has a transport domain.
+#[test]
+fn a_tir_without_a_transport_domain_has_no_senders_to_block() {
+    let mut a = Node::new(&Fabric::new(), 1);
+    let (mut cq, send_cq) = (a.cq(), a.cq());
+    let rq = a.rq(&cq, false, 16);
+    let tis = a.tis();
+    let mut sq = a.sq(&send_cq, Some(tis));
+    let mail = Mail::command("create_tir_in", op::CREATE_TIR).set("ctx.inline_rqn", rq.number);
+    let tir = a.number(mail.set("ctx.self_lb_block", 3), "create_tir_out", "tirn");
+    a.take_all(tir);
+    let packet = ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30);
+    for to in [mac(1), [0xff; 6]] {
+        a.send(&mut sq, 0, &frame(to, &[], &packet));
+    }
+    run(&mut [&mut a]);
+    assert_eq!(a.poll_all(&mut cq).len(), 2);
+}
+
 /// Commands that change these fields of the port.
 fn port(fields: &[(&str, u64)]) -> Mail {
     fields.iter().fold(

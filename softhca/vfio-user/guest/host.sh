@@ -76,6 +76,33 @@ between() {
     return "$status"
 }
 
+# Runs testpmd in guest 1, with the driver's parameters $1 and options $2, and gives it the commands $3, one a line. Meanwhile
+# frame_peer runs outside with the remaining arguments, at the address of port 1 of the object's device 0. Then testpmd ends.
+# What testpmd said is in the file testpmd of this run, for entries that look at it.
+with_testpmd() {
+    local driver=$1 options=$2 commands=$3 status=0 address forwarder
+    shift 3
+    # Nothing of an earlier one may look as if this one were ready.
+    address=$(guest 1 5 'rm -f /tmp/testpmd /tmp/testpmd.said; cat /sys/class/net/$INTERFACE/address') || return 1
+    guest 1 120 "testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
+    forwarder=$!
+    guest 1 60 testpmd_is_ready && guest 1 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
+        outside timeout $((60 * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
+    guest 1 10 'printf "%s\n" stop "show port stats all" "show rxq info 0 0" "show txq info 0 0" quit >/tmp/testpmd' || status=$?
+    wait "$forwarder" || status=$?
+    cat "$RUN/testpmd"
+    return "$status"
+}
+# Are these expressions in what testpmd said?
+said() {
+    local pattern
+    for pattern; do grep -E "$pattern" "$RUN/testpmd" || { echo "testpmd did not say: $pattern"; return 1; }; done
+}
+# Commands by which testpmd leaves checksums to the device; the port must be stopped for them.
+CHECKSUMS='csum mac-swap on 0\ncsum set ip hw 0\ncsum set tcp hw 0\ncsum set udp hw 0'
+# The Ethernet address of the object's device 0.
+PEER=02:00:5f:03:00:01
+
 # TCP with the largest MTU.
 jumbo_frames() {
     local n how

@@ -193,7 +193,11 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         other => return Err(Refusal::parameter(format!("disp_type {other}: 0 (direct) or 1 (by an RQT)"))),
     };
     let transport_domain = view.get32(tirc::TRANSPORT_DOMAIN);
-    call.in_transport_domain(transport_domain)?;
+    // 0 is no object. DPDK makes its TIR for drops with it (`mlx5_devx_drop_action_create`): a port's `tdn` is set with
+    // its first send queue, which is later (`mlx5_txq_devx_obj_new`). The firmware of NICs takes it.
+    if transport_domain != 0 {
+        call.in_transport_domain(transport_domain)?;
+    }
     let (blocks_own_unicast, blocks_own_multicast) = blocks(view);
     let tirn = call.device.nic().create_tir(TirContext {
         dispatch,

@@ -1,0 +1,153 @@
+//! What a forwarder makes of a frame: the frames to expect for one that was sent. The names are those of DPDK's testpmd
+//! (its user guide, "set fwd").
+
+use clap::ValueEnum;
+
+use crate::frame::{self, ETHERNET, Kind};
+
+/// How the forwarder changes a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Change {
+    /// It swaps the Ethernet addresses.
+    Macswap,
+    /// It swaps the addresses of Ethernet and IP, and the ports.
+    #[value(name = "5tswap")]
+    FiveTuple,
+}
+
+/// All that happens to a frame on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) change: Change,
+    /// The tag that it inserts.
+    pub(crate) vlan: Option<u16>,
+    /// The frames are sent with wrong checksums, and come back with right ones.
+    pub(crate) checksums: bool,
+    /// It cuts data of TCP into pieces of so many bytes.
+    pub(crate) segment: Option<usize>,
+}
+
+/// Swaps the `bytes` bytes at `at` with those that follow them.
+fn swap(frame: &mut [u8], at: usize, bytes: usize) {
+    let (first, second) = frame[at..at + 2 * bytes].split_at_mut(bytes);
+    first.swap_with_slice(second);
+}
+
+impl Way {
+    /// What to send for `frame`.
+    pub(crate) fn sent(self, mut frame: Vec<u8>, kind: Kind) -> Vec<u8> {
+        if self.checksums {
+            frame::spoil(&mut frame, kind);
+        }
+        frame
+    }
+
+    /// What comes back for `frame`, whose checksums are right.
+    pub(crate) fn expected(self, mut frame: Vec<u8>, kind: Kind) -> Vec<Vec<u8>> {
+        swap(&mut frame, 0, 6);
+        if self.change == Change::FiveTuple {
+            if let Some((at, each)) = kind.addresses() {
+                swap(&mut frame, at, each);
+            }
+            if let Some((at, _)) = kind.transport() {
+                swap(&mut frame, at, 2);
+            }
+        }
+        let mut frames = match (self.segment, kind) {
+            (Some(most), Kind::Tcp4 | Kind::Tcp6) if frame.len() - kind.headers() > most => segments(&frame, kind, most),
+            _ => vec![frame],
+        };
+        if let Some(tag) = self.vlan {
+            for frame in &mut frames {
+                let [high, low] = tag.to_be_bytes();
+                frame.splice(12..12, [0x81, 0x00, high, low]);
+            }
+        }
+        frames
+    }
+}
+
+/// The segments of a TCP frame, as a NIC makes them: each has the next sequence number, and an IPv4 identification that
+/// is one more; flags FIN and PSH would be the last one's alone.
+fn segments(frame: &[u8], kind: Kind, most: usize) -> Vec<Vec<u8>> {
+    let (headers, data) = frame.split_at(kind.headers());
+    let mut segments = Vec::new();
+    for (n, piece) in data.chunks(most).enumerate() {
+        let mut segment = [headers, piece].concat();
+        let length = segment.len() - ETHERNET;
+        let tcp = kind.headers() - 20;
+        if kind == Kind::Tcp4 {
+            segment[ETHERNET + 2..ETHERNET + 4].copy_from_slice(&(length as u16).to_be_bytes());
+            add(&mut segment[ETHERNET + 4..ETHERNET + 6], n);
+        } else {
+            segment[ETHERNET + 4..ETHERNET + 6].copy_from_slice(&((length - 40) as u16).to_be_bytes());
+        }
+        add(&mut segment[tcp + 4..tcp + 8], n * most);
+        frame::sum_up(&mut segment, kind);
+        segments.push(segment);
+    }
+    segments
+}
+
+/// Adds to a number in network order, which wraps.
+fn add(number: &mut [u8], mut more: usize) {
+    for byte in number.iter_mut().rev() {
+        more += usize::from(*byte);
+        *byte = more as u8;
+        more >>= 8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Recipe;
+
+    const PLAIN: Way = Way { change: Change::Macswap, vlan: None, checksums: false, segment: None };
+
+    fn tcp(bytes: usize) -> Vec<u8> {
+        Recipe { to: [2; 6], from: [4; 6], kinds: vec![Kind::Tcp4], bytes: bytes..=bytes }.frame(5)
+    }
+
+    #[test]
+    fn swaps_go_as_deep_as_they_should() {
+        let frame = tcp(100);
+        let [mac] = &PLAIN.expected(frame.clone(), Kind::Tcp4)[..] else { panic!("one frame") };
+        assert_eq!((&mac[..6], &mac[6..12], &mac[12..]), (&[4; 6][..], &[2; 6][..], &frame[12..]));
+        let way = Way { change: Change::FiveTuple, ..PLAIN };
+        let [all] = &way.expected(frame.clone(), Kind::Tcp4)[..] else { panic!("one frame") };
+        assert_eq!([&all[26..30], &all[30..34]], [&frame[30..34], &frame[26..30]]);
+        assert_eq!([&all[34..36], &all[36..38]], [&frame[36..38], &frame[34..36]]);
+        // Sums do not depend on the order of what they sum.
+        let mut summed = all.clone();
+        frame::sum_up(&mut summed, Kind::Tcp4);
+        assert_eq!(&summed, all);
+    }
+
+    #[test]
+    fn a_tag_stands_before_the_ether_type() {
+        let [tagged] = &Way { vlan: Some(0x6123), ..PLAIN }.expected(tcp(100), Kind::Tcp4)[..] else { panic!("one") };
+        assert_eq!(tagged[12..18], [0x81, 0x00, 0x61, 0x23, 0x08, 0x00]);
+        assert_eq!(tagged.len(), 104);
+    }
+
+    #[test]
+    fn segments_have_all_the_data_in_order() {
+        let frame = tcp(54 + 250);
+        let segments = Way { segment: Some(100), ..PLAIN }.expected(frame.clone(), Kind::Tcp4);
+        assert_eq!(segments.iter().map(Vec::len).collect::<Vec<_>>(), [154, 154, 104]);
+        let data: Vec<u8> = segments.iter().flat_map(|segment| segment[54..].to_vec()).collect();
+        assert_eq!(data, frame[54..]);
+        let number = |frame: &[u8]| u32::from_be_bytes(frame[38..42].try_into().expect("four"));
+        assert_eq!(number(&segments[2]), number(&frame).wrapping_add(200));
+        let id = |frame: &[u8]| u16::from_be_bytes([frame[18], frame[19]]);
+        assert_eq!(id(&segments[2]), id(&frame).wrapping_add(2));
+    }
+
+    #[test]
+    fn addition_carries_and_wraps() {
+        let mut number = [0xff, 0xff, 0xff, 0xf0];
+        add(&mut number, 0x1234);
+        assert_eq!(number, [0, 0, 0x12, 0x24]);
+    }
+}

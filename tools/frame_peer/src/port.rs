@@ -1,0 +1,103 @@
+//! A port: a raw packet queue pair that sends frames, and a work queue that receives them.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use blueflame::flow::Flow;
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, SendQueue};
+use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedWq};
+use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, Qp};
+use blueflame::wqe;
+
+/// Requests that a queue has room for. The other side has at least as many receives.
+pub(crate) const ROOM: u32 = 256;
+/// Bytes of a buffer: the longest frame that the software device's wire takes.
+const BUFFER: usize = 16 << 10;
+
+/// A port of a device.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// Dropped first, before the queue that it leads to.
+    _rule: FlowRule,
+    _receiver: FrameReceiver,
+    sq: OwningSendQueue<Owned<SendQueue<RawPacket<InlineNone>>, Qp>, Box<Buffer>>,
+    rq: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    sends: OwnedCq,
+    receives: OwnedCq,
+    free: Vec<Box<Buffer>>,
+}
+
+impl Port {
+    /// Opens port 1 of the device `name`, to receive what is sent to `station`.
+    pub(crate) fn open(name: &str, station: [u8; 6]) -> Result<Self> {
+        let device = Device::options().open(name).with_context(|| format!("cannot open {name}"))?;
+        let pd = device.protection_domain()?;
+        let receives = device.completion_queue(ROOM).build()?;
+        let queue = pd.work_queue(&receives).receives(ROOM).build().context("no work queue")?;
+        let receiver = FrameReceiver::direct(&pd, queue.handle())?;
+        let mut rq = OwningRecvQueue::new(queue).map_err(|_| anyhow!("receives are outstanding"))?;
+        let mut pool = Pool::new(&pd, 2 * ROOM as usize * BUFFER, Access::LOCAL_WRITE)?;
+        let mut free: Vec<_> = pool.take(pool.capacity())?.chunks(BUFFER).into_iter().map(Box::new).collect();
+        for buffer in free.drain(ROOM as usize..) {
+            rq.post(buffer)?;
+        }
+        let rule = receiver.steer(&Flow::mac(station))?;
+        let sends = device.completion_queue(ROOM).build()?;
+        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(ROOM).receives(0).build()?;
+        pair.activate(&device.port(1)?)?;
+        let sq = OwningSendQueue::new(pair.sq).map_err(|_| anyhow!("sends are outstanding"))?;
+        Ok(Self { _rule: rule, _receiver: receiver, sq, rq, sends, receives, free })
+    }
+
+    /// Sends a frame. Waits for room, if there is none.
+    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<()> {
+        ensure!(frame.len() <= BUFFER, "a frame of {} bytes: the limit is {BUFFER}", frame.len());
+        let patience = Patience::new();
+        let mut buffer = loop {
+            if let Some(buffer) = self.free.pop() {
+                break buffer;
+            }
+            if let Some(cqe) = self.sends.poll() {
+                cqe.check()?;
+                self.free.extend(self.sq.retire(&cqe)?);
+            } else {
+                patience.check("no frame leaves")?;
+            }
+        };
+        buffer.write(0, frame);
+        self.sq.gather(wqe::frame(), buffer, frame.len() as u32).map_err(|refused| refused.error)?;
+        Ok(())
+    }
+
+    /// The next frame that has arrived.
+    pub(crate) fn receive(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(cqe) = self.receives.poll() else { return Ok(None) };
+        cqe.check()?;
+        let buffer = self.rq.retire(&cqe)?;
+        let frame = buffer.to_vec(0..cqe.byte_len() as usize);
+        self.rq.post(buffer)?;
+        Ok(Some(frame))
+    }
+}
+
+/// How long something may take that should take no time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience(Instant);
+
+impl Patience {
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    pub(crate) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Gives others the CPU.
+    pub(crate) fn check(self, complaint: &str) -> Result<()> {
+        if self.0.elapsed() > Self::LIMIT {
+            bail!("{complaint}: ten seconds");
+        }
+        std::thread::yield_now();
+        Ok(())
+    }
+}
