@@ -1,5 +1,5 @@
-//! What a forwarder makes of a frame: the frames to expect for one that was sent. The names are those of DPDK's testpmd
-//! (its user guide, "set fwd").
+//! Forwarders' changes: the frames to expect back for a frame. The names are those of DPDK's testpmd (its user guide,
+//! "set fwd").
 
 use clap::ValueEnum;
 
@@ -34,7 +34,7 @@ fn swap(frame: &mut [u8], at: usize, bytes: usize) {
 }
 
 impl Way {
-    /// What to send for `frame`.
+    /// The frame to send in place of `frame`.
     pub(crate) fn sent(self, mut frame: Vec<u8>, kind: Kind) -> Vec<u8> {
         if self.checksums {
             frame::spoil(&mut frame, kind);
@@ -42,7 +42,7 @@ impl Way {
         frame
     }
 
-    /// What comes back for `frame`, whose checksums are right.
+    /// The frames that come back for `frame`. The checksums of `frame` are right.
     pub(crate) fn expected(self, mut frame: Vec<u8>, kind: Kind) -> Vec<Vec<u8>> {
         swap(&mut frame, 0, 6);
         if self.change == Change::FiveTuple {
@@ -54,7 +54,9 @@ impl Way {
             }
         }
         let mut frames = match (self.segment, kind) {
-            (Some(most), Kind::Tcp4 | Kind::Tcp6) if frame.len() - kind.headers() > most => segments(&frame, kind, most),
+            (Some(most), Kind::Tcp4 | Kind::Tcp6) if frame.len() - kind.headers() > most => {
+                segments(&frame, kind, most)
+            }
             _ => vec![frame],
         };
         if let Some(tag) = self.vlan {
@@ -67,8 +69,8 @@ impl Way {
     }
 }
 
-/// The segments of a TCP frame, as a NIC makes them: each has the next sequence number, and an IPv4 identification that
-/// is one more; flags FIN and PSH would be the last one's alone.
+/// The segments of a TCP frame, as a NIC makes them. Each continues the sequence number, and adds one to the IPv4
+/// identification. The flags are the same in all: these frames have neither FIN nor PSH.
 fn segments(frame: &[u8], kind: Kind, most: usize) -> Vec<Vec<u8>> {
     let (headers, data) = frame.split_at(kind.headers());
     let mut segments = Vec::new();
@@ -118,7 +120,7 @@ mod tests {
         let [all] = &way.expected(frame.clone(), Kind::Tcp4)[..] else { panic!("one frame") };
         assert_eq!([&all[26..30], &all[30..34]], [&frame[30..34], &frame[26..30]]);
         assert_eq!([&all[34..36], &all[36..38]], [&frame[36..38], &frame[34..36]]);
-        // Sums do not depend on the order of what they sum.
+        // The order of words does not change their sum.
         let mut summed = all.clone();
         frame::sum_up(&mut summed, Kind::Tcp4);
         assert_eq!(&summed, all);

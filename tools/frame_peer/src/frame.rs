@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// What frames to send.
+/// A description of frames to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub(crate) to: [u8; 6],
@@ -175,7 +175,8 @@ pub(crate) fn sum_up(frame: &mut [u8], kind: Kind) {
         let sum = !(words(&frame[ETHERNET..ETHERNET + 20], 0) as u16);
         frame[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     }
-    if let (Some(at), Some((begin, protocol)), Some((addresses, each))) = (transport, kind.transport(), kind.addresses())
+    if let (Some(at), Some((begin, protocol)), Some((addresses, each))) =
+        (transport, kind.transport(), kind.addresses())
     {
         frame[at..at + 2].fill(0);
         let pseudo = u32::from(protocol) + (frame.len() - begin) as u32;

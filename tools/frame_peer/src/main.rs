@@ -32,11 +32,11 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Sends frames to a forwarder, and compares what comes back with what should
+    /// Sends frames to a forwarder, and compares each byte of the frames that come back
     Bounce {
         #[command(flatten)]
         traffic: Traffic,
-        /// What the forwarder does
+        /// The forwarder's change of a frame
         #[arg(long, default_value = "macswap")]
         change: Change,
         /// Frames come back with this VLAN tag
@@ -126,14 +126,23 @@ fn main() -> Result<()> {
             }
             (traffic.frames, bytes)
         }
-        Task::Take { frames, from, bytes } => take(&mut port, *frames, &made_by_testpmd(options.station, *from, *bytes))?,
+        Task::Take { frames, from, bytes } => {
+            take(&mut port, *frames, &made_by_testpmd(options.station, *from, *bytes))?
+        }
     };
     println!("{frames} frames, {bytes} bytes, {} ms", begin.elapsed().as_millis());
     Ok(())
 }
 
 /// Sends `count` frames, and waits for all that come back. Returns how many those were, and their bytes.
-fn bounce(port: &mut Port, recipe: &Recipe, way: Way, count: u64, window: usize, any_order: bool) -> Result<(u64, u64)> {
+fn bounce(
+    port: &mut Port,
+    recipe: &Recipe,
+    way: Way,
+    count: u64,
+    window: usize,
+    any_order: bool,
+) -> Result<(u64, u64)> {
     ensure!((1..=port::ROOM as usize).contains(&window), "a window of {window}: at most {}", port::ROOM);
     // The frames that are under way, each with its place among those that are expected.
     let mut expected: HashMap<Vec<u8>, u64> = HashMap::new();

@@ -25,11 +25,11 @@ pub(crate) struct Port {
     rq: OwningRecvQueue<OwnedWq, Box<Buffer>>,
     sends: OwnedCq,
     receives: OwnedCq,
-    free: Vec<Box<Buffer>>,
+    free: Vec<Buffer>,
 }
 
 impl Port {
-    /// Opens port 1 of the device `name`, to receive what is sent to `station`.
+    /// Opens port 1 of the device `name`, to receive frames to `station`.
     pub(crate) fn open(name: &str, station: [u8; 6]) -> Result<Self> {
         let device = Device::options().open(name).with_context(|| format!("cannot open {name}"))?;
         let pd = device.protection_domain()?;
@@ -38,9 +38,9 @@ impl Port {
         let receiver = FrameReceiver::direct(&pd, queue.handle())?;
         let mut rq = OwningRecvQueue::new(queue).map_err(|_| anyhow!("receives are outstanding"))?;
         let mut pool = Pool::new(&pd, 2 * ROOM as usize * BUFFER, Access::LOCAL_WRITE)?;
-        let mut free: Vec<_> = pool.take(pool.capacity())?.chunks(BUFFER).into_iter().map(Box::new).collect();
+        let mut free = pool.take(pool.capacity())?.chunks(BUFFER);
         for buffer in free.drain(ROOM as usize..) {
-            rq.post(buffer)?;
+            rq.post(Box::new(buffer))?;
         }
         let rule = receiver.steer(&Flow::mac(station))?;
         let sends = device.completion_queue(ROOM).build()?;
@@ -60,13 +60,13 @@ impl Port {
             }
             if let Some(cqe) = self.sends.poll() {
                 cqe.check()?;
-                self.free.extend(self.sq.retire(&cqe)?);
+                self.free.extend(self.sq.retire(&cqe)?.map(|buffer| *buffer));
             } else {
                 patience.check("no frame leaves")?;
             }
         };
         buffer.write(0, frame);
-        self.sq.gather(wqe::frame(), buffer, frame.len() as u32).map_err(|refused| refused.error)?;
+        self.sq.gather(wqe::frame(), Box::new(buffer), frame.len() as u32).map_err(|refused| refused.error)?;
         Ok(())
     }
 
