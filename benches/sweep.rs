@@ -63,23 +63,23 @@ fn many_queues(bench: &mut Bench, queues: usize) {
     let rounds = (ENTRIES / queues).clamp(4, SHAPE.entries);
     let post = |floor: &mut Floor, n| floor_post(&mut floor.sq, n);
     let own = || Rig::many(queues, SHAPE, Threads::Domain);
-    let packed = || Rig::of_one_thread(queues, SHAPE);
+    let dense = || Rig::of_one_thread(queues, SHAPE);
     let typed_own = own().into_iter().map(|rig| Ours::over(rig, exclusive)).collect();
     let libmlx5 = Rig::many(queues, SHAPE, Threads::Any).into_iter().map(Theirs::over).collect();
     Group::sweep("queues", "queues")
         .at(queues as u64, queues, queues * rounds)
         .case("floor", "", in_turn(floors(own()), post))
-        .case("floor packed", "", in_turn(floors(packed()), post))
+        .case("floor dense", "", in_turn(floors(dense()), post))
         .case("typed", "floor", in_turn(typed_own, |ours, n| typed(&mut ours.sq, n)))
         .case(
-            "typed packed",
-            "floor packed",
-            in_turn(of_one_thread::<TwoFences>(packed()), |ours, n| typed(&mut ours.sq, n)),
+            "typed dense",
+            "floor dense",
+            in_turn(of_one_thread::<TwoFences>(dense()), |ours, n| typed(&mut ours.sq, n)),
         )
         .case(
-            "typed packed, prefetched",
-            "floor packed",
-            in_turn(of_one_thread::<TwoFences>(packed()), |ours, n| {
+            "typed dense, prefetched",
+            "floor dense",
+            in_turn(of_one_thread::<TwoFences>(dense()), |ours, n| {
                 typed(&mut ours.sq, n);
                 ours.sq.prefetch();
             }),

@@ -14,7 +14,7 @@ use blueflame::queue::SendQueue;
 use blueflame::{WrId, transport, wqe};
 use blueflame_testkit::{Buffer, Device, Pair, Receives, Shape, run_until_idle};
 use proptest::prelude::*;
-use softhca::context::{CqPacking, MiniFormat as Format};
+use softhca::context::{CqCompression, MiniFormat as Format};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -45,8 +45,8 @@ struct Rig<'a> {
 }
 
 impl Rig<'_> {
-    /// How many CQEs are packed: of format 3 and an opcode that there is.
-    fn packed(&self) -> usize {
+    /// How many CQEs are compressed: of format 3 and an opcode that there is.
+    fn compressed(&self) -> usize {
         let of = |&(ring, bytes): &(*const u8, usize)| {
             // SAFETY: the rings, which the device does not write now.
             let ends = (63..bytes).step_by(64).map(|at| unsafe { ring.add(at).read_volatile() });
@@ -55,14 +55,14 @@ impl Rig<'_> {
         self.rings.iter().map(of).sum()
     }
 
-    /// Sends all bursts; what both sides see, and how many CQEs were packed.
+    /// Sends all bursts; what both sides see, and how many CQEs were compressed.
     fn drive<M: PollMode>(
         self,
         [ours, theirs]: [&mut CompletionQueue<M>; 2],
         bursts: &[Burst],
         step: usize,
     ) -> Outcome<(Vec<Seen>, usize)> {
-        let (mut seen, mut packed, mut tag) = (Vec::new(), 0, 0);
+        let (mut seen, mut compressed, mut tag) = (Vec::new(), 0, 0);
         for burst in bursts {
             for n in 0..burst.count {
                 tag += 1;
@@ -80,7 +80,7 @@ impl Rig<'_> {
                 }?;
             }
             run_until_idle(&self.devices)?;
-            packed += self.packed();
+            compressed += self.compressed();
             loop {
                 let sent: Outcome<usize> = ours.poll_with(step, |cqe| {
                     let done = self.sq.retire(&cqe)?.wr_id;
@@ -107,7 +107,7 @@ impl Rig<'_> {
         }
         seen.sort_by_key(|&(side, tag, ..)| (side == Side::Requester, tag));
         assert_eq!(self.devices.map(|device| device.complaints()), [[], []]);
-        Ok((seen, packed))
+        Ok((seen, compressed))
     }
 }
 
@@ -134,16 +134,17 @@ macro_rules! run {
     }};
 }
 
-/// The same with completions packed, and without; whether it was so.
+/// The same with completions compressed, and without; whether any were.
 fn compare<F: MiniFormat, L: Layout>(format: Format, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
     let shape = Shape { sq_wqebbs: 128, recv_wqes: 128, cqes: 128, cqe_bytes, ..Shape::default() };
-    let packing = Some(CqPacking { format, enhanced: L::LAYOUT == 1 });
+    let compression = Some(CqCompression { format, enhanced: L::LAYOUT == 1 });
     let (plain, none) = run!(shape, bursts, step, |cq| cq);
-    // SAFETY: the device packs so, and nothing has been polled.
-    let (unpacked, packed) = run!(Shape { packing, ..shape }, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
+    // SAFETY: the device compresses so, and nothing has been polled.
+    let (expanded, compressed) =
+        run!(Shape { compression, ..shape }, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
     assert_eq!(none, 0);
-    assert_eq!(unpacked, plain);
-    Ok(packed != 0)
+    assert_eq!(expanded, plain);
+    Ok(compressed != 0)
 }
 
 fn by_number(enhanced: bool, format: u8, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
@@ -162,7 +163,7 @@ fn by_number(enhanced: bool, format: u8, bursts: &[Burst], cqe_bytes: u32, step:
 }
 
 #[test]
-fn each_format_and_layout_packs() -> Outcome {
+fn each_format_and_layout_compresses() -> Outcome {
     let bursts = [Burst { count: 63, kind: 0 }, Burst { count: 40, kind: 4 }, Burst { count: 63, kind: 2 }];
     for enhanced in [false, true] {
         for format in 0..5 {
@@ -176,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn what_is_packed_is_what_would_have_been_written(
+    fn compressed_completions_are_those_that_would_have_been_written(
         (enhanced, wide) in any::<(bool, bool)>(), format in 0..5u8, step in 1..40usize, bursts in bursts(),
     ) {
         by_number(enhanced, format, &bursts, if wide { 128 } else { 64 }, step).expect("a run");

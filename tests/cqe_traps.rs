@@ -102,7 +102,7 @@ const NEW: Seen = (0x1234, 0x00ab_cdef, 0x0102_0304);
 
 /// Polls once a ring of CQEs of `size` bytes, with a device that acts before these accesses. Says how many accesses
 /// there were.
-fn polled<M: PollMode<Packing = ()>>(
+fn polled<M: PollMode<Compression = ()>>(
     size: u32,
     [fields_at, owner_at]: [usize; 2],
     poll: fn(&mut CompletionQueue<M>) -> Option<Seen>,
@@ -136,7 +136,7 @@ fn polled<M: PollMode<Packing = ()>>(
 }
 
 /// Every place of the two writes between the loads of a poll.
-fn every_place<M: PollMode<Packing = ()>>(poll: fn(&mut CompletionQueue<M>) -> Option<Seen>) {
+fn every_place<M: PollMode<Compression = ()>>(poll: fn(&mut CompletionQueue<M>) -> Option<Seen>) {
     let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let install = |signal, handler| {
         let action = SigAction::new(SigHandler::SigAction(handler), SaFlags::SA_SIGINFO, SigSet::empty());
@@ -166,12 +166,12 @@ fn every_place<M: PollMode<Packing = ()>>(poll: fn(&mut CompletionQueue<M>) -> O
     }
 }
 
-fn copied<M: PollMode<Packing = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
+fn copied<M: PollMode<Compression = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
     let cqe = cq.poll()?;
     Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
 }
 
-fn in_place<M: PollMode<Packing = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
+fn in_place<M: PollMode<Compression = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
     let mut seen = None;
     cq.poll_with(1, |cqe| seen = Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len())));
     seen

@@ -133,7 +133,7 @@ impl Rig {
     }
 
     /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are
-    /// packed.
+    /// dense.
     pub(crate) fn of_one_thread(count: usize, shape: Shape) -> Vec<Self> {
         /// WQEBBs that libmlx5 sets aside for a small request, if the program does not declare the used operations.
         const REQUEST_WQEBBS: usize = 4;

@@ -406,7 +406,7 @@ hot! {
     }
 
     /// Sixteen at most, of which the device packs those that are like each other.
-    fn poll_packed(cq: &mut CompletionQueue<Compressed<Checksum>>, done: &mut Completed) -> usize {
+    fn poll_compressed(cq: &mut CompletionQueue<Compressed<Checksum>>, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| done.add(cqe.check().is_ok(), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 

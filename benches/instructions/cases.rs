@@ -18,7 +18,7 @@ use blueflame::{Remote, Sge, transport};
 use crate::case::{Case, case};
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, empty_queue, exclusive, full_queue, packed_queue, receive_queue, send_queue, send_queue_on, shared,
+    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, send_queue, send_queue_on, shared,
     slot_pool, without_blueflame,
 };
 
@@ -416,11 +416,11 @@ fn retires() -> Vec<Case> {
 }
 
 fn polls() -> Vec<Case> {
-    fn full<M: PollMode<Packing = ()>>() -> (CompletionQueue<M>, Completed) {
+    fn full<M: PollMode<Compression = ()>>() -> (CompletionQueue<M>, Completed) {
         (full_queue(), Completed::default())
     }
-    fn packed() -> (CompletionQueue<Compressed<Checksum>>, Completed) {
-        (packed_queue(), Completed::default())
+    fn compressed() -> (CompletionQueue<Compressed<Checksum>>, Completed) {
+        (compressed_queue(), Completed::default())
     }
     fn empty() -> (CompletionQueue, Completed) {
         (empty_queue(), Completed::default())
@@ -454,7 +454,7 @@ fn polls() -> Vec<Case> {
         case!("poll poll_with(16) tags", 16, sent, poll_and_retire, |state, _n, poll| {
             poll(&mut state.0, &mut state.1, &mut state.2);
         }),
-        case!("poll poll_with(16) packed", 16, packed, poll_packed, |state, _n, poll| {
+        case!("poll poll_with(16) compressed", 16, compressed, poll_compressed, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);
         }),
         case!("poll empty poll_with(1) fields", 1, empty, poll_one, |state, _n, poll| {

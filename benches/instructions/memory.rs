@@ -96,7 +96,7 @@ pub(crate) fn receive_queue() -> RecvQueue {
 }
 
 /// A queue of [`ENTRIES`] completions, of the sends that a queue of this file posts, one WQEBB each.
-pub(crate) fn full_queue<M: PollMode<Packing = ()>>() -> CompletionQueue<M> {
+pub(crate) fn full_queue<M: PollMode<Compression = ()>>() -> CompletionQueue<M> {
     completion_queue(|n, cqe| {
         // The bytes of `struct mlx5_cqe64` that polling looks at; requester (opcode 0), of owner bit 0.
         cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
@@ -106,7 +106,7 @@ pub(crate) fn full_queue<M: PollMode<Packing = ()>>() -> CompletionQueue<M> {
 }
 
 /// A queue of [`ENTRIES`] receives in sessions of 16.
-pub(crate) fn packed_queue() -> CompletionQueue<Compressed<Checksum>> {
+pub(crate) fn compressed_queue() -> CompletionQueue<Compressed<Checksum>> {
     let queue = completion_queue::<Standard>(|n, cqe| match n % 16 {
         0 => {
             cqe[44..48].copy_from_slice(&16u32.to_be_bytes());
@@ -121,11 +121,11 @@ pub(crate) fn packed_queue() -> CompletionQueue<Compressed<Checksum>> {
 }
 
 /// A queue where nothing has completed.
-pub(crate) fn empty_queue<M: PollMode<Packing = ()>>() -> CompletionQueue<M> {
+pub(crate) fn empty_queue<M: PollMode<Compression = ()>>() -> CompletionQueue<M> {
     completion_queue(|_, cqe| cqe[63] = 0xf0)
 }
 
-fn completion_queue<M: PollMode<Packing = ()>>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -> CompletionQueue<M> {
+fn completion_queue<M: PollMode<Compression = ()>>(fill: impl Fn(usize, &mut [u8; ENTRY_BYTES])) -> CompletionQueue<M> {
     let buf = pages(ENTRIES * ENTRY_BYTES);
     // SAFETY: the pages, which nobody else knows yet.
     let write = |n: usize, cqe| unsafe { buf.cast::<[u8; ENTRY_BYTES]>().add(n).write(cqe) };

@@ -58,9 +58,9 @@ fn stride(bytes: &[u8], told: Option<usize>) -> usize {
 fn enhanced(fields: &[u8]) -> Option<usize> {
     let fields: &[u8; CQE64] = fields.try_into().ok()?;
     let count = usize::from(op_own(fields).opcode()) + 1;
-    let is_packed = op_own(fields).format() == CqeFormat::Compressed && fields[CQE64 - END..][..6] == [0; 6];
+    let is_compressed = op_own(fields).format() == CqeFormat::Compressed && fields[CQE64 - END..][..6] == [0; 6];
     let is_free = count * MINI_CQE > 40 || fields[40..48] == [0; 8];
-    (is_packed && is_free && count < MINI_CQES && fields[..MINI_CQE] != [0; MINI_CQE]).then_some(count)
+    (is_compressed && is_free && count < MINI_CQES && fields[..MINI_CQE] != [0; MINI_CQE]).then_some(count)
 }
 
 /// The CQEs in `bytes`, which may be a whole ring. CQEs that the device has never written are counted, not shown,

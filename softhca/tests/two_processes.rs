@@ -142,7 +142,7 @@ impl Program {
             uar,
             ignore_overrun: false,
             collapsed: false,
-            packing: None,
+            compression: None,
         };
         let cqn = device.create_cq(cq).unwrap();
         let qp = QpContext {

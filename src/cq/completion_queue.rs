@@ -3,7 +3,7 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::compressed::{Layout, MiniFormat, RingAt, Unpack, Unpacked};
+use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::error::completion::CqError;
 use super::handled::Handled;
@@ -78,7 +78,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     pub(super) next: Place,
     pub(super) ring: Ring,
     /// State for expanding compressed completions.
-    pub(super) packing: M::Packing,
+    pub(super) expander: M::Compression,
     /// The number of events received. Its low two bits tell the device which arm request is new.
     arm_sn: u32,
     dbrec: NonNull<u32>,
@@ -136,11 +136,11 @@ impl CompletionQueue {
         // SAFETY: the caller promises 0x28 bytes at `cq_uar`.
         let arm_doorbell = unsafe { cq_uar.add(ARM_DOORBELL_OFFSET) }.cast();
         let id = CqId::new()?;
-        Ok(Self { next, ring, packing: (), arm_sn: 0, dbrec, arm_doorbell, cqn, id, mode: PhantomData })
+        Ok(Self { next, ring, expander: (), arm_sn: 0, dbrec, arm_doorbell, cqn, id, mode: PhantomData })
     }
 }
 
-impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
+impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// The same queue, whose device compresses completions, by format `F` and layout `L`.
     ///
     /// ```
@@ -171,9 +171,9 @@ impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
     /// retiring one gives back the memory of requests that the device still executes.
     #[must_use]
     pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
-        let Self { next, ring, packing: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
-        let packing = Unpacked::new(&RingAt { ring: &ring, next });
-        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
+        let Self { next, ring, expander: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
+        let expander = Expander::new(&RingAt { ring: &ring, next });
+        CompletionQueue { next, ring, expander, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 }
 
@@ -200,7 +200,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// }
     /// ```
     #[must_use]
-    pub fn with_mode<N: Publishing<Packing = M::Packing>>(self) -> CompletionQueue<N> {
+    pub fn with_mode<N: Publishing<Compression = M::Compression>>(self) -> CompletionQueue<N> {
         // SAFETY: the device is told the consumer index.
         unsafe { self.with_mode_unchecked() }
     }
@@ -213,9 +213,9 @@ impl<M: PollMode> CompletionQueue<M> {
     /// In a mode that does not tell the device the consumer index, the queue cannot overrun, as described at
     /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     #[must_use]
-    pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> CompletionQueue<N> {
-        let Self { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
-        CompletionQueue { next, ring, packing, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
+    pub unsafe fn with_mode_unchecked<N: PollMode<Compression = M::Compression>>(self) -> CompletionQueue<N> {
+        let Self { next, ring, expander, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
+        CompletionQueue { next, ring, expander, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 
     /// Hands up to `max` completions to `f`, oldest first. After each, it tells the device how far it may write.
@@ -240,8 +240,8 @@ impl<M: PollMode> CompletionQueue<M> {
     #[doc(alias("ibv_poll_cq", "ibv_start_poll", "ibv_next_poll"))]
     #[inline(always)]
     pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
-        if const { M::Packing::PACKED } {
-            return H::polled(self.walk_packed(max, |cqe| f(cqe).into_result()));
+        if const { M::Compression::COMPRESSED } {
+            return H::polled(self.walk_compressed(max, |cqe| f(cqe).into_result()));
         }
         H::polled(self.walk(max, |cqe| f(cqe).into_result()))
     }
@@ -249,14 +249,14 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Like [`walk`](Self::walk). While a completion is lent, the queue is already past it, except for the published
     /// consumer index.
     #[inline(always)]
-    fn walk_packed<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
+    fn walk_compressed<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
         let mut polled = 0;
         let mut handled = Ok(());
         while polled < max && handled.is_ok() {
-            let Some(cqe) = self.take_packed() else { break };
+            let Some(cqe) = self.take_compressed() else { break };
             handled = f(cqe);
             polled += 1;
-            if const { matches!(M::PUBLISH, Publish::Each) } && self.packing.kept() == 0 {
+            if const { matches!(M::PUBLISH, Publish::Each) } && self.expander.kept() == 0 {
                 // As in `walk`.
                 self.store_record(RECORD_CI, self.next.ci());
             }
@@ -270,14 +270,14 @@ impl<M: PollMode> CompletionQueue<M> {
     /// The next completion of a queue whose device compresses them, if there is one. The caller chooses the lifetime:
     /// until the next call, or until the consumer index is told.
     #[inline(always)]
-    fn take_packed<'a>(&mut self) -> Option<Cqe<'a>> {
-        let Self { next, ring, packing, id, .. } = self;
+    fn take_compressed<'a>(&mut self) -> Option<Cqe<'a>> {
+        let Self { next, ring, expander, id, .. } = self;
         let here = *next;
-        let found = packing.found(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
+        let found = expander.found(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
         // SAFETY: the only place there is.
         unsafe { ring.advance(next) };
-        packing.gone_on(&found, here, RingAt { ring, next: *next });
-        Some(CqeView::new(found.tail, *id, packing.lend(&found, ring, here)))
+        expander.gone_on(&found, here, RingAt { ring, next: *next });
+        Some(CqeView::new(found.tail, *id, expander.lend(&found, ring, here)))
     }
 
     #[inline(always)]
@@ -323,8 +323,8 @@ impl<M: PollMode> CompletionQueue<M> {
     #[doc(alias = "ibv_poll_cq")]
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
-        if const { M::Packing::PACKED } {
-            let copy = self.take_packed()?.copy();
+        if const { M::Compression::COMPRESSED } {
+            let copy = self.take_compressed()?.copy();
             if const { !matches!(M::PUBLISH, Publish::Never) } {
                 self.publish();
             }
@@ -369,12 +369,12 @@ impl<M: PollMode> CompletionQueue<M> {
     /// loaded and used, and the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
-        self.store_record(RECORD_CI, if const { M::Packing::PACKED } { self.told() } else { self.next.ci() });
+        self.store_record(RECORD_CI, if const { M::Compression::COMPRESSED } { self.told() } else { self.next.ci() });
     }
 
     /// The consumer index to tell the device. In a session that is not polled to its end, it is the session's start.
     pub(super) fn told(&self) -> u32 {
-        self.next.ci().wrapping_sub(self.packing.kept()) & CqCi::MAX
+        self.next.ci().wrapping_sub(self.expander.kept()) & CqCi::MAX
     }
 
     /// Asks for one event: the next CQE (or the next solicited one) that the device writes raises it. See the protocol
@@ -433,7 +433,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// How many completions fit: all places but [one](Self#room). If the device compresses completions, a session's
     /// places are given back together, so the places of one session more stay free.
     pub(crate) fn room(&self) -> u32 {
-        let session = if M::Packing::PACKED { MAX_SESSION } else { 0 };
+        let session = if M::Compression::COMPRESSED { MAX_SESSION } else { 0 };
         self.capacity().saturating_sub(1 + session)
     }
 

@@ -1,6 +1,6 @@
 //! Removes the completions of a destroyed or reset queue pair from the ring.
 use super::completion_queue::CompletionQueue;
-use super::compressed::{Packing, RingAt, Unpack};
+use super::compressed::{Compression, Expand, RingAt};
 use super::cqe::layout::CqeFormat;
 use super::cqe::opcode::Side;
 use super::cqe::view::{Cqe, CqeView};
@@ -44,31 +44,33 @@ impl<M: PollMode> CompletionQueue<M> {
     /// would pass for those of the new one.
     #[must_use]
     pub fn holds(&self, whose: impl Into<Whose>) -> bool {
-        let (whose, packing) = (whose.into(), M::Packing::PACKING);
+        let (whose, compression) = (whose.into(), M::Compression::COMPRESSION);
         let (ring, next) = (&self.ring, self.told());
         let cqe_cnt = ring.cqe_cnt();
         let mut n = 0;
         while n < cqe_cnt {
             let index = CqCi::truncate(next).add(n);
             let place = ring.place(index);
-            let tail = match packing {
-                Packing::None | Packing::Basic => Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned()),
+            let tail = match compression {
+                Compression::None | Compression::Basic => {
+                    Some(ring.tail_at(index)).filter(|tail| tail.is_software_owned())
+                }
                 // The bits of the index above the ring's size are the low bits of the pass number.
-                Packing::Enhanced => ring.tail_of_passes(place, (next / cqe_cnt, n + next % cqe_cnt)),
+                Compression::Enhanced => ring.tail_of_passes(place, (next / cqe_cnt, n + next % cqe_cnt)),
             };
             let Some(tail) = tail else { return false };
             arch::from_device();
             // SAFETY: in this ring. The CQE is software's until an index past it is published.
             let cqe = CqeView::new(tail, self.id(), unsafe { ring.fields(place) });
-            let (packed, enhanced) = (cqe.format() == CqeFormat::Compressed, packing == Packing::Enhanced);
+            let (compressed, enhanced) = (cqe.format() == CqeFormat::Compressed, compression == Compression::Enhanced);
             // In the enhanced layout, compressed completions are of the queue pair of the CQE before them. If that CQE
             // is polled, they may be of any.
-            if if packed && enhanced { n == 0 } else { whose.covers(&cqe) } {
+            if if compressed && enhanced { n == 0 } else { whose.covers(&cqe) } {
                 return true;
             }
-            n += match packing {
-                Packing::Basic if packed => cqe.byte_len().clamp(1, cqe_cnt),
-                Packing::Enhanced if packed => u32::from(tail.op_own().opcode()) + 1,
+            n += match compression {
+                Compression::Basic if compressed => cqe.byte_len().clamp(1, cqe_cnt),
+                Compression::Enhanced if compressed => u32::from(tail.op_own().opcode()) + 1,
                 _ => 1,
             };
         }
@@ -100,8 +102,8 @@ impl<M: PollMode> CompletionQueue<M> {
     pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, whose: impl Into<Whose>, f: F) -> usize {
         let whose = whose.into();
         // How many the device has written. It may write more meanwhile, but none of this queue pair.
-        self.packing.flatten(RingAt { ring: &self.ring, next: self.next });
-        let owned = |n| self.packing.owns(RingAt { ring: &self.ring, next: self.next }, self.later(n));
+        self.expander.flatten(RingAt { ring: &self.ring, next: self.next });
+        let owned = |n| self.expander.owns(RingAt { ring: &self.ring, next: self.next }, self.later(n));
         let written = (0..self.ring.cqe_cnt()).take_while(|&n| owned(n));
         let left = written.count() as u32;
         let mut sweep = Sweep { left, removed: 0, end: self.later(left), newest_removed: false, whose, queue: self };
@@ -146,7 +148,7 @@ impl<M: PollMode> Sweep<'_, M> {
                 let to = self.queue.later(n + self.removed);
                 // SAFETY: both are software's, and no view of either lives.
                 unsafe { ring.copy_cqe(index, ring, to) };
-                self.queue.packing.copied(RingAt { ring: &self.queue.ring, next: self.queue.next }, to);
+                self.queue.expander.copied(RingAt { ring: &self.queue.ring, next: self.queue.next }, to);
             }
         }
     }
@@ -160,7 +162,7 @@ impl<M: PollMode> Drop for Sweep<'_, M> {
         }
         let next = self.queue.later(self.removed);
         let barred = self.newest_removed.then_some(self.end);
-        self.queue.packing.skip(RingAt { ring: &self.queue.ring, next: self.queue.next }, next, barred);
+        self.queue.expander.skip(RingAt { ring: &self.queue.ring, next: self.queue.next }, next, barred);
         self.queue.next = self.queue.ring.begin_at(next);
         if M::PUBLISH != Publish::Never {
             // Moved CQEs must be in their new places before the device may write to the old ones.

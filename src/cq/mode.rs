@@ -1,7 +1,7 @@
 //! How a completion queue is polled, chosen by type.
 use core::marker::PhantomData;
 
-use super::compressed::{Basic, Layout, MiniFormat, Unpack, Unpacked};
+use super::compressed::{Basic, Expand, Expander, Layout, MiniFormat};
 
 /// Only this crate implements [`PollMode`]: each mode needs an argument, written beside it.
 pub trait Sealed {}
@@ -17,7 +17,7 @@ pub trait PollMode: Sealed {
     /// How many CQEs ahead of the one at hand the CPU is asked to fetch; 0 not to.
     const AHEAD: usize;
     /// State for expanding compressed completions: `()`, if the device compresses none.
-    type Packing: Unpack;
+    type Compression: Expand;
 }
 
 /// A mode that tells the device the consumer index by itself, so that the device knows in time when the queue is full.
@@ -28,7 +28,7 @@ impl Publishing for Standard {}
 impl Publishing for Conservative {}
 impl<M: PollMode> Publishing for OncePerCall<M> {}
 impl<M: Publishing, const AHEAD: usize> Publishing for Prefetch<M, AHEAD> {}
-impl<F: MiniFormat, L: Layout, M: Publishing<Packing = ()>> Publishing for Compressed<F, L, M> {}
+impl<F: MiniFormat, L: Layout, M: Publishing<Compression = ()>> Publishing for Compressed<F, L, M> {}
 
 /// When the device is told how far it may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl<M: PollMode> PollMode for OncePerCall<M> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = Publish::Call;
     const AHEAD: usize = M::AHEAD;
-    type Packing = M::Packing;
+    type Compression = M::Compression;
 }
 
 /// rdma-core's barrier (`lfence` on x86) after each owner bit. For queue memory that is not ordinary write-back memory,
@@ -92,7 +92,7 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = M::PUBLISH;
     const AHEAD: usize = AHEAD;
-    type Packing = M::Packing;
+    type Compression = M::Compression;
 }
 
 /// As mode `M`, for a queue whose device compresses completions:
@@ -103,14 +103,16 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
 /// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device
 /// compresses wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
 #[derive(Clone, Copy, Debug)]
-pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Packing = ()> = Standard>(PhantomData<(F, L, M)>);
+pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Compression = ()> = Standard>(
+    PhantomData<(F, L, M)>,
+);
 
-impl<F: MiniFormat, L: Layout, M: PollMode<Packing = ()>> Sealed for Compressed<F, L, M> {}
-impl<F: MiniFormat, L: Layout, M: PollMode<Packing = ()>> PollMode for Compressed<F, L, M> {
+impl<F: MiniFormat, L: Layout, M: PollMode<Compression = ()>> Sealed for Compressed<F, L, M> {}
+impl<F: MiniFormat, L: Layout, M: PollMode<Compression = ()>> PollMode for Compressed<F, L, M> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = M::PUBLISH;
     const AHEAD: usize = M::AHEAD;
-    type Packing = Unpacked<F, L>;
+    type Compression = Expander<F, L>;
 }
 
 impl Sealed for Standard {}
@@ -118,7 +120,7 @@ impl PollMode for Standard {
     const CONSERVATIVE: bool = false;
     const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
-    type Packing = ();
+    type Compression = ();
 }
 
 impl Sealed for Conservative {}
@@ -126,7 +128,7 @@ impl PollMode for Conservative {
     const CONSERVATIVE: bool = true;
     const PUBLISH: Publish = Publish::Each;
     const AHEAD: usize = 0;
-    type Packing = ();
+    type Compression = ();
 }
 
 impl Sealed for NoOverrun {}
@@ -134,5 +136,5 @@ impl PollMode for NoOverrun {
     const CONSERVATIVE: bool = false;
     const PUBLISH: Publish = Publish::Never;
     const AHEAD: usize = 0;
-    type Packing = ();
+    type Compression = ();
 }

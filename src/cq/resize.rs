@@ -57,7 +57,7 @@ pub unsafe fn mark_unwritten(buf: NonNull<u8>, cqe_cnt: u32, cqe_bytes: u32) {
     }
 }
 
-impl<M: PollMode<Packing = ()>> CompletionQueue<M> {
+impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// Whether the queue can go on in a ring of `cqe_cnt` CQEs at `buf`. Ask before the device moves there: it does not
     /// move back.
     ///

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::owned::Owned;
-use crate::cq::compressed::Unpack;
+use crate::cq::compressed::Expand;
 use crate::cq::mode::PollMode;
 use crate::cq::setup::Whose;
 use crate::cq::{CompletionQueue, CqId, Cqe};
@@ -25,7 +25,7 @@ pub trait AnyCq<H>: Sealed {
     /// How many completions fit ([`CompletionQueue`](CompletionQueue#room)).
     fn any_room(&self) -> u32;
 
-    /// Whether each completion of a striding receive queue says which strides it is of. Unpacking loses that in the
+    /// Whether each completion of a striding receive queue says which strides it is of. Expanding loses that in the
     /// formats without it, unless the mode's format is [`Strided`](crate::cq::compressed::Strided).
     fn any_tells_strides(&self) -> bool;
 
@@ -59,7 +59,7 @@ impl<M: PollMode, H> AnyCq<H> for Owned<CompletionQueue<M>, H> {
     }
 
     fn any_tells_strides(&self) -> bool {
-        M::Packing::TELLS_STRIDES
+        M::Compression::TELLS_STRIDES
     }
 
     fn any_holds(&self, whose: Whose) -> bool {

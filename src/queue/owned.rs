@@ -75,7 +75,7 @@ impl<Q, H> Owned<Q, H> {
 impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// [`CompletionQueue::with_mode`].
     #[must_use]
-    pub fn with_mode<N: Publishing<Packing = M::Packing>>(self) -> Owned<CompletionQueue<N>, H> {
+    pub fn with_mode<N: Publishing<Compression = M::Compression>>(self) -> Owned<CompletionQueue<N>, H> {
         self.map(CompletionQueue::with_mode, CompletionQueue::ring_addr)
     }
 
@@ -84,13 +84,13 @@ impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// # Safety
     /// As there.
     #[must_use]
-    pub unsafe fn with_mode_unchecked<N: PollMode<Packing = M::Packing>>(self) -> Owned<CompletionQueue<N>, H> {
+    pub unsafe fn with_mode_unchecked<N: PollMode<Compression = M::Compression>>(self) -> Owned<CompletionQueue<N>, H> {
         // SAFETY: the caller's promise.
         self.map(|queue| unsafe { queue.with_mode_unchecked() }, CompletionQueue::ring_addr)
     }
 }
 
-impl<M: PollMode<Packing = ()>, H> Owned<CompletionQueue<M>, H> {
+impl<M: PollMode<Compression = ()>, H> Owned<CompletionQueue<M>, H> {
     /// [`CompletionQueue::compressed`].
     ///
     /// # Safety

@@ -71,7 +71,7 @@ impl<T: Service, R: Register> End<T, R> {
     ) -> Result<Self, Error> {
         let cq_parts = device.create_cq(CqOptions {
             cqe_bytes: shape.cqe_bytes,
-            packing: shape.packing,
+            compression: shape.compression,
             ..CqOptions::new(shape.cqes)
         })?;
         // Other objects receive the messages of an initiator.

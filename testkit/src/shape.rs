@@ -2,7 +2,7 @@
 
 use crate::request::Service;
 use blueflame::queue::BlueFlamePolicy;
-use softhca::context::CqPacking;
+use softhca::context::CqCompression;
 use softhca::embedded::{QpOptions, RegisterOptions};
 
 /// The sizes and options of one [`End`](crate::End).
@@ -46,7 +46,7 @@ pub struct Shape {
     pub scatter_to_cqe: u32,
     /// How completions are compressed, if they are: then poll the queue in the mode
     /// [`Compressed`](blueflame::cq::mode::Compressed).
-    pub packing: Option<CqPacking>,
+    pub compression: Option<CqCompression>,
 }
 
 impl Shape {
@@ -65,7 +65,7 @@ impl Shape {
         cqes: 16,
         cqe_bytes: 64,
         scatter_to_cqe: 0,
-        packing: None,
+        compression: None,
     };
 }
 

@@ -53,7 +53,7 @@ impl Device {
         }
     }
 
-    pub(crate) fn queue<M: PollMode<Packing = ()>>(&mut self) -> CompletionQueue<M> {
+    pub(crate) fn queue<M: PollMode<Compression = ()>>(&mut self) -> CompletionQueue<M> {
         // SAFETY: the memory lives in boxes that outlive the queue in every test, and nothing else polls; the tests
         // write no more CQEs than there is room for.
         unsafe { CompletionQueue::from_parts(self.parts()).unwrap().with_mode_unchecked() }

@@ -28,7 +28,7 @@ const STAYS: u32 = 0x22;
 
 /// `kinds[n]` tells whether completion `n` is of the queue pair that is gone. All are in the ring, then it is
 /// forgotten.
-fn forgotten<M: PollMode<Packing = ()>>(cqe_size: u32, start: u32, kinds: &[bool]) {
+fn forgotten<M: PollMode<Compression = ()>>(cqe_size: u32, start: u32, kinds: &[bool]) {
     let cqe_cnt = kinds.len().next_power_of_two() as u32;
     let mut device = Device::new(cqe_cnt, cqe_size, start);
     let mut cq = device.queue::<M>();

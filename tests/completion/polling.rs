@@ -11,7 +11,7 @@ use blueflame::types::CqCi;
 
 use crate::device::{Device, POISON, nth, put32};
 
-fn many_passes<M: PollMode<Packing = ()>>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: usize) {
+fn many_passes<M: PollMode<Compression = ()>>(cqe_cnt: u32, cqe_size: u32, start: u32, per_call: usize) {
     let mut device = Device::new(cqe_cnt, cqe_size, start);
     let mut cq = device.queue::<M>();
     assert_eq!(cq.poll_with(usize::MAX, |_| ()), 0, "nothing was written");
@@ -165,7 +165,7 @@ fn a_panic_in_the_closure_consumes_what_it_was_given() {
 }
 
 /// The same when it returns an error: that one is told to the device, too, unless the mode tells nothing.
-fn an_error_consumes<M: PollMode<Packing = ()>>(tells: bool) {
+fn an_error_consumes<M: PollMode<Compression = ()>>(tells: bool) {
     for fails in 0..3 {
         let start = 0x00ff_fffe;
         let mut device = Device::new(4, 64, start);

@@ -21,20 +21,20 @@ fn fresh(old: &Device, cqe_cnt: u32) -> Device {
     fresh
 }
 
-fn carry<M: PollMode<Packing = ()>>(queue: &mut CompletionQueue<M>, to: &mut Device) -> Result<u32, ResizeError> {
+fn carry<M: PollMode<Compression = ()>>(queue: &mut CompletionQueue<M>, to: &mut Device) -> Result<u32, ResizeError> {
     // SAFETY: the ring lives as long as the queue is used; the test's device writes there from now on.
     unsafe { queue.carry_over(to.parts().buf, to.cqe_cnt) }
 }
 
 /// All that can be polled, by number.
-fn drain<M: PollMode<Packing = ()>>(queue: &mut CompletionQueue<M>) -> Vec<u32> {
+fn drain<M: PollMode<Compression = ()>>(queue: &mut CompletionQueue<M>) -> Vec<u32> {
     let mut seen = Vec::new();
     queue.poll_with(1000, |cqe| seen.push(cqe.byte_len()));
     seen
 }
 
 /// From rings of any size to any other, twice, with any number of completions polled and waiting.
-fn moves<M: PollMode<Packing = ()>>() {
+fn moves<M: PollMode<Compression = ()>>() {
     for (old, new, first) in
         (0..5).flat_map(|a| (0..5).flat_map(move |b| [0, 5, 0x00ff_fff0].map(|c| (1 << a, 1 << b, c))))
     {

@@ -2097,6 +2097,286 @@ L12:
     add sp, sp, #192
     ret
 
+hot_poll_compressed:
+    stp x29, x30, [sp, #-96]!
+    stp x28, x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    mov x29, sp
+    sub x9, sp, #160
+    and sp, x9, #0xffffffffffffffc0
+    mov x8, x0
+    ldr x20, [x1]
+    ldr w15, [x1, #8]
+    mov x0, xzr
+    add x21, x8, #64
+    mov w23, #12
+    mov w24, #-14
+    mov w25, #1
+    mov w26, #44
+    mov w27, #207
+    b L3
+L1:
+    ldr x9, [x8, #240]
+    rev w10, w22
+    str w10, [x9]
+L2:
+    add x0, x0, #1
+    cmp x0, #16
+    b.eq L27
+L3:
+    ldp w9, w10, [x8, #128]
+    ldr x28, [x8, #224]
+    cmp w9, w10
+    b.ne L4
+    ldr w9, [x28, #60]
+    ldr w10, [x8, #216]
+    rev w9, w9
+    eor w19, w9, w10
+    ubfx w9, w19, #1, #7
+    orr w9, w9, w19, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L27
+    dmb oshld
+    bics wzr, w23, w19
+    b.ne L13
+    str wzr, [x8, #128]
+    ldr x11, [x8, #208]
+    lsr w9, w19, #16
+    ldr q0, [x28]
+    ldr q1, [x28, #16]
+    and w14, w19, #0xff
+    ldr q2, [x28, #32]
+    ldr x10, [x28, #48]
+    cmp w14, #79
+    ldr x12, [x28, #56]
+    stp q0, q1, [x8]
+    mov w13, v2.s[3]
+    str q2, [x8, #32]
+    stp x10, x12, [x8, #48]
+    and w10, w19, w24
+    strh w9, [x8, #140]
+    strb w10, [x8, #142]
+    rev w12, w13
+    str w12, [x8, #132]
+    b.hi L18
+    cmp w12, #2
+    b.lo L18
+    ldr w13, [x8, #220]
+    cmp w12, w13
+    cset w12, ls
+    strb w12, [x8, #144]
+    b.hi L19
+    ldp x13, x12, [x8, #192]
+    add x11, x28, x11
+    cmp x28, x12
+    csel x11, x13, x11, eq
+    and w13, w19, #0xff
+    ldr q0, [x11]
+    ldr q1, [x11, #16]
+    ldr q2, [x11, #32]
+    ldr x12, [x11, #48]
+    ldr x11, [x11, #56]
+    cmp w13, #15
+    stp q0, q1, [x8, #64]
+    ldr w14, [x8, #64]
+    stp x12, x11, [x8, #112]
+    str q2, [x8, #96]
+    rev w11, w14
+    str w25, [x8, #128]
+    b.hi L21
+    lsr w12, w11, #8
+    lsr w9, w11, #16
+    strb w12, [x8, #56]
+    b L22
+L4:
+    add w10, w9, #1
+    str w10, [x8, #128]
+    cbz w9, L5
+    ldrb w10, [x8, #144]
+    tst w9, #0x7
+    b.ne L6
+    tbz w10, #0, L6
+    ldr q0, [x28]
+    ldr q1, [x28, #16]
+    ldr q2, [x28, #32]
+    ldr x10, [x28, #48]
+    ldr x11, [x28, #56]
+    ldrb w12, [x8, #143]
+    ldrb w13, [x8, #216]
+    stp q0, q1, [x8, #64]
+    stp x10, x11, [x8, #112]
+    orr w12, w12, w13, lsl #8
+    str q2, [x8, #96]
+    orr w10, w12, #0xf000
+    strh w10, [x28, #62]
+    b L7
+L5:
+    ldrb w10, [x8, #144]
+    ldrb w19, [x8, #142]
+    cmp w10, #1
+    b.ne L12
+    ldp w11, w10, [x8, #64]
+    cmp x19, #15
+    rev w11, w11
+    b.ls L8
+    b L10
+L6:
+    ldrb w11, [x8, #143]
+    ldrb w12, [x8, #216]
+    orr w11, w11, w12, lsl #8
+    orr w11, w11, #0xf000
+    strh w11, [x28, #62]
+    tbz w10, #0, L25
+L7:
+    ubfiz x10, x9, #3, #3
+    ldrb w19, [x8, #142]
+    add x10, x21, x10
+    cmp w19, #16
+    ldp w11, w10, [x10]
+    rev w11, w11
+    b.hs L9
+L8:
+    lsr w12, w11, #8
+    str w10, [x8, #44]
+    lsr w9, w11, #16
+    strb w12, [x8, #56]
+    b L11
+L9:
+    ldr w12, [x8, #16]
+    and w12, w12, #0xffffff00
+    stp wzr, w12, [x8, #12]
+L10:
+    ldrh w12, [x8, #140]
+    rev w11, w11
+    str w10, [x8, #44]
+    strh w11, [x8, #20]
+    add w9, w12, w9
+L11:
+    lsl w9, w9, #16
+    orr x19, x9, x19
+L12:
+    mov x28, x8
+L13:
+    ldr w10, [x8, #232]
+    ldr x9, [x8, #224]
+    ldr x11, [x8, #200]
+    add w22, w10, #1
+    cmp x9, x11
+    str w22, [x8, #232]
+    b.eq L23
+    ldr x10, [x8, #208]
+    add x9, x9, x10
+    and w10, w19, #0xff
+    str x9, [x8, #224]
+    cmp w10, #4
+    b.lo L15
+L14:
+    ubfx w9, w19, #4, #4
+    orr w9, w9, w19, lsl #4
+    and w9, w9, w27
+    cmp w9, #4
+    b.hi L24
+L15:
+    ldr w9, [x28, #56]
+    ldr w10, [x28, #44]
+L16:
+    rev w10, w10
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    add x10, x10, x19, lsr #16
+    add x9, x20, x9
+    add x20, x10, x9
+    str x20, [x1]
+    ldr w9, [x8, #128]
+    cbz w9, L1
+L17:
+    ldr w10, [x8, #132]
+    cmp w9, w10
+    b.ne L2
+    b L1
+L18:
+    cmp w12, #2
+    b.lo L19
+    ldr w9, [x8, #220]
+    cmp w12, w9
+    csinc w9, w12, wzr, ls
+    b L20
+L19:
+    mov w9, #1
+L20:
+    strb wzr, [x8, #144]
+    mov x28, x8
+    mov w19, #44
+    strb w26, [x8, #142]
+    stp w25, w9, [x8, #128]
+    b L13
+L21:
+    rev w11, w11
+    strh w11, [x8, #20]
+L22:
+    and x10, x10, #0xff
+    ldr w11, [x8, #68]
+    orr x19, x10, x9, lsl #16
+    str w11, [x8, #44]
+    b L12
+L23:
+    ldr w10, [x8, #216]
+    ldr x9, [x8, #192]
+    and w22, w22, #0xffffff
+    str w22, [x8, #232]
+    eor w10, w10, #0x1
+    str w10, [x8, #216]
+    and w10, w19, #0xff
+    str x9, [x8, #224]
+    cmp w10, #4
+    b.hs L14
+    b L15
+L24:
+    str w15, [sp, #36]
+    stp x0, x8, [sp, #48]
+    add x0, sp, #144
+    str x1, [sp, #40]
+    mov x1, x19
+    ldrh w8, [x28, #54]
+    ldr w9, [x28, #56]
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::completion::CqeError>::new
+    ldrb w8, [sp, #144]
+    ldr w9, [x28, #56]
+    ldr w10, [x28, #44]
+    cmp w8, #8
+    b.ne L26
+    ldp x1, x0, [sp, #40]
+    ldr x8, [sp, #56]
+    ldr w15, [sp, #36]
+    b L16
+L25:
+    ldrb w19, [x8, #142]
+    b L12
+L26:
+    ldr w15, [sp, #36]
+    ldp x1, x0, [sp, #40]
+    ldr x8, [sp, #56]
+    add w15, w15, #1
+    str w15, [x1, #8]
+    ldr w9, [x8, #128]
+    cbnz w9, L17
+    b L1
+L27:
+    mov sp, x29
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x28, x27, [sp, #16]
+    ldp x29, x30, [sp], #96
+    ret
+
 hot_poll_counter:
     sub sp, sp, #64
     stp x29, x30, [sp, #48]
@@ -2517,286 +2797,6 @@ L8:
     cbnz w8, L4
     ldr x8, [sp, #8]
     b L1
-
-hot_poll_packed:
-    stp x29, x30, [sp, #-96]!
-    stp x28, x27, [sp, #16]
-    stp x26, x25, [sp, #32]
-    stp x24, x23, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
-    mov x29, sp
-    sub x9, sp, #160
-    and sp, x9, #0xffffffffffffffc0
-    mov x8, x0
-    ldr x20, [x1]
-    ldr w15, [x1, #8]
-    mov x0, xzr
-    add x21, x8, #64
-    mov w23, #12
-    mov w24, #-14
-    mov w25, #1
-    mov w26, #44
-    mov w27, #207
-    b L3
-L1:
-    ldr x9, [x8, #240]
-    rev w10, w22
-    str w10, [x9]
-L2:
-    add x0, x0, #1
-    cmp x0, #16
-    b.eq L27
-L3:
-    ldp w9, w10, [x8, #128]
-    ldr x28, [x8, #224]
-    cmp w9, w10
-    b.ne L4
-    ldr w9, [x28, #60]
-    ldr w10, [x8, #216]
-    rev w9, w9
-    eor w19, w9, w10
-    ubfx w9, w19, #1, #7
-    orr w9, w9, w19, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L27
-    dmb oshld
-    bics wzr, w23, w19
-    b.ne L13
-    str wzr, [x8, #128]
-    ldr x11, [x8, #208]
-    lsr w9, w19, #16
-    ldr q0, [x28]
-    ldr q1, [x28, #16]
-    and w14, w19, #0xff
-    ldr q2, [x28, #32]
-    ldr x10, [x28, #48]
-    cmp w14, #79
-    ldr x12, [x28, #56]
-    stp q0, q1, [x8]
-    mov w13, v2.s[3]
-    str q2, [x8, #32]
-    stp x10, x12, [x8, #48]
-    and w10, w19, w24
-    strh w9, [x8, #140]
-    strb w10, [x8, #142]
-    rev w12, w13
-    str w12, [x8, #132]
-    b.hi L18
-    cmp w12, #2
-    b.lo L18
-    ldr w13, [x8, #220]
-    cmp w12, w13
-    cset w12, ls
-    strb w12, [x8, #144]
-    b.hi L19
-    ldp x13, x12, [x8, #192]
-    add x11, x28, x11
-    cmp x28, x12
-    csel x11, x13, x11, eq
-    and w13, w19, #0xff
-    ldr q0, [x11]
-    ldr q1, [x11, #16]
-    ldr q2, [x11, #32]
-    ldr x12, [x11, #48]
-    ldr x11, [x11, #56]
-    cmp w13, #15
-    stp q0, q1, [x8, #64]
-    ldr w14, [x8, #64]
-    stp x12, x11, [x8, #112]
-    str q2, [x8, #96]
-    rev w11, w14
-    str w25, [x8, #128]
-    b.hi L21
-    lsr w12, w11, #8
-    lsr w9, w11, #16
-    strb w12, [x8, #56]
-    b L22
-L4:
-    add w10, w9, #1
-    str w10, [x8, #128]
-    cbz w9, L5
-    ldrb w10, [x8, #144]
-    tst w9, #0x7
-    b.ne L6
-    tbz w10, #0, L6
-    ldr q0, [x28]
-    ldr q1, [x28, #16]
-    ldr q2, [x28, #32]
-    ldr x10, [x28, #48]
-    ldr x11, [x28, #56]
-    ldrb w12, [x8, #143]
-    ldrb w13, [x8, #216]
-    stp q0, q1, [x8, #64]
-    stp x10, x11, [x8, #112]
-    orr w12, w12, w13, lsl #8
-    str q2, [x8, #96]
-    orr w10, w12, #0xf000
-    strh w10, [x28, #62]
-    b L7
-L5:
-    ldrb w10, [x8, #144]
-    ldrb w19, [x8, #142]
-    cmp w10, #1
-    b.ne L12
-    ldp w11, w10, [x8, #64]
-    cmp x19, #15
-    rev w11, w11
-    b.ls L8
-    b L10
-L6:
-    ldrb w11, [x8, #143]
-    ldrb w12, [x8, #216]
-    orr w11, w11, w12, lsl #8
-    orr w11, w11, #0xf000
-    strh w11, [x28, #62]
-    tbz w10, #0, L25
-L7:
-    ubfiz x10, x9, #3, #3
-    ldrb w19, [x8, #142]
-    add x10, x21, x10
-    cmp w19, #16
-    ldp w11, w10, [x10]
-    rev w11, w11
-    b.hs L9
-L8:
-    lsr w12, w11, #8
-    str w10, [x8, #44]
-    lsr w9, w11, #16
-    strb w12, [x8, #56]
-    b L11
-L9:
-    ldr w12, [x8, #16]
-    and w12, w12, #0xffffff00
-    stp wzr, w12, [x8, #12]
-L10:
-    ldrh w12, [x8, #140]
-    rev w11, w11
-    str w10, [x8, #44]
-    strh w11, [x8, #20]
-    add w9, w12, w9
-L11:
-    lsl w9, w9, #16
-    orr x19, x9, x19
-L12:
-    mov x28, x8
-L13:
-    ldr w10, [x8, #232]
-    ldr x9, [x8, #224]
-    ldr x11, [x8, #200]
-    add w22, w10, #1
-    cmp x9, x11
-    str w22, [x8, #232]
-    b.eq L23
-    ldr x10, [x8, #208]
-    add x9, x9, x10
-    and w10, w19, #0xff
-    str x9, [x8, #224]
-    cmp w10, #4
-    b.lo L15
-L14:
-    ubfx w9, w19, #4, #4
-    orr w9, w9, w19, lsl #4
-    and w9, w9, w27
-    cmp w9, #4
-    b.hi L24
-L15:
-    ldr w9, [x28, #56]
-    ldr w10, [x28, #44]
-L16:
-    rev w10, w10
-    and w9, w9, #0xffffff00
-    rev w9, w9
-    add x10, x10, x19, lsr #16
-    add x9, x20, x9
-    add x20, x10, x9
-    str x20, [x1]
-    ldr w9, [x8, #128]
-    cbz w9, L1
-L17:
-    ldr w10, [x8, #132]
-    cmp w9, w10
-    b.ne L2
-    b L1
-L18:
-    cmp w12, #2
-    b.lo L19
-    ldr w9, [x8, #220]
-    cmp w12, w9
-    csinc w9, w12, wzr, ls
-    b L20
-L19:
-    mov w9, #1
-L20:
-    strb wzr, [x8, #144]
-    mov x28, x8
-    mov w19, #44
-    strb w26, [x8, #142]
-    stp w25, w9, [x8, #128]
-    b L13
-L21:
-    rev w11, w11
-    strh w11, [x8, #20]
-L22:
-    and x10, x10, #0xff
-    ldr w11, [x8, #68]
-    orr x19, x10, x9, lsl #16
-    str w11, [x8, #44]
-    b L12
-L23:
-    ldr w10, [x8, #216]
-    ldr x9, [x8, #192]
-    and w22, w22, #0xffffff
-    str w22, [x8, #232]
-    eor w10, w10, #0x1
-    str w10, [x8, #216]
-    and w10, w19, #0xff
-    str x9, [x8, #224]
-    cmp w10, #4
-    b.hs L14
-    b L15
-L24:
-    str w15, [sp, #36]
-    stp x0, x8, [sp, #48]
-    add x0, sp, #144
-    str x1, [sp, #40]
-    mov x1, x19
-    ldrh w8, [x28, #54]
-    ldr w9, [x28, #56]
-    rev w3, w9
-    rev16 w2, w8
-    bl <blueflame::cq::error::completion::CqeError>::new
-    ldrb w8, [sp, #144]
-    ldr w9, [x28, #56]
-    ldr w10, [x28, #44]
-    cmp w8, #8
-    b.ne L26
-    ldp x1, x0, [sp, #40]
-    ldr x8, [sp, #56]
-    ldr w15, [sp, #36]
-    b L16
-L25:
-    ldrb w19, [x8, #142]
-    b L12
-L26:
-    ldr w15, [sp, #36]
-    ldp x1, x0, [sp, #40]
-    ldr x8, [sp, #56]
-    add w15, w15, #1
-    str w15, [x1, #8]
-    ldr w9, [x8, #128]
-    cbnz w9, L17
-    b L1
-L27:
-    mov sp, x29
-    ldp x20, x19, [sp, #80]
-    ldp x22, x21, [sp, #64]
-    ldp x24, x23, [sp, #48]
-    ldp x26, x25, [sp, #32]
-    ldp x28, x27, [sp, #16]
-    ldp x29, x30, [sp], #96
-    ret
 
 hot_poll_sixteen:
     sub sp, sp, #144
@@ -6251,7 +6251,7 @@ hot_retire_receive:
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
     str w9, [x1, #60]
-    mov w9, #8
+    mov w9, #9
     strb w9, [x8]
     str x10, [x8, #8]
     ret
@@ -6284,7 +6284,7 @@ hot_retire_send:
     add w10, w11, #1
     str x12, [x8, #8]
     str w9, [x0, #84]
-    mov w9, #8
+    mov w9, #9
     strh w10, [x8, #16]
     strb w9, [x8]
     ret
@@ -7073,55 +7073,7 @@ L1:
     cset w0, eq
     ret
 
-other_poll_conservative:
-    ldr x11, [x0]
-    ldr w8, [x11, #60]
-    ldr w10, [x0, #40]
-    rev w8, w8
-    eor w9, w8, w10
-    ubfx w8, w9, #1, #7
-    orr w8, w8, w9, lsl #7
-    and w8, w8, #0xff
-    cmp w8, #119
-    b.hi L2
-    dsb ld
-    ldp x14, x13, [x0, #24]
-    ldr q0, [x11]
-    ldr q0, [x11, #16]
-    ldr q0, [x11, #32]
-    ldr xzr, [x11, #48]
-    ldr xzr, [x11, #56]
-    ldr w12, [x0, #8]
-    cmp x11, x14
-    add w12, w12, #1
-    str w12, [x0, #8]
-    b.eq L3
-    add x11, x11, x13
-L1:
-    ldr x10, [x0, #48]
-    str x11, [x0]
-    rev w11, w12
-    mov w12, v0.s[3]
-    lsr w9, w9, #16
-    str w11, [x10]
-    ldr x10, [x1]
-    rev w11, w12
-    add x9, x9, x10
-    add x9, x11, x9
-    str x9, [x1]
-L2:
-    cmp w8, #120
-    cset w0, lo
-    ret
-L3:
-    ldr x11, [x0, #16]
-    and w12, w12, #0xffffff
-    eor w10, w10, #0x1
-    str w12, [x0, #8]
-    str w10, [x0, #40]
-    b L1
-
-other_poll_packed_enhanced:
+other_poll_compressed_enhanced:
     stp x29, x30, [sp, #-16]!
     mov x29, sp
     sub x9, sp, #112
@@ -7385,6 +7337,54 @@ L28:
     mov sp, x29
     ldp x29, x30, [sp], #16
     ret
+
+other_poll_conservative:
+    ldr x11, [x0]
+    ldr w8, [x11, #60]
+    ldr w10, [x0, #40]
+    rev w8, w8
+    eor w9, w8, w10
+    ubfx w8, w9, #1, #7
+    orr w8, w8, w9, lsl #7
+    and w8, w8, #0xff
+    cmp w8, #119
+    b.hi L2
+    dsb ld
+    ldp x14, x13, [x0, #24]
+    ldr q0, [x11]
+    ldr q0, [x11, #16]
+    ldr q0, [x11, #32]
+    ldr xzr, [x11, #48]
+    ldr xzr, [x11, #56]
+    ldr w12, [x0, #8]
+    cmp x11, x14
+    add w12, w12, #1
+    str w12, [x0, #8]
+    b.eq L3
+    add x11, x11, x13
+L1:
+    ldr x10, [x0, #48]
+    str x11, [x0]
+    rev w11, w12
+    mov w12, v0.s[3]
+    lsr w9, w9, #16
+    str w11, [x10]
+    ldr x10, [x1]
+    rev w11, w12
+    add x9, x9, x10
+    add x9, x11, x9
+    str x9, [x1]
+L2:
+    cmp w8, #120
+    cset w0, lo
+    ret
+L3:
+    ldr x11, [x0, #16]
+    and w12, w12, #0xffffff
+    eor w10, w10, #0x1
+    str w12, [x0, #8]
+    str w10, [x0, #40]
+    b L1
 
 other_post_shared_receive:
     ldrh w10, [x0, #44]

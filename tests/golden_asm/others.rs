@@ -52,7 +52,7 @@ pub fn other_arm(cq: &mut CompletionQueue, which: Notify) {
 
 /// Sixteen completions at most, of which the device packs those that are like each other, in the enhanced layout.
 #[unsafe(no_mangle)]
-pub fn other_poll_packed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, Enhanced>>, done: &mut u64) -> usize {
+pub fn other_poll_compressed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, Enhanced>>, done: &mut u64) -> usize {
     cq.poll_with(16, |cqe| *done += u64::from(cqe.wqe_counter()) + u64::from(cqe.byte_len()))
 }
 

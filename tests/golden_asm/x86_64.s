@@ -2140,6 +2140,302 @@ L12:
     pop rbp
     ret
 
+hot_poll_compressed:
+    push rbp
+    mov rbp, rsp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    and rsp, -64
+    sub rsp, 192
+    mov r13, qword ptr [rsi]
+    mov r11d, dword ptr [rsi + 8]
+    xor eax, eax
+    mov r12d, 1
+    jmp L3
+L1:
+    mov rcx, qword ptr [rdi + 240]
+    bswap r15d
+    mov dword ptr [rcx], r15d
+L2:
+    inc rax
+    cmp rax, 16
+    je L30
+L3:
+    mov rbx, qword ptr [rdi + 224]
+    mov ecx, dword ptr [rdi + 128]
+    cmp ecx, dword ptr [rdi + 132]
+    jne L4
+    mov ecx, dword ptr [rbx + 60]
+    bswap ecx
+    xor ecx, dword ptr [rdi + 216]
+    mov edx, ecx
+    ror dl
+    cmp dl, 119
+    ja L31
+    mov edx, ecx
+    not dl
+    test dl, 12
+    jne L5
+    mov dword ptr [rdi + 128], 0
+    mov r9, qword ptr [rdi + 208]
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movdqa xmm2, xmmword ptr [rbx + 32]
+    mov rdx, qword ptr [rbx + 48]
+    mov r8, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi], xmm0
+    movaps xmmword ptr [rdi + 16], xmm1
+    movdqa xmmword ptr [rdi + 32], xmm2
+    mov qword ptr [rdi + 48], rdx
+    mov qword ptr [rdi + 56], r8
+    mov edx, ecx
+    shr edx, 16
+    mov word ptr [rdi + 140], dx
+    mov r8d, ecx
+    and r8b, -14
+    mov byte ptr [rdi + 142], r8b
+    pshufd xmm0, xmm2, 255
+    movd r10d, xmm0
+    bswap r10d
+    mov dword ptr [rdi + 132], r10d
+    cmp cl, 79
+    ja L19
+    cmp r10d, 2
+    jb L19
+    cmp r10d, dword ptr [rdi + 220]
+    setbe byte ptr [rdi + 144]
+    ja L29
+    cmp rbx, qword ptr [rdi + 200]
+    jne L21
+    mov rbx, qword ptr [rdi + 192]
+    jmp L22
+L4:
+    lea edx, [rcx + 1]
+    mov dword ptr [rdi + 128], edx
+    test rcx, rcx
+    je L6
+    test cl, 7
+    sete r8b
+    movzx edx, byte ptr [rdi + 144]
+    test r8b, dl
+    je L7
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movaps xmm2, xmmword ptr [rbx + 32]
+    mov rdx, qword ptr [rbx + 48]
+    mov r8, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi + 64], xmm0
+    movaps xmmword ptr [rdi + 80], xmm1
+    movaps xmmword ptr [rdi + 96], xmm2
+    mov qword ptr [rdi + 112], rdx
+    mov qword ptr [rdi + 120], r8
+    movzx edx, byte ptr [rdi + 143]
+    mov r8d, dword ptr [rdi + 216]
+    shl r8d, 8
+    or r8d, edx
+    or r8d, 61440
+    mov word ptr [rbx + 62], r8w
+    jmp L8
+L5:
+    mov r14d, ecx
+    jmp L14
+L6:
+    movzx edx, byte ptr [rdi + 142]
+    cmp byte ptr [rdi + 144], 0
+    je L28
+    mov ebx, dword ptr [rdi + 64]
+    mov r8d, dword ptr [rdi + 68]
+    bswap ebx
+    cmp dl, 15
+    jbe L9
+    jmp L11
+L7:
+    movzx r8d, byte ptr [rdi + 143]
+    mov r9d, dword ptr [rdi + 216]
+    shl r9d, 8
+    or r9d, r8d
+    or r9d, 61440
+    mov word ptr [rbx + 62], r9w
+    test dl, 1
+    je L27
+L8:
+    mov edx, ecx
+    and edx, 7
+    mov ebx, dword ptr [rdi + 8*rdx + 64]
+    mov r8d, dword ptr [rdi + 8*rdx + 68]
+    bswap ebx
+    movzx edx, byte ptr [rdi + 142]
+    cmp dl, 16
+    jae L10
+L9:
+    mov dword ptr [rdi + 44], r8d
+    mov byte ptr [rdi + 56], bh
+    shr ebx, 16
+    jmp L12
+L10:
+    mov dword ptr [rdi + 12], 0
+    mov byte ptr [rdi + 16], 0
+L11:
+    bswap ebx
+    mov word ptr [rdi + 20], bx
+    mov dword ptr [rdi + 44], r8d
+    add cx, word ptr [rdi + 140]
+    mov ebx, ecx
+L12:
+    shl ebx, 16
+    movzx r14d, dl
+    or r14, rbx
+L13:
+    mov rbx, rdi
+L14:
+    mov r15d, dword ptr [rdi + 232]
+    inc r15d
+    mov dword ptr [rdi + 232], r15d
+    mov rcx, qword ptr [rdi + 224]
+    cmp rcx, qword ptr [rdi + 200]
+    je L25
+    add rcx, qword ptr [rdi + 208]
+    mov qword ptr [rdi + 224], rcx
+    cmp r14b, 4
+    jb L16
+L15:
+    mov ecx, r14d
+    and cl, -4
+    rol cl, 4
+    cmp cl, 4
+    ja L26
+L16:
+    mov edx, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
+L17:
+    bswap ecx
+    and edx, -256
+    bswap edx
+    shr r14d, 16
+    add rcx, r13
+    add rcx, rdx
+    add rcx, r14
+    mov qword ptr [rsi], rcx
+    mov r13, rcx
+    mov ecx, dword ptr [rdi + 128]
+    test ecx, ecx
+    je L1
+L18:
+    cmp ecx, dword ptr [rdi + 132]
+    jne L2
+    jmp L1
+L19:
+    mov ecx, 1
+    cmp r10d, 2
+    jb L20
+    cmp r10d, dword ptr [rdi + 220]
+    cmova r10d, r12d
+    mov ecx, r10d
+L20:
+    movaps xmm0, xmmword ptr [rdi]
+    movaps xmm1, xmmword ptr [rdi + 16]
+    movaps xmm2, xmmword ptr [rdi + 32]
+    movaps xmm3, xmmword ptr [rdi + 48]
+    movaps xmmword ptr [rsp + 64], xmm0
+    movaps xmmword ptr [rsp + 112], xmm3
+    movaps xmmword ptr [rsp + 96], xmm2
+    movaps xmmword ptr [rsp + 80], xmm1
+    mov byte ptr [rdi + 144], 0
+    mov byte ptr [rdi + 142], 44
+    mov dword ptr [rdi + 132], ecx
+    mov dword ptr [rdi + 128], 1
+    mov r14d, 44
+    jmp L13
+L21:
+    add rbx, r9
+L22:
+    movaps xmm0, xmmword ptr [rbx]
+    movaps xmm1, xmmword ptr [rbx + 16]
+    movaps xmm2, xmmword ptr [rbx + 32]
+    mov r9, qword ptr [rbx + 48]
+    mov r10, qword ptr [rbx + 56]
+    movaps xmmword ptr [rdi + 64], xmm0
+    movaps xmmword ptr [rdi + 80], xmm1
+    movaps xmmword ptr [rdi + 96], xmm2
+    mov qword ptr [rdi + 112], r9
+    mov qword ptr [rdi + 120], r10
+    mov dword ptr [rdi + 128], 1
+    mov ebx, dword ptr [rdi + 64]
+    bswap ebx
+    cmp cl, 15
+    ja L23
+    mov byte ptr [rdi + 56], bh
+    shr ebx, 16
+    mov edx, ebx
+    jmp L24
+L23:
+    bswap ebx
+    mov word ptr [rdi + 20], bx
+L24:
+    mov ecx, dword ptr [rdi + 68]
+    mov dword ptr [rdi + 44], ecx
+    shl edx, 16
+    movzx r14d, r8b
+    or r14, rdx
+    jmp L13
+L25:
+    mov rcx, qword ptr [rdi + 192]
+    and r15d, 16777215
+    mov dword ptr [rdi + 232], r15d
+    xor byte ptr [rdi + 216], 1
+    mov qword ptr [rdi + 224], rcx
+    cmp r14b, 4
+    jae L15
+    jmp L16
+L26:
+    movzx edx, word ptr [rbx + 54]
+    rol dx, 8
+    mov ecx, dword ptr [rbx + 56]
+    bswap ecx
+    mov qword ptr [rsp + 56], rdi
+    lea rdi, [rsp + 64]
+    mov qword ptr [rsp + 48], rsi
+    mov rsi, r14
+    mov qword ptr [rsp + 40], rax
+    mov dword ptr [rsp + 36], r11d
+    call <blueflame::cq::error::completion::CqeError>::new
+    mov r11d, dword ptr [rsp + 36]
+    mov rdi, qword ptr [rsp + 56]
+    mov rsi, qword ptr [rsp + 48]
+    mov rax, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 64], 8
+    mov edx, dword ptr [rbx + 56]
+    mov ecx, dword ptr [rbx + 44]
+    je L17
+    inc r11d
+    mov dword ptr [rsi + 8], r11d
+    mov ecx, dword ptr [rdi + 128]
+    test ecx, ecx
+    jne L18
+    jmp L1
+L27:
+    movzx edx, byte ptr [rdi + 142]
+L28:
+    movzx r14d, dl
+    jmp L13
+L29:
+    mov ecx, 1
+    jmp L20
+L30:
+    mov eax, 16
+L31:
+    lea rsp, [rbp - 40]
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_poll_counter:
     push rbp
     push r14
@@ -2554,302 +2850,6 @@ L9:
     test dl, dl
     je L1
     jmp L4
-
-hot_poll_packed:
-    push rbp
-    mov rbp, rsp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    and rsp, -64
-    sub rsp, 192
-    mov r13, qword ptr [rsi]
-    mov r11d, dword ptr [rsi + 8]
-    xor eax, eax
-    mov r12d, 1
-    jmp L3
-L1:
-    mov rcx, qword ptr [rdi + 240]
-    bswap r15d
-    mov dword ptr [rcx], r15d
-L2:
-    inc rax
-    cmp rax, 16
-    je L30
-L3:
-    mov rbx, qword ptr [rdi + 224]
-    mov ecx, dword ptr [rdi + 128]
-    cmp ecx, dword ptr [rdi + 132]
-    jne L4
-    mov ecx, dword ptr [rbx + 60]
-    bswap ecx
-    xor ecx, dword ptr [rdi + 216]
-    mov edx, ecx
-    ror dl
-    cmp dl, 119
-    ja L31
-    mov edx, ecx
-    not dl
-    test dl, 12
-    jne L5
-    mov dword ptr [rdi + 128], 0
-    mov r9, qword ptr [rdi + 208]
-    movaps xmm0, xmmword ptr [rbx]
-    movaps xmm1, xmmword ptr [rbx + 16]
-    movdqa xmm2, xmmword ptr [rbx + 32]
-    mov rdx, qword ptr [rbx + 48]
-    mov r8, qword ptr [rbx + 56]
-    movaps xmmword ptr [rdi], xmm0
-    movaps xmmword ptr [rdi + 16], xmm1
-    movdqa xmmword ptr [rdi + 32], xmm2
-    mov qword ptr [rdi + 48], rdx
-    mov qword ptr [rdi + 56], r8
-    mov edx, ecx
-    shr edx, 16
-    mov word ptr [rdi + 140], dx
-    mov r8d, ecx
-    and r8b, -14
-    mov byte ptr [rdi + 142], r8b
-    pshufd xmm0, xmm2, 255
-    movd r10d, xmm0
-    bswap r10d
-    mov dword ptr [rdi + 132], r10d
-    cmp cl, 79
-    ja L19
-    cmp r10d, 2
-    jb L19
-    cmp r10d, dword ptr [rdi + 220]
-    setbe byte ptr [rdi + 144]
-    ja L29
-    cmp rbx, qword ptr [rdi + 200]
-    jne L21
-    mov rbx, qword ptr [rdi + 192]
-    jmp L22
-L4:
-    lea edx, [rcx + 1]
-    mov dword ptr [rdi + 128], edx
-    test rcx, rcx
-    je L6
-    test cl, 7
-    sete r8b
-    movzx edx, byte ptr [rdi + 144]
-    test r8b, dl
-    je L7
-    movaps xmm0, xmmword ptr [rbx]
-    movaps xmm1, xmmword ptr [rbx + 16]
-    movaps xmm2, xmmword ptr [rbx + 32]
-    mov rdx, qword ptr [rbx + 48]
-    mov r8, qword ptr [rbx + 56]
-    movaps xmmword ptr [rdi + 64], xmm0
-    movaps xmmword ptr [rdi + 80], xmm1
-    movaps xmmword ptr [rdi + 96], xmm2
-    mov qword ptr [rdi + 112], rdx
-    mov qword ptr [rdi + 120], r8
-    movzx edx, byte ptr [rdi + 143]
-    mov r8d, dword ptr [rdi + 216]
-    shl r8d, 8
-    or r8d, edx
-    or r8d, 61440
-    mov word ptr [rbx + 62], r8w
-    jmp L8
-L5:
-    mov r14d, ecx
-    jmp L14
-L6:
-    movzx edx, byte ptr [rdi + 142]
-    cmp byte ptr [rdi + 144], 0
-    je L28
-    mov ebx, dword ptr [rdi + 64]
-    mov r8d, dword ptr [rdi + 68]
-    bswap ebx
-    cmp dl, 15
-    jbe L9
-    jmp L11
-L7:
-    movzx r8d, byte ptr [rdi + 143]
-    mov r9d, dword ptr [rdi + 216]
-    shl r9d, 8
-    or r9d, r8d
-    or r9d, 61440
-    mov word ptr [rbx + 62], r9w
-    test dl, 1
-    je L27
-L8:
-    mov edx, ecx
-    and edx, 7
-    mov ebx, dword ptr [rdi + 8*rdx + 64]
-    mov r8d, dword ptr [rdi + 8*rdx + 68]
-    bswap ebx
-    movzx edx, byte ptr [rdi + 142]
-    cmp dl, 16
-    jae L10
-L9:
-    mov dword ptr [rdi + 44], r8d
-    mov byte ptr [rdi + 56], bh
-    shr ebx, 16
-    jmp L12
-L10:
-    mov dword ptr [rdi + 12], 0
-    mov byte ptr [rdi + 16], 0
-L11:
-    bswap ebx
-    mov word ptr [rdi + 20], bx
-    mov dword ptr [rdi + 44], r8d
-    add cx, word ptr [rdi + 140]
-    mov ebx, ecx
-L12:
-    shl ebx, 16
-    movzx r14d, dl
-    or r14, rbx
-L13:
-    mov rbx, rdi
-L14:
-    mov r15d, dword ptr [rdi + 232]
-    inc r15d
-    mov dword ptr [rdi + 232], r15d
-    mov rcx, qword ptr [rdi + 224]
-    cmp rcx, qword ptr [rdi + 200]
-    je L25
-    add rcx, qword ptr [rdi + 208]
-    mov qword ptr [rdi + 224], rcx
-    cmp r14b, 4
-    jb L16
-L15:
-    mov ecx, r14d
-    and cl, -4
-    rol cl, 4
-    cmp cl, 4
-    ja L26
-L16:
-    mov edx, dword ptr [rbx + 56]
-    mov ecx, dword ptr [rbx + 44]
-L17:
-    bswap ecx
-    and edx, -256
-    bswap edx
-    shr r14d, 16
-    add rcx, r13
-    add rcx, rdx
-    add rcx, r14
-    mov qword ptr [rsi], rcx
-    mov r13, rcx
-    mov ecx, dword ptr [rdi + 128]
-    test ecx, ecx
-    je L1
-L18:
-    cmp ecx, dword ptr [rdi + 132]
-    jne L2
-    jmp L1
-L19:
-    mov ecx, 1
-    cmp r10d, 2
-    jb L20
-    cmp r10d, dword ptr [rdi + 220]
-    cmova r10d, r12d
-    mov ecx, r10d
-L20:
-    movaps xmm0, xmmword ptr [rdi]
-    movaps xmm1, xmmword ptr [rdi + 16]
-    movaps xmm2, xmmword ptr [rdi + 32]
-    movaps xmm3, xmmword ptr [rdi + 48]
-    movaps xmmword ptr [rsp + 64], xmm0
-    movaps xmmword ptr [rsp + 112], xmm3
-    movaps xmmword ptr [rsp + 96], xmm2
-    movaps xmmword ptr [rsp + 80], xmm1
-    mov byte ptr [rdi + 144], 0
-    mov byte ptr [rdi + 142], 44
-    mov dword ptr [rdi + 132], ecx
-    mov dword ptr [rdi + 128], 1
-    mov r14d, 44
-    jmp L13
-L21:
-    add rbx, r9
-L22:
-    movaps xmm0, xmmword ptr [rbx]
-    movaps xmm1, xmmword ptr [rbx + 16]
-    movaps xmm2, xmmword ptr [rbx + 32]
-    mov r9, qword ptr [rbx + 48]
-    mov r10, qword ptr [rbx + 56]
-    movaps xmmword ptr [rdi + 64], xmm0
-    movaps xmmword ptr [rdi + 80], xmm1
-    movaps xmmword ptr [rdi + 96], xmm2
-    mov qword ptr [rdi + 112], r9
-    mov qword ptr [rdi + 120], r10
-    mov dword ptr [rdi + 128], 1
-    mov ebx, dword ptr [rdi + 64]
-    bswap ebx
-    cmp cl, 15
-    ja L23
-    mov byte ptr [rdi + 56], bh
-    shr ebx, 16
-    mov edx, ebx
-    jmp L24
-L23:
-    bswap ebx
-    mov word ptr [rdi + 20], bx
-L24:
-    mov ecx, dword ptr [rdi + 68]
-    mov dword ptr [rdi + 44], ecx
-    shl edx, 16
-    movzx r14d, r8b
-    or r14, rdx
-    jmp L13
-L25:
-    mov rcx, qword ptr [rdi + 192]
-    and r15d, 16777215
-    mov dword ptr [rdi + 232], r15d
-    xor byte ptr [rdi + 216], 1
-    mov qword ptr [rdi + 224], rcx
-    cmp r14b, 4
-    jae L15
-    jmp L16
-L26:
-    movzx edx, word ptr [rbx + 54]
-    rol dx, 8
-    mov ecx, dword ptr [rbx + 56]
-    bswap ecx
-    mov qword ptr [rsp + 56], rdi
-    lea rdi, [rsp + 64]
-    mov qword ptr [rsp + 48], rsi
-    mov rsi, r14
-    mov qword ptr [rsp + 40], rax
-    mov dword ptr [rsp + 36], r11d
-    call <blueflame::cq::error::completion::CqeError>::new
-    mov r11d, dword ptr [rsp + 36]
-    mov rdi, qword ptr [rsp + 56]
-    mov rsi, qword ptr [rsp + 48]
-    mov rax, qword ptr [rsp + 40]
-    cmp byte ptr [rsp + 64], 8
-    mov edx, dword ptr [rbx + 56]
-    mov ecx, dword ptr [rbx + 44]
-    je L17
-    inc r11d
-    mov dword ptr [rsi + 8], r11d
-    mov ecx, dword ptr [rdi + 128]
-    test ecx, ecx
-    jne L18
-    jmp L1
-L27:
-    movzx edx, byte ptr [rdi + 142]
-L28:
-    movzx r14d, dl
-    jmp L13
-L29:
-    mov ecx, 1
-    jmp L20
-L30:
-    mov eax, 16
-L31:
-    lea rsp, [rbp - 40]
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
 
 hot_poll_sixteen:
     push rbp
@@ -6380,7 +6380,7 @@ hot_retire_receive:
     inc eax
     mov dword ptr [rsi + 60], eax
     mov qword ptr [rdi + 8], rcx
-    mov byte ptr [rdi], 8
+    mov byte ptr [rdi], 9
     mov rax, rdi
     ret
 L1:
@@ -6421,7 +6421,7 @@ hot_retire_send:
     mov qword ptr [rax + 8], rcx
     mov word ptr [rax + 16], r8w
     mov word ptr [rax + 18], r9w
-    mov byte ptr [rax], 8
+    mov byte ptr [rax], 9
     ret
 L1:
     mov byte ptr [rax], 3
@@ -7357,53 +7357,7 @@ L1:
     sete al
     ret
 
-other_poll_conservative:
-    mov rdx, qword ptr [rdi]
-    mov eax, dword ptr [rdx + 60]
-    mov r8d, dword ptr [rdi + 40]
-    bswap eax
-    xor eax, r8d
-    mov ecx, eax
-    ror cl
-    cmp cl, 119
-    ja L2
-    lfence
-    mov r10, qword ptr [rdi + 32]
-    movaps xmm0, xmmword ptr [rdx]
-    movaps xmm0, xmmword ptr [rdx + 16]
-    movdqa xmm0, xmmword ptr [rdx + 32]
-    mov r9, qword ptr [rdx + 48]
-    mov r9, qword ptr [rdx + 56]
-    mov r9d, dword ptr [rdi + 8]
-    inc r9d
-    mov dword ptr [rdi + 8], r9d
-    cmp rdx, qword ptr [rdi + 24]
-    je L3
-    add rdx, r10
-L1:
-    mov qword ptr [rdi], rdx
-    mov rdx, qword ptr [rdi + 48]
-    bswap r9d
-    mov dword ptr [rdx], r9d
-    shr eax, 16
-    pshufd xmm0, xmm0, 255
-    movd edx, xmm0
-    bswap edx
-    add rdx, rax
-    add qword ptr [rsi], rdx
-L2:
-    cmp cl, 120
-    setb al
-    ret
-L3:
-    mov rdx, qword ptr [rdi + 16]
-    and r9d, 16777215
-    mov dword ptr [rdi + 8], r9d
-    xor r8d, 1
-    mov dword ptr [rdi + 40], r8d
-    jmp L1
-
-other_poll_packed_enhanced:
+other_poll_compressed_enhanced:
     push rbp
     mov rbp, rsp
     push r15
@@ -7688,6 +7642,52 @@ L29:
     pop r15
     pop rbp
     ret
+
+other_poll_conservative:
+    mov rdx, qword ptr [rdi]
+    mov eax, dword ptr [rdx + 60]
+    mov r8d, dword ptr [rdi + 40]
+    bswap eax
+    xor eax, r8d
+    mov ecx, eax
+    ror cl
+    cmp cl, 119
+    ja L2
+    lfence
+    mov r10, qword ptr [rdi + 32]
+    movaps xmm0, xmmword ptr [rdx]
+    movaps xmm0, xmmword ptr [rdx + 16]
+    movdqa xmm0, xmmword ptr [rdx + 32]
+    mov r9, qword ptr [rdx + 48]
+    mov r9, qword ptr [rdx + 56]
+    mov r9d, dword ptr [rdi + 8]
+    inc r9d
+    mov dword ptr [rdi + 8], r9d
+    cmp rdx, qword ptr [rdi + 24]
+    je L3
+    add rdx, r10
+L1:
+    mov qword ptr [rdi], rdx
+    mov rdx, qword ptr [rdi + 48]
+    bswap r9d
+    mov dword ptr [rdx], r9d
+    shr eax, 16
+    pshufd xmm0, xmm0, 255
+    movd edx, xmm0
+    bswap edx
+    add rdx, rax
+    add qword ptr [rsi], rdx
+L2:
+    cmp cl, 120
+    setb al
+    ret
+L3:
+    mov rdx, qword ptr [rdi + 16]
+    and r9d, 16777215
+    mov dword ptr [rdi + 8], r9d
+    xor r8d, 1
+    mov dword ptr [rdi + 40], r8d
+    jmp L1
 
 other_post_shared_receive:
     push rbp

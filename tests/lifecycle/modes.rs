@@ -77,10 +77,10 @@ fn descriptors_are_those_of_the_channel_and_of_the_device() {
     assert_ne!(channel.as_raw_fd(), events.as_raw_fd());
 }
 
-/// In mini-CQEs of each format that verbs have, CQEs of either size: bursts, which the device packs, and one by one.
+/// In mini-CQEs of each format that verbs have, CQEs of either size: bursts, which the device compresses, and one by one.
 #[test]
-fn queues_whose_completions_are_packed() {
-    fn packed<F: VerbsFormat>(cqe_bytes: u16) {
+fn queues_whose_completions_are_compressed() {
+    fn compressed<F: VerbsFormat>(cqe_bytes: u16) {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
         let cq = device.completion_queue(33).cqe_bytes(cqe_bytes).compressed::<F>().build();
@@ -104,8 +104,8 @@ fn queues_whose_completions_are_packed() {
         }
     }
     for cqe_bytes in [64, 128] {
-        packed::<Hash>(cqe_bytes);
-        packed::<Checksum>(cqe_bytes);
-        packed::<ChecksumStride>(cqe_bytes);
+        compressed::<Hash>(cqe_bytes);
+        compressed::<Checksum>(cqe_bytes);
+        compressed::<ChecksumStride>(cqe_bytes);
     }
 }

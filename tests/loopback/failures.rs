@@ -45,7 +45,7 @@ const SHAPE: Shape = Shape {
     cqes: 32,
     cqe_bytes: 64,
     scatter_to_cqe: 0,
-    packing: None,
+    compression: None,
 };
 
 impl Lab {

@@ -32,7 +32,7 @@ const SENDS: &str = "tests/differential/sends.rs";
 const DATAGRAMS: &str = "tests/differential/datagrams.rs";
 const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const RECEIVES: &str = "tests/differential/shared_receives.rs";
-const PACKED: &str = "tests/completion/compressed/by_hand.rs";
+const COMPRESSED: &str = "tests/completion/compressed/by_hand.rs";
 const SIGNATURES: &str = "tests/differential/signatures.rs";
 const ALIKE: &str = "keys_are_configured_and_errors_told_alike";
 const TAGS: &str = "tests/differential/tags/completions.rs";
@@ -129,21 +129,21 @@ pub(crate) const FEATURES: &[Feature] = &[
         "compressed completions",
         "basic layout",
         "Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`",
-        PACKED,
+        COMPRESSED,
         "basic_as_linux_reads_it",
     ),
     golden(
         "compressed completions",
         "enhanced layout",
         "Linux `en_rx.c`; UCX `src/uct/ib/mlx5/ib_mlx5.c`",
-        PACKED,
+        COMPRESSED,
         "enhanced_as_linux_and_ucx_read_it",
     ),
     golden(
         "compressed completions",
         "mini-CQEs with hash, checksum, flow tag, stride, headers",
         "DPDK `drivers/net/mlx5/mlx5_rx.c`, `drivers/common/mlx5/mlx5_prm.h`",
-        PACKED,
+        COMPRESSED,
         "formats_as_dpdk_reads_them",
     ),
 ];

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use blueflame::cq::compressed::{Layout, MiniFormat, Packing};
+use blueflame::cq::compressed::{Compression, Layout, MiniFormat};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::{CqParts, mark_unwritten};
 use blueflame::cq::{CompletionQueue, CqId, ResizeError};
@@ -144,7 +144,7 @@ impl Cq {
     /// [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed then.
     /// [`Error::Parts`] if the queue does not belong to its handle (they were swapped), or if the device did not move
     /// to the new ring properly: completions are lost.
-    pub fn resize<M: PollMode<Packing = ()>>(
+    pub fn resize<M: PollMode<Compression = ()>>(
         queue: &mut OwnedCq<M>,
         rings: &ThreadRings,
         cqes: u32,
@@ -200,8 +200,8 @@ impl Cq {
 
 /// How the device compresses completions: layout and format.
 #[derive(Clone, Copy, Debug, Default)]
-struct Compression {
-    packing: Packing,
+struct CqeCompression {
+    kind: Compression,
     layout: u8,
     format: u8,
     format_ext: u8,
@@ -217,7 +217,7 @@ pub struct CqBuilder<'a, M = Standard> {
     vector: u32,
     ignore_overrun: bool,
     moderation: (u16, u16),
-    compression: Compression,
+    compression: CqeCompression,
     mode: PhantomData<fn() -> M>,
 }
 
@@ -262,7 +262,7 @@ impl ThreadRings {
             vector: 0,
             ignore_overrun: false,
             moderation: (0, 0),
-            compression: Compression::default(),
+            compression: CqeCompression::default(),
             mode: PhantomData,
         }
     }
@@ -275,7 +275,7 @@ impl<'a> CqBuilder<'a> {
     pub fn compressed<F: MiniFormat, L: Layout>(self) -> CqBuilder<'a, Compressed<F, L>> {
         let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
         let compression =
-            Compression { packing: L::PACKING, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
+            CqeCompression { kind: L::COMPRESSION, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
         CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, compression, mode: PhantomData }
     }
 }
@@ -326,9 +326,9 @@ impl<M: CqMode> CqBuilder<'_, M> {
             bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
         };
         // The mode gives places back by sessions.
-        let more = match self.compression.packing {
-            Packing::None => 0,
-            Packing::Basic | Packing::Enhanced => context.general()?.cqe_compression_max_num().into(),
+        let more = match self.compression.kind {
+            Compression::None => 0,
+            Compression::Basic | Compression::Enhanced => context.general()?.cqe_compression_max_num().into(),
         };
         let cqes = (self.cqes + more).next_power_of_two();
         self.check(context, cqes)?;
@@ -345,7 +345,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         context_of
             .set_cqe_sz(size)
             .set_oi(self.ignore_overrun)
-            .set_cqe_comp_en(self.compression.packing != Packing::None)
+            .set_cqe_comp_en(self.compression.kind != Compression::None)
             .set_cqe_compression_layout(self.compression.layout)
             .set_mini_cqe_res_format(self.compression.format)
             .set_mini_cqe_res_format_ext(self.compression.format_ext)
@@ -387,7 +387,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         if self.ignore_overrun {
             has("cmd_hca_cap.cq_oi", general.cq_oi())?;
         }
-        if self.compression.packing != Packing::None {
+        if self.compression.kind != Compression::None {
             let has_size = match self.cqe_bytes {
                 128 => general.cqe_compression_128(),
                 _ => general.cqe_compression(),
@@ -399,7 +399,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
                 (3, _) => has("cmd_hca_cap.mini_cqe_resp_stride_index", general.mini_cqe_resp_stride_index())?,
                 _ => {}
             }
-            if self.compression.packing == Packing::Enhanced {
+            if self.compression.kind == Compression::Enhanced {
                 has("cmd_hca_cap.enhanced_cqe_compression", general.enhanced_cqe_compression())?;
             }
         }

@@ -130,9 +130,9 @@ fn ends(parts: &CqParts) -> Vec<u8> {
 /// `mlx5_core_pci_table`).
 const CONNECTX6: u32 = 0x101b;
 
-/// Messages to and from a queue whose completions are packed: each has its completion. At least some must have been
-/// packed.
-fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
+/// Messages to and from a queue whose completions are compressed: each has its completion. At least some must have been
+/// compressed.
+fn compressed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     const BURST: u64 = 12;
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
@@ -176,8 +176,8 @@ fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
         }
         let begin = Instant::now();
         while sent + received < 2 * BURST * (round + 1) {
-            let now_packed = ends(&parts).iter().filter(|&&end| end & 0xc == 0xc && end >> 4 <= 6).count();
-            minis = minis.max(now_packed);
+            let now_compressed = ends(&parts).iter().filter(|&&end| end & 0xc == 0xc && end >> 4 <= 6).count();
+            minis = minis.max(now_compressed);
             cq.poll_with(16, |cqe| match cqe.check().unwrap_or_else(|error| panic!("{error}")) {
                 Side::Requester => {
                     assert_eq!(pair.sq.retire(&cqe).expect("outstanding").wr_id, WrId(sent % BURST));
@@ -192,18 +192,18 @@ fn packed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
             assert!(begin.elapsed() < Duration::from_secs(20), "{sent} and {received} completions in round {round}");
         }
     }
-    assert!(minis > 0, "nothing was packed");
+    assert!(minis > 0, "nothing was compressed");
 }
 
 #[test]
-fn packed_completions_of_the_basic_layout() {
-    packed::<Hash, Basic>(64);
-    packed::<Checksum, Basic>(128);
-    packed::<ChecksumStride, Basic>(64);
+fn compressed_completions_of_the_basic_layout() {
+    compressed::<Hash, Basic>(64);
+    compressed::<Checksum, Basic>(128);
+    compressed::<ChecksumStride, Basic>(64);
 }
 
 #[test]
-fn packed_completions_of_the_enhanced_layout() {
-    packed::<Hash, Enhanced>(64);
-    packed::<ChecksumStride, Enhanced>(128);
+fn compressed_completions_of_the_enhanced_layout() {
+    compressed::<Hash, Enhanced>(64);
+    compressed::<ChecksumStride, Enhanced>(128);
 }

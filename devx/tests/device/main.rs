@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! softhca-run --
-//! softhca-run --generation connectx6dx -- packed_completions
+//! softhca-run --generation connectx6dx -- compressed_completions
 //! softhca-run --link ethernet --generation connectx7 --
 //! softhca-run --link ethernet --generation connectx7 --clock real-time --
 //! softhca-run --link ethernet --generation connectx7 --clock both -- clock

@@ -37,7 +37,7 @@ pub fn run(input: &Input) {
     }
 }
 
-fn poll<M: PollMode<Packing = ()>>(input: &Input) {
+fn poll<M: PollMode<Compression = ()>>(input: &Input) {
     let cqe_cnt = 1 << (input.log_cqes & 3);
     let cqe_size = if input.wide { 128 } else { 64 };
     let ring = Arena::new((cqe_cnt * cqe_size) as usize, 0xf0);

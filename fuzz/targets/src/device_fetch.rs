@@ -232,7 +232,7 @@ impl Lab {
             uar,
             ignore_overrun: qp.flags & 32 != 0,
             collapsed: false,
-            packing: None,
+            compression: None,
         };
         self.host.permit_arm_word(Some(cq.dbr + 4));
         let created = self.device.create_cq(cq);

@@ -197,15 +197,15 @@ impl Lab {
         let (uar, pd) = (u64::from(uar), u64::from(pd));
         let record = |n: u64| BASE + RECORDS * PAGE + 64 * n;
         let compressed = u64::from(input.compressed);
-        let cqs = [(SEND_CQ, 0), (RECEIVE_CQ, compressed & 1)].map(|(page, packed)| {
+        let cqs = [(SEND_CQ, 0), (RECEIVE_CQ, compressed & 1)].map(|(page, on)| {
             self.host.scribble((page * PAGE) as usize, &[0xf1; PAGE as usize]);
             let format = compressed >> 2 & 7;
             let (format, ext) = if format < 4 { (format, 0) } else { (0, 1) };
             let mail = Mailbox::new(0x400, 0x110)
-                .set(0x80 + 0x11, 1, packed)
-                .set(0x80 + 0x12, 2, packed * format)
-                .set(0x80 + 0x1e, 2, packed * (compressed >> 1 & 1))
-                .set(0x80 + 0x5c, 2, packed * ext)
+                .set(0x80 + 0x11, 1, on)
+                .set(0x80 + 0x12, 2, on * format)
+                .set(0x80 + 0x1e, 2, on * (compressed >> 1 & 1))
+                .set(0x80 + 0x5c, 2, on * ext)
                 .set(0x80 + 0x63, 5, LOG_CQES.into())
                 .set(0x80 + 0x68, 24, uar)
                 .set(0x80 + 0xa0, 32, 2)

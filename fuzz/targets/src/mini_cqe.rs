@@ -1,4 +1,4 @@
-//! Any bytes as a completion queue whose completions are packed: polling ends, and every accessor gives a value.
+//! Any bytes as a completion queue whose completions are compressed: polling ends, and every accessor gives a value.
 
 use blueflame::cq::compressed::{
     Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,

@@ -26,9 +26,9 @@ pub enum MiniFormat {
     Headers,
 }
 
-/// How a CQ packs completions that are like each other (CQC.cqe_comp_en).
+/// How a CQ compresses similar completions (CQC.cqe_comp_en).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CqPacking {
+pub struct CqCompression {
     /// Which of their fields each keeps.
     pub format: MiniFormat,
     /// Their CQEs have the number of the pass over the ring, and mini-CQEs follow a CQE as any other
@@ -53,6 +53,6 @@ pub struct CqContext {
     pub ignore_overrun: bool,
     /// Every CQE is written to the first place, so that the latest one is always there (CQC.cc).
     pub collapsed: bool,
-    /// How completions are packed, if they are.
-    pub packing: Option<CqPacking>,
+    /// How completions are compressed, if they are.
+    pub compression: Option<CqCompression>,
 }

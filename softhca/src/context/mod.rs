@@ -6,7 +6,7 @@
 mod completion_queue;
 mod memory_key;
 
-pub use completion_queue::{CqContext, CqPacking, MiniFormat, PeriodStart};
+pub use completion_queue::{CqCompression, CqContext, MiniFormat, PeriodStart};
 pub use memory_key::{Backing, KeyPiece, MkeyContext};
 
 /// Rights that a memory key grants, or that a QP grants its peer.

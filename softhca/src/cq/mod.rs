@@ -2,16 +2,16 @@
 //! reason.
 
 mod completion;
+mod compression;
 mod cqe;
 mod moderation;
-mod packing;
 mod queue;
 
 pub(crate) use completion::{
     Completion, FrameInfo, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
     TakenStrides,
 };
+pub(crate) use compression::MAX_SESSION;
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};
 pub(crate) use moderation::Moderation;
-pub(crate) use packing::MAX_SESSION;
 pub(crate) use queue::{Cq, CqFailure, nanoseconds};

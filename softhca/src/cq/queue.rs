@@ -1,10 +1,10 @@
 //! A CQ: where the next CQE goes, overrun, arming.
 
 use super::completion::Completion;
+use super::compression::{Piece, Session};
 use super::cqe::{CQE64_BYTES, Encoded};
 use super::moderation::{Moderation, Times};
-use super::packing::{Packed, Session};
-use crate::context::{CqContext, CqPacking};
+use crate::context::{CqCompression, CqContext};
 use crate::error::Error;
 use crate::event::Event;
 use crate::memory::{DmaFault, HostMemory};
@@ -70,7 +70,7 @@ pub(crate) struct Cq {
     producer: u32,
     /// The number of the pass over the ring, 8 bits: unlike [`Self::producer`] it goes on.
     pass: u8,
-    /// Completions that wait to be packed.
+    /// Completions that wait to be compressed.
     session: Session,
     /// Index after the last CQE that counts as solicited, if any was written.
     solicited: Option<u32>,
@@ -125,7 +125,7 @@ impl Cq {
         self.failure
     }
 
-    /// CQEs written, 24 bits. Those that wait to be packed are not.
+    /// CQEs written, 24 bits. Those that wait to be compressed are not.
     pub(crate) fn written_index(&self) -> u32 {
         self.producer
     }
@@ -172,8 +172,8 @@ impl Cq {
                 Err(fault) => return Some(self.fail(cqn, CqFailure::Unreachable(fault))),
             }
         }
-        if let Some(packing) = self.context.packing {
-            return self.pack(packing, cqn, (c, stamp), memory, now);
+        if let Some(compression) = self.context.compression {
+            return self.compress(compression, cqn, (c, stamp), memory, now);
         }
         let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), stamp);
         if let Err(fault) = self.put(&cqe, memory) {
@@ -202,16 +202,16 @@ impl Cq {
     }
 
     /// Has the completion wait for others like it, or writes it.
-    fn pack(
+    fn compress(
         &mut self,
-        packing: CqPacking,
+        compression: CqCompression,
         cqn: u32,
         (c, stamp): (&Completion, u64),
         memory: &dyn HostMemory,
         now: Duration,
     ) -> Option<Event> {
         let cqe = Encoded::new(c, self.context.cqe_bytes, false, stamp);
-        if self.session.takes(packing, &cqe) {
+        if self.session.takes(compression, &cqe) {
             self.session.add(&cqe, c.is_solicited());
             return None;
         }
@@ -219,32 +219,32 @@ impl Cq {
         if self.failure.is_some() {
             return event;
         }
-        // Those before are written: this one may be the first that waits for others, or be packed with the latest.
-        if self.session.takes(packing, &cqe) {
+        // Those before are written: this one may be the first that waits for others, or be compressed with the latest.
+        if self.session.takes(compression, &cqe) {
             self.session.add(&cqe, c.is_solicited());
             return event;
         }
         let inline = cqe.as_bytes().len() - CQE64_BYTES;
-        let alone = Packed { ahead: 0, fields: *cqe.fields(), is_owned: true };
+        let alone = Piece { ahead: 0, fields: *cqe.fields(), is_owned: true };
         if let Err(fault) =
-            self.put_first(&cqe.as_bytes()[..inline], memory).and_then(|()| self.put_packed(&alone, memory))
+            self.put_first(&cqe.as_bytes()[..inline], memory).and_then(|()| self.put_piece(&alone, memory))
         {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
-        self.session.written(packing, &cqe);
+        self.session.written(compression, &cqe);
         self.go_on(1);
         event.or(self.written(cqn, c.is_solicited(), now))
     }
 
     /// Writes the completions that wait for others like them.
     pub(crate) fn settle(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
-        let packing = self.context.packing?;
+        let compression = self.context.compression?;
         let (waiting, is_solicited) = (self.session.waiting(), self.session.is_solicited);
         if waiting == 0 || self.failure.is_some() {
             return None;
         }
-        for packed in self.session.end(packing) {
-            if let Err(fault) = self.put_packed(&packed, memory) {
+        for piece in self.session.end(compression) {
+            if let Err(fault) = self.put_piece(&piece, memory) {
                 return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
             }
         }
@@ -253,15 +253,15 @@ impl Cq {
     }
 
     /// Writes the 64 bytes of a CQE that hold the fields, the ownership fields last.
-    fn put_packed(&self, packed: &Packed, memory: &dyn HostMemory) -> Result<(), DmaFault> {
-        let (at, pass) = self.place(packed.ahead);
+    fn put_piece(&self, piece: &Piece, memory: &dyn HostMemory) -> Result<(), DmaFault> {
+        let (at, pass) = self.place(piece.ahead);
         let at = at + u64::from(self.context.cqe_bytes) - CQE64_BYTES as u64;
-        let mut fields = packed.fields;
-        if !packed.is_owned {
+        let mut fields = piece.fields;
+        if !piece.is_owned {
             return memory.write(at, &fields);
         }
         fields[63] |= pass & 1;
-        if !self.context.packing.is_some_and(|packing| packing.enhanced) {
+        if !self.context.compression.is_some_and(|compression| compression.enhanced) {
             return memory.write_last_byte_last(at, &fields);
         }
         // Here it is the byte before the last.

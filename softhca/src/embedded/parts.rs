@@ -1,7 +1,7 @@
 //! Options of an embedded device's queues, and the raw parts that it hands out: the same facts that `mlx5dv_init_obj`
 //! gives.
 
-use crate::context::{Access, CqPacking, InlineHeaders, Transport};
+use crate::context::{Access, CqCompression, InlineHeaders, Transport};
 use std::ptr::NonNull;
 
 /// A CQ to create.
@@ -13,15 +13,15 @@ pub struct CqOptions {
     pub cqe_bytes: u32,
     /// When the ring is full: overwrite CQEs that the host has not consumed (`true`), or fail the CQ (`false`).
     pub ignore_overrun: bool,
-    /// How completions are packed, if they are.
-    pub packing: Option<CqPacking>,
+    /// How completions are compressed, if they are.
+    pub compression: Option<CqCompression>,
 }
 
 impl CqOptions {
     /// A CQ of `cqes` CQEs of 64 bytes, which fails when it overruns.
     #[must_use]
     pub fn new(cqes: u32) -> Self {
-        Self { cqes, cqe_bytes: 64, ignore_overrun: false, packing: None }
+        Self { cqes, cqe_bytes: 64, ignore_overrun: false, compression: None }
     }
 }
 

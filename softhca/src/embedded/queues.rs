@@ -22,7 +22,7 @@ impl EmbeddedDevice {
     /// # Errors
     /// [`Error::BadValue`] for an invalid size; [`Error::Exhausted`].
     pub fn create_cq(&mut self, options: CqOptions) -> Result<CqParts, Error> {
-        let CqOptions { cqe_bytes, ignore_overrun, packing, .. } = options;
+        let CqOptions { cqe_bytes, ignore_overrun, compression, .. } = options;
         let log_size = log2("CQEs", options.cqes, self.device.config().limits.max_cqe_log)?;
         let len = (cqe_bytes as usize) << log_size;
         let ring = self.ring(len, page_bytes())?;
@@ -40,7 +40,7 @@ impl EmbeddedDevice {
             uar,
             ignore_overrun,
             collapsed: false,
-            packing,
+            compression,
         })?;
         let cq_uar = self.uar_addr(uar)?;
         Ok(CqParts {

@@ -278,7 +278,7 @@ impl Node {
             uar,
             ignore_overrun: false,
             collapsed: false,
-            packing: None,
+            compression: None,
         };
         let cqn = self.device.create_cq(context).unwrap();
         Cq { cqn, buf, log_size, ci: 0, dbr }

@@ -118,7 +118,7 @@ fn expand(node: &Node, ring: u64, format: Format, enhanced: bool, stride_bytes: 
         }
         // Sessions in a row have the last CQE before them as a title.
         title = *known.last().expect("a frame");
-        // The places of packed completions stay empty in both layouts.
+        // The places of compressed completions stay empty in both layouts.
         at += count;
     }
     (known, sessions)
@@ -166,7 +166,7 @@ fn minis_say_what_plain_cqes_say() {
         ];
         for logs in [(3, 11), (9, 6)] {
             let (mut a, mut b, ring, _) = receiver(&[], logs);
-            let (mut c, mut d, packed, rq) = receiver(&fields, logs);
+            let (mut c, mut d, cq, rq) = receiver(&fields, logs);
             // One session, one whose WQE ends with a filler, and one of other frames.
             let batches =
                 [datagrams(&[20, 3000, 20]), datagrams(&[2500, 30, 3000, 100]), vec![numbered(1, 60), numbered(2, 70)]];
@@ -181,7 +181,7 @@ fn minis_say_what_plain_cqes_say() {
                 .collect();
             assert_eq!(expected.iter().filter(|known| known.filler).count(), usize::from(logs == (3, 11)));
             assert!(expected.iter().filter(|known| known.kept != 0).count() >= 7, "{format:?} keeps nothing");
-            let (found, sessions) = expand(&d, packed, format, enhanced, rq.stride);
+            let (found, sessions) = expand(&d, cq, format, enhanced, rq.stride);
             assert_eq!(found, expected, "{format:?}, enhanced {enhanced}, {logs:?}");
             assert!(sessions >= 2, "{format:?}, enhanced {enhanced}: {sessions}");
         }

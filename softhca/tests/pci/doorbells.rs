@@ -22,7 +22,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
         uar,
         ignore_overrun: false,
         collapsed: false,
-        packing: None,
+        compression: None,
     };
     let cqn = device.create_cq(cq).expect("a CQ");
     let qp = QpContext {

@@ -112,8 +112,8 @@ jumbo_frames() {
     for n in 1 2; do guest "$n" 10 'ip link set $INTERFACE mtu 1500' || return 1; done
 }
 
-# Frames from guest 2 to guest 1, whose netdev has the device pack completions.
-packed_completions() {
+# Frames from guest 2 to guest 1, whose netdev has the device compress completions.
+compressed_completions() {
     local status=0
     guest 1 20 'ethtool --set-priv-flags $INTERFACE rx_cqe_compress on && ethtool --show-priv-flags $INTERFACE | grep -q "rx_cqe_compress *: on"' || return 1
     # ping compares what comes back. A wrong checksum of TCP's would be a complaint of the kernel's ("hw csum failure").

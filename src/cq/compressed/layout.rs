@@ -3,7 +3,7 @@ use core::fmt;
 
 /// How a queue's completions lie in its ring, as a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Packing {
+pub enum Compression {
     /// Each CQE is one completion.
     #[default]
     None,
@@ -16,7 +16,7 @@ pub enum Packing {
 /// Only this crate implements [`Layout`].
 pub trait Sealed {}
 
-/// How packed completions lie in the ring (CQC `cqe_compression_layout`). In each, a session takes as many places as it
+/// How compressed completions lie in the ring (CQC `cqe_compression_layout`). In each, a session takes as many places as it
 /// has completions, and the device writes few of them.
 ///
 /// ```text
@@ -30,7 +30,7 @@ pub trait Layout: Sealed + Copy + fmt::Debug {
     /// `cqe_compression_layout`, 2 bits.
     const LAYOUT: u8;
     /// The layout as a value.
-    const PACKING: Packing;
+    const COMPRESSION: Compression;
     /// Whether CQEs have the number of their pass over the ring (8 bits), in place of the owner bit.
     #[doc(hidden)]
     const NUMBERED: bool;
@@ -52,13 +52,13 @@ pub enum Enhanced {}
 impl Sealed for Basic {}
 impl Layout for Basic {
     const LAYOUT: u8 = 0;
-    const PACKING: Packing = Packing::Basic;
+    const COMPRESSION: Compression = Compression::Basic;
     const NUMBERED: bool = false;
 }
 
 impl Sealed for Enhanced {}
 impl Layout for Enhanced {
     const LAYOUT: u8 = 1;
-    const PACKING: Packing = Packing::Enhanced;
+    const COMPRESSION: Compression = Compression::Enhanced;
     const NUMBERED: bool = true;
 }

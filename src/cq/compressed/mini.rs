@@ -89,7 +89,7 @@ pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     /// queue: the index of the stride). Otherwise the indices of one session are consecutive.
     const COUNTER: bool;
     /// Whether completions of a striding receive queue say which strides they are of: by the index of the stride, or
-    /// because unpacking adds up the strides.
+    /// because expansion adds up the strides.
     const TELLS_STRIDES: bool = Self::COUNTER && Self::FORMAT != FlowTag::FORMAT;
     /// Whether they have the hash: its kind is the title's.
     const HASHED: bool = Self::FORMAT == 0 && Self::FORMAT_EXT == 0;

@@ -154,7 +154,7 @@ impl Tail {
 
     /// The tail of an expanded completion: the WQE's index, and the last byte, its owner bit zero.
     #[inline(always)]
-    pub(in crate::cq) const fn unpacked(wqe_counter: u16, op_own: OpOwn) -> Self {
+    pub(in crate::cq) const fn expanded(wqe_counter: u16, op_own: OpOwn) -> Self {
         Self((wqe_counter as usize) << 16 | op_own.0 as usize)
     }
 

@@ -34,7 +34,7 @@ fn start(memory: &mut MmapMut) -> NonNull<u8> {
     unsafe { NonNull::new_unchecked(memory.as_mut_ptr()) }
 }
 
-impl<M: PollMode<Packing = ()>> OwnedCq<M> {
+impl<M: PollMode<Compression = ()>> OwnedCq<M> {
     /// Changes the queue's room to at least `cqes` completions, more or fewer than before. Queue pairs may complete
     /// there meanwhile. Unpolled completions stay. The new ring lies in pages of this process, wherever the old one
     /// was.

@@ -27,7 +27,7 @@ fn with<R>(
             Step::Poll(max) => packer.poll(&mut cq, max),
             Step::Forget(tag) => {
                 let before = packer.expected.len();
-                // The device packs no more of a queue pair that is gone.
+                // The device compresses no further completions of a queue pair that is gone.
                 packer.title = packer.title.filter(|(title, _)| title.tag != tag);
                 packer.expected.retain(|c| c.is_ok_and(|c| c.tag != tag));
                 let removed = cq.forget(Qpn::truncate(tag));
@@ -86,7 +86,7 @@ proptest! {
     /// Sessions of any length, in rings of any size, across the ring's end and that of the index, expanded in pieces of
     /// any size, with completions of one queue pair taken out at any time.
     #[test]
-    fn what_was_packed_is_unpacked(
+    fn what_was_compressed_is_expanded(
         (enhanced, format, wide) in any::<(bool, u8, bool)>(),
         log_cqes in 0..6u32,
         first in prop_oneof![Just(0u32), Just(0x00ff_fff0), 0..0x0100_0000u32],

@@ -1,4 +1,4 @@
-//! A packer of these tests' own, from the layouts of Linux, DPDK and UCX, and what it expects to be unpacked.
+//! A packer of these tests' own, from the layouts of Linux, DPDK and UCX, and what it expects to be expanded.
 
 use std::collections::VecDeque;
 
@@ -125,7 +125,7 @@ pub(super) struct Packer {
     pub(super) format: u8,
     /// Completions that were written and not polled.
     pub(super) expected: VecDeque<Result<Completion, ()>>,
-    /// The last CQE of the enhanced layout that can be a title, and how many were packed with it.
+    /// The last CQE of the enhanced layout that can be a title, and how many were compressed with it.
     pub(super) title: Option<(Completion, usize)>,
 }
 
@@ -204,8 +204,8 @@ impl Packer {
         }
         cqe[62..].copy_from_slice(&end);
         self.device.pi += block.len() as u64;
-        let packed = (before + 1..).zip(block).map(|(n, c)| Ok(left(format, &title, n, c)));
-        self.expected.extend(packed);
+        let rest = (before + 1..).zip(block).map(|(n, c)| Ok(left(format, &title, n, c)));
+        self.expected.extend(rest);
         self.title = Some((title, before + block.len()));
     }
 

@@ -9,7 +9,7 @@ use super::packer::{Completion, Packer, completion};
 use crate::device::{Device, put32};
 
 #[test]
-fn what_cannot_be_unpacked_is_an_error_for_each_completion_lost() {
+fn what_cannot_be_expanded_is_an_error_for_each_completion_lost() {
     // Basic: no completions, one, more than the ring has; a title that is an error's.
     for (count, op_own, lost) in
         [(0, 0x2c, 1), (1, 0x2c, 1), (9, 0x2c, 1), (u32::MAX, 0x2c, 1), (3, 0xec, 3), (3, 0x6c, 3)]
@@ -41,14 +41,14 @@ fn what_cannot_be_unpacked_is_an_error_for_each_completion_lost() {
 }
 
 #[test]
-fn what_is_packed_with_a_completion_taken_out_is_lost() {
+fn what_is_compressed_with_a_completion_taken_out_is_lost() {
     let mut packer = Packer::new(16, 64, 0, true, 0);
     let mut cq = packer.queue::<Hash, Enhanced>();
-    let [other, title, packed] = [0, 1, 2].map(completion);
+    let [other, title, third] = [0, 1, 2].map(completion);
     packer.plain(&Completion { tag: 1, ..other });
     packer.plain(&Completion { tag: 2, ..title });
     assert_eq!(cq.forget(Qpn::truncate(2)), 1);
-    packer.block(&[packed]);
+    packer.block(&[third]);
     packer.plain(&Completion { tag: 3, ..other });
     let mut found = Vec::new();
     cq.poll_with(9, |cqe| found.push((cqe.check(), cqe.qpn().get())));

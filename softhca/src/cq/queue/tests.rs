@@ -2,7 +2,7 @@
 
 use super::super::completion::{FrameInfo, Syndrome};
 use super::*;
-use crate::context::{CqPacking, MiniFormat, PeriodStart};
+use crate::context::{CqCompression, MiniFormat, PeriodStart};
 use crate::memory::ArrayMemory;
 use crate::memory::test_memory::BASE;
 
@@ -22,7 +22,7 @@ fn setup(ignore_overrun: bool) -> (Cq, ArrayMemory) {
         uar: 1,
         ignore_overrun,
         collapsed: false,
-        packing: None,
+        compression: None,
     };
     (Cq::new(context), memory)
 }
@@ -284,11 +284,11 @@ fn unreachable_rings_are_an_error() {
     assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Unreachable }));
 }
 
-fn packing_setup(enhanced: bool, format: MiniFormat) -> (Cq, ArrayMemory) {
+fn compressing(enhanced: bool, format: MiniFormat) -> (Cq, ArrayMemory) {
     let (mut cq, memory) = setup(true);
     cq.context.log_size = 4;
     cq.context.dbr = BASE + 2000;
-    cq.context.packing = Some(CqPacking { format, enhanced });
+    cq.context.compression = Some(CqCompression { format, enhanced });
     let big = ArrayMemory::filled(BASE, 2048, 0xa5);
     drop(memory);
     (cq, big)
@@ -305,7 +305,7 @@ fn frame(n: u16) -> Completion {
 /// it and eight places after it.
 #[test]
 fn the_basic_layout() {
-    let (mut cq, memory) = packing_setup(false, MiniFormat::Checksum);
+    let (mut cq, memory) = compressing(false, MiniFormat::Checksum);
     for n in 0..10 {
         assert_eq!(write(&mut cq, &memory, &frame(n)), None);
     }
@@ -333,7 +333,7 @@ fn the_basic_layout() {
 /// The same file, `mlx5e_rx_cq_process_enhanced_cqe_comp`, and `wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`.
 #[test]
 fn the_enhanced_layout() {
-    let (mut cq, memory) = packing_setup(true, MiniFormat::Hash);
+    let (mut cq, memory) = compressing(true, MiniFormat::Hash);
     (cq.producer, cq.pass) = (0x00ff_fffe, 0x7f);
     for n in 0..11 {
         assert_eq!(write(&mut cq, &memory, &frame(n)), None);
@@ -352,7 +352,7 @@ fn the_enhanced_layout() {
 /// of a CQE. Byte 1 is reserved (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_mini_cqe8`, since commit 5654f38eba8).
 #[test]
 fn a_mini_cqe_begins_with_the_headers() {
-    let (mut cq, memory) = packing_setup(false, MiniFormat::Headers);
+    let (mut cq, memory) = compressing(false, MiniFormat::Headers);
     for (headers, wqe_counter, byte_cnt) in [(0x29, 7, 64), (0x14, 8, 1518)] {
         let info = FrameInfo { headers, ..Default::default() };
         write(&mut cq, &memory, &Completion::Frame { rqn: 5, uidx: 6, wqe_counter, byte_cnt, strides: None, info });
@@ -364,7 +364,7 @@ fn a_mini_cqe_begins_with_the_headers() {
 #[test]
 fn what_is_not_alike_ends_a_session() {
     for enhanced in [false, true] {
-        let (mut cq, memory) = packing_setup(enhanced, MiniFormat::Checksum);
+        let (mut cq, memory) = compressing(enhanced, MiniFormat::Checksum);
         for c in [frame(0), frame(1), frame(3), error(), frame(4)] {
             assert_eq!(write(&mut cq, &memory, &c), None);
         }
@@ -378,7 +378,7 @@ fn what_is_not_alike_ends_a_session() {
 
 #[test]
 fn one_event_tells_of_a_session() {
-    let (mut cq, memory) = packing_setup(false, MiniFormat::Hash);
+    let (mut cq, memory) = compressing(false, MiniFormat::Hash);
     assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
     assert_eq!((write(&mut cq, &memory, &frame(0)), write(&mut cq, &memory, &frame(1))), (None, None));
     assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));

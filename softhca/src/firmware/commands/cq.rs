@@ -1,7 +1,7 @@
 //! Completion queues.
 
 use crate::config::Generation;
-use crate::context::{CqContext, CqPacking, MiniFormat, PeriodStart};
+use crate::context::{CqCompression, CqContext, MiniFormat, PeriodStart};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
@@ -154,7 +154,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         uar,
         ignore_overrun: view.flag(cqc::OI),
         collapsed: view.flag(cqc::CC),
-        packing: packing(call, view)?,
+        compression: compression(call, view)?,
     };
     let cqn = call.device.create_cq(context)?;
     call.device.set_cq_eq(cqn, eqn)?;
@@ -182,8 +182,8 @@ fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// How completions are packed, if they are.
-fn packing(call: &Call<'_>, view: View<'_>) -> Result<Option<CqPacking>, Refusal> {
+/// How completions are compressed, if they are.
+fn compression(call: &Call<'_>, view: View<'_>) -> Result<Option<CqCompression>, Refusal> {
     let [format, ext, layout] = [cqc::MINI_CQE_RES_FORMAT, cqc::MINI_CQE_RES_FORMAT_EXT, cqc::CQE_COMPRESSION_LAYOUT]
         .map(|field| view.get(field));
     if !view.flag(cqc::CQE_COMP_EN) {
@@ -221,7 +221,7 @@ fn packing(call: &Call<'_>, view: View<'_>) -> Result<Option<CqPacking>, Refusal
     if enhanced {
         has(Generation::ConnectX6Dx, "compressed CQEs of the enhanced layout")?;
     }
-    Ok(Some(CqPacking { format, enhanced }))
+    Ok(Some(CqCompression { format, enhanced }))
 }
 
 /// Bytes of a CQE (`MLX5_CQC_CQE_SZ_*`).

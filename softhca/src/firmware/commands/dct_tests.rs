@@ -39,7 +39,7 @@ fn parts() -> Parts {
         uar,
         ignore_overrun: false,
         collapsed: false,
-        packing: None,
+        compression: None,
     };
     let cqn = device.create_cq(cq).expect("a CQ");
     let rq = RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 };

@@ -12,7 +12,7 @@ use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::{Errno, lock};
-use softhca::context::{CqContext, CqPacking, MiniFormat, PeriodStart, TimestampFormat};
+use softhca::context::{CqCompression, CqContext, MiniFormat, PeriodStart, TimestampFormat};
 use softhca::error::Object;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -104,8 +104,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         CQE_RES_FORMAT_CSUM_STRIDX => Ok(MiniFormat::ChecksumStride),
         _ => Err(Errno::EINVAL),
     };
-    let packed = (driver.cqe_comp_en == 1).then(|| format(driver.cqe_comp_res_format)).transpose()?;
-    let packing = packed.map(|format| CqPacking { format, enhanced: false });
+    let format = (driver.cqe_comp_en == 1).then(|| format(driver.cqe_comp_res_format)).transpose()?;
+    let compression = format.map(|format| CqCompression { format, enhanced: false });
     let uar = match context.static_uars.get() {
         _ if driver.flags & CQ_FLAG_UAR_PAGE_INDEX != 0 => driver.uar_page_index.into(),
         Some(uars) => uars.first_page(),
@@ -125,7 +125,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             uar,
             ignore_overrun: flags & FLAG_IGNORE_OVERRUN != 0,
             collapsed: false,
-            packing,
+            compression,
         })
     })?;
     let cq = Arc::new(Cq {

@@ -115,9 +115,9 @@ pub(crate) const GOALS: &[Goal] = &[
     // Deep rings and many queues.
     at("P6", "ring depth", 32768, "typed", WithinPoint(1.3, 64)),
     at("P6", "queues", 256, "typed", WithinPoint(1.8, 1)),
-    at("P6", "queues", 256, "typed packed, prefetched", WithinPoint(1.8, 1)),
-    at("P6", "queues", 1024, "typed packed", Within(0.5, "typed")),
-    at("P6", "queues", 1024, "typed packed, prefetched", Within(0.5, "typed")),
+    at("P6", "queues", 256, "typed dense, prefetched", WithinPoint(1.8, 1)),
+    at("P6", "queues", 1024, "typed dense", Within(0.5, "typed")),
+    at("P6", "queues", 1024, "typed dense, prefetched", Within(0.5, "typed")),
     // Set-up to RTS.
     at("P10", "set-up", 1, "blueflame", Within(1.05, "by hand")),
     at("P10", "set-up", 64, "blueflame", Within(1.05, "by hand")),

@@ -1,13 +1,13 @@
-//! Packing: completions that are like each other, in fewer CQEs ("CQE compression").
+//! Compression: similar completions in fewer CQEs.
 //!
-//! Real devices wait a little for more. This device packs only completions of the same step. Layouts: Linux
+//! Real devices wait a little for more. This device compresses only completions of the same step. Layouts: Linux
 //! `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c` (`mlx5e_decompress_cqe`, `mlx5e_decompress_enhanced_cqe`), DPDK
 //! `drivers/net/mlx5/mlx5_rx.c` (`mlx5_rx_poll_len`, `rxq_cq_to_mbuf`). The opcode of a request: Linux
 //! `include/linux/mlx5/device.h`, `mlx5_mini_cqe8`. The headers of a packet: DPDK
 //! `drivers/net/mlx5/mlx5_rxtx_vec_sse.h` (`rxq_cq_decompress_v`, bytes 0 and 8 of each pair).
 
 use super::cqe::{CQE64_BYTES, Encoded};
-use crate::context::{CqPacking, MiniFormat};
+use crate::context::{CqCompression, MiniFormat};
 
 /// Completions of a session of the basic layout, at most (`cmd_hca_cap.cqe_compression_max_num`).
 pub(crate) const MAX_SESSION: u32 = 64;
@@ -18,7 +18,7 @@ const BLOCK: usize = 7;
 /// Bytes of a mini-CQE.
 const MINI_BYTES: usize = 8;
 
-/// Bits 3:2 of the last byte of a CQE: it is packed.
+/// Bits 3:2 of the last byte of a CQE: it is compressed.
 const COMPRESSED: u8 = 3 << 2;
 
 /// The fields of a CQE, in bytes.
@@ -41,8 +41,8 @@ mod at {
     pub(super) const OP_OWN: usize = 63;
 }
 
-/// A CQE, and how many places it is before the first of its session.
-pub(super) struct Packed {
+/// A CQE of a session, and its place.
+pub(super) struct Piece {
     /// Places after the next one to be written.
     pub(super) ahead: u32,
     /// The bytes written there.
@@ -57,7 +57,7 @@ pub(super) struct Session {
     waiting: Vec<Fields>,
     /// One of them counts as solicited.
     pub(super) is_solicited: bool,
-    /// The latest completion, if the next one can be packed with it.
+    /// The latest completion, if the next one can be compressed with it.
     latest: Option<Latest>,
 }
 
@@ -82,11 +82,13 @@ impl Session {
 
     /// Whether `next` can be one of the completions that wait, or the first of them, and how many there may be is not
     /// reached.
-    pub(super) fn takes(&self, packing: CqPacking, next: &Encoded) -> bool {
-        let room = if packing.enhanced { BLOCK } else { MAX_SESSION as usize };
+    pub(super) fn takes(&self, compression: CqCompression, next: &Encoded) -> bool {
+        let room = if compression.enhanced { BLOCK } else { MAX_SESSION as usize };
         match &self.latest {
-            Some(latest) => self.waiting.len() < room && is_like(packing.format, latest, next.fields()),
-            None => !packing.enhanced && self.waiting.is_empty() && may_be_packed(packing.format, next.fields()),
+            Some(latest) => self.waiting.len() < room && is_like(compression.format, latest, next.fields()),
+            None => {
+                !compression.enhanced && self.waiting.is_empty() && may_be_compressed(compression.format, next.fields())
+            }
         }
     }
 
@@ -97,41 +99,41 @@ impl Session {
         self.latest = Some(Latest::new(next));
     }
 
-    /// Notes a completion that was written by itself, and whether the next ones can be packed with it.
-    pub(super) fn written(&mut self, packing: CqPacking, cqe: &Encoded) {
-        let may_follow = packing.enhanced && may_be_packed(packing.format, cqe.fields());
+    /// Notes a completion that was written by itself, and whether the next ones can be compressed with it.
+    pub(super) fn written(&mut self, compression: CqCompression, cqe: &Encoded) {
+        let may_follow = compression.enhanced && may_be_compressed(compression.format, cqe.fields());
         self.latest = may_follow.then(|| Latest::new(cqe));
     }
 
     /// The CQEs to write for the waiting completions, in this order. They wait no longer.
-    pub(super) fn end(&mut self, packing: CqPacking) -> Vec<Packed> {
+    pub(super) fn end(&mut self, compression: CqCompression) -> Vec<Piece> {
         let waiting = std::mem::take(&mut self.waiting);
         self.is_solicited = false;
-        if packing.enhanced {
-            return waiting.chunks(BLOCK).map(|block| self::block(packing.format, block)).collect();
+        if compression.enhanced {
+            return waiting.chunks(BLOCK).map(|block| self::block(compression.format, block)).collect();
         }
         self.latest = None;
         let [first, rest @ ..] = waiting.as_slice() else { return Vec::new() };
         if rest.is_empty() {
-            return vec![Packed { ahead: 0, fields: *first, is_owned: true }];
+            return vec![Piece { ahead: 0, fields: *first, is_owned: true }];
         }
         let mut title = *first;
         title[at::BYTE_CNT].copy_from_slice(&(waiting.len() as u32).to_be_bytes());
         title[at::OP_OWN] |= COMPRESSED;
-        let arrays = waiting.chunks(ARRAY).enumerate().map(|(n, array)| Packed {
+        let arrays = waiting.chunks(ARRAY).enumerate().map(|(n, array)| Piece {
             ahead: if n == 0 { 1 } else { (n * ARRAY) as u32 },
-            fields: minis(packing.format, array),
+            fields: minis(compression.format, array),
             is_owned: false,
         });
-        arrays.chain([Packed { ahead: 0, fields: title, is_owned: true }]).collect()
+        arrays.chain([Piece { ahead: 0, fields: title, is_owned: true }]).collect()
     }
 }
 
 /// The CQE of up to seven mini-CQEs.
-fn block(format: MiniFormat, block: &[Fields]) -> Packed {
+fn block(format: MiniFormat, block: &[Fields]) -> Piece {
     let mut fields = minis(format, block);
     fields[at::OP_OWN] = ((block.len() - 1) as u8) << 4 | COMPRESSED;
-    Packed { ahead: 0, fields, is_owned: true }
+    Piece { ahead: 0, fields, is_owned: true }
 }
 
 fn minis(format: MiniFormat, all: &[Fields]) -> Fields {
@@ -176,7 +178,7 @@ fn is_request(cqe: &Fields) -> bool {
 }
 
 /// Successes with no data in the CQE: of requests, or receives.
-fn may_be_packed(format: MiniFormat, cqe: &Fields) -> bool {
+fn may_be_compressed(format: MiniFormat, cqe: &Fields) -> bool {
     // A mini-CQE has no room for tags.
     let is_success = cqe[at::APP] == 0 && cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
     is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
@@ -214,7 +216,7 @@ fn is_like(format: MiniFormat, before: &Latest, next: &Fields) -> bool {
         common
     };
     let follows = counter(next) == before.next_counter;
-    may_be_packed(format, next)
+    may_be_compressed(format, next)
         && common(&before.fields) == common(next)
         && (follows || is_request(next) || has_counter(format))
 }

@@ -1,26 +1,26 @@
-//! Unpacks a session (a title and its mini-CQEs) into single completions.
+//! Expands a session (a title and its mini-CQEs) into single completions.
 use core::fmt;
 use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::layout::{Layout, Packing};
+use super::layout::{Compression, Layout};
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use crate::cq::cqe::layout::{CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::InQueue;
 use crate::types::CqCi;
 
-/// Only this crate implements [`Unpack`].
+/// Only this crate implements [`Expand`].
 pub trait Sealed {}
 
-/// State for unpacking completions, by poll mode: `()` where each CQE is one completion.
-pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
+/// State for expanding completions, by poll mode: `()` where each CQE is one completion.
+pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// How completions lie in the ring.
     #[doc(hidden)]
-    const PACKING: Packing;
-    /// Whether there is anything to unpack.
-    const PACKED: bool;
+    const COMPRESSION: Compression;
+    /// Whether there is anything to expand.
+    const COMPRESSED: bool;
     /// Whether completions of a striding receive queue say which strides they are of.
     const TELLS_STRIDES: bool;
 
@@ -36,7 +36,7 @@ pub trait Unpack: Sealed + fmt::Debug + Send + Sized {
     #[doc(hidden)]
     fn flatten(&mut self, ring: RingAt<'_>);
 
-    /// Called before the queue goes on at index `index`. A packed CQE at index `barred` has lost its title.
+    /// Called before the queue goes on at index `index`. A compressed CQE at index `barred` has lost its title.
     #[doc(hidden)]
     fn skip(&mut self, ring: RingAt<'_>, index: CqCi, barred: Option<CqCi>);
 
@@ -74,9 +74,9 @@ pub struct Found {
 }
 
 impl Sealed for () {}
-impl Unpack for () {
-    const PACKING: Packing = Packing::None;
-    const PACKED: bool = false;
+impl Expand for () {
+    const COMPRESSION: Compression = Compression::None;
+    const COMPRESSED: bool = false;
     const TELLS_STRIDES: bool = true;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
@@ -110,7 +110,7 @@ impl Unpack for () {
 
 /// A title, and the mini-CQEs that are left of a session.
 #[derive(Clone, Debug)]
-pub struct Unpacked<F: MiniFormat, L: Layout> {
+pub struct Expander<F: MiniFormat, L: Layout> {
     /// The title; while a completion is lent, that completion.
     title: Words,
     /// A copy of the mini-CQEs, the next one among them, so that polled places can be given back.
@@ -127,13 +127,13 @@ pub struct Unpacked<F: MiniFormat, L: Layout> {
     iteration: u8,
     /// The index of a CQE whose title was taken out of the ring (enhanced layout).
     barred: u32,
-    /// Whether there is a title: for the next packed CQE (enhanced layout), or for the session.
+    /// Whether there is a title: for the next compressed CQE (enhanced layout), or for the session.
     titled: bool,
     kind: PhantomData<fn() -> (F, L)>,
 }
 
-impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
-    /// For a queue from which nothing packed was polled.
+impl<F: MiniFormat, L: Layout> Expander<F, L> {
+    /// For a queue from which nothing compressed was polled.
     pub(in crate::cq) fn new(at: &RingAt<'_>) -> Self {
         Self {
             title: Words::default(),
@@ -141,7 +141,7 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
             at: 0,
             end: 0,
             counter: 0,
-            op_own: PACKED,
+            op_own: COMPRESSED,
             iteration: (at.next.ci() / at.ring.cqe_cnt()) as u8,
             barred: u32::MAX,
             titled: false,
@@ -201,13 +201,13 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
     fn spoil(&mut self, title: Words, lost: u32) {
         self.title = title;
         self.titled = false;
-        self.op_own = PACKED;
+        self.op_own = COMPRESSED;
         self.end = lost;
     }
 
     /// The next completion of the session, whose place is the next one.
     #[inline(always)]
-    fn unpack(&mut self, at: &RingAt<'_>) -> Tail {
+    fn expand(&mut self, at: &RingAt<'_>) -> Tail {
         let n = self.at;
         self.at += 1;
         if n != 0 {
@@ -220,7 +220,7 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
         }
         if !self.titled {
             cold_path();
-            return Tail::unpacked(0, self.op_own);
+            return Tail::expanded(0, self.op_own);
         }
         let mini = mini(&self.minis, n);
         let counter = if self.op_own.opcode() == 0 {
@@ -243,7 +243,7 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
         if L::NUMBERED && !F::TELLS_STRIDES && self.at == self.end {
             self.counter = self.counter.wrapping_add(self.end as u16);
         }
-        Tail::unpacked(counter, self.op_own)
+        Tail::expanded(counter, self.op_own)
     }
 
     /// The number of the pass in which the CQE with index `index` comes.
@@ -256,13 +256,13 @@ impl<F: MiniFormat, L: Layout> Unpacked<F, L> {
 
 /// The bits of a CQE's last byte that have the format (and the owner).
 const FORMAT: u8 = 0xd;
-/// The last byte of a completion that cannot be unpacked: of a receive, compressed.
-const PACKED: OpOwn = OpOwn(2 << 4 | 3 << 2);
+/// The last byte of a completion that cannot be expanded: of a receive, compressed.
+const COMPRESSED: OpOwn = OpOwn(2 << 4 | 3 << 2);
 
-impl<F: MiniFormat, L: Layout> Sealed for Unpacked<F, L> {}
-impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
-    const PACKING: Packing = L::PACKING;
-    const PACKED: bool = true;
+impl<F: MiniFormat, L: Layout> Sealed for Expander<F, L> {}
+impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
+    const COMPRESSION: Compression = L::COMPRESSION;
+    const COMPRESSED: bool = true;
     const TELLS_STRIDES: bool = F::TELLS_STRIDES;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
@@ -319,12 +319,12 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
             // SAFETY: the place is in the ring, of its pass.
             let tail = unsafe { self.tail(&at) }?;
             barrier();
-            if !is_packed(tail) {
+            if !is_compressed(tail) {
                 return Some(Found { tail, in_ring: true });
             }
             self.open(&at, tail);
         }
-        Some(Found { tail: self.unpack(&at), in_ring: false })
+        Some(Found { tail: self.expand(&at), in_ring: false })
     }
 
     #[inline(always)]
@@ -337,10 +337,10 @@ impl<F: MiniFormat, L: Layout> Unpack for Unpacked<F, L> {
             self.iteration = self.iteration.wrapping_add(1);
         }
         if found.in_ring {
-            // The next CQE may be packed, with this one as its title.
+            // The next CQE may be compressed, with this one as its title.
             // SAFETY: the place is in the ring, of its pass.
             let next = unsafe { self.tail(&at) };
-            self.titled = found.tail.op_own().is_success() && next.is_none_or(is_packed);
+            self.titled = found.tail.op_own().is_success() && next.is_none_or(is_compressed);
             self.titled &= at.next.ci() != self.barred;
             if self.titled {
                 // SAFETY: the CQE is still software's.
@@ -372,6 +372,6 @@ fn strides(cqe: &Words) -> u16 {
 
 /// Whether a CQE is more than one completion, or none.
 #[inline(always)]
-fn is_packed(tail: Tail) -> bool {
+fn is_compressed(tail: Tail) -> bool {
     matches!(tail.op_own().format(), CqeFormat::Compressed)
 }
