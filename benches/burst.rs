@@ -28,6 +28,7 @@ fn post<const N: usize>(bench: &mut Bench, name: &str) {
     Group::new(name, Timed::Post, N, ENTRIES)
         .case("floor", "", floor::<N, 1>())
         .case("batch", "floor", batch::<N, 1>())
+        .case("batch_of", "floor", batch_of::<N, 1>())
         .case("ibv_post_send list default", "floor", list::<N, 1>(Threads::Any))
         .case("ibv_post_send list single-threaded", "floor", list::<N, 1>(Threads::One))
         .case("ibv_wr default", "floor", wr::<N, 1>(Threads::Any))
@@ -40,12 +41,14 @@ fn post_and_poll<const N: usize>(bench: &mut Bench, name: &str) {
     Group::new(name, Timed::Both, N, ENTRIES)
         .case("floor", "", floor::<N, 1>())
         .case("blueflame", "floor", batch::<N, 1>())
+        .case("blueflame batch_of", "floor", batch_of::<N, 1>())
         .case("ibv_post_send and ibv_poll_cq(16) default", "floor", list::<N, 1>(Threads::Any))
         .case("ibv_post_send and ibv_poll_cq(16) single-threaded", "floor", list::<N, 1>(Threads::One))
         .case("ibv_wr and ibv_poll_cq(16) default", "floor", wr::<N, 1>(Threads::Any))
         .case("ibv_wr and ibv_poll_cq(16) single-threaded", "floor", wr::<N, 1>(Threads::One))
         .case("floor moderated", "", floor::<N, N>())
         .case("blueflame moderated", "floor moderated", batch::<N, N>())
+        .case("blueflame batch_of moderated", "floor moderated", batch_of::<N, N>())
         .case("ibv_wr and ibv_poll_cq(1) moderated default", "floor moderated", wr::<N, N>(Threads::Any))
         .case("ibv_wr and ibv_poll_cq(1) moderated single-threaded", "floor moderated", wr::<N, N>(Threads::One))
         .measure(bench);
@@ -100,6 +103,29 @@ fn batch<const N: usize, const S: usize>() -> impl Contestant {
                     unsafe { batch.push_unchecked(&request) }.expect("space");
                 }
                 batch.ring_doorbell();
+            }
+        },
+        |ours: &mut Ours<_>, count| match S {
+            1 => ours.poll_tags::<POLLED>(count),
+            _ => ours.poll_tags::<1>(count / S),
+        },
+    )
+}
+
+/// The same with room and limits checked once.
+fn batch_of<const N: usize, const S: usize>() -> impl Contestant {
+    Player::new(
+        Ours::new(SMALL, exclusive),
+        |ours: &mut Ours<_>, first, count| {
+            for first in (first..first + count as u64).step_by(N) {
+                let mut burst = ours.sq.batch_of(N).expect("space");
+                let request = |n: usize| {
+                    let n = first + n as u64;
+                    let m = MESSAGES.get(n);
+                    wqe::write(remote(m)).inline(&m.payload).signaled_if(is_signaled::<S>(n), tag(n))
+                };
+                burst.fill(request).expect("the size of the type");
+                burst.ring_doorbell();
             }
         },
         |ours: &mut Ours<_>, count| match S {

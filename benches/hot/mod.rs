@@ -299,6 +299,34 @@ hot! {
         Ok(())
     }
 
+    /// The same with room and limits checked once.
+    fn burst(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
+        let mut burst = sq.batch_of(data.len())?;
+        for (data, n) in data.iter().zip(0..) {
+            burst.push(&wqe::write(to).inline(data).signaled(WrId(n)))?;
+        }
+        burst.ring_doorbell();
+        Ok(())
+    }
+
+    /// The same by one loop.
+    fn burst_fill(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
+        let mut burst = sq.batch_of(data.len())?;
+        burst.fill(|n| wqe::write(to).inline(&data[n]).signaled(WrId(n as u64)))?;
+        burst.ring_doorbell();
+        Ok(())
+    }
+
+    /// Frames from registered memory, a WQE each, by one doorbell, with room and limits checked once.
+    fn burst_frames(sq: &mut FrameQueue, frames: &[Sge]) -> Result<(), PostError> {
+        let mut burst = sq.batch_of(frames.len())?;
+        let request = |n: usize| wqe::frame().l3_checksum().l4_checksum().gather([frames[n]]).signaled(WrId(n as u64));
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { burst.fill_unchecked(request) }?;
+        burst.ring_doorbell();
+        Ok(())
+    }
+
     /// Datagrams of 8 bytes, inline, to an address vector of 48 bytes, by one doorbell.
     fn batch_datagrams(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, data: &[[u8; 8]]) -> Result<(), PostError> {
         let mut batch = sq.batch();

@@ -276,6 +276,21 @@ fn posts() -> Vec<Case> {
         case!("burst of 64 batch", 64, || send_queue(exclusive()), batch, |sq, n, post| {
             post(sq, message(n).to, black_box(&BYTES)).expect("space")
         }),
+        case!("burst of 16 batch_of", 16, || send_queue(exclusive()), burst_fill, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES[..16])).expect("space")
+        }),
+        case!("burst of 64 batch_of", 64, || send_queue(exclusive()), burst_fill, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES)).expect("space")
+        })
+        .goal(64 * 26),
+        case!("burst of 64 batch_of, push", 64, || send_queue(exclusive()), burst, |sq, n, post| {
+            post(sq, message(n).to, black_box(&BYTES)).expect("space")
+        })
+        .goal(64 * 26),
+        case!("frames, 32 in a burst by pointer", 32, frames, burst_frames, |sq, _n, post| {
+            post(sq, black_box(&PIECES)).expect("space")
+        })
+        .goal(32 * 26),
         case!("burst of 16 datagrams full", 16 in 32, datagrams, batch_datagrams, |state, n, post| {
             post(&mut state.0, &state.1.peer(n).far, black_box(&BYTES[..16])).expect("space")
         }),

@@ -25,6 +25,7 @@ pub use recv::shared::{SharedRecvQueue, SrqBatch};
 pub use retire::RetireError;
 pub use send::batch::SendBatch;
 pub use send::blueflame::policy::BlueFlamePolicy;
+pub use send::burst::Burst;
 pub use send::error::PostError;
 pub use send::moderation::{Moderation, ModerationError};
 pub use send::place::depth::DepthError;

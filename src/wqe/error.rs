@@ -1,7 +1,7 @@
 //! Why a request cannot become a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::{KEY_LIST_ALIGN, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
+use super::limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue, with the value and the limit. Nothing has been written.
@@ -22,8 +22,8 @@ pub enum EncodeError {
         /// The maximum of a data segment, or the bytes of the buffer.
         limit: u32,
     },
-    /// A template with a scatter/gather entry of zero bytes. Verbs leaves such entries out of a WQE, but a template's
-    /// size is fixed.
+    /// A template, or a request of a [burst](crate::queue::Burst), with a scatter/gather entry of zero bytes. Verbs
+    /// leaves such entries out of a WQE, but the size is fixed there.
     EmptySge,
     /// A frame of zero bytes in a [session](crate::queue::Session).
     EmptyFrame,
@@ -92,6 +92,16 @@ impl EncodeError {
     #[cold]
     pub(super) fn too_many_sges(count: usize, limit: u32) -> Self {
         Self::TooManySges { count, limit }
+    }
+
+    /// The limit of a queue that a type of requests exceeds.
+    #[cold]
+    pub(crate) fn uncovered(limits: Limits, needs: Limits) -> Self {
+        if needs.max_sge > limits.max_sge {
+            Self::too_many_sges(needs.max_sge as usize, limits.max_sge)
+        } else {
+            Self::inline_too_long(needs.max_inline as usize, limits.max_inline)
+        }
     }
 
     #[cold]
@@ -171,7 +181,7 @@ impl fmt::Display for EncodeError {
             Self::SgeTooLong { bytes, limit } => {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
-            Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, a template's entries have at least 1"),
+            Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, those of templates and bursts have at least 1"),
             Self::EmptyFrame => write!(f, "frame of 0 bytes, at least 1 is needed"),
             Self::InlineTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes of inline data, but the queue accepts at most {limit}")

@@ -1,95 +1,93 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
 hot_batch:
-    sub sp, sp, #240
-    stp x29, x30, [sp, #144]
-    stp x28, x27, [sp, #160]
-    stp x26, x25, [sp, #176]
-    stp x24, x23, [sp, #192]
-    stp x22, x21, [sp, #208]
-    stp x20, x19, [sp, #224]
-    add x29, sp, #144
-    mov x19, x8
+    sub sp, sp, #224
+    stp x29, x30, [sp, #128]
+    stp x28, x27, [sp, #144]
+    stp x26, x25, [sp, #160]
+    stp x24, x23, [sp, #176]
+    stp x22, x21, [sp, #192]
+    stp x20, x19, [sp, #208]
+    add x29, sp, #128
+    mov x22, x8
     cbz x4, L9
-    mov w8, #1
-    stp x19, x1, [sp, #24]
-    lsl x19, x4, #3
-    dup v1.2d, x8
-    ldr w27, [x0, #80]
-    mov x15, #134217728
+    lsl x28, x4, #3
+    ldr w19, [x0, #80]
+    mov x14, #134217728
     mov w17, #128
     mov x21, x3
     mov x20, x0
+    stp x22, x1, [sp, #24]
     mov x25, xzr
-    mov x28, xzr
+    mov x27, xzr
     mov x24, xzr
     mov x26, xzr
     rev x22, x1
     rev w23, w2
-    movk x15, #768, lsl #48
+    movk x14, #768, lsl #48
+    mov w15, #1
     mov w16, #134217728
     movk w17, #2048, lsl #16
     str x8, [sp, #8]
     str x8, [sp, #16]
     str w2, [sp, #44]
-    str q1, [sp, #48]
 L1:
     ldr w8, [x20, #48]
     cmp w8, #8
     b.lo L3
     ldr w8, [x20, #84]
-    cmp w27, w8
+    cmp w19, w8
     b.eq L12
-    lsl w9, w27, #4
-    ldr w10, [x20, #92]
-    mov v0.16b, v1.16b
-    ldp x12, x13, [x20, #56]
-    ldr x8, [x20, #32]
-    and x9, x10, x9
-    rev w11, w27
+    lsl w8, w19, #4
+    ldr w9, [x20, #92]
+    ldr x10, [x20, #64]
+    ldp w12, w11, [x21]
+    and x8, x9, x8
+    ldr x9, [x20, #32]
     add x26, x26, #1
-    lsr w11, w11, #8
-    mov v0.d[0], x28
-    orr x8, x8, x15
-    add x10, x12, x9, lsl #2
+    add x10, x10, x8
     mov w25, #259
-    ldp w14, w12, [x21]
-    orr x24, x8, x11
-    str q0, [x13, x9]
-    stp x24, x16, [x10]
-    orr x8, x17, x14, lsl #32
-    stp x22, x23, [x10, #16]
-    stp x8, x12, [x10, #32]
-    add w8, w27, #1
-    and w27, w8, #0xffff
+    stp x27, x15, [x10]
+    rev w10, w19
+    orr x9, x9, x14
+    ldr x13, [x20, #56]
+    lsr w10, w10, #8
+    add x8, x13, x8, lsl #2
+    orr x24, x9, x10
+    orr x9, x17, x12, lsl #32
+    stp x9, x11, [x8, #32]
+    add w9, w19, #1
+    and w19, w9, #0xffff
+    stp x24, x16, [x8]
+    stp x22, x23, [x8, #16]
 L2:
-    subs x19, x19, #8
+    subs x28, x28, #8
     add x21, x21, #8
-    add x28, x28, #1
+    add x27, x27, #1
     b.ne L1
     b L5
 L3:
     mov w8, #8
     sub x0, x29, #56
-    stur w27, [x29, #-8]
+    stur w19, [x29, #-8]
     sturb w8, [x29, #-16]
-    add x8, sp, #64
+    add x8, sp, #48
     stp x20, x21, [x29, #-56]
     stur x1, [x29, #-40]
     stur w2, [x29, #-32]
-    stur x28, [x29, #-24]
+    stur x27, [x29, #-24]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x11, x10, [sp, #72]
-    ldr w8, [sp, #64]
+    ldp x11, x10, [sp, #56]
+    ldr w8, [sp, #48]
     tbz w8, #0, L4
     and x8, x11, #0xff
     lsr x12, x11, #8
     lsr x13, x11, #48
-    ldr q1, [sp, #48]
-    mov x15, #134217728
+    mov x14, #134217728
     mov w17, #128
     cmp x8, #19
-    movk x15, #768, lsl #48
+    movk x14, #768, lsl #48
+    mov w15, #1
     mov w16, #134217728
     movk w17, #2048, lsl #16
     b.ne L11
@@ -103,24 +101,24 @@ L4:
     ldr w2, [sp, #44]
     ldr x1, [sp, #32]
     add w8, w8, #3
-    ldr q1, [sp, #48]
-    mov x15, #134217728
-    add w8, w27, w8, lsr #2
+    mov x14, #134217728
     mov w17, #128
+    add w8, w19, w8, lsr #2
     add x26, x26, #1
     mov x25, x10
     mov x24, x11
-    movk x15, #768, lsl #48
-    and w27, w8, #0xffff
+    movk x14, #768, lsl #48
+    mov w15, #1
+    and w19, w8, #0xffff
     mov w16, #134217728
     movk w17, #2048, lsl #16
     b L2
 L5:
-    ldr x19, [sp, #24]
+    ldr x22, [sp, #24]
     cbz x26, L9
     ldr w1, [x20, #80]
-    str w27, [x20, #80]
-    and w9, w27, #0xffff
+    str w19, [x20, #80]
+    and w9, w19, #0xffff
     dmb oshst
     rev w9, w9
     cmp x26, #1
@@ -170,15 +168,15 @@ L8:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
     mov w8, #19
-    strb w8, [x19]
+    strb w8, [x22]
 L10:
-    ldp x20, x19, [sp, #224]
-    ldp x22, x21, [sp, #208]
-    ldp x24, x23, [sp, #192]
-    ldp x26, x25, [sp, #176]
-    ldp x28, x27, [sp, #160]
-    ldp x29, x30, [sp, #144]
-    add sp, sp, #240
+    ldp x20, x19, [sp, #208]
+    ldp x22, x21, [sp, #192]
+    ldp x24, x23, [sp, #176]
+    ldp x26, x25, [sp, #160]
+    ldp x28, x27, [sp, #144]
+    ldp x29, x30, [sp, #128]
+    add sp, sp, #224
     ret
 L11:
     and x9, x11, #0xffff00000000
@@ -207,43 +205,42 @@ L13:
     b L10
 
 hot_batch_datagrams:
-    sub sp, sp, #304
-    stp x29, x30, [sp, #208]
-    stp x28, x27, [sp, #224]
-    stp x26, x25, [sp, #240]
-    stp x24, x23, [sp, #256]
-    stp x22, x21, [sp, #272]
-    stp x20, x19, [sp, #288]
-    add x29, sp, #208
+    sub sp, sp, #288
+    stp x29, x30, [sp, #192]
+    stp x28, x27, [sp, #208]
+    stp x26, x25, [sp, #224]
+    stp x24, x23, [sp, #240]
+    stp x22, x21, [sp, #256]
+    stp x20, x19, [sp, #272]
+    add x29, sp, #192
     mov x19, x8
     cbz x3, L9
     ldp q4, q3, [x1, #16]
-    mov w8, #2
-    ldr q5, [x1]
     lsl x28, x3, #3
+    ldr q5, [x1]
     ldr w27, [x0, #80]
-    mov x18, #167772160
-    mov w22, #128
+    mov x15, #167772160
+    mov w16, #128
     mov x21, x2
+    mov x20, x0
     ext v0.16b, v3.16b, v3.16b, #8
     ext v1.16b, v4.16b, v4.16b, #8
     ext v2.16b, v5.16b, v5.16b, #8
-    mov x20, x0
     str x19, [sp, #8]
     mov x26, xzr
     mov x23, xzr
     mov x24, xzr
     mov x25, xzr
-    movk x18, #1280, lsl #48
-    movk w22, #2048, lsl #16
-    mov w19, #134217728
+    movk x15, #1280, lsl #48
+    movk w16, #2048, lsl #16
+    mov w19, #2
+    mov w22, #134217728
+    mov v3.d[1], v0.d[0]
     mov v4.d[1], v1.d[0]
     mov v5.d[1], v2.d[0]
-    mov v3.d[1], v0.d[0]
-    dup v2.2d, x8
-    str x1, [sp, #80]
-    stp q2, q5, [sp, #16]
-    stp q4, q3, [sp, #48]
+    str x1, [sp, #64]
+    stp q4, q3, [sp, #32]
+    str q5, [sp, #16]
 L1:
     ldr w8, [x20, #48]
     cmp w8, #7
@@ -253,36 +250,38 @@ L1:
     and w9, w8, #0xffff
     cmp w9, #1
     b.ls L12
-    movi v1.2d, #0000000000000000
-    ldr x8, [x20, #32]
-    rev w9, w27
-    mov v0.16b, v2.16b
-    ldr w10, [x20, #92]
-    lsl w11, w27, #4
-    ldp x13, x12, [x20, #56]
-    lsr w9, w9, #8
-    orr x8, x8, x18
-    and w14, w10, w11
+    lsl w8, w27, #4
+    ldr w9, [x20, #92]
+    ldr x10, [x20, #64]
+    ldr x11, [x20, #32]
     add x25, x25, #1
-    mov v0.d[0], x26
-    orr x23, x8, x9
-    add w8, w11, #16
-    ldp w16, w17, [x21]
-    mov v1.d[0], x26
-    add x15, x13, w14, uxtw #2
-    and w8, w8, #0xffff0
-    and x8, x8, x10
-    str q0, [x12, w14, uxtw]
     mov w24, #261
-    stp x23, x19, [x15]
-    orr x9, x22, x16, lsl #32
-    add x10, x13, x8, lsl #2
-    stp q5, q4, [x15, #16]
-    str q3, [x15, #48]
-    str q1, [x12, x8]
-    add w8, w27, #2
-    and w27, w8, #0xffff
-    stp x9, x17, [x10]
+    and x9, x9, x8
+    add w8, w8, #16
+    add x10, x10, x9
+    orr x11, x11, x15
+    and w8, w8, #0xffff0
+    ldp w12, w13, [x21]
+    stp x26, x19, [x10]
+    rev w10, w27
+    ldr x14, [x20, #56]
+    lsr w10, w10, #8
+    add x9, x14, x9, lsl #2
+    orr x23, x11, x10
+    stp x23, x22, [x9]
+    stp q4, q3, [x9, #32]
+    str q5, [x9, #16]
+    ldr w9, [x20, #92]
+    ldr x10, [x20, #64]
+    and x8, x8, x9
+    add x9, x10, x8
+    orr x10, x16, x12, lsl #32
+    stp x26, xzr, [x9]
+    ldr x9, [x20, #56]
+    add x8, x9, x8, lsl #2
+    add w9, w27, #2
+    and w27, w9, #0xffff
+    stp x10, x13, [x8]
 L2:
     subs x28, x28, #8
     add x21, x21, #8
@@ -291,43 +290,47 @@ L2:
     b L5
 L3:
     ldp q0, q1, [x1]
-    sub x8, x29, #96
+    add x8, sp, #96
     ldr q2, [x1, #32]
-    sub x0, x29, #96
-    stur w27, [x29, #-16]
-    stp x20, x21, [x29, #-96]
+    add x0, sp, #96
+    str w27, [sp, #176]
+    stp x20, x21, [sp, #96]
     stp q0, q1, [x8, #16]
     stur q2, [x8, #48]
     mov w8, #8
-    sturb w8, [x29, #-24]
-    add x8, sp, #88
-    stur x26, [x29, #-32]
+    strb w8, [sp, #168]
+    add x8, sp, #72
+    str x26, [sp, #160]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x8, x9, [sp, #96]
-    ldr w10, [sp, #88]
+    ldp x8, x9, [sp, #80]
+    ldr w10, [sp, #72]
     tbz w10, #0, L4
-    ldp q4, q3, [sp, #48]
+    ldp q4, q3, [sp, #32]
     and x10, x8, #0xff
-    ldp q2, q5, [sp, #16]
-    mov x18, #167772160
-    ldr x1, [sp, #80]
+    ldr x1, [sp, #64]
+    ldr q5, [sp, #16]
+    mov x15, #167772160
+    mov w16, #128
     cmp x10, #19
-    movk x18, #1280, lsl #48
+    movk x15, #1280, lsl #48
+    movk w16, #2048, lsl #16
     b.eq L2
     b L11
 L4:
     and w10, w9, #0xff
-    ldp q4, q3, [sp, #48]
+    ldp q4, q3, [sp, #32]
     add w10, w10, #3
-    ldp q2, q5, [sp, #16]
+    ldr x1, [sp, #64]
+    ldr q5, [sp, #16]
     add w10, w27, w10, lsr #2
-    ldr x1, [sp, #80]
-    mov x18, #167772160
+    mov x15, #167772160
+    mov w16, #128
     add x25, x25, #1
     mov x23, x8
     mov x24, x9
     and w27, w10, #0xffff
-    movk x18, #1280, lsl #48
+    movk x15, #1280, lsl #48
+    movk w16, #2048, lsl #16
     b L2
 L5:
     ldr x19, [sp, #8]
@@ -386,13 +389,13 @@ L9:
     mov w8, #19
     strb w8, [x19]
 L10:
-    ldp x20, x19, [sp, #288]
-    ldp x22, x21, [sp, #272]
-    ldp x24, x23, [sp, #256]
-    ldp x26, x25, [sp, #240]
-    ldp x28, x27, [sp, #224]
-    ldp x29, x30, [sp, #208]
-    add sp, sp, #304
+    ldp x20, x19, [sp, #272]
+    ldp x22, x21, [sp, #256]
+    ldp x24, x23, [sp, #240]
+    ldp x26, x25, [sp, #224]
+    ldp x28, x27, [sp, #208]
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #288
     ret
 L11:
     ldr x12, [sp, #8]
@@ -588,28 +591,28 @@ hot_batch_list:
     rev x11, x11
     rev x13, x14
     stp x13, x11, [x12]
-    mov w12, #3
-    ldr d0, [sp, #248]
-    fmov d1, x12
     ldr w11, [x0, #92]
     ldr x12, [x0, #64]
-    mov v2.16b, v0.16b
+    ldr x13, [sp, #248]
     and w11, w11, w20, lsl #4
     and x11, x11, #0xffff0
-    mov v2.d[1], v1.d[0]
-    str q2, [x12, x11]
+    add x11, x12, x11
+    mov w12, #3
+    stp x13, x12, [x11]
     add w11, w9, #16
     add w9, w9, #32
     ldr w12, [x0, #92]
     and w11, w11, #0xffff0
-    ldr x13, [x0, #64]
+    ldr x14, [x0, #64]
     and w9, w9, #0xffff0
     and x11, x12, x11
-    str q0, [x13, x11]
+    add x11, x14, x11
+    stp x13, xzr, [x11]
     ldr w11, [x0, #92]
     ldr x12, [x0, #64]
     and x9, x11, x9
-    str q0, [x12, x9]
+    add x9, x12, x9
+    stp x13, xzr, [x9]
     ldr x9, [x0, #56]
     ldr x23, [x9, x10]
     add w9, w20, #3
@@ -645,37 +648,36 @@ L7:
     ldr w9, [x0, #84]
     cmp w20, w9
     b.eq L18
-    rev w10, w4
-    mov w9, #1
+    rev w9, w4
+    lsl w10, w20, #4
+    ldr w11, [x0, #92]
+    fmov s0, w9
     mov w12, #1073741824
-    fmov s1, w10
-    dup v0.2d, x9
-    lsl w9, w20, #4
-    ldr w10, [x0, #92]
-    ldr x11, [x0, #64]
+    ldr x9, [x0, #64]
+    and x10, x11, x10
+    mov w13, #1
+    ldr x11, [x0, #32]
+    add x9, x9, x10
+    mov v0.s[1], wzr
+    stp x5, x13, [x9]
     rev w13, w1
-    mov v1.s[1], wzr
-    mov v0.d[0], x5
-    and x9, x10, x9
-    ldr x10, [x0, #32]
-    str q0, [x11, x9]
-    rev w11, w20
-    orr x10, x10, #0x8000000
-    mov v1.s[2], w12
+    rev w9, w20
+    orr x11, x11, #0x8000000
+    lsr w9, w9, #8
+    orr x11, x11, #0x300000000000000
+    mov v0.s[2], w12
     ldr x12, [x0, #56]
-    lsr w11, w11, #8
-    orr x10, x10, #0x300000000000000
-    add x12, x12, x9, lsl #2
-    orr x9, x10, x11
-    mov w10, #671088640
-    rev x11, x3
-    mov v1.s[3], w13
-    stp x9, x10, [x12]
-    mov w10, #3
-    str x11, [x12, #16]
+    orr x9, x11, x9
+    mov w11, #671088640
+    add x10, x12, x10, lsl #2
+    rev x12, x3
+    mov v0.s[3], w13
+    stp x9, x11, [x10]
     add w11, w20, #1
-    str xzr, [x12, #40]
-    stur q1, [x12, #24]
+    str x12, [x10, #16]
+    str xzr, [x10, #40]
+    stur q0, [x10, #24]
+    mov w10, #3
 L8:
     and w20, w11, #0xffff
     mov x2, x9
@@ -862,31 +864,31 @@ hot_batch_rebind:
     ldrb w11, [x0, #96]
     mov w9, w2
     orr x2, x13, x15
-    and w13, w5, w8
+    and x13, x5, x8
     adrp x15, .LCPI_0
     mov x18, #66108136620032
     orr x11, x16, x11, lsl #27
     ldr q0, [x15, :lo12:.LCPI_0]
-    add x15, x12, w13, uxtw #2
-    str q0, [x14, w13, uxtw]
+    add x15, x12, x13, lsl #2
+    str q0, [x14, x13]
     movi v0.2d, #0000000000000000
     adrp x13, .LCPI_1
     stp x2, x11, [x15]
     add w11, w8, #16
     ldr q1, [x13, :lo12:.LCPI_1]
-    and w11, w11, #0xffff0
+    and w11, w11, w5
     adrp x13, .LCPI_2
     mov x6, #66108136620032
-    and x11, x11, x5
+    and w11, w11, #0xffff0
     cmp w17, #0
     movk x18, #16672, lsl #48
     stp q1, q0, [x15, #16]
     ldr q1, [x13, :lo12:.LCPI_2]
     add w13, w10, #2
     str q0, [x15, #48]
-    add x15, x12, x11, lsl #2
+    add x15, x12, w11, uxtw #2
     movk x6, #16736, lsl #48
-    str q0, [x14, x11]
+    str q0, [x14, w11, uxtw]
     ldr w11, [x1, #8]
     mov w14, #-256
     stp q1, q0, [x15]
@@ -939,14 +941,12 @@ hot_batch_rebind:
     orr x17, x18, x17, lsl #32
     rev x6, x15
     cmp x1, x14
-    ubfiz w13, w13, #4, #16
-    mov v0.d[0], x4
+    mov w11, wzr
     csel x18, x12, x1, eq
     ldr x1, [x3]
     stp x17, xzr, [x2]
     add x5, x18, #16
     ldr w2, [x3, #12]
-    mov w11, wzr
     cmp x5, x14
     rev x17, x1
     csel x1, x12, x5, eq
@@ -961,34 +961,36 @@ hot_batch_rebind:
     mov w3, #12
     add x18, x16, #16
     stp x15, x17, [x16]
-    mov w17, #3
     cmp x18, x14
-    dup v1.2d, x17
     csel x18, x12, x18, eq
     add x1, x18, #16
     stp xzr, xzr, [x18]
     cmp x1, x14
-    mov v1.d[0], x4
     csel x15, x12, x1, eq
     add x16, x15, #16
     stp xzr, xzr, [x15]
+    mov w15, #3
     cmp x16, x14
     csel x12, x12, x16, eq
-    stp xzr, xzr, [x12]
-    add w12, w8, #48
+    add w16, w8, #48
     add w8, w8, #64
-    ldr w14, [x0, #92]
-    ldp x16, x15, [x0, #56]
-    and w12, w12, w14
-    and w8, w8, w14
-    and x13, x14, x13
-    and w12, w12, #0xffff0
+    stp xzr, xzr, [x12]
+    ubfiz w12, w13, #4, #16
+    ldr w13, [x0, #92]
+    ldp x17, x14, [x0, #56]
+    and x12, x13, x12
+    and w16, w16, w13
+    and w8, w8, w13
+    add x12, x14, x12
+    and w16, w16, #0xffff0
     and w8, w8, #0xffff0
-    str q1, [x15, x13]
-    str q0, [x15, w12, uxtw]
-    str q0, [x15, w8, uxtw]
+    stp x4, x15, [x12]
+    add x12, x14, x16
+    add x8, x14, x8
+    stp x4, xzr, [x12]
+    stp x4, xzr, [x8]
     add w8, w10, #5
-    ldr x2, [x16, x9]
+    ldr x2, [x17, x9]
     and w14, w8, #0xffff
 L1:
     ldr w1, [x0, #80]
@@ -1096,6 +1098,572 @@ L13:
     ldr x21, [sp, #16]
     ldp x29, x30, [sp], #48
     ret
+
+hot_burst:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #16]
+    str x19, [sp, #32]
+    add x29, sp, #16
+    ldr w10, [x0, #48]
+    cmp w10, #7
+    b.ls L8
+    mov x9, x1
+    ldp w1, w10, [x0, #80]
+    sub w10, w10, w1
+    and w10, w10, #0xffff
+    cmp x4, x10
+    b.hi L9
+    ldr x10, [x0, #56]
+    ldr w11, [x0, #92]
+    mov w12, w1
+    cbz x4, L2
+    ldr x12, [x0, #32]
+    ldr x13, [x0, #64]
+    add x14, x3, x4, lsl #3
+    mov w5, #128
+    mov x15, xzr
+    rev x9, x9
+    orr x12, x12, #0x8000000
+    rev w16, w2
+    mov w17, #1
+    orr x18, x12, #0x300000000000000
+    mov w2, #134217728
+    movk w5, #2048, lsl #16
+    mov w12, w1
+L1:
+    cmp x4, x15
+    b.eq L7
+    lsl w6, w12, #4
+    rev w7, w12
+    add w12, w12, #1
+    lsr w7, w7, #8
+    and w12, w12, #0xffff
+    and x6, x6, x11
+    add x19, x13, x6
+    add x6, x10, x6, lsl #2
+    orr x7, x7, x18
+    stp x15, x17, [x19]
+    add x15, x15, #1
+    stp x7, x2, [x6]
+    ldp w19, w7, [x3], #8
+    cmp x3, x14
+    stp x9, x16, [x6, #16]
+    orr x19, x5, x19, lsl #32
+    stp x19, x7, [x6, #32]
+    b.ne L1
+L2:
+    sub w9, w12, w1
+    ands w9, w9, #0xffff
+    b.eq L6
+    mov w13, #1048560
+    str w12, [x0, #80]
+    cmp w9, #1
+    add w13, w13, w12, lsl #4
+    and w12, w12, #0xffff
+    rev w12, w12
+    and w13, w11, w13
+    and w13, w13, #0xffff0
+    ubfiz x13, x13, #2, #32
+    ldr x2, [x10, x13]
+    dmb oshst
+    ldr x13, [x0, #72]
+    str w12, [x13]
+    b.ne L3
+    ldr w9, [x0, #8]
+    cmp w9, #63
+    b.ls L5
+    and w9, w11, w1, lsl #4
+    dsb st
+    add x9, x10, w9, uxtw #2
+    ldr x10, [x0, #16]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    eor x9, x9, x10
+    b L4
+L3:
+    dsb st
+    ldr x9, [x0, #16]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+L4:
+    str x9, [x0, #16]
+    mov w9, #19
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L5:
+    mov w3, #259
+    mov x19, x8
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    mov x8, x19
+L6:
+    mov w9, #19
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L7:
+    mov w9, #14
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L8:
+    ldr w1, [x0, #52]
+    mov x19, x8
+    mov x8, sp
+    mov w0, w10
+    mov w2, #8
+    mov w3, wzr
+    bl <blueflame::wqe::error::EncodeError>::uncovered
+    ldp x10, x9, [sp]
+    stp x10, x9, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L9:
+    mov w9, #65535
+    ldr w11, [x0, #88]
+    cmp x4, x9
+    csel x9, x4, x9, lo
+    tst w11, #0xffff
+    b.eq L10
+    ldr w12, [x0, #92]
+    lsr w12, w12, #4
+    add w12, w12, #1
+    and w12, w12, #0xffff
+    cmp w12, w9, uxth
+    b.hs L11
+    lsl x10, x12, #32
+    mov w11, #15
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L10:
+    mov w11, #17
+    orr x10, x11, xzr
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L11:
+    and x11, x11, #0xffff
+    lsl x12, x9, #16
+    cmp w11, w9, uxth
+    b.hs L12
+    orr x10, x12, x11, lsl #32
+    mov w11, #16
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L12:
+    orr x10, x12, x10, lsl #32
+    mov w11, #14
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+
+hot_burst_fill:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #16]
+    str x19, [sp, #32]
+    add x29, sp, #16
+    ldr w10, [x0, #48]
+    cmp w10, #7
+    b.ls L7
+    mov x9, x1
+    ldp w1, w10, [x0, #80]
+    sub w10, w10, w1
+    and w10, w10, #0xffff
+    cmp x4, x10
+    b.hi L8
+    ldr x10, [x0, #56]
+    ldr w11, [x0, #92]
+    mov w14, w1
+    cbz x4, L2
+    ldr x14, [x0, #32]
+    ldr x12, [x0, #64]
+    rev w13, w2
+    mov w2, #128
+    mov x5, xzr
+    rev x9, x9
+    orr x14, x14, #0x8000000
+    add x15, x3, #4
+    mov w16, #1
+    orr x17, x14, #0x300000000000000
+    mov w18, #134217728
+    movk w2, #2048, lsl #16
+    mov w14, w1
+L1:
+    lsl w3, w14, #4
+    rev w6, w14
+    add w14, w14, #1
+    lsr w6, w6, #8
+    and w14, w14, #0xffff
+    and x3, x3, x11
+    add x7, x12, x3
+    add x3, x10, x3, lsl #2
+    orr x6, x6, x17
+    stp x5, x16, [x7]
+    ldur w7, [x15, #-4]
+    add x5, x5, #1
+    stp x6, x18, [x3]
+    cmp x4, x5
+    orr x6, x2, x7, lsl #32
+    ldr w7, [x15], #8
+    stp x9, x13, [x3, #16]
+    stp x6, x7, [x3, #32]
+    b.ne L1
+L2:
+    sub w9, w14, w1
+    ands w9, w9, #0xffff
+    b.eq L6
+    mov w12, #1048560
+    str w14, [x0, #80]
+    and w13, w14, #0xffff
+    add w12, w12, w14, lsl #4
+    rev w13, w13
+    cmp w9, #1
+    and w12, w11, w12
+    and w12, w12, #0xffff0
+    ubfiz x12, x12, #2, #32
+    ldr x2, [x10, x12]
+    dmb oshst
+    ldr x12, [x0, #72]
+    str w13, [x12]
+    b.ne L3
+    ldr w9, [x0, #8]
+    cmp w9, #63
+    b.ls L5
+    and w9, w11, w1, lsl #4
+    dsb st
+    add x9, x10, w9, uxtw #2
+    ldr x10, [x0, #16]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x9, [x0, #24]
+    eor x9, x9, x10
+    b L4
+L3:
+    dsb st
+    ldr x9, [x0, #16]
+    str x2, [x9]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+L4:
+    str x9, [x0, #16]
+    mov w9, #19
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L5:
+    mov w3, #259
+    mov x19, x8
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+    mov x8, x19
+L6:
+    mov w9, #19
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L7:
+    ldr w1, [x0, #52]
+    mov x19, x8
+    mov x8, sp
+    mov w0, w10
+    mov w2, #8
+    mov w3, wzr
+    bl <blueflame::wqe::error::EncodeError>::uncovered
+    ldp x10, x9, [sp]
+    stp x10, x9, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L8:
+    mov w9, #65535
+    ldr w11, [x0, #88]
+    cmp x4, x9
+    csel x9, x4, x9, lo
+    tst w11, #0xffff
+    b.eq L9
+    ldr w12, [x0, #92]
+    lsr w12, w12, #4
+    add w12, w12, #1
+    and w12, w12, #0xffff
+    cmp w12, w9, uxth
+    b.hs L10
+    lsl x10, x12, #32
+    mov w11, #15
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L9:
+    mov w11, #17
+    orr x10, x11, xzr
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L10:
+    and x11, x11, #0xffff
+    lsl x12, x9, #16
+    cmp w11, w9, uxth
+    b.hs L11
+    orr x10, x12, x11, lsl #32
+    mov w11, #16
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L11:
+    orr x10, x12, x10, lsl #32
+    mov w11, #14
+    orr x10, x11, x10
+    stp x10, x9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+
+hot_burst_frames:
+    sub sp, sp, #224
+    stp x29, x30, [sp, #128]
+    stp x28, x27, [sp, #144]
+    stp x26, x25, [sp, #160]
+    stp x24, x23, [sp, #176]
+    stp x22, x21, [sp, #192]
+    stp x20, x19, [sp, #208]
+    add x29, sp, #128
+    ldr w20, [x0, #52]
+    mov x19, x8
+    cbz w20, L10
+    ldp w14, w8, [x0, #80]
+    mov x22, x2
+    sub w8, w8, w14
+    and w9, w8, #0xffff
+    cmp x2, x9
+    b.hi L11
+    ldr x8, [x0, #32]
+    mov x10, #167772160
+    str x19, [sp, #40]
+    movk x10, #768, lsl #48
+    ldp x24, x27, [x0, #56]
+    orr x19, x8, x10
+    adrp x8, .LCPI_0
+    ldr w25, [x0, #92]
+    sub x9, x29, #48
+    ldr q0, [x8, :lo12:.LCPI_0]
+    mov x26, xzr
+    orr x28, x9, #0x1
+    add x23, x1, #12
+    mov w16, #1
+    mov w17, #134217728
+    mov w18, #2240
+    mov w21, w14
+    str x0, [sp, #8]
+L1:
+    cmp x22, x26
+    b.eq L4
+    ldp w9, w10, [x23, #-4]
+    ldur x8, [x23, #-12]
+    cmp w9, #0
+    b.le L2
+    lsl w11, w21, #4
+    rev w12, w21
+    orr x9, x10, x9, lsl #32
+    lsr w12, w12, #8
+    rev x10, x8
+    add w8, w21, #1
+    and x11, x11, x25
+    rev x9, x9
+    and w21, w8, #0xffff
+    add x13, x27, x11
+    add x11, x24, x11, lsl #2
+    orr x12, x12, x19
+    mov w8, #19
+    stp x26, x16, [x13]
+    stp x12, x17, [x11]
+    str q0, [x11, #16]
+    stp x9, x10, [x11, #32]
+    cmp w8, #19
+    add x23, x23, #16
+    add x26, x26, #1
+    b.eq L1
+    b L3
+L2:
+    stur x8, [x29, #-32]
+    sub x8, x29, #48
+    sub x0, x29, #32
+    mov w2, w20
+    stp w9, w10, [x29, #-24]
+    stur x26, [x29, #-16]
+    sturh w18, [x29, #-8]
+    str w14, [sp, #36]
+    str q0, [sp, #16]
+    bl <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
+    ldr x9, [x28]
+    ldur x10, [x28, #7]
+    mov w18, #2240
+    ldr q0, [sp, #16]
+    ldr w14, [sp, #36]
+    mov w17, #134217728
+    ldurb w8, [x29, #-48]
+    mov w16, #1
+    str x9, [sp, #48]
+    stur x10, [sp, #55]
+    cmp w8, #19
+    add x23, x23, #16
+    add x26, x26, #1
+    b.eq L1
+L3:
+    ldr x9, [sp, #48]
+    ldur x10, [sp, #55]
+    str x9, [sp, #64]
+    stur x10, [sp, #71]
+    ldr x10, [sp, #40]
+    ldr x9, [sp, #64]
+    strb w8, [x10]
+    ldur x8, [sp, #71]
+    stur x9, [x10, #1]
+    str x8, [x10, #8]
+    b L9
+L4:
+    sub w8, w21, w14
+    ldr x19, [sp, #40]
+    ands w8, w8, #0xffff
+    b.eq L8
+    mov w9, #1048560
+    ldr x0, [sp, #8]
+    and w10, w21, #0xffff
+    add w9, w9, w21, lsl #4
+    rev w10, w10
+    cmp w8, #1
+    str w21, [x0, #80]
+    and w9, w25, w9
+    and w9, w9, #0xffff0
+    ubfiz x9, x9, #2, #32
+    ldr x2, [x24, x9]
+    dmb oshst
+    ldr x9, [x0, #72]
+    str w10, [x9]
+    b.ne L5
+    ldr w8, [x0, #12]
+    cmp w8, #63
+    b.ls L7
+    and w8, w25, w14, lsl #4
+    dsb st
+    ldr x9, [x0, #16]
+    add x8, x24, w8, uxtw #2
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x8, [x0, #24]
+    eor x8, x8, x9
+    b L6
+L5:
+    dsb st
+    ldr x8, [x0, #16]
+    str x2, [x8]
+    dsb st
+    ldr x9, [x0, #24]
+    eor x8, x9, x8
+L6:
+    str x8, [x0, #16]
+    b L8
+L7:
+    mov w1, w14
+    mov w3, #3
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+L8:
+    mov w8, #19
+    strb w8, [x19]
+L9:
+    ldp x20, x19, [sp, #208]
+    ldp x22, x21, [sp, #192]
+    ldp x24, x23, [sp, #176]
+    ldp x26, x25, [sp, #160]
+    ldp x28, x27, [sp, #144]
+    ldp x29, x30, [sp, #128]
+    add sp, sp, #224
+    ret
+L10:
+    ldr w0, [x0, #48]
+    sub x8, x29, #32
+    mov w1, wzr
+    mov w2, wzr
+    mov w3, #1
+    bl <blueflame::wqe::error::EncodeError>::uncovered
+    ldp x9, x8, [x29, #-32]
+    b L15
+L11:
+    mov w8, #65535
+    ldr w10, [x0, #88]
+    cmp x22, x8
+    csel x8, x22, x8, lo
+    tst w10, #0xffff
+    b.eq L12
+    ldr w11, [x0, #92]
+    lsr w11, w11, #4
+    add w11, w11, #1
+    and w11, w11, #0xffff
+    cmp w11, w8, uxth
+    b.hs L13
+    lsl x9, x11, #32
+    mov w10, #15
+    b L14
+L12:
+    mov x9, xzr
+    mov w10, #17
+    b L14
+L13:
+    lsl x11, x8, #16
+    and x10, x10, #0xffff
+    cmp w10, w8, uxth
+    mov w8, #16
+    orr x12, x11, x10, lsl #32
+    orr x9, x11, x9, lsl #32
+    mov w10, #14
+    csel x10, x8, x10, lo
+    csel x9, x12, x9, lo
+L14:
+    orr x9, x10, x9
+L15:
+    stp x9, x8, [x19]
+    b L9
 
 hot_fire_at:
     ldp w9, w10, [x0, #80]
@@ -2950,66 +3518,66 @@ hot_post_after:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #80
-    ldp w9, w14, [x0, #80]
+    ldp w9, w12, [x0, #80]
     mov x19, x8
-    cmp w9, w14
+    cmp w9, w12
     b.eq L10
-    ldr x10, [x0, #32]
-    rev w12, w9
     ldr w11, [x0, #92]
+    ldr x10, [x0, #64]
+    adrp x8, .LCPI_0
+    ldr x14, [x0, #32]
+    ldr q0, [x8, :lo12:.LCPI_0]
+    rev w16, w9
+    and w15, w11, w9, lsl #4
     ldrb w8, [x0, #96]
-    lsr w16, w12, #8
-    adrp x15, .LCPI_0
-    ldp x13, x12, [x0, #56]
-    orr x17, x10, #0xf000000
-    and w18, w11, w9, lsl #4
+    lsr w16, w16, #8
+    orr x17, x14, #0xf000000
+    add w23, w9, #1
+    str q0, [x10, w15, uxtw]
+    orr x17, x17, #0x200000000000000
     cmp w8, #0
-    orr x8, x17, #0x200000000000000
+    ldr x13, [x0, #56]
+    orr x21, x17, x16
     mov w17, w1
-    ldr q0, [x15, :lo12:.LCPI_0]
-    mov w15, #67108864
-    orr x21, x8, x16
-    add x8, x13, w18, uxtw #2
+    mov w8, #67108864
     mov w16, #134217728
     orr x17, x17, x2, lsl #32
-    csel x15, x16, x15, ne
-    str q0, [x12, w18, uxtw]
-    stp x21, x15, [x8]
-    add w23, w9, #1
-    rev x15, x17
+    add x15, x13, w15, uxtw #2
+    csel x8, x16, x8, ne
     and w20, w23, #0xffff
-    stp xzr, x15, [x8, #16]
+    stp x21, x8, [x15]
+    rev x8, x17
+    stp xzr, x8, [x15, #16]
     ldr w8, [x0, #48]
     cmp w8, #7
     b.ls L6
-    cmp w20, w14
+    cmp w20, w12
     b.eq L11
-    mov w14, #1
+    lsl w12, w20, #4
     rev w15, w20
-    orr x10, x10, #0x8000000
-    dup v0.2d, x14
-    lsl w14, w20, #4
+    orr x14, x14, #0x8000000
     lsr w15, w15, #8
-    orr x10, x10, #0x300000000000000
+    orr x14, x14, #0x300000000000000
     add w9, w9, #2
+    and x11, x11, x12
     mov w8, wzr
-    and x11, x11, x14
-    orr x2, x10, x15
-    mov w10, #134217728
-    mov v0.d[0], x6
-    add x13, x13, x11, lsl #2
     and w20, w9, #0xffff
-    ldp w16, w14, [x5]
-    str q0, [x12, x11]
-    mov w12, #128
-    rev x11, x3
-    movk w12, #2048, lsl #16
-    stp x2, x10, [x13]
-    rev w10, w4
-    orr x12, x12, x16, lsl #32
+    add x10, x10, x11
+    add x11, x13, x11, lsl #2
+    mov w13, #1
+    ldp w16, w12, [x5]
+    stp x6, x13, [x10]
+    orr x2, x14, x15
+    mov w10, #134217728
+    stp x2, x10, [x11]
+    mov w10, #128
+    rev x13, x3
+    movk w10, #2048, lsl #16
+    rev w14, w4
     mov w3, #259
-    stp x11, x10, [x13, #16]
-    stp x12, x14, [x13, #32]
+    orr x10, x10, x16, lsl #32
+    stp x13, x14, [x11, #16]
+    stp x10, x12, [x11, #32]
 L1:
     ldr w1, [x0, #80]
     str w20, [x0, #80]
@@ -3148,34 +3716,35 @@ hot_post_datagram:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0, #32]
+    mov w10, #1
+    movi v4.2d, #0000000000000000
     rev w11, w9
+    dup v2.2d, x10
+    ldr x10, [x0, #32]
     mov x12, #167772160
-    mov w13, #134217728
     ldr d3, [x2]
     movk x12, #768, lsl #48
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #92]
     lsr w11, w11, #8
+    mov v2.d[0], x3
     dup v0.2d, x13
+    ldr x13, [x0, #64]
     orr x10, x10, x12
-    mov w12, #1
-    ldr w13, [x0, #92]
-    ext v2.16b, v2.16b, v3.16b, #12
-    dup v4.2d, x12
+    ext v3.16b, v4.16b, v3.16b, #12
+    and x12, x15, x14
     orr x10, x10, x11
     adrp x11, .LCPI_0
-    lsl w12, w9, #4
-    mov v0.d[0], x10
-    ldp x10, x14, [x0, #56]
-    ldr q3, [x11, :lo12:.LCPI_0]
-    mov v4.d[0], x3
-    and x11, x13, x12
     add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
+    str q2, [x13, x12]
+    ldr q2, [x11, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #56]
     and w9, w9, #0xffff
+    orr v2.16b, v3.16b, v2.16b
     movi v3.2d, #0000000000000000
-    add x10, x10, x11, lsl #2
-    str q4, [x14, x11]
+    add x10, x10, x12, lsl #2
     stp q0, q1, [x10]
     str q2, [x10, #32]
     str w9, [x0, #80]
@@ -3200,34 +3769,35 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v0.2d, #0000000000000000
-    ldr x10, [x0, #32]
+    mov w10, #1
+    movi v3.2d, #0000000000000000
     rev w11, w9
+    dup v0.2d, x10
+    ldr x10, [x0, #32]
     mov x12, #167772160
     ldr d2, [x2]
-    mov w13, #134217728
     movk x12, #768, lsl #48
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #92]
     lsr w11, w11, #8
-    mov w14, #1
-    dup v3.2d, x13
+    mov v0.d[0], x3
+    dup v4.2d, x13
+    ldr x13, [x0, #64]
     orr x10, x10, x12
-    dup v4.2d, x14
-    ext v0.16b, v0.16b, v2.16b, #12
+    ext v2.16b, v3.16b, v2.16b, #12
+    and x12, x15, x14
     orr x10, x10, x11
     adrp x11, .LCPI_0
-    lsl w13, w9, #4
-    ldr w12, [x0, #92]
-    ldr q2, [x11, :lo12:.LCPI_0]
-    ldp x14, x15, [x0, #56]
-    mov v3.d[0], x10
-    mov v4.d[0], x3
-    and x12, x12, x13
     add w9, w9, #1
-    orr v0.16b, v0.16b, v2.16b
+    str q0, [x13, x12]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    mov v4.d[0], x10
+    ldr x13, [x0, #56]
     and w9, w9, #0xffff
-    add x11, x14, x12, lsl #2
-    str q4, [x15, x12]
-    stp q3, q1, [x11]
+    orr v0.16b, v2.16b, v0.16b
+    add x11, x13, x12, lsl #2
+    stp q4, q1, [x11]
     str q0, [x11, #32]
     str w9, [x0, #80]
     rev w9, w9
@@ -3284,45 +3854,46 @@ hot_post_datagram_entry:
     and w14, w13, #0xffff
     cmp w14, #1
     b.ls L3
-    ldr x13, [x0, #32]
-    rev w14, w10
+    mov w13, #2
     mov x15, #167772160
     mov w16, #134217728
+    dup v7.2d, x13
+    ldr x13, [x0, #32]
+    ldr w17, [x0, #92]
+    lsl w18, w10, #4
     movk x15, #1280, lsl #48
-    lsr w14, w14, #8
     dup v0.2d, x16
-    mov w16, #2
-    orr x12, x12, x11, lsl #32
-    movi v16.2d, #0000000000000000
-    dup v7.2d, x16
+    ldr x16, [x0, #64]
+    rev w14, w10
     orr x13, x13, x15
-    orr x11, x13, x14
-    ldr w13, [x0, #92]
-    lsl w14, w10, #4
-    ldp x15, x16, [x0, #56]
-    rev x12, x12
-    mov v0.d[0], x11
+    mov v7.d[0], x3
+    and w15, w17, w18
+    orr x12, x12, x11, lsl #32
+    lsr w14, w14, #8
     mov v1.d[1], v4.d[0]
     mov v2.d[1], v6.d[0]
-    fmov d4, x12
+    rev x12, x12
     mov v3.d[1], v5.d[0]
-    mov v7.d[0], x3
-    and w17, w13, w14
-    mov v16.d[0], x3
-    add w12, w14, #16
-    add x18, x15, w17, uxtw #2
     rev x9, x9
+    str q7, [x16, w15, uxtw]
+    movi v7.2d, #0000000000000000
+    orr x11, x13, x14
+    fmov d4, x12
+    mov v0.d[0], x11
+    ldr x13, [x0, #56]
+    add w12, w18, #16
+    add w10, w10, #2
     and w12, w12, #0xffff0
+    add x14, x13, w15, uxtw #2
+    mov v7.d[0], x3
     mov v4.d[1], x9
-    and x9, x12, x13
-    str q7, [x16, w17, uxtw]
-    stp q0, q1, [x18]
+    and x9, x12, x17
     lsl x12, x9, #2
-    stp q2, q3, [x18, #32]
-    str q16, [x16, x9]
-    add w9, w10, #2
-    and w9, w9, #0xffff
-    str q4, [x15, x12]
+    stp q0, q1, [x14]
+    stp q2, q3, [x14, #32]
+    str q7, [x16, x9]
+    and w9, w10, #0xffff
+    str q4, [x13, x12]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3416,43 +3987,44 @@ hot_post_datagram_full:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
-    mov w14, #2
-    ldr x10, [x0, #32]
-    rev w11, w9
+    mov w10, #2
     mov x12, #167772160
-    dup v5.2d, x14
-    lsr w11, w11, #8
-    movk x12, #1280, lsl #48
-    movi v6.2d, #0000000000000000
     mov w13, #134217728
-    orr x10, x10, x12
+    dup v5.2d, x10
+    ldr x10, [x0, #32]
+    ldr w14, [x0, #92]
+    lsl w15, w9, #4
+    movk x12, #1280, lsl #48
     dup v0.2d, x13
-    ldr w12, [x0, #92]
-    orr x10, x10, x11
-    lsl w11, w9, #4
+    ldr x13, [x0, #64]
+    orr x10, x10, x12
+    ldr d6, [x2]
     mov v5.d[0], x3
-    ldp x13, x14, [x0, #56]
-    ldr d7, [x2]
-    and w15, w12, w11
+    and w12, w14, w15
+    rev w11, w9
+    lsr w11, w11, #8
     mov v3.d[1], v4.d[0]
-    add w11, w11, #16
-    ext v4.16b, v6.16b, v7.16b, #12
-    mov v0.d[0], x10
-    and w11, w11, #0xffff0
-    add x16, x13, w15, uxtw #2
-    str q5, [x14, w15, uxtw]
-    adrp x15, .LCPI_0
-    ldr q5, [x15, :lo12:.LCPI_0]
-    mov v6.d[0], x3
-    and x11, x11, x12
-    lsl x12, x11, #2
+    adrp x16, .LCPI_0
+    add w15, w15, #16
     add w9, w9, #2
-    stp q2, q3, [x16, #32]
-    orr v4.16b, v4.16b, v5.16b
+    str q5, [x13, w12, uxtw]
+    movi v5.2d, #0000000000000000
+    orr x10, x10, x11
+    mov v0.d[0], x10
+    ldr x11, [x0, #56]
+    and w15, w15, #0xffff0
+    and x14, x15, x14
     and w9, w9, #0xffff
-    stp q0, q1, [x16]
-    str q6, [x14, x11]
-    str q4, [x13, x12]
+    add x12, x11, w12, uxtw #2
+    lsl x15, x14, #2
+    ext v4.16b, v5.16b, v6.16b, #12
+    ldr q6, [x16, :lo12:.LCPI_0]
+    mov v5.d[0], x3
+    stp q0, q1, [x12]
+    stp q2, q3, [x12, #32]
+    str q5, [x13, x14]
+    orr v4.16b, v4.16b, v6.16b
+    str q4, [x11, x15]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3539,39 +4111,40 @@ hot_post_doorbell_fence:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    mov w11, #134217728
-    dup v0.2d, x11
-    rev w11, w9
-    ldr d3, [x3]
-    lsr w11, w11, #8
-    rev x12, x1
-    orr x10, x10, #0x8000000
-    mov w14, #1
-    orr x10, x10, #0x300000000000000
-    fmov d1, x12
-    ext v2.16b, v2.16b, v3.16b, #12
-    dup v4.2d, x14
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    rev w13, w2
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    ldr w12, [x0, #92]
-    ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0, #56]
-    mov v1.d[1], x13
-    mov v4.d[0], x4
-    and x10, x12, x10
-    orr v2.16b, v2.16b, v3.16b
-    add w9, w9, #1
+    mov w10, #1
     movi v3.2d, #0000000000000000
-    add x11, x15, x10, lsl #2
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v0.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #56]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
     and w9, w9, #0xffff
-    str q4, [x14, x10]
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3594,46 +4167,47 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v1.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    ldr d4, [x3]
-    rev w11, w9
-    mov w12, #134217728
-    rev x13, x1
-    lsr w11, w11, #8
-    dup v0.2d, x12
-    mov w12, #1
-    orr x10, x10, #0x8000000
-    fmov d3, x13
-    dup v2.2d, x12
-    ext v1.16b, v1.16b, v4.16b, #12
-    orr x10, x10, #0x300000000000000
-    adrp x16, .LCPI_0
-    rev w14, w2
-    orr x10, x10, x11
-    lsl w11, w9, #4
-    ldr w12, [x0, #92]
-    ldp x15, x13, [x0, #56]
-    ldr q4, [x16, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    mov v3.d[1], x14
-    mov v2.d[0], x4
-    and x11, x12, x11
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v2.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #56]
     add w9, w9, #1
-    orr v1.16b, v1.16b, v4.16b
-    add x12, x15, x11, lsl #2
+    orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
-    str q2, [x13, x11]
-    stp q0, q3, [x12]
-    str q1, [x12, #32]
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
-    str w9, [x11]
+    ldr x10, [x0, #72]
+    str w9, [x10]
     dsb st
     ldr x9, [x0, #16]
-    str x10, [x9]
+    str x11, [x9]
     dsb st
     ldr x10, [x0, #24]
     eor x9, x10, x9
@@ -3675,39 +4249,39 @@ hot_post_dynamic:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    ldr x11, [x0, #32]
-    rev x12, x2
-    movi v3.2d, #0000000000000000
-    rev w10, w9
-    fmov d2, x12
+    mov w10, #1
     mov w12, #134217728
-    lsr w10, w10, #8
-    orr x11, x11, #0x8000000
-    ldr d4, [x4]
+    movi v3.2d, #0000000000000000
+    dup v2.2d, x10
+    lsl w13, w9, #4
     dup v0.2d, x12
-    orr x11, x11, #0x400000000000000
-    mov w13, #1
-    orr x10, x11, x10
-    ext v3.16b, v3.16b, v4.16b, #12
-    rev w14, w3
-    dup v5.2d, x13
-    mov v2.d[1], x14
-    lsl w11, w9, #4
-    mov v0.d[0], x10
-    adrp x10, .LCPI_0
     ldr w12, [x0, #92]
-    ldp x14, x13, [x0, #56]
-    ldr q4, [x10, :lo12:.LCPI_0]
-    mov v5.d[0], x5
-    and x11, x12, x11
+    ldr x10, [x0, #32]
+    ldr x14, [x0, #64]
+    ldr d4, [x4]
+    rev w11, w9
     add w9, w9, #1
-    orr v3.16b, v3.16b, v4.16b
+    mov v2.d[0], x5
+    and x12, x12, x13
+    rev x13, x2
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    ext v3.16b, v3.16b, v4.16b, #12
+    orr x10, x10, #0x400000000000000
     and w9, w9, #0xffff
-    add x10, x14, x11, lsl #2
-    str q5, [x13, x11]
-    stp q1, q2, [x10, #16]
-    str q0, [x10]
-    str q3, [x10, #48]
+    str q2, [x14, x12]
+    fmov d2, x13
+    adrp x14, .LCPI_0
+    orr x10, x10, x11
+    rev w11, w3
+    ldr q4, [x14, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #56]
+    mov v2.d[1], x11
+    orr v3.16b, v3.16b, v4.16b
+    add x10, x10, x12, lsl #2
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3730,38 +4304,39 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    mov w10, #134217728
-    movi v3.2d, #0000000000000000
-    ldr x11, [x0, #32]
-    dup v0.2d, x10
     mov w10, #1
-    rev x12, x2
-    dup v2.2d, x10
-    rev w10, w9
-    ldr d4, [x4]
-    fmov d5, x12
-    lsr w10, w10, #8
-    orr x11, x11, #0x8000000
-    rev w13, w3
-    orr x11, x11, #0x400000000000000
-    ext v3.16b, v3.16b, v4.16b, #12
-    lsl w14, w9, #4
-    orr x10, x11, x10
+    mov w11, #134217728
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    lsl w13, w9, #4
+    dup v2.2d, x11
     ldr w11, [x0, #92]
-    mov v2.d[0], x5
-    ldp x15, x12, [x0, #56]
-    mov v5.d[1], x13
-    adrp x13, .LCPI_0
-    mov v0.d[0], x10
-    ldr q4, [x13, :lo12:.LCPI_0]
-    and x11, x11, x14
+    ldr x10, [x0, #32]
+    ldr x14, [x0, #64]
+    ldr d4, [x4]
+    rev w12, w9
+    adrp x15, .LCPI_0
+    mov v0.d[0], x5
+    and x11, x11, x13
+    rev x13, x2
+    lsr w12, w12, #8
+    orr x10, x10, #0x8000000
     add w9, w9, #1
-    str q2, [x12, x11]
-    add x14, x15, x11, lsl #2
+    orr x10, x10, #0x400000000000000
     and w9, w9, #0xffff
-    orr v2.16b, v3.16b, v4.16b
-    stp q0, q1, [x14]
-    stp q5, q2, [x14, #32]
+    str q0, [x14, x11]
+    ext v0.16b, v3.16b, v4.16b, #12
+    fmov d3, x13
+    orr x10, x10, x12
+    rev w14, w3
+    ldr q4, [x15, :lo12:.LCPI_0]
+    mov v2.d[0], x10
+    ldr x12, [x0, #56]
+    mov v3.d[1], x14
+    orr v0.16b, v0.16b, v4.16b
+    add x11, x12, x11, lsl #2
+    stp q2, q1, [x11]
+    stp q3, q0, [x11, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3807,7 +4382,7 @@ L3:
 hot_post_dynamic_full:
     ldr w9, [x0, #48]
     ldp q1, q2, [x1]
-    ldp d3, d0, [x1, #32]
+    ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #80]
@@ -3815,46 +4390,47 @@ hot_post_dynamic_full:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
+    mov w10, #2
+    movi v7.2d, #0000000000000000
+    ldr d6, [x4]
+    dup v5.2d, x10
     ldr x10, [x0, #32]
-    mov w13, #2
     rev w11, w9
-    dup v5.2d, x13
-    movi v6.2d, #0000000000000000
     mov w12, #134217728
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v3.d[1], v0.d[0]
-    dup v0.2d, x12
-    orr x10, x10, #0x600000000000000
-    ldr d7, [x4]
-    rev x12, x2
     ldr w13, [x0, #92]
     lsl w14, w9, #4
-    orr x10, x10, x11
+    rev x16, x2
+    dup v0.2d, x12
+    ldr x12, [x0, #64]
     mov v5.d[0], x5
-    fmov d4, x12
-    ldp x15, x11, [x0, #56]
-    ext v7.16b, v6.16b, v7.16b, #12
-    mov v0.d[0], x10
-    and w12, w13, w14
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v3.d[1], v4.d[0]
+    fmov d4, x16
+    ext v6.16b, v7.16b, v6.16b, #12
+    and w15, w13, w14
+    orr x10, x10, #0x600000000000000
     adrp x16, .LCPI_0
-    add w14, w14, #16
-    mov v6.d[0], x5
-    add w9, w9, #2
-    str q5, [x11, w12, uxtw]
+    orr x10, x10, x11
+    str q5, [x12, w15, uxtw]
     ldr q5, [x16, :lo12:.LCPI_0]
     rev w16, w3
-    add x12, x15, w12, uxtw #2
+    add w14, w14, #16
+    mov v0.d[0], x10
+    ldr x11, [x0, #56]
     mov v4.d[1], x16
     and w14, w14, #0xffff0
+    mov v7.d[0], x5
     and x13, x14, x13
-    orr v5.16b, v7.16b, v5.16b
+    orr v5.16b, v6.16b, v5.16b
+    add x15, x11, w15, uxtw #2
+    add x11, x11, x13, lsl #2
+    add w9, w9, #2
     and w9, w9, #0xffff
-    stp q0, q1, [x12]
-    stp q2, q3, [x12, #32]
-    add x12, x15, x13, lsl #2
-    str q6, [x11, x13]
-    stp q4, q5, [x12]
+    stp q0, q1, [x15]
+    stp q2, q3, [x15, #32]
+    str q7, [x12, x13]
+    stp q4, q5, [x11]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -3900,7 +4476,7 @@ L2:
     str x2, [sp, #16]
     str w3, [sp, #24]
     stp q1, q2, [sp, #32]
-    stp d3, d0, [sp, #64]
+    stp d3, d4, [sp, #64]
     str x5, [sp, #80]
     strb w9, [sp, #88]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
@@ -3939,7 +4515,7 @@ L6:
 hot_post_dynamic_stream:
     ldr w9, [x0, #48]
     ldp q1, q2, [x1]
-    ldp d3, d0, [x1, #32]
+    ldp d3, d4, [x1, #32]
     ldrh w10, [x1, #48]
     cmp w9, #7
     b.ls L2
@@ -3948,51 +4524,52 @@ hot_post_dynamic_stream:
     and w12, w11, #0xffff
     cmp w12, #1
     b.ls L3
-    ldr x11, [x0, #32]
     rev w10, w10
-    rev w12, w9
+    ldr x11, [x0, #32]
+    mov w12, #2
     lsr w14, w10, #8
-    lsr w12, w12, #8
+    rev w13, w9
+    dup v5.2d, x12
     lsr w10, w10, #24
+    lsr w13, w13, #8
     orr x11, x11, #0x8000000
-    mov w15, #2
-    mov v3.d[1], v0.d[0]
     and x14, x14, #0xff00
-    orr x11, x11, #0x600000000000000
-    dup v5.2d, x15
+    movi v7.2d, #0000000000000000
+    ldr w12, [x0, #92]
     orr x14, x14, x10, lsl #16
-    orr x10, x11, x12
-    movi v6.2d, #0000000000000000
-    fmov d0, x10
-    rev x13, x2
-    ldr w15, [x0, #92]
-    orr x11, x14, #0x8000000
-    lsl w16, w9, #4
+    orr x10, x11, #0x600000000000000
+    lsl w15, w9, #4
     mov v5.d[0], x5
-    ldr d7, [x4]
-    fmov d4, x13
+    orr x10, x10, x13
+    ldr d6, [x4]
+    ldr x16, [x0, #64]
+    fmov d0, x10
+    orr x13, x14, #0x8000000
+    rev x14, x2
+    and w11, w12, w15
+    mov v3.d[1], v4.d[0]
+    fmov d4, x14
+    str q5, [x16, w11, uxtw]
     adrp x14, .LCPI_0
-    mov v0.d[1], x11
-    ldp x12, x11, [x0, #56]
-    and w13, w15, w16
-    ext v7.16b, v6.16b, v7.16b, #12
-    mov v6.d[0], x5
-    add w9, w9, #2
-    str q5, [x11, w13, uxtw]
+    ext v6.16b, v7.16b, v6.16b, #12
+    mov v0.d[1], x13
+    ldr x13, [x0, #56]
     ldr q5, [x14, :lo12:.LCPI_0]
     rev w14, w3
+    mov v7.d[0], x5
     mov v4.d[1], x14
-    add w14, w16, #16
-    add x13, x12, w13, uxtw #2
+    add w14, w15, #16
+    add x11, x13, w11, uxtw #2
     and w14, w14, #0xffff0
-    orr v5.16b, v7.16b, v5.16b
+    add w9, w9, #2
+    and x12, x14, x12
+    orr v5.16b, v6.16b, v5.16b
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    add x11, x13, x12, lsl #2
     and w9, w9, #0xffff
-    and x14, x14, x15
-    stp q0, q1, [x13]
-    add x12, x12, x14, lsl #2
-    stp q2, q3, [x13, #32]
-    str q6, [x11, x14]
-    stp q4, q5, [x12]
+    str q7, [x16, x12]
+    stp q4, q5, [x11]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -4043,7 +4620,7 @@ L2:
     str w3, [sp, #32]
     stur q1, [sp, #40]
     stur q2, [sp, #56]
-    stp d3, d0, [sp, #72]
+    stp d3, d4, [sp, #72]
     strh w10, [sp, #94]
     str x5, [sp, #96]
     strb w9, [sp, #104]
@@ -4090,43 +4667,44 @@ hot_post_entry:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #32]
-    orr x10, x11, x10, lsl #32
-    rev w14, w12
-    mov w11, #134217728
-    rev x15, x1
-    lsr w14, w14, #8
-    dup v0.2d, x11
-    orr x11, x13, #0x8000000
     mov w13, #1
+    lsl w14, w12, #4
+    ldr w15, [x0, #92]
+    dup v2.2d, x13
+    mov w13, #134217728
+    orr x10, x11, x10, lsl #32
+    dup v0.2d, x13
+    ldr x11, [x0, #32]
+    and x13, x15, x14
+    ldr x15, [x0, #64]
+    rev w14, w12
+    rev x16, x1
+    mov v2.d[0], x4
     rev x10, x10
-    fmov d1, x15
+    lsr w14, w14, #8
+    orr x11, x11, #0x8000000
+    fmov d1, x16
+    rev w17, w2
     orr x11, x11, #0x300000000000000
-    dup v3.2d, x13
+    rev x9, x9
+    movi v3.2d, #0000000000000000
+    str q2, [x15, x13]
     fmov d2, x10
     orr x11, x11, x14
-    rev w16, w2
-    lsl w13, w12, #4
     mov v0.d[0], x11
-    ldr w11, [x0, #92]
-    ldp x15, x14, [x0, #56]
-    rev x9, x9
-    mov v1.d[1], x16
-    mov v3.d[0], x4
-    mov v2.d[1], x9
-    and x10, x11, x13
-    add x9, x15, x10, lsl #2
-    str q3, [x14, x10]
+    ldr x11, [x0, #56]
+    mov v1.d[1], x17
     add w10, w12, #1
-    movi v3.2d, #0000000000000000
+    mov v2.d[1], x9
+    add x9, x11, x13, lsl #2
+    and w10, w10, #0xffff
     stp q0, q1, [x9]
     str q2, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #80]
-    rev w9, w9
+    str w10, [x0, #80]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
+    ldr x9, [x0, #72]
+    str w10, [x9]
     dsb st
     ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -4143,42 +4721,43 @@ L1:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #32]
-    orr x10, x11, x10, lsl #32
-    mov w11, #134217728
-    rev x15, x1
-    rev w14, w12
-    dup v0.2d, x11
-    orr x11, x13, #0x8000000
     mov w13, #1
-    fmov d1, x15
+    lsl w14, w12, #4
+    ldr w15, [x0, #92]
+    dup v0.2d, x13
+    mov w13, #134217728
+    orr x10, x11, x10, lsl #32
+    dup v1.2d, x13
+    ldr x11, [x0, #32]
+    and x13, x15, x14
+    ldr x15, [x0, #64]
+    rev w14, w12
+    rev x16, x1
+    mov v0.d[0], x4
     rev x10, x10
     lsr w14, w14, #8
-    dup v2.2d, x13
-    fmov d3, x10
-    rev w16, w2
+    orr x11, x11, #0x8000000
+    fmov d2, x16
+    rev w17, w2
     orr x11, x11, #0x300000000000000
-    mov v1.d[1], x16
-    orr x11, x11, x14
-    lsl w13, w12, #4
-    ldr w14, [x0, #92]
-    ldp x16, x15, [x0, #56]
     rev x9, x9
-    mov v0.d[0], x11
-    mov v2.d[0], x4
-    mov v3.d[1], x9
-    and x10, x14, x13
-    add x9, x16, x10, lsl #2
-    str q2, [x15, x10]
+    str q0, [x15, x13]
+    fmov d0, x10
+    orr x11, x11, x14
+    mov v1.d[0], x11
+    ldr x14, [x0, #56]
+    mov v2.d[1], x17
     add w10, w12, #1
-    stp q0, q1, [x9]
-    str q3, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #80]
-    rev w9, w9
+    mov v0.d[1], x9
+    add x9, x14, x13, lsl #2
+    and w10, w10, #0xffff
+    stp q1, q2, [x9]
+    str q0, [x9, #32]
+    str w10, [x0, #80]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
+    ldr x9, [x0, #72]
+    str w10, [x9]
     dsb st
     ldr x9, [x0, #16]
     str x11, [x9]
@@ -4226,40 +4805,41 @@ hot_post_frame:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #32]
-    rev w14, w12
-    mov x15, #167772160
-    mov w16, #134217728
-    orr x10, x11, x10, lsl #32
-    movk x15, #1024, lsl #48
-    lsr w14, w14, #8
-    dup v0.2d, x16
-    ldrh w16, [x1]
-    movi v1.2d, #0000000000000000
-    ldur d2, [x1, #2]
-    ldur d3, [x1, #10]
-    orr x13, x13, x15
-    mov x15, #19791209299968
-    rev x10, x10
-    orr x15, x15, x16, lsl #48
-    orr x13, x13, x14
     mov w14, #1
-    mov v2.d[1], v3.d[0]
-    fmov d3, x10
-    dup v4.2d, x14
-    mov v0.d[0], x13
-    mov v1.d[1], x15
+    orr x10, x11, x10, lsl #32
     lsl w11, w12, #4
-    ldr w13, [x0, #92]
-    ldp x15, x14, [x0, #56]
+    dup v3.2d, x14
+    mov w14, #134217728
+    ldr w18, [x0, #92]
+    ldr x13, [x0, #32]
+    mov x16, #167772160
+    dup v0.2d, x14
+    ldr x14, [x0, #64]
+    rev w15, w12
+    movk x16, #1024, lsl #48
+    mov v3.d[0], x3
+    ldrh w17, [x1]
+    movi v1.2d, #0000000000000000
+    and x11, x18, x11
+    rev x10, x10
+    ldur d2, [x1, #2]
+    ldur d4, [x1, #10]
+    lsr w15, w15, #8
+    orr x13, x13, x16
+    mov x16, #19791209299968
+    str q3, [x14, x11]
+    fmov d3, x10
+    orr x16, x16, x17, lsl #48
+    orr x13, x13, x15
     rev x9, x9
-    mov v4.d[0], x3
+    mov v0.d[0], x13
+    ldr x13, [x0, #56]
+    mov v2.d[1], v4.d[0]
+    mov v1.d[1], x16
     mov v3.d[1], x9
-    and x11, x13, x11
     add w9, w12, #1
-    add x10, x15, x11, lsl #2
+    add x10, x13, x11, lsl #2
     and w9, w9, #0xffff
-    str q4, [x14, x11]
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
     str w9, [x0, #80]
@@ -4283,42 +4863,43 @@ L1:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    ldr x13, [x0, #32]
-    rev w14, w12
-    mov x15, #167772160
-    mov w16, #134217728
-    orr x10, x11, x10, lsl #32
-    movk x15, #1024, lsl #48
-    lsr w14, w14, #8
-    dup v0.2d, x16
-    ldrh w16, [x1]
-    movi v1.2d, #0000000000000000
-    ldur d3, [x1, #2]
-    ldur d4, [x1, #10]
-    orr x13, x13, x15
-    mov x15, #19791209299968
-    rev x10, x10
-    orr x15, x15, x16, lsl #48
-    orr x13, x13, x14
     mov w14, #1
-    mov v3.d[1], v4.d[0]
-    fmov d4, x10
-    dup v2.2d, x14
-    mov v1.d[1], x15
+    orr x10, x11, x10, lsl #32
     lsl w11, w12, #4
-    ldr w14, [x0, #92]
-    ldp x16, x15, [x0, #56]
+    dup v0.2d, x14
+    mov w14, #134217728
+    ldr w18, [x0, #92]
+    ldr x13, [x0, #32]
+    mov x16, #167772160
+    dup v4.2d, x14
+    ldr x14, [x0, #64]
+    rev w15, w12
+    movk x16, #1024, lsl #48
+    mov v0.d[0], x3
+    ldrh w17, [x1]
+    movi v3.2d, #0000000000000000
+    and x11, x18, x11
+    rev x10, x10
+    ldur d1, [x1, #2]
+    ldur d2, [x1, #10]
+    lsr w15, w15, #8
+    orr x13, x13, x16
+    mov x16, #19791209299968
+    str q0, [x14, x11]
+    fmov d0, x10
+    orr x16, x16, x17, lsl #48
+    orr x13, x13, x15
     rev x9, x9
-    mov v0.d[0], x13
-    mov v4.d[1], x9
-    mov v2.d[0], x3
-    and x11, x14, x11
+    mov v4.d[0], x13
+    ldr x14, [x0, #56]
+    mov v1.d[1], v2.d[0]
+    mov v3.d[1], x16
+    mov v0.d[1], x9
     add w9, w12, #1
-    add x10, x16, x11, lsl #2
+    add x10, x14, x11, lsl #2
     and w9, w9, #0xffff
-    str q2, [x15, x11]
-    stp q0, q1, [x10]
-    stp q3, q4, [x10, #32]
+    stp q4, q3, [x10]
+    stp q1, q0, [x10, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -4374,46 +4955,47 @@ hot_post_header:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    movi v1.2d, #0000000000000000
-    mov w15, #134217728
-    orr x10, x11, x10, lsl #32
-    ldr x13, [x0, #32]
-    rev w14, w12
-    dup v0.2d, x15
-    mov x15, #167772160
-    ldr d2, [x1]
-    mov w11, #1
-    lsr w14, w14, #8
-    movk x15, #768, lsl #48
-    dup v3.2d, x11
-    rev x10, x10
-    orr x13, x13, x15
-    ext v1.16b, v1.16b, v2.16b, #12
-    fmov d2, x10
-    orr x13, x13, x14
-    adrp x11, .LCPI_0
-    mov v0.d[0], x13
-    rev x9, x9
-    lsl w10, w12, #4
-    ldr w13, [x0, #92]
-    mov v3.d[0], x3
-    ldr q4, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0, #56]
-    mov v2.d[1], x9
-    and x9, x13, x10
-    orr v1.16b, v1.16b, v4.16b
-    add x10, x15, x9, lsl #2
-    str q3, [x14, x9]
-    add w9, w12, #1
-    and w9, w9, #0xffff
+    mov w13, #1
     movi v3.2d, #0000000000000000
-    stp q0, q1, [x10]
-    str q2, [x10, #32]
-    str w9, [x0, #80]
-    rev w9, w9
+    orr x10, x11, x10, lsl #32
+    dup v1.2d, x13
+    ldr d2, [x1]
+    mov w16, #134217728
+    ldr x14, [x0, #32]
+    rev w15, w12
+    mov x13, #167772160
+    lsl w11, w12, #4
+    dup v0.2d, x16
+    ldr w16, [x0, #92]
+    mov v1.d[0], x3
+    rev x10, x10
+    movk x13, #768, lsl #48
+    ldr x17, [x0, #64]
+    lsr w15, w15, #8
+    ext v3.16b, v3.16b, v2.16b, #12
+    fmov d2, x10
+    orr x13, x14, x13
+    adrp x14, .LCPI_0
+    and x11, x16, x11
+    ldr q4, [x14, :lo12:.LCPI_0]
+    orr x13, x13, x15
+    str q1, [x17, x11]
+    rev x9, x9
+    mov v0.d[0], x13
+    ldr x13, [x0, #56]
+    mov v2.d[1], x9
+    orr v1.16b, v3.16b, v4.16b
+    add w10, w12, #1
+    movi v3.2d, #0000000000000000
+    add x9, x13, x11, lsl #2
+    and w10, w10, #0xffff
+    stp q0, q1, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #80]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
+    ldr x9, [x0, #72]
+    str w10, [x9]
     dsb st
     ldr x9, [x0, #16]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -4433,45 +5015,46 @@ L1:
     ldp w12, w13, [x0, #80]
     cmp w12, w13
     b.eq L3
-    movi v0.2d, #0000000000000000
+    mov w13, #1
+    movi v2.2d, #0000000000000000
+    mov w16, #134217728
+    dup v0.2d, x13
     orr x10, x11, x10, lsl #32
-    mov w15, #134217728
-    ldr d2, [x1]
-    mov w11, #1
-    ldr x13, [x0, #32]
-    rev w14, w12
-    dup v1.2d, x15
-    mov x15, #167772160
-    dup v3.2d, x11
+    lsl w11, w12, #4
+    dup v3.2d, x16
+    ldr w16, [x0, #92]
+    ldr d1, [x1]
+    ldr x17, [x0, #64]
+    ldr x14, [x0, #32]
+    rev w15, w12
+    mov v0.d[0], x3
+    mov x13, #167772160
+    and x11, x16, x11
     rev x10, x10
-    lsr w14, w14, #8
-    movk x15, #768, lsl #48
-    ext v0.16b, v0.16b, v2.16b, #12
-    fmov d2, x10
+    movk x13, #768, lsl #48
+    lsr w15, w15, #8
+    ext v1.16b, v2.16b, v1.16b, #12
+    orr x13, x14, x13
+    adrp x14, .LCPI_0
+    str q0, [x17, x11]
+    fmov d0, x10
+    ldr q2, [x14, :lo12:.LCPI_0]
     orr x13, x13, x15
-    adrp x11, .LCPI_0
     rev x9, x9
-    orr x13, x13, x14
-    lsl w10, w12, #4
-    ldr w14, [x0, #92]
-    mov v3.d[0], x3
-    ldp x16, x15, [x0, #56]
-    ldr q4, [x11, :lo12:.LCPI_0]
-    mov v1.d[0], x13
-    mov v2.d[1], x9
-    and x9, x14, x10
-    orr v0.16b, v0.16b, v4.16b
-    add x10, x16, x9, lsl #2
-    str q3, [x15, x9]
-    add w9, w12, #1
-    and w9, w9, #0xffff
-    str q2, [x10, #32]
-    stp q1, q0, [x10]
-    str w9, [x0, #80]
-    rev w9, w9
+    ldr x14, [x0, #56]
+    mov v3.d[0], x13
+    add w10, w12, #1
+    mov v0.d[1], x9
+    orr v1.16b, v1.16b, v2.16b
+    add x9, x14, x11, lsl #2
+    and w10, w10, #0xffff
+    stp q3, q1, [x9]
+    str q0, [x9, #32]
+    str w10, [x0, #80]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
+    ldr x9, [x0, #72]
+    str w10, [x9]
     dsb st
     ldr x9, [x0, #16]
     str x13, [x9]
@@ -4620,12 +5203,12 @@ L5:
 hot_post_memcpy:
     ldp w12, w11, [x2, #8]
     ldp w15, w14, [x1, #8]
-    ldr x10, [x1]
+    ldr x9, [x1]
     mov w13, #-2147483648
-    ldr x9, [x2]
+    ldr x10, [x2]
     cmp w12, w13
     rev w13, w15
-    rev x10, x10
+    rev x9, x9
     b.hi L2
     sub w15, w12, #1
     cmp w15, w14
@@ -4635,42 +5218,43 @@ hot_post_memcpy:
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
-    lsl x13, x13, #32
+    mov w15, #1
     and w12, w12, #0x7fffffff
-    mov w16, #134217728
+    mov w18, #134217728
+    dup v2.2d, x15
     orr x11, x11, x12, lsl #32
-    dup v0.2d, x16
-    mov x16, #1
+    lsl x13, x13, #32
+    dup v0.2d, x18
+    lsl w18, w14, #4
+    ldr w1, [x0, #92]
+    rev x11, x11
+    mov x17, #1
+    ldr x12, [x0, #64]
+    mov v2.d[0], x4
+    fmov d3, x11
+    ldr x16, [x0, #32]
+    rev w15, w14
+    movk x17, #12032, lsl #16
     fmov d1, x13
-    ldr x15, [x0, #32]
-    rev w17, w14
-    movk x16, #12032, lsl #16
-    lsr w17, w17, #8
-    mov w12, #1
-    movk x16, #1024, lsl #48
-    dup v4.2d, x12
-    rev x9, x9
-    mov v1.d[1], x10
-    rev x10, x11
-    orr x15, x15, x16
-    fmov d3, x10
-    orr x15, x15, x17
-    lsl w10, w14, #4
-    ldr w11, [x0, #92]
-    ldp x13, x12, [x0, #56]
-    mov v0.d[0], x15
-    mov v4.d[0], x4
+    and x13, x1, x18
+    movk x17, #1024, lsl #48
+    lsr w15, w15, #8
+    str q2, [x12, x13]
     mov v2.16b, v3.16b
-    and x10, x11, x10
-    add x11, x13, x10, lsl #2
-    str q4, [x12, x10]
-    mov v2.d[1], x9
+    orr x16, x16, x17
+    orr x15, x16, x15
+    rev x10, x10
+    mov v1.d[1], x9
     rev x9, x3
-    stp q0, q1, [x11]
+    mov v0.d[0], x15
+    ldr x11, [x0, #56]
+    mov v2.d[1], x10
     mov v3.d[1], x9
     add w9, w14, #1
+    add x10, x11, x13, lsl #2
     and w9, w9, #0xffff
-    stp q2, q3, [x11, #32]
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -4692,42 +5276,43 @@ L1:
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
-    lsl x13, x13, #32
+    mov w15, #1
+    mov w18, #134217728
     and w12, w12, #0x7fffffff
-    mov w16, #134217728
+    dup v0.2d, x15
+    lsl x13, x13, #32
+    dup v1.2d, x18
+    lsl w18, w14, #4
+    ldr w1, [x0, #92]
     orr x11, x11, x12, lsl #32
-    dup v0.2d, x16
-    mov x16, #1
-    fmov d1, x13
-    ldr x15, [x0, #32]
-    rev w17, w14
-    movk x16, #12032, lsl #16
-    mov w12, #1
-    lsr w17, w17, #8
-    movk x16, #1024, lsl #48
-    dup v2.2d, x12
-    rev x9, x9
-    mov v1.d[1], x10
-    rev x10, x11
-    ldr w11, [x0, #92]
-    fmov d3, x10
-    lsl w10, w14, #4
-    orr x15, x15, x16
-    orr x15, x15, x17
-    ldp x13, x12, [x0, #56]
-    and x10, x11, x10
-    rev x11, x3
-    mov v0.d[0], x15
-    mov v4.16b, v3.16b
-    mov v2.d[0], x4
-    mov v3.d[1], x11
-    mov v4.d[1], x9
-    add x9, x13, x10, lsl #2
-    str q2, [x12, x10]
-    add w10, w14, #1
-    stp q0, q1, [x9]
-    stp q4, q3, [x9, #32]
-    and w9, w10, #0xffff
+    ldr x12, [x0, #64]
+    fmov d2, x13
+    ldr x16, [x0, #32]
+    mov v0.d[0], x4
+    and x13, x1, x18
+    rev x11, x11
+    mov x17, #1
+    rev w15, w14
+    rev x10, x10
+    movk x17, #12032, lsl #16
+    lsr w15, w15, #8
+    mov v2.d[1], x9
+    str q0, [x12, x13]
+    fmov d0, x11
+    movk x17, #1024, lsl #48
+    orr x16, x16, x17
+    rev x9, x3
+    ldr x11, [x0, #56]
+    orr x15, x16, x15
+    mov v3.16b, v0.16b
+    mov v1.d[0], x15
+    mov v0.d[1], x9
+    add w9, w14, #1
+    and w9, w9, #0xffff
+    mov v3.d[1], x10
+    add x10, x11, x13, lsl #2
+    stp q1, q2, [x10]
+    stp q3, q0, [x10, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -4747,14 +5332,14 @@ L2:
     sub sp, sp, #96
     stp x29, x30, [sp, #80]
     add x29, sp, #80
-    stp x0, x9, [sp, #8]
-    mov w9, #8
+    stp x0, x10, [sp, #8]
     add x0, sp, #8
+    stp x9, x4, [sp, #56]
+    mov w9, #8
     stp w12, w11, [sp, #24]
     str x3, [sp, #32]
     stp w11, w14, [sp, #40]
     stp wzr, w13, [sp, #48]
-    stp x10, x4, [sp, #56]
     strb w9, [sp, #72]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>
     ldp x29, x30, [sp, #80]
@@ -4778,39 +5363,40 @@ hot_post_one_fence:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    mov w11, #134217728
-    dup v0.2d, x11
-    rev w11, w9
-    ldr d3, [x3]
-    lsr w11, w11, #8
-    rev x12, x1
-    orr x10, x10, #0x8000000
-    mov w14, #1
-    orr x10, x10, #0x300000000000000
-    fmov d1, x12
-    ext v2.16b, v2.16b, v3.16b, #12
-    dup v4.2d, x14
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    rev w13, w2
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    ldr w12, [x0, #92]
-    ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0, #56]
-    mov v1.d[1], x13
-    mov v4.d[0], x4
-    and x10, x12, x10
-    orr v2.16b, v2.16b, v3.16b
-    add w9, w9, #1
+    mov w10, #1
     movi v3.2d, #0000000000000000
-    add x11, x15, x10, lsl #2
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v0.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #56]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
     and w9, w9, #0xffff
-    str q4, [x14, x10]
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -4832,46 +5418,47 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v1.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    ldr d4, [x3]
-    rev w11, w9
-    mov w12, #134217728
-    rev x13, x1
-    lsr w11, w11, #8
-    dup v0.2d, x12
-    mov w12, #1
-    orr x10, x10, #0x8000000
-    fmov d3, x13
-    dup v2.2d, x12
-    ext v1.16b, v1.16b, v4.16b, #12
-    orr x10, x10, #0x300000000000000
-    adrp x16, .LCPI_0
-    rev w14, w2
-    orr x10, x10, x11
-    lsl w11, w9, #4
-    ldr w12, [x0, #92]
-    ldp x15, x13, [x0, #56]
-    ldr q4, [x16, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    mov v3.d[1], x14
-    mov v2.d[0], x4
-    and x11, x12, x11
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v2.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #56]
     add w9, w9, #1
-    orr v1.16b, v1.16b, v4.16b
-    add x12, x15, x11, lsl #2
+    orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
-    str q2, [x13, x11]
-    stp q0, q3, [x12]
-    str q1, [x12, #32]
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
-    str w9, [x11]
+    ldr x10, [x0, #72]
+    str w9, [x10]
     dsb st
     ldr x9, [x0, #16]
-    str x10, [x9]
+    str x11, [x9]
     ldr x10, [x0, #24]
     eor x9, x10, x9
     mov w10, #19
@@ -5028,35 +5615,36 @@ hot_post_send:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v1.2d, #0000000000000000
+    mov w10, #1
+    movi v2.2d, #0000000000000000
+    ldr d3, [x1]
+    dup v1.2d, x10
     ldr x10, [x0, #32]
     rev w11, w9
-    mov w12, #134217728
-    ldr d2, [x1]
-    mov x13, #167772160
-    movk x13, #512, lsl #48
-    dup v0.2d, x12
+    mov x12, #167772160
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #92]
+    movk x12, #512, lsl #48
+    dup v0.2d, x13
+    mov v1.d[0], x2
+    ldr x13, [x0, #64]
     lsr w11, w11, #8
-    mov w12, #1
-    orr x10, x10, x13
-    lsl w13, w9, #4
-    ext v1.16b, v1.16b, v2.16b, #12
-    dup v3.2d, x12
-    adrp x12, .LCPI_0
+    ext v2.16b, v2.16b, v3.16b, #12
+    orr x10, x10, x12
+    and x12, x15, x14
+    adrp x14, .LCPI_0
     orr x10, x10, x11
-    ldr q2, [x12, :lo12:.LCPI_0]
-    ldr w12, [x0, #92]
-    mov v0.d[0], x10
-    ldp x10, x11, [x0, #56]
-    mov v3.d[0], x2
-    and x12, x12, x13
     add w9, w9, #1
-    orr v1.16b, v1.16b, v2.16b
+    str q1, [x13, x12]
+    ldr q1, [x14, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #56]
     and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    orr v1.16b, v2.16b, v1.16b
     movi v2.2d, #0000000000000000
     add x10, x10, x12, lsl #2
-    str q3, [x11, x12]
-    movi v3.2d, #0000000000000000
     stp q0, q1, [x10]
     str w9, [x0, #80]
     rev w9, w9
@@ -5080,34 +5668,35 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v0.2d, #0000000000000000
-    ldr d1, [x1]
+    mov w10, #1
+    movi v1.2d, #0000000000000000
+    ldr d2, [x1]
+    dup v0.2d, x10
     ldr x10, [x0, #32]
     rev w11, w9
-    mov w12, #134217728
-    mov x13, #167772160
-    movk x13, #512, lsl #48
-    dup v2.2d, x12
-    mov w12, #1
+    mov x12, #167772160
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #92]
+    movk x12, #512, lsl #48
+    dup v3.2d, x13
+    mov v0.d[0], x2
+    ldr x13, [x0, #64]
     lsr w11, w11, #8
-    dup v3.2d, x12
-    orr x10, x10, x13
-    ext v0.16b, v0.16b, v1.16b, #12
-    adrp x13, .LCPI_0
-    lsl w12, w9, #4
-    ldr q1, [x13, :lo12:.LCPI_0]
-    ldr w13, [x0, #92]
+    ext v1.16b, v1.16b, v2.16b, #12
+    orr x10, x10, x12
+    and x12, x15, x14
+    adrp x14, .LCPI_0
     orr x10, x10, x11
-    ldp x11, x14, [x0, #56]
-    mov v2.d[0], x10
-    mov v3.d[0], x2
-    and x12, x13, x12
     add w9, w9, #1
-    orr v0.16b, v0.16b, v1.16b
+    str q0, [x13, x12]
+    ldr q0, [x14, :lo12:.LCPI_0]
+    mov v3.d[0], x10
+    ldr x11, [x0, #56]
     and w9, w9, #0xffff
+    orr v0.16b, v1.16b, v0.16b
     add x11, x11, x12, lsl #2
-    str q3, [x14, x12]
-    stp q2, q0, [x11]
+    stp q3, q0, [x11]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -5160,40 +5749,41 @@ hot_post_shared:
     ldp w8, w9, [x0, #72]
     cmp w8, w9
     b.eq L11
-    movi v0.2d, #0000000000000000
-    ldr x9, [x0, #16]
-    mov w10, #134217728
-    dup v3.2d, x10
-    rev w10, w8
+    mov w9, #1
+    movi v2.2d, #0000000000000000
+    ldr x10, [x0, #16]
+    dup v0.2d, x9
+    mov w9, #134217728
+    rev w11, w8
     ldr d1, [x3]
-    lsr w10, w10, #8
-    rev x11, x1
-    orr x9, x9, #0x8000000
-    mov w13, #1
-    orr x9, x9, #0x300000000000000
-    fmov d4, x11
-    ext v0.16b, v0.16b, v1.16b, #12
-    dup v2.2d, x13
-    orr x9, x9, x10
-    adrp x10, .LCPI_0
-    rev w12, w2
-    mov v3.d[0], x9
-    lsl w9, w8, #4
-    ldr w11, [x0, #84]
-    ldr q1, [x10, :lo12:.LCPI_0]
-    ldp x14, x13, [x0, #40]
-    mov v4.d[1], x12
-    mov v2.d[0], x4
-    and x9, x11, x9
-    orr v0.16b, v0.16b, v1.16b
+    lsl w12, w8, #4
+    dup v3.2d, x9
+    ldr w9, [x0, #84]
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v0.d[0], x4
+    rev x13, x1
+    orr x10, x10, #0x300000000000000
+    and x9, x9, x12
+    ldr x12, [x0, #48]
+    ext v1.16b, v2.16b, v1.16b, #12
+    fmov d2, x13
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    rev w14, w2
+    str q0, [x12, x9]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    mov v3.d[0], x10
+    ldr x10, [x0, #40]
     add w8, w8, #1
-    add x10, x14, x9, lsl #2
+    mov v2.d[1], x14
+    orr v0.16b, v1.16b, v0.16b
     and w8, w8, #0xffff
-    str q2, [x13, x9]
-    stp q4, q3, [sp, #16]
-    stp q3, q4, [x10]
+    add x9, x10, x9, lsl #2
     str q0, [sp]
-    str q0, [x10, #32]
+    stp q2, q3, [sp, #16]
+    stp q3, q2, [x9]
+    str q0, [x9, #32]
     str w8, [x0, #72]
     rev w8, w8
     dmb oshst
@@ -5222,38 +5812,39 @@ L4:
     ldp w8, w9, [x0, #72]
     cmp w8, w9
     b.eq L11
-    movi v1.2d, #0000000000000000
-    ldr x9, [x0, #16]
-    ldr d4, [x3]
-    rev w10, w8
-    mov w11, #134217728
-    rev x12, x1
-    lsr w10, w10, #8
-    dup v0.2d, x11
-    mov w11, #1
-    orr x9, x9, #0x8000000
-    fmov d3, x12
-    dup v2.2d, x11
-    ext v1.16b, v1.16b, v4.16b, #12
-    orr x9, x9, #0x300000000000000
-    adrp x14, .LCPI_0
-    rev w13, w2
-    orr x20, x9, x10
-    lsl w9, w8, #4
-    ldr w10, [x0, #84]
-    ldp x12, x11, [x0, #40]
-    ldr q4, [x14, :lo12:.LCPI_0]
-    mov v0.d[0], x20
-    mov v3.d[1], x13
-    mov v2.d[0], x4
-    and x9, x10, x9
+    mov w9, #1
+    lsl w12, w8, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x9
+    mov w9, #134217728
+    ldr x10, [x0, #16]
+    dup v2.2d, x9
+    ldr w9, [x0, #84]
+    rev w11, w8
+    ldr d1, [x3]
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v0.d[0], x4
+    and x9, x9, x12
+    ldr x12, [x0, #48]
+    rev x13, x1
+    orr x10, x10, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x20, x10, x11
+    adrp x10, .LCPI_0
+    rev w14, w2
+    str q0, [x12, x9]
+    fmov d0, x13
+    ldr q3, [x10, :lo12:.LCPI_0]
+    mov v2.d[0], x20
+    ldr x11, [x0, #40]
     add w8, w8, #1
-    orr v1.16b, v1.16b, v4.16b
-    add x10, x12, x9, lsl #2
+    orr v1.16b, v1.16b, v3.16b
     and w8, w8, #0xffff
-    str q2, [x11, x9]
-    stp q0, q3, [x10]
-    str q1, [x10, #32]
+    mov v0.d[1], x14
+    add x9, x11, x9, lsl #2
+    str q1, [x9, #32]
+    stp q2, q0, [x9]
     str w8, [x0, #72]
     rev w8, w8
     dmb oshst
@@ -5352,21 +5943,24 @@ hot_post_signed:
     adrp x10, .LCPI_0
     ldr x11, [x0, #32]
     mov w15, #1
-    dup v3.2d, x15
-    ldr w15, [x0, #92]
+    ldr x16, [x0, #64]
+    movi v3.2d, #0000000000000000
     orr x11, x11, #0x8000000
     ext v0.16b, v0.16b, v1.16b, #12
     ldr q1, [x10, :lo12:.LCPI_0]
     rev w10, w9
     lsr w10, w10, #8
     orr x11, x11, #0x300000000000000
-    mov v3.d[0], x4
     orr x10, x11, x10
     orr v2.16b, v0.16b, v1.16b
     mov x12, v0.d[1]
     and x11, x10, #0xfffffffff7ffffff
-    fmov d0, x10
+    dup v0.2d, x15
+    lsl w15, w9, #4
+    add w9, w9, #1
+    and w9, w9, #0xffff
     fmov x13, d2
+    mov v0.d[0], x4
     eor x11, x11, x13
     rev x13, x1
     eor x11, x11, x12
@@ -5378,19 +5972,17 @@ hot_post_signed:
     eor x11, x14, x11
     lsr x14, x11, #16
     eor w11, w14, w11
-    lsl w14, w9, #4
-    add w9, w9, #1
+    ldr w14, [x0, #92]
     eor w11, w11, w11, lsr #8
-    and w9, w9, #0xffff
-    and x14, x15, x14
+    and x14, x14, x15
     and x11, x11, #0xff
-    eor x10, x11, #0xff
-    ldp x16, x11, [x0, #56]
-    eor x10, x10, #0x8000000
+    str q0, [x16, x14]
+    fmov d0, x10
+    eor x11, x11, #0xff
+    ldr x15, [x0, #56]
+    eor x10, x11, #0x8000000
     mov v0.d[1], x10
-    add x10, x16, x14, lsl #2
-    str q3, [x11, x14]
-    movi v3.2d, #0000000000000000
+    add x10, x15, x14, lsl #2
     stp q1, q2, [x10, #16]
     str q0, [x10]
     str w9, [x0, #80]
@@ -5420,7 +6012,7 @@ L1:
     adrp x10, .LCPI_0
     ldr x11, [x0, #32]
     mov w15, #1
-    ldp x17, x16, [x0, #56]
+    ldr x16, [x0, #64]
     orr x11, x11, #0x8000000
     ext v0.16b, v0.16b, v1.16b, #12
     ldr q1, [x10, :lo12:.LCPI_0]
@@ -5431,35 +6023,36 @@ L1:
     orr v1.16b, v0.16b, v1.16b
     mov x12, v0.d[1]
     and x11, x10, #0xfffffffff7ffffff
-    fmov d2, x10
     dup v0.2d, x15
-    ldr w15, [x0, #92]
+    lsl w15, w9, #4
+    add w9, w9, #1
+    and w9, w9, #0xffff
     fmov x13, d1
     mov v0.d[0], x4
     eor x11, x11, x13
     rev x13, x1
     eor x11, x11, x12
     rev w12, w2
-    fmov d3, x13
+    fmov d2, x13
     eor x11, x11, x13
     eor x14, x12, x11, lsr #32
-    mov v3.d[1], x12
+    mov v2.d[1], x12
     eor x11, x14, x11
     lsr x14, x11, #16
     eor w11, w14, w11
-    lsl w14, w9, #4
-    add w9, w9, #1
+    ldr w14, [x0, #92]
     eor w11, w11, w11, lsr #8
-    and w9, w9, #0xffff
-    and x14, x15, x14
+    and x14, x14, x15
     and x11, x11, #0xff
     str q0, [x16, x14]
+    fmov d0, x10
     eor x11, x11, #0xff
+    ldr x15, [x0, #56]
     eor x11, x11, #0x8000000
-    mov v2.d[1], x11
-    add x11, x17, x14, lsl #2
-    stp q3, q1, [x11, #16]
-    str q2, [x11]
+    mov v0.d[1], x11
+    add x11, x15, x14, lsl #2
+    stp q2, q1, [x11, #16]
+    str q0, [x11]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -5668,26 +6261,24 @@ L14:
 L15:
     cbz w10, L18
 L16:
-    fmov d0, x5
     ldr w13, [x0, #92]
     ldr x9, [x0, #64]
     cmp w10, #1
     and w14, w13, w1, lsl #4
-    mov v0.d[1], x10
     and x14, x14, #0xffff0
-    str q0, [x9, x14]
+    add x14, x9, x14
+    stp x5, x10, [x14]
     b.eq L18
-    fmov d0, x5
     lsl w14, w1, #4
     and x13, x13, #0xffff0
     sub w10, w10, #1
     add w14, w14, #16
-    fmov d0, d0
 L17:
     and x15, x14, x13
     subs w10, w10, #1
     add w14, w14, #16
-    str q0, [x9, x15]
+    add x15, x9, x15
+    stp x5, xzr, [x15]
     b.ne L17
 L18:
     and w9, w8, #0xff
@@ -5807,57 +6398,58 @@ L30:
     ret
 
 hot_post_tag:
-    rev w10, w2
-    ldr x9, [x3]
+    rev w9, w2
+    ldr x11, [x3]
     mov w14, #49168
-    ldp w11, w12, [x3, #8]
-    and w13, w10, #0xffff0000
-    rev x10, x1
-    orr x13, x13, x14
-    tbnz w11, #31, L2
+    ldp w12, w13, [x3, #8]
+    and w10, w9, #0xffff0000
+    rev x9, x1
+    orr x10, x10, x14
+    tbnz w12, #31, L2
     ldr w14, [x0, #4]
     cbz w14, L1
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
-    movi v1.2d, #0000000000000000
-    ldr x15, [x0, #32]
-    rev w16, w14
-    mov x17, #671088640
+    mov w15, #1
+    ldr x16, [x0, #32]
+    mov x18, #671088640
+    dup v3.2d, x15
+    rev w15, w14
+    movk x18, #1024, lsl #48
+    lsr w15, w15, #8
+    orr x16, x16, x18
+    cmp w12, #0
+    lsl w18, w14, #4
+    ldr w1, [x0, #92]
+    rev w13, w13
+    orr x15, x16, x15
+    mov w16, #65536
+    mov v3.d[0], x4
     rev w12, w12
-    cmp w11, #0
-    movk x17, #1024, lsl #48
-    lsr w16, w16, #8
-    rev w11, w11
-    orr x15, x15, x17
-    ldrb w18, [x0, #96]
+    csel w13, w16, w13, eq
+    and x18, x1, x18
+    ldr x1, [x0, #64]
+    orr x12, x12, x13, lsl #32
+    ldrb w17, [x0, #96]
+    movi v1.2d, #0000000000000000
     movi v2.2d, #0xffffffffffffffff
-    mov v1.d[0], x13
-    mov w13, #65536
-    orr x15, x15, x16
-    csel w12, w13, w12, eq
-    mov w16, #1
     fmov d0, x15
-    orr x11, x11, x12, lsl #32
-    lsl x17, x18, #27
-    dup v4.2d, x16
-    rev x9, x9
-    lsl w12, w14, #4
-    ldr w13, [x0, #92]
-    fmov d3, x11
-    ldp x16, x15, [x0, #56]
-    csel x9, xzr, x9, eq
+    str q3, [x1, x18]
+    fmov d3, x12
+    rev x11, x11
+    lsl x17, x17, #27
+    csel x11, xzr, x11, eq
+    ldr x13, [x0, #56]
     mov v0.d[1], x17
-    mov v2.d[0], x10
-    mov v4.d[0], x4
-    and x10, x13, x12
-    mov v3.d[1], x9
-    add x11, x16, x10, lsl #2
-    add w9, w14, #1
-    and w9, w9, #0xffff
-    str q4, [x15, x10]
-    stp q0, q1, [x11]
-    stp q2, q3, [x11, #32]
+    mov v1.d[0], x10
+    mov v2.d[0], x9
+    mov v3.d[1], x11
+    add x9, x13, x18, lsl #2
+    add w10, w14, #1
+    stp q0, q1, [x9]
+    stp q2, q3, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -5879,44 +6471,45 @@ L1:
     ldp w14, w15, [x0, #80]
     cmp w14, w15
     b.eq L3
-    ldr x15, [x0, #32]
-    rev w16, w14
-    mov x17, #671088640
-    movk x17, #1024, lsl #48
-    lsr w16, w16, #8
-    ldrb w18, [x0, #96]
-    orr x15, x15, x17
+    mov w15, #1
+    ldr x16, [x0, #32]
+    mov x18, #671088640
+    dup v0.2d, x15
+    rev w13, w13
+    cmp w12, #0
+    mov w15, #65536
+    movk x18, #1024, lsl #48
+    rev w17, w14
+    csel w13, w15, w13, eq
+    lsl w15, w14, #4
+    orr x16, x16, x18
+    ldr w18, [x0, #92]
+    mov v0.d[0], x4
+    lsr w17, w17, #8
     rev w12, w12
-    cmp w11, #0
-    orr x15, x15, x16
-    mov w16, #1
-    rev w11, w11
-    fmov d3, x15
-    dup v2.2d, x16
-    lsl x16, x18, #27
-    movi v0.2d, #0000000000000000
-    movi v1.2d, #0xffffffffffffffff
-    rev x9, x9
-    lsl w17, w14, #4
-    csel x9, xzr, x9, eq
-    mov v3.d[1], x16
-    mov w16, #65536
-    mov v2.d[0], x4
-    csel w12, w16, w12, eq
-    ldp x18, x16, [x0, #56]
-    orr x11, x11, x12, lsl #32
-    mov v0.d[0], x13
-    ldr w13, [x0, #92]
+    ldrb w1, [x0, #96]
+    movi v1.2d, #0000000000000000
+    and x15, x18, x15
+    ldr x18, [x0, #64]
+    orr x12, x12, x13, lsl #32
+    movi v2.2d, #0xffffffffffffffff
+    orr x16, x16, x17
+    lsl x1, x1, #27
+    fmov d3, x16
+    str q0, [x18, x15]
+    fmov d0, x12
+    rev x11, x11
+    ldr x13, [x0, #56]
     mov v1.d[0], x10
-    fmov d4, x11
-    and x10, x13, x17
-    add x12, x18, x10, lsl #2
-    str q2, [x16, x10]
-    mov v4.d[1], x9
-    add w9, w14, #1
-    stp q3, q0, [x12]
-    and w9, w9, #0xffff
-    stp q1, q4, [x12, #32]
+    csel x11, xzr, x11, eq
+    add w10, w14, #1
+    mov v3.d[1], x1
+    mov v2.d[0], x9
+    mov v0.d[1], x11
+    add x9, x13, x15, lsl #2
+    stp q3, q1, [x9]
+    stp q2, q0, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -5924,7 +6517,7 @@ L1:
     str w9, [x10]
     dsb st
     ldr x9, [x0, #16]
-    str x15, [x9]
+    str x16, [x9]
     dsb st
     ldr x10, [x0, #24]
     eor x9, x10, x9
@@ -5936,12 +6529,12 @@ L2:
     sub sp, sp, #96
     stp x29, x30, [sp, #80]
     add x29, sp, #80
-    stp x0, x13, [sp, #8]
+    stp x0, x10, [sp, #8]
     add x0, sp, #8
-    stp xzr, x10, [sp, #24]
-    mov x10, #-1
-    stp x10, x9, [sp, #40]
-    stp w11, w12, [sp, #56]
+    stp xzr, x9, [sp, #24]
+    mov x9, #-1
+    stp x9, x11, [sp, #40]
+    stp w12, w13, [sp, #56]
     str x4, [sp, #64]
     strb wzr, [sp, #72]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>
@@ -5966,39 +6559,40 @@ hot_post_two_fences:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    mov w11, #134217728
-    dup v0.2d, x11
-    rev w11, w9
-    ldr d3, [x3]
-    lsr w11, w11, #8
-    rev x12, x1
-    orr x10, x10, #0x8000000
-    mov w14, #1
-    orr x10, x10, #0x300000000000000
-    fmov d1, x12
-    ext v2.16b, v2.16b, v3.16b, #12
-    dup v4.2d, x14
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    rev w13, w2
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    ldr w12, [x0, #92]
-    ldr q3, [x11, :lo12:.LCPI_0]
-    ldp x15, x14, [x0, #56]
-    mov v1.d[1], x13
-    mov v4.d[0], x4
-    and x10, x12, x10
-    orr v2.16b, v2.16b, v3.16b
-    add w9, w9, #1
+    mov w10, #1
     movi v3.2d, #0000000000000000
-    add x11, x15, x10, lsl #2
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v0.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #56]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
     and w9, w9, #0xffff
-    str q4, [x14, x10]
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -6021,46 +6615,47 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    movi v1.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    ldr d4, [x3]
-    rev w11, w9
-    mov w12, #134217728
-    rev x13, x1
-    lsr w11, w11, #8
-    dup v0.2d, x12
-    mov w12, #1
-    orr x10, x10, #0x8000000
-    fmov d3, x13
-    dup v2.2d, x12
-    ext v1.16b, v1.16b, v4.16b, #12
-    orr x10, x10, #0x300000000000000
-    adrp x16, .LCPI_0
-    rev w14, w2
-    orr x10, x10, x11
-    lsl w11, w9, #4
-    ldr w12, [x0, #92]
-    ldp x15, x13, [x0, #56]
-    ldr q4, [x16, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    mov v3.d[1], x14
-    mov v2.d[0], x4
-    and x11, x12, x11
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #32]
+    dup v2.2d, x10
+    ldr w10, [x0, #92]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #64]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #56]
     add w9, w9, #1
-    orr v1.16b, v1.16b, v4.16b
-    add x12, x15, x11, lsl #2
+    orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
-    str q2, [x13, x11]
-    stp q0, q3, [x12]
-    str q1, [x12, #32]
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
-    str w9, [x11]
+    ldr x10, [x0, #72]
+    str w9, [x10]
     dsb st
     ldr x9, [x0, #16]
-    str x10, [x9]
+    str x11, [x9]
     dsb st
     ldr x10, [x0, #24]
     eor x9, x10, x9
@@ -6101,40 +6696,41 @@ hot_post_xrc:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
+    mov w10, #1
+    lsl w11, w9, #4
+    mov w12, #134217728
+    dup v2.2d, x10
+    ldr w10, [x0, #92]
     movi v1.2d, #0000000000000000
-    ldr x10, [x0, #32]
-    mov w11, #134217728
-    dup v0.2d, x11
-    rev w11, w9
+    dup v0.2d, x12
+    ldr x12, [x0, #32]
     ldr d3, [x4]
+    and x10, x10, x11
+    rev w11, w9
+    ldr x13, [x0, #64]
+    mov v2.d[0], x5
     lsr w11, w11, #8
-    rev x13, x2
-    orr x10, x10, #0x8000000
-    rev w12, w1
-    mov w14, #1
-    orr x10, x10, #0x400000000000000
-    fmov d2, x13
+    orr x12, x12, #0x8000000
+    rev x15, x2
+    orr x12, x12, #0x400000000000000
     ext v3.16b, v1.16b, v3.16b, #12
-    dup v4.2d, x14
-    orr x10, x10, x11
-    mov v1.s[0], w12
+    orr x11, x12, x11
     adrp x12, .LCPI_0
-    rev w15, w3
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    ldr w11, [x0, #92]
-    ldp x14, x13, [x0, #56]
-    ldr q5, [x12, :lo12:.LCPI_0]
-    mov v2.d[1], x15
-    mov v4.d[0], x5
-    and x10, x11, x10
+    rev w14, w1
+    str q2, [x13, x10]
+    fmov d2, x15
+    rev w16, w3
+    ldr q4, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #56]
+    mov v1.s[0], w14
     add w9, w9, #1
-    orr v3.16b, v3.16b, v5.16b
-    add x11, x14, x10, lsl #2
+    mov v2.d[1], x16
+    orr v3.16b, v3.16b, v4.16b
+    add x10, x11, x10, lsl #2
     and w9, w9, #0xffff
-    str q4, [x13, x10]
-    stp q0, q1, [x11]
-    stp q2, q3, [x11, #32]
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -6157,41 +6753,42 @@ L1:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
     b.eq L3
-    ldr x10, [x0, #32]
-    movi v0.2d, #0000000000000000
-    rev w11, w9
-    mov w12, #134217728
+    mov w11, #1
     movi v3.2d, #0000000000000000
-    lsr w11, w11, #8
-    dup v1.2d, x12
-    mov w12, #1
+    mov w10, #134217728
+    dup v0.2d, x11
+    lsl w12, w9, #4
+    ldr w11, [x0, #92]
+    ldr d1, [x4]
+    dup v2.2d, x10
+    ldr x10, [x0, #32]
+    ldr x13, [x0, #64]
+    and x11, x11, x12
+    rev w12, w9
+    mov v0.d[0], x5
+    movi v4.2d, #0000000000000000
+    rev x15, x2
+    lsr w12, w12, #8
     orr x10, x10, #0x8000000
-    dup v2.2d, x12
-    rev w12, w1
+    rev w14, w1
     orr x10, x10, #0x400000000000000
-    ldr d4, [x4]
-    rev x13, x2
-    orr x10, x10, x11
-    mov v0.s[0], w12
-    lsl w11, w9, #4
-    ldr w12, [x0, #92]
-    ext v3.16b, v3.16b, v4.16b, #12
-    fmov d4, x13
-    mov v2.d[0], x5
-    ldp x16, x15, [x0, #56]
-    and x11, x12, x11
-    adrp x12, .LCPI_0
-    rev w14, w3
-    mov v1.d[0], x10
-    ldr q5, [x12, :lo12:.LCPI_0]
-    mov v4.d[1], x14
+    rev w16, w3
     add w9, w9, #1
-    str q2, [x15, x11]
-    add x13, x16, x11, lsl #2
+    str q0, [x13, x11]
+    ext v0.16b, v3.16b, v1.16b, #12
+    fmov d1, x15
+    adrp x13, .LCPI_0
+    orr x10, x10, x12
+    ldr x12, [x0, #56]
+    ldr q3, [x13, :lo12:.LCPI_0]
+    mov v2.d[0], x10
+    mov v4.s[0], w14
+    mov v1.d[1], x16
+    add x11, x12, x11, lsl #2
     and w9, w9, #0xffff
-    orr v2.16b, v3.16b, v5.16b
-    stp q1, q0, [x13]
-    stp q4, q2, [x13, #32]
+    orr v0.16b, v0.16b, v3.16b
+    stp q2, q4, [x11]
+    stp q1, q0, [x11, #32]
     str w9, [x0, #80]
     rev w9, w9
     dmb oshst
@@ -6792,39 +7389,39 @@ hot_stage:
     ldr w9, [x0, #84]
     cmp w19, w9
     b.eq L6
-    mov w9, #1
-    lsl w11, w19, #4
-    ldr w12, [x0, #92]
-    dup v0.2d, x9
-    ldp x14, x13, [x0, #56]
-    ldr x9, [x0, #32]
-    and x11, x12, x11
-    rev w10, w19
-    lsr w10, w10, #8
+    lsl w9, w19, #4
+    ldr w10, [x0, #92]
+    ldr x11, [x0, #64]
+    mov w14, #1
+    mov w15, #128
     str w19, [x8, #24]
-    mov v0.d[0], x4
-    add x12, x14, x11, lsl #2
-    orr x9, x9, #0x8000000
-    ldp w15, w14, [x3]
-    orr x9, x9, #0x300000000000000
-    str q0, [x13, x11]
-    mov w13, #128
-    orr x9, x9, x10
-    movk w13, #2048, lsl #16
-    mov w10, #134217728
-    rev x11, x1
-    orr x13, x13, x15, lsl #32
-    stp x9, x10, [x12]
-    rev w10, w2
-    stp x11, x10, [x12, #16]
+    and x9, x10, x9
+    ldr x10, [x0, #32]
+    movk w15, #2048, lsl #16
+    add x11, x11, x9
+    ldp w13, w12, [x3]
+    stp x4, x14, [x11]
+    rev w11, w19
+    orr x10, x10, #0x8000000
+    ldr x14, [x0, #56]
+    lsr w11, w11, #8
+    orr x10, x10, #0x300000000000000
+    orr x13, x15, x13, lsl #32
+    add x9, x14, x9, lsl #2
+    orr x10, x10, x11
+    mov w11, #134217728
+    rev x14, x1
+    stp x0, x10, [x8]
+    stp x10, x11, [x9]
+    rev w11, w2
+    mov w10, #259
+    stp x14, x11, [x9, #16]
     add w11, w19, #1
-    stp x13, x14, [x12, #32]
-    ldr w10, [x0, #8]
-    stp x0, x9, [x8]
-    mov w9, #259
-    str x9, [x8, #16]
+    stp x13, x12, [x9, #32]
+    ldr w9, [x0, #8]
+    str x10, [x8, #16]
+    cmp w9, #63
     and w9, w11, #0xffff
-    cmp w10, #63
     cset w10, hi
 L1:
     str w9, [x8, #28]

@@ -16,13 +16,12 @@ hot_batch:
     mov r14, rsi
     mov qword ptr [rsp + 16], rax
     shl r15, 3
+    mov ebx, dword ptr [rsi + 80]
     mov r9, rdx
     bswap r9
-    mov ebx, dword ptr [rsi + 80]
     mov r10d, ecx
     bswap r10d
     xor r8d, r8d
-    movaps xmm1, xmmword ptr [rip + .LCPI_0]
     xor ebp, ebp
     mov dword ptr [rsp], eax
     mov qword ptr [rsp + 8], rax
@@ -49,9 +48,8 @@ L1:
     shl r8d, 4
     and r8d, dword ptr [r14 + 92]
     mov rsi, qword ptr [r14 + 64]
-    movq xmm0, rbp
-    shufps xmm0, xmm1, 228
-    movaps xmmword ptr [rsi + r8], xmm0
+    mov qword ptr [rsi + r8], rbp
+    mov qword ptr [rsi + r8 + 8], 1
     mov rsi, qword ptr [r14 + 56]
     mov qword ptr [rsi + 4*r8], r13
     mov qword ptr [rsi + 4*r8 + 8], 134217728
@@ -99,7 +97,6 @@ L3:
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 32]
     mov r11, qword ptr [rsp + 48]
-    movaps xmm1, xmmword ptr [rip + .LCPI_0]
     mov r8, qword ptr [rsp + 64]
     jne L11
     mov qword ptr [rsp + 56], rdx
@@ -120,7 +117,6 @@ L4:
     mov rdx, qword ptr [rsp + 24]
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 32]
-    movaps xmm1, xmmword ptr [rip + .LCPI_0]
     jmp L2
 L5:
     test r11, r11
@@ -237,7 +233,7 @@ hot_batch_datagrams:
     push r13
     push r12
     push rbx
-    sub rsp, 216
+    sub rsp, 200
     mov rbx, rdi
     test r8, r8
     je L8
@@ -247,20 +243,18 @@ hot_batch_datagrams:
     mov qword ptr [rsp], rbx
     shl r12, 3
     mov ebp, dword ptr [rsi + 80]
-    movups xmm2, xmmword ptr [rdx]
-    movups xmm3, xmmword ptr [rdx + 16]
-    movups xmm4, xmmword ptr [rdx + 32]
+    movups xmm0, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
+    movups xmm2, xmmword ptr [rdx + 32]
     xor r15d, r15d
-    mov eax, 2
-    movq xmm5, rax
+    movabs r10, 360287970357411840
     xor ebx, ebx
     xor ecx, ecx
-    xor r11d, r11d
+    xor r9d, r9d
     mov qword ptr [rsp + 8], rdx
-    movaps xmmword ptr [rsp + 80], xmm2
-    movaps xmmword ptr [rsp + 64], xmm3
-    movaps xmmword ptr [rsp + 48], xmm4
-    movdqa xmmword ptr [rsp + 32], xmm5
+    movaps xmmword ptr [rsp + 64], xmm0
+    movaps xmmword ptr [rsp + 48], xmm1
+    movaps xmmword ptr [rsp + 32], xmm2
 L1:
     cmp dword ptr [r14 + 48], 7
     jbe L3
@@ -272,37 +266,36 @@ L1:
     bswap r15d
     shr r15d, 8
     or r15, qword ptr [r14 + 32]
-    movabs rax, 360287970357411840
-    or r15, rax
+    or r15, r10
     mov eax, dword ptr [r13]
     mov ecx, dword ptr [r13 + 4]
     shl rax, 32
-    or rax, 134217856
-    mov r10d, ebp
-    shl r10d, 4
+    mov r8d, ebp
+    shl r8d, 4
     mov esi, dword ptr [r14 + 92]
-    mov edi, esi
-    and edi, r10d
-    mov r8, qword ptr [r14 + 64]
-    movq xmm0, rbx
-    movdqa xmm1, xmm0
-    punpcklqdq xmm1, xmm5
-    movdqa xmmword ptr [r8 + rdi], xmm1
-    mov r9, qword ptr [r14 + 56]
-    mov qword ptr [r9 + 4*rdi], r15
-    mov qword ptr [r9 + 4*rdi + 8], 134217728
-    movups xmmword ptr [r9 + 4*rdi + 16], xmm2
-    movups xmmword ptr [r9 + 4*rdi + 32], xmm3
-    movups xmmword ptr [r9 + 4*rdi + 48], xmm4
-    add r10d, 16
-    and r10d, esi
-    and r10d, 1048560
-    movdqa xmmword ptr [r8 + r10], xmm0
-    mov qword ptr [r9 + 4*r10], rax
-    mov qword ptr [r9 + 4*r10 + 8], rcx
+    and esi, r8d
+    mov rdi, qword ptr [r14 + 64]
+    mov qword ptr [rdi + rsi], rbx
+    mov qword ptr [rdi + rsi + 8], 2
+    mov rdi, qword ptr [r14 + 56]
+    mov qword ptr [rdi + 4*rsi], r15
+    mov qword ptr [rdi + 4*rsi + 8], 134217728
+    movups xmmword ptr [rdi + 4*rsi + 16], xmm0
+    movups xmmword ptr [rdi + 4*rsi + 32], xmm1
+    movups xmmword ptr [rdi + 4*rsi + 48], xmm2
+    add r8d, 16
+    and r8d, dword ptr [r14 + 92]
+    or rax, 134217856
+    and r8d, 1048560
+    mov rsi, qword ptr [r14 + 64]
+    mov qword ptr [rsi + r8], rbx
+    mov qword ptr [rsi + r8 + 8], 0
+    mov rsi, qword ptr [r14 + 56]
+    mov qword ptr [rsi + 4*r8], rax
+    mov qword ptr [rsi + 4*r8 + 8], rcx
     add ebp, 2
     movzx ebp, bp
-    inc r11
+    inc r9
     mov ecx, 261
 L2:
     add r13, 8
@@ -312,33 +305,33 @@ L2:
     jmp L5
 L3:
     mov qword ptr [rsp + 24], rcx
-    mov qword ptr [rsp + 16], r11
-    mov qword ptr [rsp + 128], r14
-    mov dword ptr [rsp + 208], ebp
-    mov qword ptr [rsp + 136], r13
-    movdqu xmm0, xmmword ptr [rdx]
-    movdqu xmm1, xmmword ptr [rdx + 16]
+    mov qword ptr [rsp + 16], r9
+    mov qword ptr [rsp + 112], r14
+    mov dword ptr [rsp + 192], ebp
+    mov qword ptr [rsp + 120], r13
+    movups xmm0, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
     movups xmm2, xmmword ptr [rdx + 32]
-    lea rax, [rsp + 144]
+    lea rax, [rsp + 128]
     movups xmmword ptr [rax + 32], xmm2
-    movdqu xmmword ptr [rax + 16], xmm1
-    movdqu xmmword ptr [rax], xmm0
-    mov qword ptr [rsp + 192], rbx
-    mov byte ptr [rsp + 200], 8
-    lea rdi, [rsp + 104]
-    lea rsi, [rsp + 128]
+    movups xmmword ptr [rax + 16], xmm1
+    movups xmmword ptr [rax], xmm0
+    mov qword ptr [rsp + 176], rbx
+    mov byte ptr [rsp + 184], 8
+    lea rdi, [rsp + 88]
+    lea rsi, [rsp + 112]
     call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
-    mov rax, qword ptr [rsp + 112]
-    mov rsi, qword ptr [rsp + 120]
-    cmp byte ptr [rsp + 104], 0
+    mov rax, qword ptr [rsp + 96]
+    mov rsi, qword ptr [rsp + 104]
+    cmp byte ptr [rsp + 88], 0
     je L4
     cmp al, 19
     mov rdx, qword ptr [rsp + 8]
-    movaps xmm2, xmmword ptr [rsp + 80]
-    movaps xmm3, xmmword ptr [rsp + 64]
-    movaps xmm4, xmmword ptr [rsp + 48]
-    mov r11, qword ptr [rsp + 16]
-    movdqa xmm5, xmmword ptr [rsp + 32]
+    movaps xmm0, xmmword ptr [rsp + 64]
+    mov r9, qword ptr [rsp + 16]
+    movaps xmm1, xmmword ptr [rsp + 48]
+    movaps xmm2, xmmword ptr [rsp + 32]
+    movabs r10, 360287970357411840
     mov rcx, qword ptr [rsp + 24]
     je L2
     jmp L10
@@ -348,18 +341,18 @@ L4:
     shr edx, 2
     add edx, ebp
     movzx ebp, dx
-    mov r11, qword ptr [rsp + 16]
-    inc r11
+    mov r9, qword ptr [rsp + 16]
+    inc r9
     mov r15, rax
     mov rcx, rsi
     mov rdx, qword ptr [rsp + 8]
-    movaps xmm2, xmmword ptr [rsp + 80]
-    movaps xmm3, xmmword ptr [rsp + 64]
-    movaps xmm4, xmmword ptr [rsp + 48]
-    movdqa xmm5, xmmword ptr [rsp + 32]
+    movaps xmm0, xmmword ptr [rsp + 64]
+    movaps xmm1, xmmword ptr [rsp + 48]
+    movaps xmm2, xmmword ptr [rsp + 32]
+    movabs r10, 360287970357411840
     jmp L2
 L5:
-    test r11, r11
+    test r9, r9
     mov rbx, qword ptr [rsp]
     je L8
     mov esi, dword ptr [r14 + 80]
@@ -368,7 +361,7 @@ L5:
     movzx edx, bp
     bswap edx
     mov dword ptr [rax], edx
-    cmp r11, 1
+    cmp r9, 1
     jne L6
     movzx eax, cl
     add eax, 3
@@ -390,20 +383,20 @@ L5:
     mov rax, qword ptr [r14 + 56]
     sfence
     mov rcx, qword ptr [r14 + 16]
-    movq xmm0, qword ptr [rax + 4*rsi]
-    movq xmm1, qword ptr [rax + 4*rsi + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rax + 4*rsi + 16]
-    movq xmm2, qword ptr [rax + 4*rsi + 24]
-    punpcklqdq xmm1, xmm2
+    movsd xmm0, qword ptr [rax + 4*rsi]
+    movsd xmm1, qword ptr [rax + 4*rsi + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rax + 4*rsi + 16]
+    movsd xmm2, qword ptr [rax + 4*rsi + 24]
+    movlhps xmm1, xmm2
     movsd xmm2, qword ptr [rax + 4*rsi + 32]
     movsd xmm3, qword ptr [rax + 4*rsi + 40]
     movlhps xmm2, xmm3
     movsd xmm3, qword ptr [rax + 4*rsi + 48]
     movsd xmm4, qword ptr [rax + 4*rsi + 56]
     movlhps xmm3, xmm4
-    movdqa xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
@@ -426,7 +419,7 @@ L8:
     mov byte ptr [rbx], 19
 L9:
     mov rax, rbx
-    add rsp, 216
+    add rsp, 200
     pop rbx
     pop r12
     pop r13
@@ -597,12 +590,12 @@ hot_batch_list:
     lea rbx, [r13 + 16]
     cmp rbx, r11
     cmove rbx, r10
-    movups xmm0, xmmword ptr [rsp + 8]
-    movups xmm1, xmmword ptr [rsp + 24]
+    movdqu xmm0, xmmword ptr [rsp + 8]
+    movdqu xmm1, xmmword ptr [rsp + 24]
     movups xmm2, xmmword ptr [rsp + 40]
     movups xmm3, xmmword ptr [rsp + 56]
-    movups xmmword ptr [r15], xmm0
-    movups xmmword ptr [r12], xmm1
+    movdqu xmmword ptr [r15], xmm0
+    movdqu xmmword ptr [r12], xmm1
     movups xmmword ptr [r13], xmm2
     movups xmmword ptr [rbx], xmm3
     add rbx, 16
@@ -653,27 +646,26 @@ hot_batch_list:
     bswap r15
     mov qword ptr [rbx], r15
     mov qword ptr [rbx + 8], r11
-    movdqu xmm0, xmmword ptr [rsp + 200]
-    mov r10d, r14d
-    shl r10d, 4
-    and r10d, dword ptr [rsi + 92]
-    and r10d, 1048560
-    mov r11, qword ptr [rsi + 64]
-    mov ebx, 3
-    movq xmm1, rbx
-    movq xmm2, xmm0
-    punpcklqdq xmm0, xmm1
-    movdqa xmmword ptr [r11 + r10], xmm0
-    lea r10d, [rdi + 16]
-    and r10d, dword ptr [rsi + 92]
-    and r10d, 1048560
-    mov r11, qword ptr [rsi + 64]
-    movdqa xmmword ptr [r11 + r10], xmm2
+    mov r10, qword ptr [rsp + 200]
+    mov r11d, r14d
+    shl r11d, 4
+    and r11d, dword ptr [rsi + 92]
+    and r11d, 1048560
+    mov rbx, qword ptr [rsi + 64]
+    mov qword ptr [rbx + r11], r10
+    mov qword ptr [rbx + r11 + 8], 3
+    lea r11d, [rdi + 16]
+    and r11d, dword ptr [rsi + 92]
+    and r11d, 1048560
+    mov rbx, qword ptr [rsi + 64]
+    mov qword ptr [rbx + r11], r10
+    mov qword ptr [rbx + r11 + 8], 0
     add edi, 32
     and edi, dword ptr [rsi + 92]
     and edi, 1048560
-    mov r10, qword ptr [rsi + 64]
-    movdqa xmmword ptr [r10 + rdi], xmm2
+    mov r11, qword ptr [rsi + 64]
+    mov qword ptr [r11 + rdi], r10
+    mov qword ptr [r11 + rdi + 8], 0
     mov rdi, qword ptr [rsi + 56]
     mov rbx, qword ptr [rdi + 4*rcx]
     add r14d, 3
@@ -729,9 +721,8 @@ L7:
     shl edx, 4
     and edx, dword ptr [rsi + 92]
     mov r9, qword ptr [rsi + 64]
-    movq xmm0, rcx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r9 + rdx], xmm0
+    mov qword ptr [r9 + rdx], rcx
+    mov qword ptr [r9 + rdx + 8], 1
     mov rcx, qword ptr [rsi + 56]
     mov qword ptr [rcx + 4*rdx], rdi
     mov qword ptr [rcx + 4*rdx + 8], 671088640
@@ -779,15 +770,15 @@ L9:
     movq xmm1, qword ptr [rcx + 4*rdx + 16]
     movq xmm2, qword ptr [rcx + 4*rdx + 24]
     punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + 4*rdx + 32]
-    movq xmm3, qword ptr [rcx + 4*rdx + 40]
-    punpcklqdq xmm2, xmm3
+    movsd xmm2, qword ptr [rcx + 4*rdx + 32]
+    movsd xmm3, qword ptr [rcx + 4*rdx + 40]
+    movlhps xmm2, xmm3
     movsd xmm3, qword ptr [rcx + 4*rdx + 48]
     movsd xmm4, qword ptr [rcx + 4*rdx + 56]
     movlhps xmm3, xmm4
     movdqa xmmword ptr [rdi], xmm0
     movdqa xmmword ptr [rdi + 16], xmm1
-    movdqa xmmword ptr [rdi + 32], xmm2
+    movaps xmmword ptr [rdi + 32], xmm2
     movaps xmmword ptr [rdi + 48], xmm3
     sfence
     xor rdi, qword ptr [rsi + 24]
@@ -948,25 +939,25 @@ hot_batch_rebind:
     mov ebx, ebp
     and ebx, r10d
     mov r14, qword ptr [rsi + 64]
-    movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    movaps xmmword ptr [r14 + rbx], xmm0
+    mov qword ptr [r14 + rbx], 0
+    mov qword ptr [r14 + rbx + 8], 2
     mov r11, qword ptr [rsi + 56]
     mov qword ptr [r11 + 4*rbx], rdx
     mov qword ptr [r11 + 4*rbx + 8], rdi
-    movdqa xmm0, xmmword ptr [rip + .LCPI_1]
-    movdqu xmmword ptr [r11 + 4*rbx + 16], xmm0
-    pxor xmm0, xmm0
-    movdqu xmmword ptr [r11 + 4*rbx + 32], xmm0
-    movdqu xmmword ptr [r11 + 4*rbx + 48], xmm0
+    movaps xmm0, xmmword ptr [rip + .LCPI_0]
+    movups xmmword ptr [r11 + 4*rbx + 16], xmm0
+    xorps xmm0, xmm0
+    movups xmmword ptr [r11 + 4*rbx + 32], xmm0
+    movups xmmword ptr [r11 + 4*rbx + 48], xmm0
     lea edi, [r10 + 16]
     and edi, ebp
     and edi, 1048560
-    movdqa xmmword ptr [r14 + rdi], xmm0
-    movq xmm1, qword ptr [rip + .LCPI_3]
-    movdqu xmmword ptr [r11 + 4*rdi], xmm1
-    movdqu xmmword ptr [r11 + 4*rdi + 16], xmm0
-    movdqu xmmword ptr [r11 + 4*rdi + 32], xmm0
-    movdqu xmmword ptr [r11 + 4*rdi + 48], xmm0
+    movups xmmword ptr [r14 + rdi], xmm0
+    movsd xmm1, qword ptr [rip + .LCPI_2]
+    movups xmmword ptr [r11 + 4*rdi], xmm1
+    movups xmmword ptr [r11 + 4*rdi + 16], xmm0
+    movups xmmword ptr [r11 + 4*rdi + 32], xmm0
+    movups xmmword ptr [r11 + 4*rdi + 48], xmm0
     mov qword ptr [rsp + 24], r15
     lea r14d, [r15 + 2]
     movzx r12d, r14w
@@ -1022,8 +1013,8 @@ hot_batch_rebind:
     cmove rdi, r11
     shl rbx, 32
     or rbx, 2097152
-    movdqu xmmword ptr [r11 + rax + 32], xmm0
-    movdqu xmmword ptr [r11 + rax + 48], xmm0
+    movups xmmword ptr [r11 + rax + 32], xmm0
+    movups xmmword ptr [r11 + rax + 48], xmm0
     mov qword ptr [rdi], rbx
     mov r9, r15
     bswap r9
@@ -1041,47 +1032,46 @@ hot_batch_rebind:
     lea r9, [rdi + 16]
     cmp r9, rdx
     cmove r9, r11
-    movdqu xmmword ptr [rdi], xmm0
+    movups xmmword ptr [rdi], xmm0
     lea rdi, [r9 + 16]
     cmp rdi, rdx
     cmove rdi, r11
     shl r15, 32
     or r15, r8
+    movups xmmword ptr [r9], xmm0
     bswap r15
-    movdqu xmmword ptr [r9], xmm0
     mov qword ptr [rdi], r15
     mov qword ptr [rdi + 8], rcx
     add rdi, 16
     cmp rdi, rdx
     cmove rdi, r11
-    movdqu xmmword ptr [rdi], xmm0
+    movups xmmword ptr [rdi], xmm0
     add rdi, 16
     cmp rdi, rdx
     cmove rdi, r11
-    movdqu xmmword ptr [rdi], xmm0
+    movups xmmword ptr [rdi], xmm0
     add rdi, 16
     cmp rdi, rdx
     cmove rdi, r11
-    movdqu xmmword ptr [rdi], xmm0
-    movq xmm0, qword ptr [rsp + 16]
+    movups xmmword ptr [rdi], xmm0
     shl r14d, 4
     mov ecx, dword ptr [rsi + 92]
     and r14d, ecx
     and r14d, 1048560
-    mov edx, 3
-    movq xmm1, rdx
     mov rdx, qword ptr [rsi + 64]
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rdx + r14], xmm2
+    mov r8, qword ptr [rsp + 16]
+    mov qword ptr [rdx + r14], r8
+    mov qword ptr [rdx + r14 + 8], 3
     lea edi, [r10 + 48]
     and edi, ecx
     and edi, 1048560
-    movdqa xmmword ptr [rdx + rdi], xmm0
+    mov qword ptr [rdx + rdi], r8
+    mov qword ptr [rdx + rdi + 8], 0
     add r10d, 64
     and r10d, ecx
     and r10d, 1048560
-    movdqa xmmword ptr [rdx + r10], xmm0
+    mov qword ptr [rdx + r10], r8
+    mov qword ptr [rdx + r10 + 8], 0
     mov rcx, qword ptr [rsi + 56]
     mov rdx, qword ptr [rcx + rax]
     mov rax, qword ptr [rsp + 24]
@@ -1191,6 +1181,606 @@ L13:
     mov qword ptr [rbx], rcx
     mov qword ptr [rbx + 8], rax
     jmp L4
+
+hot_burst:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 56
+    mov qword ptr [rsp + 24], r8
+    mov qword ptr [rsp + 8], rdi
+    mov r10d, dword ptr [rsi + 48]
+    cmp r10d, 7
+    jbe L9
+    mov eax, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
+    sub edi, eax
+    movzx edi, di
+    cmp r9, rdi
+    ja L10
+    mov r8d, ecx
+    mov r15, qword ptr [rsi + 56]
+    mov qword ptr [rsp + 16], rsi
+    mov edi, dword ptr [rsi + 92]
+    mov rsi, rax
+    mov ecx, eax
+    test r9, r9
+    je L2
+    mov rax, qword ptr [rsp + 16]
+    mov r14, qword ptr [rax + 64]
+    mov rcx, qword ptr [rsp + 24]
+    lea rcx, [rcx + 8*r9]
+    mov qword ptr [rsp + 32], rcx
+    bswap rdx
+    bswap r8d
+    movabs r12, 216172782248001536
+    or r12, qword ptr [rax + 32]
+    xor r13d, r13d
+    mov ecx, esi
+L1:
+    cmp r9, r13
+    je L8
+    mov rax, qword ptr [rsp + 24]
+    lea rbp, [rax + 8*r13]
+    mov r10d, ecx
+    bswap r10d
+    shr r10d, 8
+    or r10, r12
+    mov eax, dword ptr [rbp]
+    mov ebx, ecx
+    shl ebx, 4
+    mov r11d, edi
+    and r11d, ebx
+    mov ebx, dword ptr [rbp + 4]
+    mov qword ptr [r14 + r11], r13
+    mov qword ptr [r14 + r11 + 8], 1
+    mov qword ptr [r15 + 4*r11], r10
+    mov qword ptr [r15 + 4*r11 + 8], 134217728
+    mov qword ptr [r15 + 4*r11 + 16], rdx
+    mov qword ptr [r15 + 4*r11 + 24], r8
+    shl rax, 32
+    or rax, 134217856
+    mov qword ptr [r15 + 4*r11 + 32], rax
+    mov qword ptr [r15 + 4*r11 + 40], rbx
+    inc r13
+    inc ecx
+    movzx ecx, cx
+    add rbp, 8
+    cmp rbp, qword ptr [rsp + 32]
+    jne L1
+L2:
+    mov eax, ecx
+    sub eax, esi
+    test ax, ax
+    je L6
+    mov edx, ecx
+    shl edx, 4
+    add edx, 1048560
+    and edx, edi
+    and edx, 1048560
+    mov rdx, qword ptr [r15 + 4*rdx]
+    mov r10, qword ptr [rsp + 16]
+    mov dword ptr [r10 + 80], ecx
+    mov r8, qword ptr [r10 + 72]
+    movzx r9d, cx
+    bswap r9d
+    mov dword ptr [r8], r9d
+    cmp ax, 1
+    jne L3
+    cmp dword ptr [r10 + 8], 63
+    jbe L5
+    shl esi, 4
+    and esi, edi
+    sfence
+    mov rcx, qword ptr [r10 + 16]
+    movsd xmm0, qword ptr [r15 + 4*rsi]
+    movsd xmm1, qword ptr [r15 + 4*rsi + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [r15 + 4*rsi + 16]
+    movsd xmm2, qword ptr [r15 + 4*rsi + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [r15 + 4*rsi + 32]
+    movsd xmm3, qword ptr [r15 + 4*rsi + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [r15 + 4*rsi + 48]
+    movsd xmm4, qword ptr [r15 + 4*rsi + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L4
+L3:
+    sfence
+    mov rcx, qword ptr [r10 + 16]
+    mov qword ptr [rcx], rdx
+    sfence
+L4:
+    xor rcx, qword ptr [r10 + 24]
+    mov qword ptr [r10 + 16], rcx
+    jmp L6
+L5:
+    mov ecx, 259
+    mov rdi, r10
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L6:
+    mov rax, qword ptr [rsp + 8]
+    mov byte ptr [rax], 19
+L7:
+    mov rax, qword ptr [rsp + 8]
+    add rsp, 56
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov rax, qword ptr [rsp + 8]
+    mov byte ptr [rax], 14
+    mov dword ptr [rax + 2], 1
+    jmp L7
+L9:
+    mov edx, dword ptr [rsi + 52]
+    lea rdi, [rsp + 40]
+    mov esi, r10d
+    mov ecx, 8
+    xor r8d, r8d
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
+    mov rdi, qword ptr [rsp + 40]
+    mov rcx, qword ptr [rsp + 48]
+    jmp L16
+L10:
+    cmp r9, 65535
+    mov ecx, 65535
+    cmovb rcx, r9
+    mov edx, dword ptr [rsi + 88]
+    test dx, dx
+    je L11
+    mov esi, dword ptr [rsi + 92]
+    shr esi, 4
+    inc esi
+    cmp si, cx
+    jae L12
+    movzx edi, si
+    shl rdi, 32
+    mov edx, 15
+    jmp L15
+L11:
+    mov edx, 17
+    xor edi, edi
+    jmp L14
+L12:
+    mov rsi, rcx
+    shl rsi, 16
+    cmp cx, dx
+    jbe L13
+    movzx edi, dx
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 16
+    jmp L14
+L13:
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 14
+L14:
+L15:
+    or rdi, rdx
+L16:
+    mov rax, qword ptr [rsp + 8]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rcx
+    jmp L7
+
+hot_burst_fill:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 40
+    mov qword ptr [rsp + 8], rdi
+    mov r10d, dword ptr [rsi + 48]
+    cmp r10d, 7
+    jbe L8
+    mov eax, dword ptr [rsi + 80]
+    mov edi, dword ptr [rsi + 84]
+    sub edi, eax
+    movzx edi, di
+    cmp r9, rdi
+    ja L10
+    mov rdi, qword ptr [rsi + 56]
+    mov r11d, dword ptr [rsi + 92]
+    mov qword ptr [rsp + 16], rax
+    mov ebx, eax
+    test r9, r9
+    je L2
+    mov r14, qword ptr [rsi + 64]
+    bswap rdx
+    bswap ecx
+    movabs r15, 216172782248001536
+    or r15, qword ptr [rsi + 32]
+    xor r12d, r12d
+    mov rax, qword ptr [rsp + 16]
+    mov ebx, eax
+L1:
+    mov r13d, dword ptr [r8 + 8*r12]
+    mov ebp, dword ptr [r8 + 8*r12 + 4]
+    mov r10d, ebx
+    shl r10d, 4
+    and r10d, r11d
+    mov qword ptr [r14 + r10], r12
+    inc r12
+    mov eax, ebx
+    bswap eax
+    shr eax, 8
+    or rax, r15
+    mov qword ptr [r14 + r10 + 8], 1
+    mov qword ptr [rdi + 4*r10], rax
+    mov qword ptr [rdi + 4*r10 + 8], 134217728
+    mov qword ptr [rdi + 4*r10 + 16], rdx
+    mov qword ptr [rdi + 4*r10 + 24], rcx
+    shl r13, 32
+    or r13, 134217856
+    mov qword ptr [rdi + 4*r10 + 32], r13
+    mov qword ptr [rdi + 4*r10 + 40], rbp
+    inc ebx
+    movzx ebx, bx
+    cmp r9, r12
+    jne L1
+L2:
+    mov ecx, ebx
+    mov r9, qword ptr [rsp + 16]
+    sub ecx, r9d
+    test cx, cx
+    je L6
+    mov eax, ebx
+    shl eax, 4
+    add eax, 1048560
+    and eax, r11d
+    and eax, 1048560
+    mov rdx, qword ptr [rdi + 4*rax]
+    mov dword ptr [rsi + 80], ebx
+    mov rax, qword ptr [rsi + 72]
+    movzx r8d, bx
+    bswap r8d
+    mov dword ptr [rax], r8d
+    cmp cx, 1
+    jne L3
+    cmp dword ptr [rsi + 8], 63
+    jbe L5
+    shl r9d, 4
+    and r9d, r11d
+    sfence
+    mov rax, qword ptr [rsi + 16]
+    movsd xmm0, qword ptr [rdi + 4*r9]
+    movsd xmm1, qword ptr [rdi + 4*r9 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rdi + 4*r9 + 16]
+    movsd xmm2, qword ptr [rdi + 4*r9 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rdi + 4*r9 + 32]
+    movsd xmm3, qword ptr [rdi + 4*r9 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rdi + 4*r9 + 48]
+    movsd xmm4, qword ptr [rdi + 4*r9 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
+    sfence
+    jmp L4
+L3:
+    sfence
+    mov rax, qword ptr [rsi + 16]
+    mov qword ptr [rax], rdx
+    sfence
+L4:
+    xor rax, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rax
+    jmp L6
+L5:
+    mov ecx, 259
+    mov rdi, rsi
+    mov esi, r9d
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L6:
+    mov rax, qword ptr [rsp + 8]
+    mov byte ptr [rax], 19
+L7:
+    mov rax, qword ptr [rsp + 8]
+    add rsp, 40
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L8:
+    mov edx, dword ptr [rsi + 52]
+    lea rdi, [rsp + 24]
+    mov esi, r10d
+    mov ecx, 8
+    xor r8d, r8d
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
+    mov rdi, qword ptr [rsp + 24]
+    mov rcx, qword ptr [rsp + 32]
+L9:
+    mov rax, qword ptr [rsp + 8]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rcx
+    jmp L7
+L10:
+    cmp r9, 65535
+    mov ecx, 65535
+    cmovb rcx, r9
+    mov edx, dword ptr [rsi + 88]
+    test dx, dx
+    je L11
+    mov esi, dword ptr [rsi + 92]
+    shr esi, 4
+    inc esi
+    cmp si, cx
+    jae L12
+    movzx edi, si
+    shl rdi, 32
+    mov edx, 15
+    or rdi, rdx
+    jmp L9
+L11:
+    mov edx, 17
+    xor edi, edi
+    or rdi, rdx
+    jmp L9
+L12:
+    mov rsi, rcx
+    shl rsi, 16
+    cmp cx, dx
+    jbe L13
+    movzx edi, dx
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 16
+    or rdi, rdx
+    jmp L9
+L13:
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 14
+    or rdi, rdx
+    jmp L9
+
+hot_burst_frames:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 120
+    mov r10, rcx
+    mov rbx, rdi
+    mov ecx, dword ptr [rsi + 52]
+    test ecx, ecx
+    je L10
+    mov r8d, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 84]
+    sub eax, r8d
+    movzx eax, ax
+    cmp r10, rax
+    ja L11
+    mov r13, rdx
+    mov qword ptr [rsp + 16], rbx
+    mov rbx, qword ptr [rsi + 56]
+    mov r14, qword ptr [rsi + 64]
+    mov r9d, dword ptr [rsi + 92]
+    movabs rbp, 216172782281555968
+    mov qword ptr [rsp + 72], rsi
+    or rbp, qword ptr [rsi + 32]
+    add r13, 12
+    xor r12d, r12d
+    movsd xmm0, qword ptr [rip + .LCPI_1]
+    mov r15d, r8d
+L1:
+    cmp r10, r12
+    je L4
+    mov rax, qword ptr [r13 - 12]
+    movsxd r11, dword ptr [r13 - 4]
+    mov edx, dword ptr [r13]
+    test r11, r11
+    jle L2
+    mov esi, r15d
+    bswap esi
+    shr esi, 8
+    or rsi, rbp
+    bswap rax
+    shl r11, 32
+    or r11, rdx
+    bswap r11
+    mov edx, r15d
+    shl edx, 4
+    mov edi, r9d
+    and edi, edx
+    mov qword ptr [r14 + rdi], r12
+    mov qword ptr [r14 + rdi + 8], 1
+    mov qword ptr [rbx + 4*rdi], rsi
+    mov qword ptr [rbx + 4*rdi + 8], 134217728
+    movups xmmword ptr [rbx + 4*rdi + 16], xmm0
+    mov qword ptr [rbx + 4*rdi + 32], r11
+    mov qword ptr [rbx + 4*rdi + 40], rax
+    inc r15d
+    movzx r15d, r15w
+    mov al, 19
+    add r13, 16
+    inc r12
+    cmp al, 19
+    je L1
+    jmp L3
+L2:
+    mov qword ptr [rsp + 24], rax
+    mov dword ptr [rsp + 32], r11d
+    mov dword ptr [rsp + 36], edx
+    mov qword ptr [rsp + 40], r12
+    mov word ptr [rsp + 48], 2240
+    lea rdi, [rsp + 104]
+    lea rsi, [rsp + 24]
+    mov qword ptr [rsp + 96], r8
+    mov qword ptr [rsp + 88], r9
+    mov qword ptr [rsp + 80], r10
+    mov dword ptr [rsp + 12], ecx
+    call qword ptr [rip + <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
+    movsd xmm0, qword ptr [rip + .LCPI_1]
+    mov ecx, dword ptr [rsp + 12]
+    mov r10, qword ptr [rsp + 80]
+    mov r9, qword ptr [rsp + 88]
+    mov r8, qword ptr [rsp + 96]
+    movzx eax, byte ptr [rsp + 104]
+    lea rdx, [rsp + 105]
+    mov rsi, qword ptr [rdx]
+    mov rdx, qword ptr [rdx + 7]
+    mov qword ptr [rsp + 56], rsi
+    mov qword ptr [rsp + 63], rdx
+    add r13, 16
+    inc r12
+    cmp al, 19
+    je L1
+L3:
+    mov rcx, qword ptr [rsp + 56]
+    mov rdx, qword ptr [rsp + 63]
+    mov rbx, qword ptr [rsp + 16]
+    mov qword ptr [rbx + 8], rdx
+    mov qword ptr [rbx + 1], rcx
+    mov byte ptr [rbx], al
+    jmp L9
+L4:
+    mov eax, r15d
+    sub eax, r8d
+    test ax, ax
+    je L8
+    mov ecx, r15d
+    shl ecx, 4
+    add ecx, 1048560
+    and ecx, r9d
+    and ecx, 1048560
+    mov rdx, qword ptr [rbx + 4*rcx]
+    mov rdi, qword ptr [rsp + 72]
+    mov dword ptr [rdi + 80], r15d
+    mov rcx, qword ptr [rdi + 72]
+    movzx esi, r15w
+    bswap esi
+    mov dword ptr [rcx], esi
+    cmp ax, 1
+    jne L5
+    cmp dword ptr [rdi + 12], 63
+    jbe L7
+    shl r8d, 4
+    and r8d, r9d
+    sfence
+    mov rax, qword ptr [rdi + 16]
+    movsd xmm0, qword ptr [rbx + 4*r8]
+    movsd xmm1, qword ptr [rbx + 4*r8 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rbx + 4*r8 + 16]
+    movsd xmm2, qword ptr [rbx + 4*r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rbx + 4*r8 + 32]
+    movsd xmm3, qword ptr [rbx + 4*r8 + 40]
+    movlhps xmm2, xmm3
+    movsd xmm3, qword ptr [rbx + 4*r8 + 48]
+    movsd xmm4, qword ptr [rbx + 4*r8 + 56]
+    movlhps xmm3, xmm4
+    movaps xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
+    sfence
+    jmp L6
+L5:
+    sfence
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rax], rdx
+    sfence
+L6:
+    xor rax, qword ptr [rdi + 24]
+    mov qword ptr [rdi + 16], rax
+    jmp L8
+L7:
+    mov ecx, 3
+    mov esi, r8d
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L8:
+    mov rbx, qword ptr [rsp + 16]
+    mov byte ptr [rbx], 19
+L9:
+    mov rax, rbx
+    add rsp, 120
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L10:
+    mov esi, dword ptr [rsi + 48]
+    lea rdi, [rsp + 24]
+    xor edx, edx
+    xor ecx, ecx
+    mov r8d, 1
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
+    mov rax, qword ptr [rsp + 24]
+    mov rcx, qword ptr [rsp + 32]
+    jmp L17
+L11:
+    cmp r10, 65535
+    mov ecx, 65535
+    cmovb rcx, r10
+    mov edx, dword ptr [rsi + 88]
+    test dx, dx
+    je L12
+    mov esi, dword ptr [rsi + 92]
+    shr esi, 4
+    inc esi
+    cmp si, cx
+    jae L13
+    movzx eax, si
+    shl rax, 32
+    mov edx, 15
+    jmp L16
+L12:
+    mov edx, 17
+    xor eax, eax
+    jmp L15
+L13:
+    mov rsi, rcx
+    shl rsi, 16
+    cmp cx, dx
+    jbe L14
+    movzx eax, dx
+    shl rax, 32
+    or rax, rsi
+    mov edx, 16
+    jmp L15
+L14:
+    shl rax, 32
+    or rax, rsi
+    mov edx, 14
+L15:
+L16:
+    or rax, rdx
+L17:
+    mov qword ptr [rbx], rax
+    mov qword ptr [rbx + 8], rcx
+    jmp L9
 
 hot_fire_at:
     mov rax, rdi
@@ -3007,79 +3597,78 @@ hot_post_after:
     mov edi, dword ptr [rsi + 80]
     mov ebx, dword ptr [rsi + 84]
     cmp edi, ebx
-    je L11
+    je L10
     mov eax, edx
     mov qword ptr [rsp], r14
     mov r10, qword ptr [rsp + 144]
     mov rdx, qword ptr [rsi + 32]
     mov r11, qword ptr [rsi + 64]
-    movzx r15d, byte ptr [rsi + 96]
-    mov r14d, edi
-    bswap r14d
-    shr r14d, 8
+    movzx r14d, byte ptr [rsi + 96]
+    mov r15d, edi
+    bswap r15d
+    shr r15d, 8
     movabs r12, 144115188327514112
     or r12, rdx
-    or r12, r14
-    shl r15d, 26
-    add r15, 67108864
-    mov r14d, dword ptr [rsi + 92]
+    or r12, r15
+    shl r14d, 26
+    add r14, 67108864
+    mov r15d, dword ptr [rsi + 92]
     mov ebp, edi
     shl ebp, 4
-    and ebp, r14d
-    movapd xmm0, xmmword ptr [rip + .LCPI_0]
-    movapd xmmword ptr [r11 + rbp], xmm0
+    and ebp, r15d
+    mov qword ptr [r11 + rbp], 0
+    mov qword ptr [r11 + rbp + 8], 1
     mov r13, qword ptr [rsi + 56]
     mov qword ptr [r13 + 4*rbp], r12
-    mov qword ptr [r13 + 4*rbp + 8], r15
+    mov qword ptr [r13 + 4*rbp + 8], r14
     mov eax, eax
     shl rcx, 32
     or rcx, rax
     bswap rcx
     mov qword ptr [r13 + 4*rbp + 16], 0
     mov qword ptr [r13 + 4*rbp + 24], rcx
-    lea r15d, [rdi + 1]
-    movzx ebp, r15w
+    lea r14d, [rdi + 1]
+    movzx ebp, r14w
     cmp dword ptr [rsi + 48], 7
-    jbe L7
+    jbe L6
     cmp ebp, ebx
-    je L12
+    je L11
     mov eax, ebp
     bswap eax
     shr eax, 8
     movabs rcx, 216172782248001536
     or rdx, rcx
-    or rdx, rax
     bswap r8
+    or rdx, rax
     bswap r9d
     mov eax, dword ptr [r10]
     mov ecx, dword ptr [r10 + 4]
     shl ebp, 4
-    and r14d, ebp
-    movsd xmm0, qword ptr [rsp + 152]
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r11 + r14], xmm0
-    mov qword ptr [r13 + 4*r14], rdx
-    mov qword ptr [r13 + 4*r14 + 8], 134217728
-    mov qword ptr [r13 + 4*r14 + 16], r8
-    mov qword ptr [r13 + 4*r14 + 24], r9
+    and r15d, ebp
+    mov r10, qword ptr [rsp + 152]
+    mov qword ptr [r11 + r15], r10
+    mov qword ptr [r11 + r15 + 8], 1
+    mov qword ptr [r13 + 4*r15], rdx
+    mov qword ptr [r13 + 4*r15 + 8], 134217728
+    mov qword ptr [r13 + 4*r15 + 16], r8
+    mov qword ptr [r13 + 4*r15 + 24], r9
     shl rax, 32
     or rax, 134217856
-    mov qword ptr [r13 + 4*r14 + 32], rax
-    mov qword ptr [r13 + 4*r14 + 40], rcx
+    mov qword ptr [r13 + 4*r15 + 32], rax
+    mov qword ptr [r13 + 4*r15 + 40], rcx
     add edi, 2
     movzx ebp, di
     mov ecx, 259
     xor edi, edi
 L1:
     mov r14, qword ptr [rsp]
-L2:
     mov eax, dword ptr [rsi + 80]
     mov dword ptr [rsi + 80], ebp
     mov r8, qword ptr [rsi + 72]
     bswap ebp
     mov dword ptr [r8], ebp
     test dil, dil
-    je L3
+    je L2
     movzx edi, cl
     add edi, 3
     and edi, -4
@@ -3088,12 +3677,12 @@ L2:
     test cl, -2
     setne r8b
     test dil, r8b
-    je L4
+    je L3
     xor edi, edi
     test ecx, 256
     sete dil
     cmp dword ptr [rsi + 4*rdi + 8], 64
-    jb L4
+    jb L3
     shl eax, 4
     and eax, dword ptr [rsi + 92]
     mov rcx, qword ptr [rsi + 56]
@@ -3101,7 +3690,7 @@ L2:
     mov rdx, qword ptr [rsi + 16]
     movsd xmm0, qword ptr [rcx + 4*rax]
     movsd xmm1, qword ptr [rcx + 4*rax + 8]
-    unpcklpd xmm0, xmm1
+    movlhps xmm0, xmm1
     movsd xmm1, qword ptr [rcx + 4*rax + 16]
     movsd xmm2, qword ptr [rcx + 4*rax + 24]
     movlhps xmm1, xmm2
@@ -3111,29 +3700,29 @@ L2:
     movsd xmm3, qword ptr [rcx + 4*rax + 48]
     movsd xmm4, qword ptr [rcx + 4*rax + 56]
     movlhps xmm3, xmm4
-    movapd xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx], xmm0
     movaps xmmword ptr [rdx + 16], xmm1
     movaps xmmword ptr [rdx + 32], xmm2
     movaps xmmword ptr [rdx + 48], xmm3
     sfence
     xor rdx, qword ptr [rsi + 24]
     mov qword ptr [rsi + 16], rdx
-    jmp L5
-L3:
+    jmp L4
+L2:
     sfence
     mov rax, qword ptr [rsi + 16]
     mov qword ptr [rax], rdx
     sfence
     xor rax, qword ptr [rsi + 24]
     mov qword ptr [rsi + 16], rax
-    jmp L5
-L4:
+    jmp L4
+L3:
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-L5:
+L4:
     mov byte ptr [r14], 19
-L6:
+L5:
     mov rax, r14
     add rsp, 88
     pop rbx
@@ -3143,7 +3732,7 @@ L6:
     pop r15
     pop rbp
     ret
-L7:
+L6:
     mov rbx, rsi
     mov qword ptr [rsp + 32], rsi
     mov dword ptr [rsp + 80], ebp
@@ -3159,30 +3748,30 @@ L7:
     mov rdx, qword ptr [rsp + 16]
     mov rcx, qword ptr [rsp + 24]
     cmp byte ptr [rsp + 8], 0
-    je L8
+    je L7
     movzx eax, dl
     cmp rax, 19
-    mov r14, qword ptr [rsp]
-    jne L9
+    jne L8
     mov dil, 1
     mov ecx, 2
     mov rdx, r12
     mov rsi, rbx
-    jmp L2
-L8:
+    jmp L1
+L7:
     movzx eax, cl
     add eax, 3
     shr eax, 2
-    add eax, r15d
+    add eax, r14d
     movzx ebp, ax
     xor edi, edi
     mov rsi, rbx
     jmp L1
-L9:
+L8:
     movabs rdi, -281474976710656
     and rdi, rdx
     mov rsi, rdx
-L10:
+L9:
+    mov r14, qword ptr [rsp]
     movabs r8, 281470681743360
     and r8, rsi
     and edx, -65536
@@ -3193,8 +3782,8 @@ L10:
     or rsi, rdi
     mov qword ptr [r14], rsi
     mov qword ptr [r14 + 8], rcx
-    jmp L6
-L11:
+    jmp L5
+L10:
     xor eax, eax
     cmp dword ptr [rsi + 88], 0
     sete al
@@ -3202,8 +3791,8 @@ L11:
     add eax, 14
     mov byte ptr [r14], al
     mov dword ptr [r14 + 2], 1
-    jmp L6
-L12:
+    jmp L5
+L11:
     xor eax, eax
     cmp dword ptr [rsi + 88], 0
     sete al
@@ -3212,8 +3801,7 @@ L12:
     mov edx, 65536
     xor esi, esi
     xor edi, edi
-    mov r14, qword ptr [rsp]
-    jmp L10
+    jmp L9
 
 hot_post_datagram:
     mov rax, rdi
@@ -5198,8 +5786,8 @@ hot_post_shared:
     shr r11d, 8
     or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
-    or r10, r11
     bswap rdx
+    or r10, r11
     bswap ecx
     mov r11d, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
@@ -5209,9 +5797,8 @@ hot_post_shared:
     shl ebx, 4
     and ebx, dword ptr [rsi + 84]
     mov r14, qword ptr [rsi + 48]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r14 + rbx], xmm0
+    mov qword ptr [r14 + rbx], r9
+    mov qword ptr [r14 + rbx + 8], 1
     mov r9, qword ptr [rsi + 40]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
@@ -5250,8 +5837,8 @@ L4:
     shr r11d, 8
     or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
-    or r10, r11
     bswap rdx
+    or r10, r11
     bswap ecx
     mov r11d, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
@@ -5259,9 +5846,8 @@ L4:
     shl ebx, 4
     and ebx, dword ptr [rsi + 84]
     mov r14, qword ptr [rsi + 48]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r14 + rbx], xmm0
+    mov qword ptr [r14 + rbx], r9
+    mov qword ptr [r14 + rbx + 8], 1
     mov r9, qword ptr [rsi + 40]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
@@ -5522,7 +6108,7 @@ hot_post_slice:
     mov rbp, rdi
     mov r10d, dword ptr [rsi + 48]
     cmp r9, r10
-    ja L39
+    ja L38
     mov eax, dword ptr [rsi + 80]
     test rbx, rbx
     je L1
@@ -5534,7 +6120,7 @@ hot_post_slice:
     mov eax, 5
     mov r10d, 16128
     mov rbx, rdi
-    jmp L43
+    jmp L42
 L1:
     mov edi, 2
 L2:
@@ -5544,7 +6130,7 @@ L2:
     mov r10d, dword ptr [rsi + 84]
     sub r10d, eax
     cmp r14w, r10w
-    ja L40
+    ja L39
     mov r13d, dword ptr [rsi + 92]
     mov r10d, eax
     shl r10d, 4
@@ -5605,9 +6191,9 @@ L2:
     inc r9d
     and r9d, 3
 L3:
-    movdqu xmm0, xmmword ptr [rbp]
+    movups xmm0, xmmword ptr [rbp]
     add rbp, 16
-    movdqu xmmword ptr [rdx], xmm0
+    movups xmmword ptr [rdx], xmm0
     add rdx, 16
     cmp rdx, r13
     cmove rdx, r12
@@ -5630,13 +6216,13 @@ L5:
     lea rcx, [r15 - 8]
     mov r8, qword ptr [r9]
     cmp r15, 12
-    jae L30
+    jae L29
     cmp r15d, 9
-    ja L33
+    ja L32
     test rcx, rcx
-    je L37
+    je L36
     movzx r9d, byte ptr [r9 + 8]
-    jmp L38
+    jmp L37
 L6:
     cmp rbx, 1
     jne L8
@@ -5649,7 +6235,7 @@ L7:
     cmp rbx, 5
     ja L18
     test rcx, rcx
-    je L32
+    je L31
     movzx r8d, byte ptr [r8 + 4]
     jmp L20
 L8:
@@ -5703,8 +6289,8 @@ L15:
     je L16
     mov r9, rdx
 L16:
-    movdqu xmm0, xmmword ptr [rbp + 48]
-    movdqu xmmword ptr [r9], xmm0
+    movups xmm0, xmmword ptr [rbp + 48]
+    movups xmmword ptr [r9], xmm0
     add r9, 16
     mov rdx, r12
     cmp r9, r13
@@ -5713,11 +6299,11 @@ L16:
     jmp L12
 L17:
     cmp r15d, 4
-    jae L31
+    jae L30
     cmp r15d, 1
-    jne L35
+    jne L34
     movzx r8d, byte ptr [r9]
-    jmp L37
+    jmp L36
 L18:
     mov r9d, 4294967288
     lea ecx, [r9 + 8*rcx]
@@ -5732,72 +6318,59 @@ L20:
 L21:
     shl r11, 2
     test r14w, r14w
-    je L26
+    je L25
 L22:
-    mov ecx, dword ptr [rsi + 92]
+    mov rcx, qword ptr [rsp + 80]
+    mov r8d, dword ptr [rsi + 92]
     mov rdx, qword ptr [rsi + 64]
-    movq xmm0, qword ptr [rsp + 80]
-    mov r8d, eax
-    shl r8d, 4
-    and r8d, ecx
-    and r8d, 1048560
-    movzx r15d, r14w
-    movd xmm1, r15d
-    movdqa xmm2, xmm0
-    punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rdx + r8], xmm2
+    movzx r9d, r14w
+    mov ebx, eax
+    shl ebx, 4
+    and ebx, r8d
+    and ebx, 1048560
+    mov qword ptr [rdx + rbx], rcx
+    mov qword ptr [rdx + rbx + 8], r9
     cmp r14w, 1
-    je L26
-    and ecx, 1048560
-    movq xmm0, xmm0
-    lea r9d, [r15 - 1]
-    mov r8d, r9d
-    and r8d, 3
-    add r15d, -2
+    je L25
+    and r8d, 1048560
     mov ebx, 1
-    cmp r15w, 3
-    jb L24
-    mov r12, rbp
+    cmp r14w, 2
+    je L24
+    mov r13, rbp
+    dec r9d
     mov r14d, eax
     shl r14d, 4
-    add r14d, 64
-    and r9d, -4
-    neg r9d
+    add r14d, 32
+    mov r15d, r9d
+    and r15d, -2
+    neg r15d
     mov ebx, 1
 L23:
-    lea r15d, [r14 - 48]
-    and r15d, ecx
-    movdqa xmmword ptr [rdx + r15], xmm0
-    lea r15d, [r14 - 32]
-    and r15d, ecx
-    movdqa xmmword ptr [rdx + r15], xmm0
-    lea r15d, [r14 - 16]
-    and r15d, ecx
-    movdqa xmmword ptr [rdx + r15], xmm0
-    mov r15d, r14d
-    and r15d, ecx
-    movdqa xmmword ptr [rdx + r15], xmm0
-    add r14d, 64
-    mov r15d, ebx
-    add ebx, 4
-    lea ebp, [r9 + r15]
-    add ebp, 4
+    lea r12d, [r14 - 16]
+    and r12d, r8d
+    mov qword ptr [rdx + r12], rcx
+    mov qword ptr [rdx + r12 + 8], 0
+    mov r12d, r14d
+    and r12d, r8d
+    mov qword ptr [rdx + r12], rcx
+    mov qword ptr [rdx + r12 + 8], 0
+    add r14d, 32
+    mov r12d, ebx
+    add ebx, 2
+    lea ebp, [r15 + r12]
+    add ebp, 2
     cmp ebp, 1
     jne L23
-    test r8d, r8d
-    mov rbp, r12
-    je L26
+    test r9b, 1
+    mov rbp, r13
+    je L25
 L24:
     lea r9d, [rax + rbx]
     shl r9d, 4
+    and r9d, r8d
+    mov qword ptr [rdx + r9], rcx
+    mov qword ptr [rdx + r9 + 8], 0
 L25:
-    mov ebx, r9d
-    and ebx, ecx
-    movdqa xmmword ptr [rdx + rbx], xmm0
-    add r9d, 16
-    dec r8d
-    jne L25
-L26:
     mov rcx, qword ptr [rsi + 56]
     mov rdx, qword ptr [rcx + r11]
     movzx r8d, dil
@@ -5810,46 +6383,46 @@ L26:
     bswap r8d
     mov dword ptr [r9], r8d
     test dil, -2
-    je L27
+    je L26
     movzx r8d, dil
     add r8d, 3
     and r8d, -4
     cmp r8w, 4
-    jne L27
+    jne L26
     cmp dword ptr [rsi + 8], 63
-    jbe L27
+    jbe L26
     and r10d, dword ptr [rsi + 92]
     sfence
     mov rax, qword ptr [rsi + 16]
-    movq xmm0, qword ptr [rcx + 4*r10]
-    movq xmm1, qword ptr [rcx + 4*r10 + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + 4*r10 + 16]
-    movq xmm2, qword ptr [rcx + 4*r10 + 24]
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [rcx + 4*r10 + 32]
-    movq xmm3, qword ptr [rcx + 4*r10 + 40]
-    punpcklqdq xmm2, xmm3
+    movsd xmm0, qword ptr [rcx + 4*r10]
+    movsd xmm1, qword ptr [rcx + 4*r10 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + 4*r10 + 16]
+    movsd xmm2, qword ptr [rcx + 4*r10 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*r10 + 32]
+    movsd xmm3, qword ptr [rcx + 4*r10 + 40]
+    movlhps xmm2, xmm3
     movsd xmm3, qword ptr [rcx + 4*r10 + 48]
     movsd xmm4, qword ptr [rcx + 4*r10 + 56]
     movlhps xmm3, xmm4
-    movdqa xmmword ptr [rax], xmm0
-    movdqa xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax], xmm0
+    movaps xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
     xor rax, qword ptr [rsi + 24]
     mov qword ptr [rsi + 16], rax
-    jmp L28
-L27:
+    jmp L27
+L26:
     movzx ecx, dil
     or rcx, 256
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-L28:
+L27:
     mov byte ptr [rbp], 19
-L29:
+L28:
     mov rax, rbp
     add rsp, 24
     pop rbx
@@ -5859,82 +6432,82 @@ L29:
     pop r15
     pop rbp
     ret
-L30:
+L29:
     shl ecx, 3
     mov ebx, dword ptr [r9 + 8]
     mov r9d, dword ptr [r9 + r15 - 4]
     add cl, -32
-    jmp L34
-L31:
+    jmp L33
+L30:
     lea ecx, [8*r15]
     mov r8d, dword ptr [r9 + r15 - 4]
     add cl, -32
     shl r8, cl
     mov ecx, dword ptr [r9]
-    jmp L36
-L32:
+    jmp L35
+L31:
     xor r8d, r8d
     jmp L20
-L33:
+L32:
     mov ebx, 4294967288
     lea ecx, [rbx + 8*rcx]
     movzx ebx, word ptr [r9 + 8]
     movzx r9d, byte ptr [r9 + r15 - 1]
-L34:
+L33:
     shl r9, cl
     or r9, rbx
-    jmp L38
-L35:
+    jmp L37
+L34:
     mov ecx, 4294967288
     lea ecx, [rcx + 8*r15]
     movzx r8d, byte ptr [r9 + r15 - 1]
     shl r8, cl
     movzx ecx, word ptr [r9]
-L36:
+L35:
     or r8, rcx
-L37:
+L36:
     xor r9d, r9d
-L38:
+L37:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
     shl r11, 2
     test r14w, r14w
     jne L22
-    jmp L26
-L39:
+    jmp L25
+L38:
     shl r10, 32
     mov eax, 4
-    jmp L43
-L40:
+    jmp L42
+L39:
     movzx edx, word ptr [rsi + 88]
     test dx, dx
-    je L41
+    je L40
     mov ecx, dword ptr [rsi + 92]
     shr ecx, 4
     inc ecx
     mov eax, 15
     cmp r14w, cx
-    ja L42
+    ja L41
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
     lea rax, [2*rax + 14]
     mov ecx, r10d
-    jmp L42
-L41:
+    jmp L41
+L40:
     mov eax, 17
-L42:
+L41:
     movzx ebx, r14w
     shl r14d, 16
     movzx r10d, cx
     shl r10, 32
     or r10, r14
-L43:
+L42:
     or r10, rax
     mov qword ptr [rbp], r10
     mov qword ptr [rbp + 8], rbx
-    jmp L29
+    jmp L28
 
 hot_post_tag:
     push rbp
@@ -7085,43 +7658,42 @@ hot_stage:
     jb L2
     cmp ebx, dword ptr [rsi + 84]
     je L6
-    mov r10d, ebx
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs rdi, 216172782248001536
+    mov edi, ebx
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 32]
+    movabs r10, 216172782248001536
+    or r10, rdi
     bswap rdx
-    or rdi, r10
     bswap ecx
-    mov r10d, dword ptr [r8]
+    mov edi, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
     mov r11d, ebx
     shl r11d, 4
     and r11d, dword ptr [rsi + 92]
     mov r14, qword ptr [rsi + 64]
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movapd xmmword ptr [r14 + r11], xmm0
+    mov qword ptr [r14 + r11], r9
+    mov qword ptr [r14 + r11 + 8], 1
     mov r9, qword ptr [rsi + 56]
-    mov qword ptr [r9 + 4*r11], rdi
+    mov qword ptr [r9 + 4*r11], r10
     mov qword ptr [r9 + 4*r11 + 8], 134217728
     mov qword ptr [r9 + 4*r11 + 16], rdx
     mov qword ptr [r9 + 4*r11 + 24], rcx
-    shl r10, 32
-    or r10, 134217856
-    mov qword ptr [r9 + 4*r11 + 32], r10
+    shl rdi, 32
+    or rdi, 134217856
+    mov qword ptr [r9 + 4*r11 + 32], rdi
     mov qword ptr [r9 + 4*r11 + 40], r8
     cmp dword ptr [rsi + 8], 64
-    setae r8b
+    setae dil
     lea ecx, [rbx + 1]
     movzx ecx, cx
     mov qword ptr [rax], rsi
-    mov qword ptr [rax + 8], rdi
+    mov qword ptr [rax + 8], r10
     mov qword ptr [rax + 16], 259
     mov dword ptr [rax + 24], ebx
     mov dword ptr [rax + 28], ecx
 L1:
-    mov byte ptr [rax + 32], r8b
+    mov byte ptr [rax + 32], dil
     add rsp, 80
     pop rbx
     pop r14
@@ -7147,7 +7719,7 @@ L2:
     mov rax, r15
     mov qword ptr [r15], rdx
     mov qword ptr [r15 + 8], rcx
-    mov r8b, 2
+    mov dil, 2
     jmp L1
 L3:
     movzx esi, cl
@@ -7160,14 +7732,14 @@ L3:
     or dil, al
     mov rax, r15
     je L4
-    xor r8d, r8d
+    xor edi, edi
     jmp L5
 L4:
     xor edi, edi
     test ecx, 256
     sete dil
     cmp dword ptr [r14 + 4*rdi + 8], 64
-    setae r8b
+    setae dil
 L5:
     movzx esi, si
     add esi, ebx
@@ -7182,10 +7754,11 @@ L6:
     xor ecx, ecx
     cmp dword ptr [rsi + 88], 0
     sete cl
-    lea ecx, [rcx + 2*rcx + 14]
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 14
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    mov r8b, 2
+    mov dil, 2
     jmp L1
 
 other_arm:

@@ -5,6 +5,7 @@
 
 mod atomics;
 mod block_signatures;
+mod burst;
 mod cross_channel;
 mod datagrams;
 mod depth;

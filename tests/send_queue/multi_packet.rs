@@ -37,7 +37,7 @@ fn ring_with(wqe: &[[u8; 16]]) -> Vec<u8> {
 
 /// DPDK `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_burst_empw_simple`: `mlx5_tx_cseg_init` with
 /// `MLX5_OPCODE_ENHANCED_MPSW` (index, number and size, `MLX5_COMP_ONLY_FIRST_ERR`), `mlx5_tx_eseg_none` with the flags
-/// of `txq_ol_cksum_to_cs`, and `mlx5_tx_dseg_ptr` for each packet. A packet after the ring's last one goes to its start.
+/// of `txq_ol_cksum_to_cs`, and `mlx5_tx_dseg_ptr` for each packet. Behind the ring's end, it goes on at its start.
 #[test]
 fn pointers_are_the_bytes_of_dpdk() {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });

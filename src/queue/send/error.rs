@@ -1,8 +1,9 @@
 //! Errors of send queues: invalid parts, and requests that were not posted.
 use core::fmt;
 
+use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
-use crate::wqe::EncodeError;
+use crate::wqe::{EncodeError, Limits, WorkRequest};
 
 /// Invalid parts of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,20 @@ impl PostError {
         // At most 63 DS, and 61 more.
         let wqebbs = |ds: usize| Ds(ds as u8).wqebbs();
         Self::Full { needed: wqebbs(ds), free: wqebbs(limit) }
+    }
+
+    /// All requests of `needed` WQEBBs are put that a burst was made for.
+    #[cold]
+    pub(in crate::queue) fn all_put(needed: Wqebbs) -> Self {
+        Self::Full { needed, free: Wqebbs(0) }
+    }
+
+    /// Why a request has not the size that its type tells. By value, so that valid requests need not be in memory.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::queue) fn other_size<T: Transport, W: WorkRequest<T>>(request: W, limits: Limits) -> Self {
+        // Without an error by its value, it is shorter than its type tells.
+        Self::Encode(request.ds(&limits).err().unwrap_or(EncodeError::EmptySge))
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! Send queues: their parts, one request, batches, staged requests, templates, and the requests that completed.
 pub(super) mod batch;
 pub(super) mod blueflame;
+pub(super) mod burst;
 pub(super) mod error;
 pub(super) mod moderation;
 pub(super) mod parts;

@@ -2,9 +2,9 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use crate::arch::Wide;
 use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, Wqebbs, WrId};
+use crate::wqe::{DsWords, HeldDs};
 
 layout! {
     /// The queue's record of one WQE until it completes, in private memory that the device cannot reach.
@@ -37,15 +37,14 @@ impl WqeRecord {
         (self.wqebbs >> 16) as u16 + 1
     }
 
-    /// Stores the record.
+    /// Stores the record in the form of its WQE: by one store of 16 bytes, or by words.
     ///
     /// # Safety
     /// `place` must be a record valid for writes.
     #[inline(always)]
-    pub(crate) unsafe fn store(self, place: NonNull<Self>) {
-        // One store of 16 bytes: the cost of a post is in its stores, more than in its instructions.
+    pub(crate) unsafe fn store<D: HeldDs>(self, place: NonNull<Self>) {
         // SAFETY: the caller's; the record's alignment is its size.
-        unsafe { Wide::new([self.wr_id.0, self.wqebbs]).store(place.cast()) }
+        unsafe { D::new(DsWords([self.wr_id.0, self.wqebbs])).store(place.cast()) }
     }
 }
 

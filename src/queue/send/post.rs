@@ -20,13 +20,14 @@ use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
 use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::operations::NoLocalMemory;
-use crate::wqe::{Composed, DsWords, HeldDs, RingCursor, Signing, WQEBB_DS, WorkRequest};
+use crate::wqe::{Composed, DsWords, HeldDs, RingCursor, Signing, WorkRequest};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -152,73 +153,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(())
     }
 
-    /// Composes a request in CPU registers, and stores it at `pi`.
-    ///
-    /// # Safety
-    /// There is room for one WQEBB at `pi`, the request is short (`is_short`), and the queue's limits cover its needs.
-    #[inline(always)]
-    pub(in crate::queue) unsafe fn put_short<D: HeldDs, W: WorkRequest<T>>(
-        &mut self,
-        pi: Index,
-        request: &W,
-    ) -> Composed<D> {
-        let ds = const { composed_ds::<T, W>() };
-        let mut wqe = Composed::new();
-        request.encode(&self.control(pi), ds, &mut wqe);
-        if const { T::SIGNS } {
-            wqe.sign_whole();
-        }
-        // SAFETY: the caller's.
-        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.id(), wqebbs: 1 }) };
-        wqe
-    }
-
-    /// Composes a request of two WQEBBs in CPU registers, and stores it at `pi` and behind, around the ring's end if
-    /// need be.
-    ///
-    /// # Safety
-    /// There is room for two WQEBBs at `pi`, and the queue [takes](takes_pair) the request.
-    #[inline(always)]
-    unsafe fn put_pair<D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> [Composed<D>; 2] {
-        let ds = const { composed_ds::<T, W>() };
-        let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
-        request.encode(&self.control(pi), ds, &mut wqe);
-        if const { T::SIGNS } {
-            wqe.sign_whole();
-        }
-        let [first, second] = wqe.pair();
-        let record = WqeRecord { wr_id: request.id(), wqebbs: 2 };
-        // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
-        unsafe {
-            self.put(pi, &first, Ds(WQEBB_DS as u8), record);
-            self.put(pi.add(Wqebbs(1)), &second, Ds(ds.0 - WQEBB_DS as u8), WqeRecord { wqebbs: 0, ..record });
-        }
-        [first, second]
-    }
-
-    /// Stores the `ds` of one WQEBB, and its record, at `pi`. Bytes past the WQE's end are left alone, as libmlx5
-    /// leaves them.
-    ///
-    /// # Safety
-    /// There is room for it at `pi`.
-    #[inline(always)]
-    pub(in crate::queue) unsafe fn put<D: HeldDs>(
-        &mut self,
-        pi: Index,
-        wqebb: &Composed<D>,
-        ds: Ds,
-        record: WqeRecord,
-    ) {
-        let slot = self.slot(pi);
-        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for
-        // both.
-        unsafe {
-            // The record first, which waits for nothing: the doorbell's barrier waits for both.
-            record.store(self.record(slot));
-            wqebb.store(self.wqebb(slot), usize::from(ds.0));
-        }
-    }
-
     /// The long way.
     ///
     /// # Safety
@@ -259,7 +193,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // No WQE starts in the other WQEBBs that it covers.
             let record = WqeRecord { wr_id: request.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { record.store(self.record(self.slot(pi.add(Wqebbs(n))))) };
+            unsafe { record.store::<DsWords>(self.record(self.slot(pi.add(Wqebbs(n))))) };
         }
         // SAFETY: a word of the ring, which has just been stored.
         let first_word = unsafe { self.wqebb(slot).read() };

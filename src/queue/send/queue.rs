@@ -11,6 +11,7 @@ use crate::queue::retire::{self, RetireError};
 use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
 use crate::queue::send::error::SqPartsError;
 use crate::queue::send::parts::{SqParts, WqeRecord};
+use crate::queue::send::place::places::Places;
 use crate::queue::send::place::slot::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
@@ -264,29 +265,27 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(in crate::queue) const fn free_from(&self, pi: Index) -> Wqebbs {
         self.end.since(pi)
     }
+}
 
-    /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
+// SAFETY: `from_parts` has taken all three from one queue's parts.
+unsafe impl<T: Transport, R: Register> Places for SendQueue<T, R> {
     #[inline(always)]
-    pub(in crate::queue) const fn slot(&self, pi: Index) -> WqebbPlace {
-        WqebbPlace::new(pi, self.mask)
-    }
-
-    /// The first word of a WQEBB of the ring.
-    #[inline(always)]
-    pub(in crate::queue) fn wqebb(&self, slot: WqebbPlace) -> NonNull<u64> {
-        // SAFETY: a slot is inside of the ring that `from_parts`' caller vouches for.
-        unsafe { self.ring.byte_add(slot.ring_offset()) }
-    }
-
-    /// The record of the WQE that starts at a slot.
-    #[inline(always)]
-    pub(in crate::queue) fn record(&self, slot: WqebbPlace) -> NonNull<WqeRecord> {
-        // SAFETY: there are as many records as slots.
-        unsafe { self.shadow.byte_add(slot.shadow_offset()) }
+    fn ring(&self) -> NonNull<u64> {
+        self.ring
     }
 
     #[inline(always)]
-    pub(in crate::queue) const fn control(&self, pi: Index) -> Control {
+    fn shadow(&self) -> NonNull<WqeRecord> {
+        self.shadow
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> u32 {
+        self.mask
+    }
+
+    #[inline(always)]
+    fn control(&self, pi: Index) -> Control {
         Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
     }
 }

@@ -1,11 +1,13 @@
 //! Sessions: several frames in one WQE. Knows frames by their size only.
 use core::ptr::NonNull;
 
+use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::{InlineNone, RawPacket, Transport};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
@@ -54,8 +56,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
         let straight = (usize::from(sq.capacity().0) - slot.number()) * WQEBB_DS;
         let here = limit.min(straight);
         let start = sq.wqebb(slot);
-        // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: one
-        // WQEBB is free at least.
+        // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: at
+        // least one WQEBB is free.
         let (next, stop) = unsafe { (start.add(MULTI_PACKET_HEAD_DS * DS_WORDS), start.add(here * DS_WORDS)) };
         let room = Room { next, stop, behind: limit - here };
         Ok(Session { head: head.of_several(), room, limit, frames: 0, batch: self })
@@ -94,8 +96,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// # Limits
 /// A WQE has at most [`Ds::MAX`] DS. The head takes 2 of them. A frame by pointer takes 1, so 61 of them fit; an inline
 /// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](SendQueue::limits) do not count here. DPDK closes a
-/// WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60 DS (`en/xdp.h`,
-/// `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
+/// WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60 DS
+/// (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
 /// All frames of a WQE have the same checksum options. A frame with other options, with a VLAN tag that the device
@@ -268,11 +270,11 @@ impl<R: Register> Session<'_, '_, R> {
         unsafe { segments.store(batch.sq.wqebb(slot), MULTI_PACKET_HEAD_DS) };
         let record = WqeRecord::of_frames(head.id(), wqebbs, frames);
         // SAFETY: one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { record.store(batch.sq.record(slot)) };
+        unsafe { record.store::<Wide>(batch.sq.record(slot)) };
         for n in 1..wqebbs.0 {
             let place = batch.sq.record(batch.sq.slot(pi.add(Wqebbs(n))));
             // SAFETY: as above. No WQE starts in the other WQEBBs.
-            unsafe { WqeRecord { wqebbs: 0, ..record }.store(place) };
+            unsafe { WqeRecord { wqebbs: 0, ..record }.store::<Wide>(place) };
         }
         // DPDK and Linux ring such WQEs by 8 bytes; no public driver copies them to BlueFlame.
         batch.last = WqeInRing::without_blueflame(segments.first_word());

@@ -4,6 +4,7 @@ use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::queue::SendQueue;
 use crate::queue::send::template::Template;
 use crate::transport::Transport;

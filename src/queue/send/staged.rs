@@ -3,6 +3,7 @@ use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;

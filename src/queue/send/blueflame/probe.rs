@@ -10,6 +10,7 @@ use crate::db::Register;
 use crate::queue::retire::RetireError;
 use crate::queue::send::blueflame::copy::CopiedDs;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};

@@ -5,6 +5,7 @@ use core::hint::cold_path;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::slot::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;

@@ -2,5 +2,6 @@
 
 pub(in crate::queue) mod depth;
 pub(in crate::queue) mod in_ring;
+pub(in crate::queue) mod places;
 pub(in crate::queue) mod short;
 pub(in crate::queue) mod slot;
