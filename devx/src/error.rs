@@ -2,6 +2,7 @@
 
 use blueflame::cq::setup::ReceiverError;
 use blueflame::flow::FlowError;
+use blueflame::queue::striding::StridesError;
 use blueflame::types::{Cqn, Qpn};
 use blueflame::verbs::{self, CallError};
 
@@ -114,6 +115,16 @@ pub enum Error {
         cqn.get()
     )]
     StaleReceives {
+        /// The completion queue.
+        cqn: Cqn,
+    },
+    /// The device has no striding receive queues with such strides. Nothing was sent.
+    #[error(transparent)]
+    Strides(#[from] StridesError),
+    /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of.
+    /// Nothing was sent.
+    #[error("mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format Strided<…>", cqn.get())]
+    NoStrides {
         /// The completion queue.
         cqn: Cqn,
     },

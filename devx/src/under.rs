@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::cq::setup::Receiver;
+use blueflame::queue::striding::MemoryGuard;
 
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
@@ -46,6 +47,13 @@ under! {
 
 /// A receiver is counted by identity within the process, so every context will do.
 impl Under for Receiver {
+    fn check(&self, _context: &Context) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Memory that verbs has registered: the device checks the key when it writes there.
+impl Under for MemoryGuard {
     fn check(&self, _context: &Context) -> Result<(), Error> {
         Ok(())
     }

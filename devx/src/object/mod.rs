@@ -21,6 +21,7 @@ pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
 pub use ethernet::queues::{OwnedRq, OwnedSq, Rq, Sq};
 pub use ethernet::rule::{Destination, FlowRule, FlowRuleContext};
+pub use ethernet::striding::OwnedStridingRq;
 pub use ethernet::table::{FlowGroup, FlowTable, MatchCriteria};
 pub use ethernet::tir::{Rqt, Tir};
 pub use ethernet::tis::Tis;

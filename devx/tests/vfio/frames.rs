@@ -10,32 +10,35 @@ use blueflame::cq::setup::Whose;
 use blueflame::flow::Flow;
 use blueflame::transport::InlineL2;
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Buffer, Pool};
+use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
 use blueflame::wqe;
 use blueflame_devx::cmd::FlowTableType;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{
-    Destination, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis, TransportDomain, Uar,
+    Destination, DoorbellPage, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis,
+    TransportDomain, Uar,
 };
 use blueflame_devx::{Context, Error};
 
 use crate::function;
 
-const EXPERIMENT: u16 = 0x88b5;
+pub(crate) const EXPERIMENT: u16 = 0x88b5;
 
-struct Lab {
-    pd: Pd,
-    rings: ThreadRings,
-    domain: TransportDomain,
-    group: FlowGroup,
-    sq: OwnedSq<InlineL2>,
-    sends: OwnedCq,
+pub(crate) struct Lab {
+    pub(crate) verbs_pd: ProtectionDomain,
+    pub(crate) pd: Pd,
+    pub(crate) rings: ThreadRings,
+    pub(crate) domain: TransportDomain,
+    pub(crate) group: FlowGroup,
+    pub(crate) sq: OwnedSq<InlineL2>,
+    pub(crate) sends: OwnedCq,
     cq: OwnedCq,
+    pub(crate) page: DoorbellPage,
     buffer: Buffer,
 }
 
 impl Lab {
-    fn new(context: &Context) -> Self {
+    pub(crate) fn new(context: &Context) -> Self {
         let verbs_pd = context.device().protection_domain().expect("a PD");
         let buffer = Pool::new(&verbs_pd, 4096, Access::LOCAL_WRITE).expect("memory").take(4096).expect("all of it");
         let pd = Pd::of_verbs(context, &verbs_pd).expect("its number");
@@ -43,7 +46,8 @@ impl Lab {
         let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
         let (tis, uar) = (Tis::new(&domain, 0).expect("CREATE_TIS"), Uar::new(context).expect("a register"));
         let [sends, cq] = [(); 2].map(|()| rings.completion_queue(uar.page(), 64).build().expect("a completion queue"));
-        let sq = pd.send_queue(&rings, &sends, &tis, uar, 16).expect("a send queue");
+        let page = uar.page().clone();
+        let sq = pd.send_queue(&rings, &sends, &tis, uar, 64).expect("a send queue");
         let table = FlowTable::new(context, FlowTableType::NIC_RX, 0, 4).expect("CREATE_FLOW_TABLE");
         let flow = Flow::any().ether_type(EXPERIMENT);
         let group = FlowGroup::of_flow(&table, 0, 7, &flow).expect("CREATE_FLOW_GROUP");
@@ -53,7 +57,7 @@ impl Lab {
         root[20..24].copy_from_slice(&table.id().to_be_bytes());
         // SAFETY: the command names a table, and no memory.
         unsafe { context.execute_raw(&root, &mut [0; 16]) }.expect("SET_FLOW_TABLE_ROOT");
-        Self { pd, rings, domain, group, sq, sends, cq, buffer }
+        Self { verbs_pd, pd, rings, domain, group, sq, sends, cq, page, buffer }
     }
 
     fn receive_queue(&self) -> Result<OwnedRq, Error> {

@@ -8,12 +8,13 @@
 //!
 //! ```text
 //! softhca-run --vfio 1 --
-//! softhca-run --vfio 1 --link ethernet -- frames
+//! softhca-run --vfio 1 --link ethernet --generation connectx7 -- frames
 //! ```
 
 #[path = "../device/end.rs"]
 mod end;
 mod frames;
+mod striding;
 
 use std::ops::Deref;
 use std::ptr::NonNull;

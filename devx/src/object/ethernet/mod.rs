@@ -3,6 +3,7 @@
 mod flow_fields;
 pub(super) mod queues;
 pub(super) mod rule;
+pub(super) mod striding;
 pub(super) mod table;
 pub(super) mod tir;
 pub(super) mod tis;

@@ -1,11 +1,13 @@
 //! Send and receive queues of raw Ethernet.
 
+use core::ptr::NonNull;
 use std::sync::Arc;
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::{SqParts, WqeRecord};
+use blueflame::queue::striding::StridedMemory;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::RawPacket;
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
@@ -26,7 +28,7 @@ use crate::object::shadow::Shadow;
 use crate::object::uar::Uar;
 use crate::support::ask::at_least;
 use crate::support::inline_mode::DevxInlineMode;
-use crate::support::timestamps;
+use crate::support::{strides, timestamps};
 
 /// Handle of a send queue outside of queue pairs. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -151,7 +153,7 @@ impl Pd {
     ///
     /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
     /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](crate::object::Rqt) therefore has its
-    /// own     /// completion queue.
+    /// own completion queue.
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue), but for stale completions: [`Error::Receivers`], [`Error::StaleReceives`].
@@ -162,10 +164,41 @@ impl Pd {
         receives: u32,
         sge: u32,
     ) -> Result<OwnedRq, Error> {
-        let completions = whole(cq)?;
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
         let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
+        let made = self.make_rq(rings, cq, (wqes, stride), None)?;
+        let shadow = Shadow::new(RqParts::shadow_words(wqes));
+        let parts = RqParts {
+            buf: made.start,
+            wqe_cnt: wqes,
+            stride,
+            dbrec: made.dbrec,
+            qpn: Qpn::truncate(made.rqn.get()),
+            cq: cq.any_id(),
+            flow_tags: true,
+            head: 0,
+            shadow: shadow.start(),
+        };
+        let handle = made.into_handle(shadow);
+        // SAFETY: as for the send queue. Nothing else receives there as long as the object is, which keeps `receiver`,
+        // and no receive of an earlier one is left.
+        let mut queue = unsafe { RecvQueue::from_parts(parts) }
+            .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
+        queue.set_depth(receives);
+        // SAFETY: as for the send queue.
+        Ok(unsafe { Owned::new(queue, handle, RecvQueue::ring_addr) })
+    }
+
+    /// Makes the object of a receive queue, a striding one if there is `memory` for it. It is ready to receive.
+    pub(super) fn make_rq(
+        &self,
+        rings: &ThreadRings,
+        cq: &dyn AnyCq<Cq>,
+        (wqes, stride): (u32, u32),
+        memory: Option<&StridedMemory>,
+    ) -> Result<MadeRq, Error> {
+        let completions = whole(cq)?;
         let context = self.context();
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqes.trailing_zeros())?;
@@ -181,34 +214,32 @@ impl Pd {
             .set_ts_format(timestamps::format(general.rq_ts_format()))
             .set_cqn(completions.cqn());
         place(rqc.wq_mut(), self, &ring, &record, wqes, stride);
+        if let Some(memory) = memory {
+            strides::place(rqc.wq_mut(), memory.strides());
+        }
         let (start, dbrec) = (ring.start(), record.start());
-        let under = (ring, record, completions.clone(), self.clone(), receiver);
+        let under = (ring, record, completions.clone(), self.clone(), (receiver, memory.map(StridedMemory::guard)));
         let (object, out) = context.make(&inbox, under)?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);
         ready.ctx_mut().set_state(QueueState::RDY);
         object.change(&ready)?;
+        Ok(MadeRq { object, rqn: out.rqn(), start, dbrec })
+    }
+}
 
-        let shadow = Shadow::new(RqParts::shadow_words(wqes));
-        let parts = RqParts {
-            buf: start,
-            wqe_cnt: wqes,
-            stride,
-            dbrec,
-            qpn: Qpn::truncate(out.rqn().get()),
-            cq: cq.any_id(),
-            flow_tags: true,
-            head: 0,
-            shadow: shadow.start(),
-        };
-        let handle = RqHandle { object, rqn: out.rqn(), _shadow: shadow };
-        // SAFETY: as for the send queue. Nothing else receives there as long as the object is, which keeps `receiver`,
-        // and no receive of an earlier one is left.
-        let mut queue = unsafe { RecvQueue::from_parts(parts) }
-            .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
-        queue.set_depth(receives);
-        // SAFETY: as for the send queue.
-        Ok(unsafe { Owned::new(queue, Rq { handle: Arc::new(handle) }, RecvQueue::ring_addr) })
+/// The object of a receive queue, and where its ring and its record are, which it keeps.
+pub(super) struct MadeRq {
+    object: Object,
+    pub(super) rqn: Rqn,
+    pub(super) start: NonNull<u8>,
+    pub(super) dbrec: NonNull<u32>,
+}
+
+impl MadeRq {
+    /// The handle, which keeps `shadow` as well.
+    pub(super) fn into_handle(self, shadow: Shadow<u64>) -> Rq {
+        Rq { handle: Arc::new(RqHandle { object: self.object, rqn: self.rqn, _shadow: shadow }) }
     }
 }
 
