@@ -47,10 +47,8 @@ fn the_largest_ring_is_used_to_the_last_wqebb() {
     assert_eq!(full, Err(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
     let last = 0x8123_u16.wrapping_add(0x7fff);
     // SAFETY: no device looks.
-    assert_eq!(
-        unsafe { sq.retire_index(last) },
-        Ok(Retired { wr_id: WrId(0x7fff), frames: 1, freed: Wqebbs(1 << 15) })
-    );
+    let retired = unsafe { sq.retire_index(last) };
+    assert_eq!(retired, Ok(Retired { wr_id: WrId(0x7fff), frames: 1, freed: Wqebbs(1 << 15) }));
 }
 
 #[test]
