@@ -19,6 +19,8 @@ mod queue;
 #[cfg(feature = "std")]
 mod rack;
 mod strides;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 pub use frame::{Frame, FrameBytes, LentFrame};
 pub use memory::{MemoryGuard, Slab, SlabParts, Slot, StridedMemory};

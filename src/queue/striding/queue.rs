@@ -101,7 +101,7 @@ pub struct StridingParts {
 #[derive(Debug)]
 pub struct StridingRecvQueue {
     /// The next stride of the open WQE; that of its end if it is over, or none is open.
-    next: u32,
+    pub(super) next: u32,
     /// Strides of a WQE.
     count: u32,
     /// The first byte that a frame of the open WQE can have: behind the two zeros, if there are any.
@@ -110,7 +110,7 @@ pub struct StridingRecvQueue {
     /// Bytes before a frame, less one.
     shift_less_one: u32,
     /// WQEs posted ever, and those before the oldest; both count on modulo 2^32.
-    tail: u32,
+    pub(super) tail: u32,
     /// Number of WQEs, less one.
     mask: u32,
     /// Whose completions are this queue's.
@@ -118,7 +118,7 @@ pub struct StridingRecvQueue {
     /// The buffer of the open WQE, and how many of its frames were kept.
     open: NonNull<Slot>,
     kept: u32,
-    is_open: bool,
+    pub(super) is_open: bool,
     head: u32,
     /// How many WQEs may be posted at a time.
     depth: u32,

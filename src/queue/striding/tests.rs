@@ -1,0 +1,256 @@
+//! Queues whose completions no device has written: any bytes.
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use std::sync::Arc;
+use std::vec::Vec;
+use std::{boxed::Box, vec};
+
+use proptest::prelude::*;
+
+use super::{Frame, StridedMemory, Strides, StridingParts, StridingRecvQueue};
+use crate::cq::CompletionQueue;
+use crate::cq::setup::CqParts;
+use crate::queue::RetireError;
+use crate::types::{CqCi, Cqn, Lkey, Qpn};
+
+const CQES: usize = 1 << 10;
+const WQES: usize = 4;
+const BUFFERS: usize = 6;
+/// 2^8 strides of 64 bytes.
+const STRIDES: u32 = 256;
+
+/// Memory that both sides reach by pointers.
+#[repr(align(4096))]
+struct Shared<T>(UnsafeCell<T>);
+
+impl<T> Shared<T> {
+    fn new(value: T) -> Box<Self> {
+        Box::new(Self(UnsafeCell::new(value)))
+    }
+
+    fn at(&self) -> NonNull<T> {
+        NonNull::new(self.0.get()).expect("an address")
+    }
+}
+
+/// The fields of a completion that the queue looks at.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    wqe_id: u16,
+    first: u16,
+    word: u32,
+    op: u8,
+}
+
+const FRAME: u8 = 2 << 4;
+const ERROR: u8 = 14 << 4;
+
+fn frame(wqe_id: u16, first: u16, count: u32, len: u32) -> Said {
+    Said { wqe_id, first, word: count << 16 | len, op: FRAME }
+}
+
+/// Declared in the order in which they must go.
+struct Rig {
+    rq: StridingRecvQueue,
+    cq: CompletionQueue,
+    written: usize,
+    cqes: Box<Shared<[[u8; 64]; CQES]>>,
+    ring: Box<Shared<[[u64; 4]; WQES]>>,
+    _shadow: Box<Shared<[MaybeUninit<u64>; WQES]>>,
+    _records: Box<Shared<[u64; 8]>>,
+    memory: usize,
+    alive: std::sync::Weak<()>,
+}
+
+impl Rig {
+    fn new(shifted: bool) -> Self {
+        let mut empty = [0; 64];
+        empty[63] = 0xf0;
+        let cqes = Shared::new([empty; CQES]);
+        let (ring, shadow) = (Shared::new([[!0; 4]; WQES]), Shared::new([MaybeUninit::uninit(); WQES]));
+        let records = Shared::new([0_u64; 8]);
+        let parts = CqParts {
+            buf: cqes.at().cast(),
+            cqe_cnt: CQES as u32,
+            cqe_size: 64,
+            dbrec: records.at().cast(),
+            cq_uar: records.at().cast(),
+            cqn: Cqn::truncate(1),
+            ci: CqCi::truncate(0),
+        };
+        // SAFETY: memory of the rig, which goes after the queue.
+        let cq = unsafe { CompletionQueue::from_parts(parts) }.expect("valid");
+        let strides = Strides::new(8, 6).expect("possible").two_byte_shift(shifted);
+        let keep = Arc::new(());
+        let alive = Arc::downgrade(&keep);
+        let bytes = vec![0_u8; BUFFERS * strides.wqe_bytes() as usize].leak();
+        let (start, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+        // SAFETY: leaked, and reached by the queue alone.
+        let memory = unsafe { StridedMemory::over((start, len), Lkey(5), strides, keep) }.expect("long enough");
+        let parts = StridingParts {
+            buf: ring.at().cast(),
+            wqe_cnt: WQES as u32,
+            stride: 32,
+            // SAFETY: the fifth word.
+            dbrec: unsafe { records.at().cast::<u32>().add(10) },
+            qpn: Qpn::truncate(7),
+            cq: cq.id(),
+            shadow: shadow.at().cast(),
+        };
+        // SAFETY: memory of the rig, which goes after the queue.
+        let mut rq = unsafe { StridingRecvQueue::from_parts(parts, memory) }.expect("valid");
+        assert_eq!(rq.refill(), WQES as u32);
+        let memory = start.as_ptr().addr();
+        Self { rq, cq, written: 0, cqes, ring, _shadow: shadow, _records: records, memory, alive }
+    }
+
+    /// Has the queue take a completion, `times` times. Returns the last answer, the frame kept.
+    fn take(&mut self, said: Said, times: usize) -> Result<Option<Frame>, RetireError> {
+        let mut cqe = [0; 64];
+        cqe[2..4].copy_from_slice(&said.wqe_id.to_be_bytes());
+        cqe[44..48].copy_from_slice(&said.word.to_be_bytes());
+        cqe[60..62].copy_from_slice(&said.first.to_be_bytes());
+        cqe[63] = said.op;
+        // SAFETY: the next place of the first pass, whose owner bit is 0.
+        unsafe { self.cqes.at().cast::<[u8; 64]>().add(self.written).write(cqe) };
+        self.written += 1;
+        let (rq, mut last) = (&mut self.rq, None);
+        self.cq.poll_with(1, |cqe| {
+            for _ in 0..times {
+                last = Some(rq.receive(&cqe).map(|frame| frame.map(|frame| frame.keep())));
+            }
+        });
+        last.expect("a completion")
+    }
+
+    fn kept(&mut self, said: Said) -> Frame {
+        self.take(said, 1).expect("of the next strides").expect("a frame")
+    }
+
+    /// Offset of a frame in the memory.
+    fn offset(&self, frame: &Frame) -> usize {
+        frame.as_ptr().as_ptr().addr() - self.memory
+    }
+}
+
+#[test]
+fn wqes_have_the_data_segment_behind_the_other_one() {
+    let rig = Rig::new(false);
+    // SAFETY: no device has it.
+    let ring = unsafe { rig.ring.at().read() };
+    for (n, wqe) in ring.into_iter().enumerate() {
+        let addr = (rig.memory + n * (1 << 14)) as u64;
+        assert_eq!(wqe, [0, 0, (1_u64 << 46 | 5).to_be(), addr.to_be()]);
+    }
+}
+
+#[test]
+fn frames_fillers_and_errors_take_strides() {
+    let mut rig = Rig::new(true);
+    let first = rig.kept(frame(0, 0, 1, 62));
+    assert_eq!((rig.offset(&first), first.len()), (2, 62));
+    // 63 bytes and two zeros need two strides, whatever the completion counts.
+    let second = rig.kept(frame(0, 1, 0, 63));
+    assert_eq!((rig.offset(&second), rig.rq.posted()), (66, 4));
+    let filler = Said { wqe_id: 0, first: 3, word: 1 << 31 | 253 << 16, op: FRAME };
+    assert!(rig.take(filler, 1).expect("to the end").is_none());
+    let third = rig.kept(frame(1, 0, 4, 200));
+    assert_eq!((rig.offset(&third), rig.rq.posted()), ((1 << 14) + 2, 3));
+    // An error that counts 5, and one that counts none: the rest.
+    for word in [5 << 16, 0] {
+        assert!(rig.take(Said { wqe_id: 1, first: 4, word, op: ERROR }, 1).expect("ours").is_none());
+    }
+    let fourth = rig.kept(frame(2, 0, 1, 60));
+    assert_eq!(rig.offset(&fourth), (2 << 14) + 2);
+    drop(fourth);
+    assert_eq!(rig.rq.refill(), 2, "two buffers were never posted");
+    drop((first, second));
+    drop(third);
+    assert!(rig.alive.upgrade().is_some());
+    let alive = rig.alive.clone();
+    drop(rig);
+    assert!(alive.upgrade().is_none(), "the memory goes with the queue");
+}
+
+#[test]
+fn impossible_strides_are_errors() {
+    let mut rig = Rig::new(false);
+    let strides = |first, end, next| Err(RetireError::Strides { first, end, next, count: STRIDES });
+    let mut refused = |said| rig.take(said, 1).map(drop);
+    assert_eq!(refused(frame(0, 256, 1, 60)), strides(256, 257, 0));
+    assert_eq!(refused(frame(0, 255, 2, 60)), strides(255, 257, 0));
+    assert_eq!(refused(frame(0, 255, 0, 65)), strides(255, 257, 0));
+    assert!(refused(frame(0, 0, 0, 0)).is_err(), "a frame of no bytes");
+    for wqe_id in [1, 2, 3, 0xffff] {
+        let expected = RetireError::NotOutstanding { wqe_counter: wqe_id, oldest: 0, next: 4 };
+        assert_eq!(refused(frame(wqe_id, 0, 1, 60)), Err(expected));
+    }
+    assert!(matches!(refused(Said { op: 0, ..frame(0, 0, 1, 60) }), Err(RetireError::WrongSide { .. })));
+    // Given twice, a completion counts once.
+    let twice = rig.take(frame(0, 0, 256, 60), 2);
+    assert!(matches!(twice, Err(RetireError::NotOutstanding { oldest: 1, .. })), "{twice:?}");
+    let twice = rig.take(frame(1, 0, 2, 60), 2);
+    assert_eq!(twice.map(drop), strides(0, 2, 2));
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let op = prop_oneof![8 => Just(FRAME), 1 => Just(ERROR), 1 => (0..15_u8, any::<u8>()).prop_map(|(op, low)| (op << 4) | (low & 0xe))];
+    let count = prop_oneof![4 => 0..40_u32, 1 => any::<u32>().prop_map(|count| count & 0xffff)];
+    let len = prop_oneof![4 => 1..2500_u32, 1 => 0..0x1_0000_u32];
+    let wqe_id = prop_oneof![6 => Just(None), 1 => any::<u16>().prop_map(Some)];
+    (wqe_id, -2_i32..4, count, len, op).prop_map(|(wqe_id, ahead, count, len, op)| Said {
+        // Those that a rig replaces by the next: see the test.
+        wqe_id: wqe_id.unwrap_or(u16::MAX),
+        first: ahead as u16,
+        word: count << 16 | len,
+        op,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a device writes: frames lie in the memory, and kept ones never overlap, so no buffer with a kept frame
+    /// is posted.
+    #[test]
+    fn kept_frames_never_overlap(
+        steps in prop::collection::vec((said(), any::<bool>(), any::<usize>(), 1..3_usize), 1..400),
+        shifted: bool,
+    ) {
+        let mut rig = Rig::new(shifted);
+        let mut kept: Vec<Frame> = Vec::new();
+        let (mut wqe, mut next) = (0_u16, 0_u16);
+        for (mut said, refill, which, times) in steps {
+            if said.wqe_id == u16::MAX {
+                said.wqe_id = wqe;
+                said.first = next.wrapping_add(said.first);
+            }
+            if let Ok(Some(frame)) = rig.take(said, times) {
+                let offset = rig.offset(&frame);
+                prop_assert!(offset + frame.len() <= BUFFERS << 14);
+                prop_assert_eq!(offset >> 14, (offset + frame.len() - 1) >> 14, "in one buffer");
+                kept.push(frame);
+            }
+            // What the queue expects next, as far as it can be guessed from the outside.
+            (wqe, next) = (rig.rq.tail as u16, rig.rq.next as u16);
+            if u32::from(next) == STRIDES {
+                (wqe, next) = (wqe.wrapping_add(u16::from(rig.rq.is_open)), 0);
+            }
+            if refill {
+                rig.rq.refill();
+            }
+            if kept.len() > 3 && which % 3 == 0 {
+                drop(kept.swap_remove(which % kept.len()));
+            }
+            let mut ranges: Vec<_> = kept.iter().map(|frame| (rig.offset(frame), frame.len())).collect();
+            ranges.sort_unstable();
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{:?}", ranges);
+        }
+        let alive = rig.alive.clone();
+        drop(rig);
+        prop_assert_eq!(alive.upgrade().is_none(), kept.is_empty());
+        drop(kept);
+        prop_assert!(alive.upgrade().is_none());
+    }
+}
