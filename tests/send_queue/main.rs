@@ -9,6 +9,7 @@ mod burst;
 mod cross_channel;
 mod datagrams;
 mod depth;
+mod dpdk;
 mod dynamic;
 mod encryption;
 mod ethernet;
