@@ -6,6 +6,8 @@
 //! CQE reads no earlier time. Between steps a page stands still: while the device is idle, for a few milliseconds
 //! (`softhca::runner::LONGEST_SLEEP`).
 //!
+//! A device with real time also shows that, in the same page as the counter and in the form of its timestamps.
+//!
 //! As on a NIC that is never adjusted, wall-clock time is the time when the device was opened, plus the time since
 //! then.
 
@@ -28,6 +30,10 @@ const SHIFT: u32 = 31;
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// Words of a page.
 const WORDS: usize = UAR_PAGE_BYTES / 8;
+/// Where the real time is in the counter's page, in words: `internal_timer_h` is at 0x1000 of the initialization
+/// segment, `real_time_h` at 0x1040 (Linux `include/linux/mlx5/device.h`, `struct mlx5_init_seg`).
+const REAL_TIME: usize = 0x40 / 8;
+const GIGA: u64 = 1_000_000_000;
 /// Of [`ClockInfo::sign`]: it is being written.
 const UPDATING: u32 = 1;
 
@@ -40,6 +46,8 @@ pub(crate) struct Clock {
     /// The latest time that was shown.
     shown: Duration,
     told: Duration,
+    /// Whether the pages have the real time.
+    real_time: bool,
     pages: Vec<Arc<ClockPages>>,
 }
 
@@ -70,12 +78,12 @@ fn nanoseconds(time: Duration) -> u64 {
 
 impl Clock {
     /// As it is now.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(real_time: bool) -> Self {
         let (at, uptime) = together(libc::CLOCK_MONOTONIC);
         let zero = at.checked_sub(uptime).unwrap_or(at);
         let (at, wall) = together(libc::CLOCK_REALTIME);
         let wall_at_zero = nanoseconds(wall).wrapping_sub(nanoseconds(at - zero));
-        Self { zero, wall_at_zero, shown: Duration::ZERO, told: Duration::ZERO, pages: Vec::new() }
+        Self { zero, wall_at_zero, shown: Duration::ZERO, told: Duration::ZERO, real_time, pages: Vec::new() }
     }
 
     /// When it was 0.
@@ -108,8 +116,16 @@ impl Clock {
         if self.shown - self.told >= TELL_EVERY {
             self.tell(now);
         }
+        self.pages.iter().for_each(|pages| self.show_in(pages));
+    }
+
+    fn show_in(&self, pages: &ClockPages) {
         let cycles = nanoseconds(self.shown);
-        self.pages.iter().for_each(|pages| pages.show(cycles));
+        pages.show(0, cycles);
+        if self.real_time {
+            let wall = self.wall_at_zero.wrapping_add(cycles);
+            pages.show(REAL_TIME, ((wall / GIGA) << 32) | (wall % GIGA));
+        }
     }
 
     /// Also writes the data for wall-clock time, to the pages that a program still has.
@@ -119,7 +135,7 @@ impl Clock {
         self.pages.retain(|pages| Arc::strong_count(pages) > 1);
         let cycles = nanoseconds(self.shown);
         for pages in &self.pages {
-            pages.show(cycles);
+            self.show_in(pages);
             pages.tell(cycles, self.wall_at_zero.wrapping_add(cycles));
         }
     }
@@ -127,7 +143,7 @@ impl Clock {
 
 /// The two pages of a device file, as we have them mapped.
 pub(crate) struct ClockPages {
-    /// The counter, as the NIC's register: 64 bits, big endian, first in its page.
+    /// The counter, as the NIC's register: 64 bits, big endian, first in its page; then the real time.
     counter: *const AtomicU64,
     info: *const AtomicU64,
 }
@@ -145,11 +161,12 @@ impl ClockPages {
         Ok(Self { counter, info })
     }
 
-    fn show(&self, cycles: u64) {
-        // SAFETY: the first word of a mapping that lives as long as this; others only read it, word by word.
-        let counter = unsafe { &*self.counter };
+    fn show(&self, word: usize, time: u64) {
+        assert!(word < WORDS);
+        // SAFETY: a word of a mapping that lives as long as this; others only read it, word by word.
+        let register = unsafe { &*self.counter.add(word) };
         // A reader of a CQE that is written later finds this time.
-        counter.store(cycles.to_be(), Ordering::Release);
+        register.store(time.to_be(), Ordering::Release);
     }
 
     /// Shows that at `cycles` it was `nsec`.
@@ -226,7 +243,7 @@ mod tests {
 
     #[test]
     fn pages_show_one_clock_that_never_goes_back() {
-        let (file, mut clock) = (file(), Clock::new());
+        let (file, mut clock) = (file(), Clock::new(false));
         let pages = Arc::new(ClockPages::of(&file, [0, UAR_PAGE_BYTES as u64]).unwrap());
         let before = nanoseconds(clock.now());
         clock.add(&pages);
@@ -248,9 +265,29 @@ mod tests {
         assert_eq!(later.nsec - info.nsec, 2_000_000_000);
     }
 
+    /// Seconds in the upper half, nanoseconds in the lower.
+    #[test]
+    fn a_device_with_real_time_shows_it() {
+        let register = |file: &UarMemory| {
+            let mut bytes = [0; 8];
+            // SAFETY: the buffer has as many bytes.
+            let read = unsafe { libc::pread(file.fd().as_raw_fd(), bytes.as_mut_ptr().cast(), 8, 0x40) };
+            assert_eq!(read, 8);
+            u64::from_be_bytes(bytes)
+        };
+        for real_time in [false, true] {
+            let (file, mut clock) = (file(), Clock::new(real_time));
+            let pages = Arc::new(ClockPages::of(&file, [0, UAR_PAGE_BYTES as u64]).unwrap());
+            clock.add(&pages);
+            let (_, info) = shown(&file);
+            let time = register(&file);
+            assert_eq!((time >> 32) * 1_000_000_000 + (time & 0xffff_ffff), if real_time { info.nsec } else { 0 });
+        }
+    }
+
     #[test]
     fn pages_that_nobody_has_are_let_go() {
-        let mut clock = Clock::new();
+        let mut clock = Clock::new(false);
         let [gone, kept] = [(); 2].map(|()| Arc::new(ClockPages::of(&file(), [0, UAR_PAGE_BYTES as u64]).unwrap()));
         clock.add(&gone);
         drop(gone);
@@ -264,7 +301,7 @@ mod tests {
 
     #[test]
     fn two_clocks_agree() {
-        let [one, other] = [(); 2].map(|()| Clock::new());
+        let [one, other] = [(); 2].map(|()| Clock::new(false));
         let apart = if one.zero > other.zero { one.zero - other.zero } else { other.zero - one.zero };
         assert!(apart < Duration::from_millis(5), "{apart:?}");
     }

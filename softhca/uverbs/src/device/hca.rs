@@ -98,7 +98,7 @@ impl Hca {
         let ports = ports(&settings, index);
         let network = Network::join(&settings, &ports)?;
         let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
-        let clock = Clock::new();
+        let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero());
         let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();

@@ -22,17 +22,34 @@ pub(super) fn answer_of(run: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
     answer(result)
 }
 
+/// A character device that everybody may read and write.
+const MODE: mode_t = libc::S_IFCHR | 0o666;
+
 /// Makes `status`, of the stand-in or of an open file, that of the device with this number.
 ///
 /// # Safety
 /// `status` is valid to write, as a `struct stat` of this machine's, which has 64 bits: then there is only one.
 pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
-    const MODE: mode_t = libc::S_IFCHR | 0o666;
     let status = status.cast::<libc::stat>();
     // SAFETY: the caller's promise.
     unsafe {
         (*status).st_mode = MODE;
         (*status).st_rdev = libc::makedev(major, minor);
         (*status).st_size = 0;
+    }
+}
+
+/// As [`describe`], for a `struct statx`.
+///
+/// # Safety
+/// `status` is valid to write, as a `struct statx`.
+pub(super) unsafe fn describe_extended((major, minor): (u32, u32), status: *mut c_void) {
+    let status = status.cast::<libc::statx>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*status).stx_mode = MODE as u16;
+        (*status).stx_rdev_major = major;
+        (*status).stx_rdev_minor = minor;
+        (*status).stx_size = 0;
     }
 }

@@ -1,13 +1,13 @@
 //! How a program looks for devices and opens them: paths, and the socket by which libibverbs asks the kernel.
 
-use super::answer::{answer, describe};
+use super::answer::{answer, describe, describe_extended};
 use super::paths;
 use crate::context::device_file;
 use crate::launch::settings;
 use crate::process::{Errno, real};
 use crate::rdma_cm;
 use crate::vfio;
-use libc::{c_char, c_int, c_void, mode_t, size_t, ssize_t};
+use libc::{c_char, c_int, c_uint, c_void, mode_t, size_t, ssize_t};
 
 /// Opens the device that `path` names, or leaves it to `otherwise`.
 ///
@@ -103,6 +103,25 @@ stats! {
     stat64([]);
     __xstat([version: c_int]);
     __xstat64([version: c_int]);
+}
+
+/// Describes a device of ours, or what libc describes. Rust's standard library and coreutils ask this way.
+///
+/// # Safety
+/// As for libc's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn statx(dir: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut c_void) -> c_int {
+    // SAFETY: arguments are passed on from the caller.
+    let result = unsafe { paths::redirected(path, |path| real::statx(dir, path, flags, mask, out)) };
+    if result != 0 {
+        return result;
+    }
+    // SAFETY: passed on to the caller.
+    if let Some(number) = unsafe { number_at(path) } {
+        // SAFETY: libc has just filled it in.
+        unsafe { describe_extended(number, out) };
+    }
+    result
 }
 
 /// Answers for a device of ours as for its stand-in, which may be read and written; or as libc does.

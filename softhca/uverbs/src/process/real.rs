@@ -55,6 +55,7 @@ real! {
     stat64: fn(path: *const c_char, out: *mut c_void) -> c_int;
     __xstat: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
     __xstat64: fn(version: c_int, path: *const c_char, out: *mut c_void) -> c_int;
+    statx: fn(dir: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut c_void) -> c_int;
     access: fn(path: *const c_char, mode: c_int) -> c_int;
     readlink: fn(path: *const c_char, out: *mut c_char, len: size_t) -> ssize_t;
     readlinkat: fn(dir: c_int, path: *const c_char, out: *mut c_char, len: size_t) -> ssize_t;
