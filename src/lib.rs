@@ -139,6 +139,7 @@
 //! | [`types`] | numbers that driver and device exchange, one type each |
 //! | [`tagged`] | the headers of tagged messages |
 //! | [`flow`] | the frames that a receiver of raw Ethernet gets |
+//! | [`packet`] | UDP datagrams and TCP segments as frames: prepared once, changed for each shot |
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
 //! | [`transport`] | the services a queue pair can offer, as types |
 //! | [`wqe`] | requests, and how they are encoded; knows no queue |
@@ -203,6 +204,7 @@ pub mod db;
 pub mod encoding;
 pub mod flow;
 pub mod memory_polling;
+pub mod packet;
 pub mod queue;
 #[cfg(feature = "serde")]
 mod serialize;

@@ -8,6 +8,7 @@
 //! ```text
 //! softhca-run --
 //! softhca-run --link ethernet --clock both --
+//! softhca-run --link ethernet --clock real-time -- timestamps
 //! softhca-run --no-write-combining --
 //! softhca-run --strict --
 //! ```
@@ -21,7 +22,7 @@ use blueflame::cq::cqe::{Grh, GrhKind, real_time_nanoseconds};
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
-use blueflame::verbs::device::{Gid, GidEntry, GidType, LinkLayer};
+use blueflame::verbs::device::{ClockError, Gid, GidEntry, GidType, LinkLayer, Timestamps};
 use blueflame::verbs::{
     Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState,
     QueuePair,
@@ -243,13 +244,42 @@ fn timestamps_are_the_time() {
         let ethernet = device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet;
         assert_eq!(real_time.is_ok(), set && ethernet);
     }
-    let mut cq = match real_time {
+    let cq = match real_time {
         Ok(cq) => cq,
-        Err(error) => return assert_eq!(error, Error::Unsupported { what: "real-time timestamps" }),
+        Err(error) => {
+            assert_eq!(error, Error::Unsupported { what: "real-time timestamps" });
+            if std::env::var("SOFTHCA_CLOCK").is_ok_and(|clock| clock == "free-running") {
+                assert_eq!(device.clock().expect("a clock").real_time(), Err(ClockError::NoRealTime));
+            }
+            return;
+        }
     };
     let other = device.completion_queue(64).build().expect("a CQ");
     let differ = pd.queue_pair::<Ud>(&cq, &other).sends(1).build().expect_err("two formats");
     assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
+    stamps_are_near(&device, cq, Timestamps::RealTime);
+}
+
+/// Cycles, on devices that have them: all but those of `softhca-run --clock real-time`.
+#[test]
+fn timestamps_are_cycles() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).free_running(true).build().expect("a CQ");
+    let alone = std::env::var("SOFTHCA_CLOCK").is_ok_and(|clock| clock == "real-time");
+    let ethernet = device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet;
+    if alone && ethernet {
+        // Without the choice, the stamps would be times.
+        let refused = pd.queue_pair::<Ud>(&cq, &cq).sends(1).build().expect_err("the device has no cycles");
+        assert!(matches!(&refused, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{refused:?}");
+        return;
+    }
+    stamps_are_near(&device, cq, Timestamps::FreeRunning);
+}
+
+/// Sends a message to itself, and checks the times of both completions.
+fn stamps_are_near(device: &Device, mut cq: OwnedCq, timestamps: Timestamps) {
+    let pd = device.protection_domain().expect("a PD");
     let path = device.path(1, None).expect("a path");
     let mut pair = pd.queue_pair::<Ud>(&cq, &cq).sends(4).receives(1).inline(40).build().expect("a QP");
     let mut pool = Pool::new(&pd, SLOT, Access::LOCAL_WRITE).expect("a pool");
@@ -267,13 +297,21 @@ fn timestamps_are_the_time() {
         let stamp = loop {
             if let Some(cqe) = cq.poll() {
                 cqe.check().unwrap_or_else(|error| panic!("{error}"));
-                break Duration::from_nanos(real_time_nanoseconds(cqe.timestamp()));
+                break cqe.timestamp();
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
         };
-        // The device's clock is not adjusted while it is open.
+        // The device's clock is not adjusted while it is open. Its thread may wait for a CPU.
         let slack = Duration::from_millis(200);
-        assert!((before - slack..=now() + slack).contains(&stamp), "{before:?} {stamp:?}");
+        let times = before - slack..=now() + slack;
+        let correlation = device.clock().expect("a clock").correlate(timestamps).expect("it moves");
+        let time = correlation.time_of(stamp);
+        assert!(times.contains(&Duration::from_nanos(time.nanoseconds)), "{times:?} {time:?}");
+        assert!(time.error > correlation.moment().error && time.error < 100_000_000, "{correlation:?} {time:?}");
+        if timestamps == Timestamps::RealTime {
+            let stamp = Duration::from_nanos(real_time_nanoseconds(stamp));
+            assert!(times.contains(&stamp), "{times:?} {stamp:?}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use blueflame::cq::compressed::Checksum;
 use blueflame::cq::mode::{Compressed, PollMode};
 use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{DoorbellFence, OneFence, Register};
+use blueflame::packet::Host;
 use blueflame::queue::owning::{PooledBuffer, SlotPool};
 use blueflame::queue::{RecvQueue, SendQueue, Template};
 use blueflame::transport::Transport;
@@ -357,6 +358,13 @@ fn templates() -> Vec<Case> {
     fn xrc() -> (SendQueue<transport::XrcInitiator>, hot::XrcShot) {
         prepared(exclusive(), wqe::write(message(0).to).to(Srqn::truncate(0x1234)).inline_len())
     }
+    fn order() -> (hot::FrameQueue, hot::OrderShot, hot::Order) {
+        let host = |mac, socket: &str| Host { mac, socket: socket.parse().expect("an address") };
+        let mut order = hot::Order::new(&host([2; 6], "192.0.2.1:5000"), &host([4; 6], "192.0.2.2:5001"));
+        order.set_payload(&[0; 48]).expect("room");
+        let (sq, template) = prepared(exclusive(), order.request());
+        (sq, template, order)
+    }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
         let shot = |n| {
@@ -398,6 +406,10 @@ fn templates() -> Vec<Case> {
         case!("template xrc at", 1, xrc, fire_xrc_at, |state, n, fire| {
             fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
         }),
+        case!("template frame order", 1, order, fire_order, |state, n, fire| {
+            fire(&mut state.0, &state.1, &mut state.2, n as u32).expect("space")
+        }),
+        case!("template frame warm", 1, order, warm_order, |state, _n, warm| warm(&state.0, &state.1)),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {
             drop(black_box(stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space")));
         }),

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "svg")]
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use hdrhistogram::Histogram;
@@ -23,6 +23,13 @@ pub struct ReportOptions {
     #[cfg(feature = "svg")]
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// How long ago this was, a number of nanoseconds since 1970; zero for times to come.
+#[must_use]
+pub fn since(nanoseconds: u64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(Duration::from_nanos(nanoseconds))
 }
 
 /// Times of one kind, each to three digits.

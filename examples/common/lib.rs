@@ -3,17 +3,23 @@
 //!
 //! [`Setup`] is in every program: the device, its port, the peer's address. [`Latencies`] collects times, and
 //! [`ReportOptions`] chooses their output: percentiles, a line of JSON, an SVG histogram. [`pingpong`] is the exchange
-//! of all ping-pongs, independent of the library that made their queues.
+//! of all ping-pongs, independent of the library that made their queues. [`feed`], [`Lines`] and [`FeedOptions`] are a
+//! multicast feed, its receiver and its publisher.
 
 mod failure;
+pub mod feed;
 mod latency;
+mod lines;
 pub mod pingpong;
 mod process;
+mod publisher;
 mod setup;
 #[cfg(feature = "svg")]
 mod svg;
 
 pub use failure::{Failure, exit};
-pub use latency::{Latencies, Percentiles, ReportOptions};
+pub use latency::{Latencies, Percentiles, ReportOptions, since};
+pub use lines::{Lines, Received};
 pub use process::Process;
+pub use publisher::FeedOptions;
 pub use setup::{Role, Setup, listen, prepared};

@@ -218,6 +218,67 @@ fn write_latency() {
     assert_eq!(all.lines().count(), 23, "{all}");
 }
 
+/// Whether port 1 is an Ethernet port, which frames need.
+fn is_ethernet() -> bool {
+    Device::open_first().and_then(|device| device.port(1)).expect("a port").link_layer == LinkLayer::Ethernet
+}
+
+#[test]
+fn market_data() {
+    let program = env!("CARGO_BIN_EXE_market_data");
+    if !is_ethernet() {
+        let output = Command::new(program).arg("--local").output().expect("the program starts");
+        let complained = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && complained.contains("no network interface"), "{complained}");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("histogram.svg");
+    // There are as many receives as frames: nothing gets lost by itself.
+    let args = format!("--local -n 400 -r 1024 --lose 100 --every 20 --svg {}", svg.display());
+    let report = json(program, &args);
+    assert_eq!((&report["messages"], &report["frames"]), (&398.into(), &serde_json::json!([396, 398])), "{report}");
+    assert_eq!(report["gaps"], serde_json::json!([[200, 200], [400, 400]]), "{report}");
+    assert!(report["first"][1].as_u64() >= Some(2), "B alone has messages 100 and 300: {report}");
+    assert!(report["error_us"].as_f64().is_some_and(|us| us > 0.0), "{report}");
+    assert!(std::fs::read_to_string(svg).expect("the histogram").contains("from the wire"));
+    // Two processes, by the name of the interface; other groups, which nothing else sends to.
+    let lines = "--interface lo -A 239.7.7.1:6001 -B 239.7.7.2:6002 -n 50 -r 1024";
+    let receiver = Command::new(program).args(lines.split_whitespace()).arg("--json").stdout(Stdio::piped()).spawn();
+    let receiver = receiver.expect("the program starts");
+    let mut receiver = Server(receiver);
+    // It has line A's rule when the kernel knows of line B's group, 239.7.7.2, here as a word of x86.
+    for _ in 0..1000 {
+        if std::fs::read_to_string("/proc/net/igmp").expect("the kernel's table").contains("020707EF") {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    run(program, &format!("{lines} --publish"));
+    assert!(receiver.0.wait().expect("it ends").success());
+    let report: Value = serde_json::from_reader(receiver.0.stdout.take().expect("a pipe")).expect("JSON");
+    assert_eq!((&report["messages"], &report["gaps"]), (&50.into(), &serde_json::json!([])), "{report}");
+}
+
+#[test]
+fn order_entry() {
+    if !is_ethernet() {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_order_entry");
+    // Other groups than those of `market_data`, as both tests run at a time.
+    let lines = "-A 239.7.8.1:6001 -B 239.7.8.2:6002 --venue 239.7.8.3:6003";
+    let said = run(program, &format!("--local -n 200 -r 1024 --every 100 --evict 64 --json {lines}"));
+    let kinds: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!([&kinds[0]["kind"], &kinds[1]["kind"]], ["cold", "warm"], "{said}");
+    // 25 of the numbers 1 to 200 have prices above 895: bits 63:54 of their product with 0x9e3779b97f4a7c15.
+    let count = |kind: &Value| kind["orders"].as_u64().expect("a number");
+    assert_eq!(count(&kinds[0]) + count(&kinds[1]), 25, "{said}");
+    for kind in kinds.iter().filter(|kind| count(kind) > 0) {
+        assert!(kind["decide_us"]["p50"].as_f64().is_some_and(|us| us > 0.0), "{said}");
+    }
+}
+
 #[test]
 fn storage_target() {
     let report = json(env!("CARGO_BIN_EXE_storage_target"), "--local -D 0.9 -s 1000");

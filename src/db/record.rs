@@ -43,6 +43,12 @@ impl DoorbellRecord {
         u32::from_be(word.read()) as u16
     }
 
+    /// Where the word is.
+    #[inline(always)]
+    pub(crate) const fn as_ptr(&self) -> *const u32 {
+        self.0.as_ptr()
+    }
+
     /// Stores the producer index: WQEBBs of a send queue, WQEs of a receive queue; 16 bits.
     ///
     /// The WQEs must be visible to the device first: [`arch::to_device`](crate::arch::to_device).

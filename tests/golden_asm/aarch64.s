@@ -2124,6 +2124,168 @@ L2:
     stur w10, [x8, #2]
     ret
 
+hot_fire_order:
+    ldr x9, [x2]
+    cmp x9, #4
+    b.lo L1
+    ldur w9, [x2, #50]
+    ldrh w13, [x2, #110]
+    lsr x10, x9, #16
+    add x9, x10, w9, uxth
+    rev w10, w3
+    lsr x12, x10, #16
+    stur w10, [x2, #50]
+    and w11, w9, #0xffff
+    add x9, x11, x9, lsr #16
+    add x11, x12, w10, uxth
+    add w9, w9, w9, lsr #16
+    and w12, w11, #0xffff
+    add x11, x12, x11, lsr #16
+    ldrh w12, [x2, #108]
+    mvn w9, w9
+    rev w9, w9
+    add w11, w11, w11, lsr #16
+    lsr w9, w9, #16
+    rev w11, w11
+    add w12, w12, w9
+    lsr w11, w11, #16
+    add w9, w13, w9
+    add w12, w12, w12, lsr #16
+    add w9, w9, w9, lsr #16
+    add w12, w11, w12, uxth
+    add w9, w11, w9, uxth
+    add w12, w12, w12, lsr #16
+    add w9, w9, w9, lsr #16
+    mvn w11, w12
+    strh w9, [x2, #110]
+    rev w11, w11
+    strh w12, [x2, #108]
+    lsr w10, w11, #16
+    mov w11, #65535
+    bics wzr, w11, w12
+    csinv w9, w10, wzr, ne
+    strh w9, [x2, #48]
+L1:
+    ldp w9, w10, [x0, #80]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L3
+    ldp q4, q1, [x1]
+    rev w10, w9
+    ldr x11, [x0, #32]
+    lsr w12, w10, #8
+    movi v0.2d, #0000000000000000
+    ldp d16, d5, [x1, #288]
+    lsl w13, w9, #4
+    mov x10, v1.d[1]
+    orr x11, x11, x12
+    ldrh w12, [x2, #8]
+    ldur d3, [x2, #26]
+    ldur d7, [x2, #34]
+    ldur d2, [x2, #10]
+    mov v17.16b, v16.16b
+    mov v0.d[0], x11
+    ldr w11, [x0, #92]
+    ldur d6, [x2, #18]
+    ldur d18, [x2, #50]
+    mov v3.d[1], v7.d[0]
+    bfi x10, x12, #48, #16
+    and x12, x11, x13
+    add w13, w13, #16
+    mov v17.d[1], v5.d[0]
+    and w11, w13, w11
+    ldur d7, [x2, #66]
+    fmov d5, x10
+    ldp x13, x10, [x0, #56]
+    orr v0.16b, v0.16b, v4.16b
+    ldur d4, [x2, #42]
+    mov v2.d[1], v6.d[0]
+    ldur d6, [x2, #74]
+    and w11, w11, #0xffff0
+    add w9, w9, #2
+    mov v1.d[1], v5.d[0]
+    ldur d5, [x2, #58]
+    str q17, [x10, x12]
+    mov v4.d[1], v18.d[0]
+    ldur d17, [x2, #82]
+    ldur d18, [x2, #98]
+    mov v5.d[1], v7.d[0]
+    ldur d7, [x2, #90]
+    add x12, x13, x12, lsl #2
+    mov v6.d[1], v17.d[0]
+    and w9, w9, #0xffff
+    mov v7.d[1], v18.d[0]
+    stp q0, q1, [x12]
+    stp q2, q3, [x12, #32]
+    add x12, x13, w11, uxtw #2
+    str q16, [x10, w11, uxtw]
+    stp q4, q5, [x12]
+    stp q6, q7, [x12, #32]
+    str w9, [x0, #80]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #72]
+    str w9, [x10]
+    ldr w9, [x0, #8]
+    cmp w9, #127
+    b.ls L2
+    dsb st
+    ldr x9, [x0, #16]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    mov v3.16b, v7.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+    mov w10, #19
+    str x9, [x0, #16]
+    strb w10, [x8]
+    ret
+L2:
+    dsb st
+    ldr x9, [x0, #16]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #24]
+    eor x9, x10, x9
+    mov w10, #19
+    str x9, [x0, #16]
+    strb w10, [x8]
+    ret
+L3:
+    ldrh w11, [x0, #88]
+    cbz w11, L4
+    ldr w9, [x0, #92]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #15
+    b L6
+L4:
+    mov w10, #17
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #14
+    mov w12, #16
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
 hot_fire_send:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
@@ -7492,6 +7654,36 @@ L6:
     strb w9, [x8]
     stur w10, [x8, #2]
     b L3
+
+hot_warm_order:
+    ldr w8, [x0, #80]
+    ldr w9, [x0, #92]
+    ldp x10, x12, [x0, #56]
+    lsl w8, w8, #4
+    and w11, w9, w8
+    add w8, w8, #16
+    add x13, x10, w11, uxtw #2
+    and w8, w9, w8
+    prfm pstl1keep, [x13]
+    and w8, w8, #0xffff0
+    add x9, x12, x11
+    prfm pstl1keep, [x9]
+    add x10, x10, w8, uxtw #2
+    prfm pstl1keep, [x10]
+    add x8, x12, x8
+    prfm pstl1keep, [x8]
+    ldr x8, [x0, #72]
+    prfm pstl1keep, [x8]
+    prfm pldl1keep, [x1]
+    add x8, x1, #64
+    prfm pldl1keep, [x8]
+    add x8, x1, #128
+    prfm pldl1keep, [x8]
+    add x8, x1, #192
+    prfm pldl1keep, [x8]
+    add x8, x1, #256
+    prfm pldl1keep, [x8]
+    ret
 
 other_arm:
     ldr w8, [x0, #72]

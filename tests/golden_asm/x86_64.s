@@ -2217,6 +2217,168 @@ L2:
     mov dword ptr [rax + 2], 1
     ret
 
+hot_fire_order:
+    mov rax, rdi
+    cmp qword ptr [rcx], 4
+    jb L1
+    bswap r8d
+    mov edi, dword ptr [rcx + 50]
+    movzx r9d, di
+    shr edi, 16
+    add r9d, edi
+    movzx r10d, r9w
+    shr r9d, 16
+    add r10d, r9d
+    mov edi, r10d
+    shr edi, 16
+    add edi, r10d
+    mov r9d, r8d
+    shr r9d, 16
+    movzx r10d, r8w
+    add r10d, r9d
+    movzx r9d, r10w
+    shr r10d, 16
+    add r9d, r10d
+    mov r10d, r9d
+    shr r10d, 16
+    add r10d, r9d
+    rol r10w, 8
+    mov dword ptr [rcx + 50], r8d
+    not edi
+    rol di, 8
+    movd xmm0, dword ptr [rcx + 108]
+    movd xmm1, edi
+    pshuflw xmm1, xmm1, 0
+    paddw xmm1, xmm0
+    movdqa xmm2, xmmword ptr [rip + .LCPI_0]
+    movdqa xmm3, xmm1
+    pxor xmm3, xmm2
+    pxor xmm0, xmm2
+    pcmpgtw xmm0, xmm3
+    psubw xmm1, xmm0
+    movd xmm0, r10d
+    pshuflw xmm0, xmm0, 0
+    paddw xmm0, xmm1
+    pxor xmm1, xmm2
+    pxor xmm2, xmm0
+    pcmpgtw xmm1, xmm2
+    psubw xmm0, xmm1
+    movd dword ptr [rcx + 108], xmm0
+    movd edi, xmm0
+    mov r8d, edi
+    not edi
+    rol di, 8
+    cmp r8w, -1
+    mov r8d, 65535
+    cmovne r8d, edi
+    mov word ptr [rcx + 48], r8w
+L1:
+    mov edi, dword ptr [rsi + 80]
+    mov r8d, dword ptr [rsi + 84]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 32]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    mov r8d, dword ptr [rcx + 8]
+    shl r8, 48
+    movabs r9, 281474976710655
+    and r9, qword ptr [rdx + 24]
+    or r9, r8
+    movq xmm2, r9
+    movdqa xmm1, xmmword ptr [rdx + 16]
+    punpcklqdq xmm1, xmm2
+    movdqa xmm8, xmmword ptr [rdx + 288]
+    movups xmm2, xmmword ptr [rcx + 10]
+    movups xmm3, xmmword ptr [rcx + 26]
+    mov rdx, qword ptr [rsi + 56]
+    mov r8, qword ptr [rsi + 64]
+    movups xmm4, xmmword ptr [rcx + 42]
+    movups xmm5, xmmword ptr [rcx + 58]
+    movups xmm6, xmmword ptr [rcx + 74]
+    movups xmm7, xmmword ptr [rcx + 90]
+    mov ecx, edi
+    shl ecx, 4
+    mov r9d, dword ptr [rsi + 92]
+    mov r10d, r9d
+    and r10d, ecx
+    movdqa xmmword ptr [r8 + r10], xmm8
+    movdqa xmmword ptr [rdx + 4*r10], xmm0
+    movdqa xmmword ptr [rdx + 4*r10 + 16], xmm1
+    movaps xmmword ptr [rdx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rdx + 4*r10 + 48], xmm3
+    add ecx, 16
+    and ecx, r9d
+    and ecx, 1048560
+    movq xmm8, xmm8
+    movdqa xmmword ptr [r8 + rcx], xmm8
+    movaps xmmword ptr [rdx + 4*rcx], xmm4
+    movaps xmmword ptr [rdx + 4*rcx + 16], xmm5
+    movaps xmmword ptr [rdx + 4*rcx + 32], xmm6
+    movaps xmmword ptr [rdx + 4*rcx + 48], xmm7
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 80], ecx
+    mov rdx, qword ptr [rsi + 72]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 8], 127
+    jbe L2
+    sfence
+    mov rcx, qword ptr [rsi + 16]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movaps xmmword ptr [rcx + 80], xmm5
+    movaps xmmword ptr [rcx + 96], xmm6
+    movaps xmmword ptr [rcx + 112], xmm7
+    sfence
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
+    ret
+L2:
+    sfence
+    mov rcx, qword ptr [rsi + 16]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 24]
+    mov qword ptr [rsi + 16], rcx
+    mov byte ptr [rax], 19
+    ret
+L3:
+    movzx edi, word ptr [rsi + 88]
+    test di, di
+    je L4
+    mov ecx, dword ptr [rsi + 92]
+    shr ecx, 4
+    inc ecx
+    mov dl, 15
+    cmp cx, 2
+    jb L5
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 14
+    jmp L5
+L4:
+    mov dl, 17
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
 hot_fire_send:
     mov rax, rdi
     mov edi, dword ptr [rsi + 80]
@@ -7760,6 +7922,34 @@ L6:
     mov dword ptr [rax + 2], 1
     mov dil, 2
     jmp L1
+
+hot_warm_order:
+    mov eax, dword ptr [rdi + 80]
+    mov ecx, dword ptr [rdi + 92]
+    mov rdx, qword ptr [rdi + 56]
+    mov r8, qword ptr [rdi + 64]
+    shl eax, 4
+    mov r9d, ecx
+    and r9d, eax
+    lea r10, [rdx + 4*r9]
+    prefetchw byte ptr [r10]
+    add r9, r8
+    prefetchw byte ptr [r9]
+    add eax, 16
+    and eax, ecx
+    and eax, 1048560
+    lea rcx, [rdx + 4*rax]
+    prefetchw byte ptr [rcx]
+    add r8, rax
+    prefetchw byte ptr [r8]
+    mov rax, qword ptr [rdi + 72]
+    prefetchw byte ptr [rax]
+    prefetcht0 byte ptr [rsi]
+    prefetcht0 byte ptr [rsi + 64]
+    prefetcht0 byte ptr [rsi + 128]
+    prefetcht0 byte ptr [rsi + 192]
+    prefetcht0 byte ptr [rsi + 256]
+    ret
 
 other_arm:
     mov eax, dword ptr [rdi + 72]

@@ -15,7 +15,9 @@
 
 mod frames;
 mod infiniband;
+mod interface;
 mod lab;
+mod packets;
 mod queues;
 mod rules;
 mod spread;

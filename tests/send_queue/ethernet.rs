@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 
-use blueflame::queue::{BlueFlamePolicy, PostError};
+use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Lkey, Wqebbs, WrId};
 use blueflame::wqe::parts::{InlineHeaders, Payload};
@@ -245,5 +245,70 @@ proptest! {
             prop_assert_eq!(&rig.page()[..copied], &wqe[..copied]);
         }
         prop_assert_eq!(rig.ring(), ring);
+    }
+}
+
+/// Fires one template with other headers, and posts the frames that these shots are to be, on twin queues where the
+/// ring and the index wrap. The template's own headers leave nothing behind.
+fn shots_of_other_frames<const N: usize>() {
+    let setup = Setup { wqebbs: 8, pi: 0xfffd, ..Setup::default() };
+    let (posts, fires) = (Rig::new(setup), Rig::new(setup));
+    let mut by_post = posts.queue::<transport::RawPacket>();
+    let mut by_fire = fires.queue::<transport::RawPacket>();
+    let frame = |headers| wqe::frame().l3_checksum().inline_headers(headers).wr_id(WrId(1));
+    let whole = by_fire.template(frame([0xff; N])).expect("within the limits");
+    let open = by_fire.template(frame([0xff; N]).inline_len::<5>()).expect("within the limits");
+    for n in 0..12 {
+        let headers: [u8; N] = core::array::from_fn(|i| (i * 7) as u8 ^ n as u8);
+        let (first, signaled, wr_id) = (by_post.pi(), n % 3 == 0, WrId(100 + n));
+        let (posted, fired) = match n % 4 {
+            0 => (by_post.post(&frame(headers)), by_fire.fire(&whole.frame(&headers), &())),
+            1 => (by_post.post(&frame(headers).inline(b"order")), by_fire.fire(&open.frame(&headers), b"order")),
+            2 => {
+                let shot = whole.frame(&headers).signaled_if(signaled, wr_id);
+                (by_post.post(&frame(headers).signaled_if(signaled, wr_id)), by_fire.fire(&shot, &()))
+            }
+            _ => {
+                let shot = open.frame(&headers).signaled_if(signaled, wr_id);
+                let request = frame(headers).inline(b"order").signaled_if(signaled, wr_id);
+                (by_post.post(&request), by_fire.fire(&shot, b"order"))
+            }
+        };
+        assert_eq!((posted, fired), (Ok(()), Ok(())));
+        assert_eq!(posts.ring(), fires.ring(), "{N} bytes, shot {n}");
+        assert_eq!(posts.dbrec(), fires.dbrec());
+        // SAFETY: no device looks.
+        let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+        assert_eq!(retired[0].expect("outstanding").wr_id, if n % 4 < 2 { WrId(1) } else { wr_id });
+        assert_eq!(retired[1], retired[0]);
+    }
+}
+
+#[test]
+fn a_shot_of_another_frame_writes_that_frame() {
+    shots_of_other_frames::<18>();
+    shots_of_other_frames::<19>();
+    shots_of_other_frames::<42>();
+    shots_of_other_frames::<60>();
+    shots_of_other_frames::<98>();
+    shots_of_other_frames::<200>();
+}
+
+#[test]
+fn warming_changes_nothing() {
+    let rig = Rig::new(Setup { wqebbs: 4, pi: 0xffff, ..Setup::default() });
+    let mut sq = rig.queue::<transport::RawPacket>();
+    let template = sq.template(wqe::frame().inline_headers([7; 98])).expect("within the limits");
+    let everything = |sq: &SendQueue<_>| (rig.ring(), rig.dbrec(), rig.page().to_vec(), format!("{sq:?}"));
+    for _ in 0..3 {
+        let before = everything(&sq);
+        sq.warm(&template);
+        sq.warm(&template.frame(&[8; 98]).signaled_if(true, WrId(3)));
+        assert_eq!(everything(&sq), before);
+        let first = sq.pi();
+        sq.fire(&template, &()).expect("room");
+        // SAFETY: no device looks.
+        unsafe { sq.retire_index(first.0) }.expect("outstanding");
+        assert_ne!(everything(&sq), before);
     }
 }

@@ -12,8 +12,9 @@ pub(super) mod session;
 pub(super) mod shot;
 pub(super) mod staged;
 pub(super) mod template;
+mod warm;
 
 pub use blueflame::probe::{Probe, ProbeError};
 pub use error::SqPartsError;
 pub use parts::{SqParts, WqeRecord};
-pub use shot::{Shot, ShotAt, ShotSignaledIf};
+pub use shot::{Shot, ShotAt, ShotFrame, ShotSignaledIf};

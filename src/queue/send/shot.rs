@@ -1,5 +1,5 @@
 //! One use of a template: its data, and its changes to the template. Knows requests by their size only, never their
-//! operations.
+//! operations, except for the headers of frames.
 use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
@@ -9,7 +9,7 @@ use crate::queue::send::queue::SendQueue;
 use crate::queue::send::template::Template;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs, WrId};
-use crate::wqe::operations::NoLocalMemory;
+use crate::wqe::operations::{Frame, NoLocalMemory};
 use crate::wqe::parts::{HasRemote, Operation};
 use crate::wqe::template::TemplatePayload;
 use crate::wqe::{ByteXor, Composed, CtrlSeg, DsWords, RaddrSeg, Remote, SupportedOn, WQEBB_DS};
@@ -18,7 +18,7 @@ use crate::wqe::{ByteXor, Composed, CtrlSeg, DsWords, RaddrSeg, Remote, Supporte
 pub trait Sealed {}
 
 /// The argument of [`SendQueue::fire`]: a [`Template`] as it is, or with the changes of one shot ([`Template::at`],
-/// [`Template::signaled_if`]).
+/// [`Template::frame`], [`Template::signaled_if`]).
 pub trait Shot: Sealed {
     /// The template's operation.
     type Operation: Operation;
@@ -152,6 +152,62 @@ impl<O: HasRemote, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
     fn prepared(&self, n: usize) -> Wide {
         // The segment follows the control segment in every operation that has it.
         if n == O::REMOTE_DS { self.remote } else { self.template.prepared(n) }
+    }
+}
+
+impl<const N: usize, H: TemplatePayload> Template<Frame<[u8; N]>, H> {
+    /// For one shot: with these inline headers in place of the template's. They are a frame's, for instance a
+    /// [`Packet`](crate::packet::Packet)'s.
+    ///
+    /// ```compile_fail,E0308
+    /// # use blueflame::queue::Template;
+    /// # use blueflame::wqe::operations::Frame;
+    /// fn longer(template: &Template<Frame<[u8; 60]>, ()>, headers: &[u8; 61]) {
+    ///     let _ = template.frame(headers); // the WQE's size is the template's
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn frame<'t>(&'t self, headers: &'t [u8; N]) -> ShotFrame<'t, H, N> {
+        ShotFrame { template: self, headers }
+    }
+}
+
+/// A shot of another frame: see [`Template::frame`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a shot does nothing until it is fired"]
+pub struct ShotFrame<'t, H, const N: usize> {
+    template: &'t Template<Frame<[u8; N]>, H>,
+    headers: &'t [u8; N],
+}
+
+impl<H: TemplatePayload, const N: usize> ShotFrame<'_, H, N> {
+    /// As [`Template::signaled_if`].
+    #[inline(always)]
+    pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<Self> {
+        ShotSignaledIf::new(self, signaled, wr_id)
+    }
+}
+
+impl<H: TemplatePayload, const N: usize> Sealed for ShotFrame<'_, H, N> {}
+impl<H: TemplatePayload, const N: usize> Shot for ShotFrame<'_, H, N> {
+    type Operation = Frame<[u8; N]>;
+    type Payload = H;
+
+    #[inline(always)]
+    fn template(&self) -> &Template<Frame<[u8; N]>, H> {
+        self.template
+    }
+
+    #[inline(always)]
+    fn record(&self) -> WqeRecord {
+        self.template.record()
+    }
+
+    #[inline(always)]
+    fn prepared(&self, n: usize) -> Wide {
+        let prepared = self.template.prepared(n);
+        // The operation's segments follow the control segment.
+        if n == 0 || n > Frame::<[u8; N]>::DS { prepared } else { Frame::with_headers(prepared, self.headers, n - 1) }
     }
 }
 

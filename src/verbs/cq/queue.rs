@@ -154,6 +154,7 @@ struct Plan<'a> {
     comp_vector: u32,
     ignore_overrun: bool,
     real_time: bool,
+    free_running: bool,
     thread_domain: Option<&'a Arc<ThreadDomainHandle>>,
 }
 
@@ -176,6 +177,7 @@ impl Device {
             comp_vector: 0,
             ignore_overrun: false,
             real_time: false,
+            free_running: false,
             thread_domain: None,
         };
         CqBuilder { plan, mode: PhantomData }
@@ -301,6 +303,16 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         self
     }
 
+    /// Timestamps are cycles of a clock that runs freely ([`Clock`](crate::verbs::device::Clock)). This is also the
+    /// default, except on a device that has real time alone: with this choice, queues that complete here cannot be made
+    /// there (`EOPNOTSUPP`), so no time is taken for cycles (Linux `drivers/infiniband/hw/mlx5/qp.c`, `get_ts_format`).
+    #[doc(alias = "IBV_WC_EX_WITH_COMPLETION_TIMESTAMP")]
+    #[must_use]
+    pub fn free_running(mut self, on: bool) -> Self {
+        self.plan.free_running = on;
+        self
+    }
+
     /// Its record and its ring lie with those of the thread's other queues; see [`ThreadDomain`].
     #[must_use]
     pub fn thread_domain<F: FlushMode, C: BlockCopy>(mut self, domain: &'a ThreadDomain<F, C>) -> Self {
@@ -350,6 +362,9 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             }
             // libmlx5 asks for the format because of this flag alone, without the flag of timestamps.
             attr.wc_flags = sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0.into();
+        }
+        if self.plan.free_running {
+            attr.wc_flags |= u64::from(sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0);
         }
         let mut mlx5 = ffi::Mlx5dvCqInitAttr {
             comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,

@@ -17,6 +17,9 @@ use crate::verbs::{Device, Error, ffi};
 /// `mlx5_map_clock_info`): bits 15:8 of the offset in pages.
 const MMAP_COMMAND: u64 = 7;
 const MMAP_COMMAND_SHIFT: u32 = 8;
+/// Where the real time is, in words behind the counter: both are in the page of the initialization segment that the
+/// kernel maps (Linux `include/linux/mlx5/device.h`, `struct mlx5_init_seg`, `internal_timer_h` and `real_time_h`).
+const REAL_TIME: usize = 16;
 /// `struct mlx5_ib_clock_info` (Linux `include/uapi/rdma/mlx5-abi.h`) as 32-bit words of this machine's byte order.
 const WORDS: usize = 14;
 /// The word that tells of changes: odd while the kernel writes, and another after.
@@ -78,6 +81,15 @@ pub enum ClockError {
         /// [`ClockInfo::shift`], more than 63.
         shift: u32,
     },
+    /// The kernel does not map the device's clock to this process.
+    NotMapped,
+    /// The device has no real time, or it is off.
+    NoRealTime,
+    /// The clock did not move while it was read.
+    Stopped {
+        /// Its value.
+        value: u64,
+    },
 }
 
 impl fmt::Display for ClockError {
@@ -87,6 +99,11 @@ impl fmt::Display for ClockError {
                 write!(f, "the clock page was being written during each of {attempts} reads: try again")
             }
             Self::Shift { shift } => write!(f, "the clock page has a shift of {shift}, at most 63 is possible"),
+            Self::NotMapped => f.write_str("the kernel does not map the device's clock to this process"),
+            Self::NoRealTime => f.write_str(
+                "the device shows no real time: it has none, or the firmware's setting REAL_TIME_CLOCK_ENABLE is off",
+            ),
+            Self::Stopped { value } => write!(f, "the device's clock stays at {value:#x}"),
         }
     }
 }
@@ -153,9 +170,26 @@ impl Clock {
     #[doc(alias = "ibv_query_rt_values_ex")]
     #[must_use]
     pub fn cycles(&self) -> Option<u64> {
+        self.register(0)
+    }
+
+    /// The device's real time, in the form of [`real_time`](crate::verbs::CqBuilder::real_time) timestamps.
+    ///
+    /// # Errors
+    /// [`ClockError::NotMapped`], [`ClockError::NoRealTime`].
+    pub fn real_time(&self) -> Result<u64, ClockError> {
+        match self.register(REAL_TIME).ok_or(ClockError::NotMapped)? {
+            0 => Err(ClockError::NoRealTime),
+            time => Ok(time),
+        }
+    }
+
+    /// Two words of the page of registers, so many words behind the counter.
+    fn register(&self, at: usize) -> Option<u64> {
         let counter = self.counter?;
-        // SAFETY: libmlx5's mapping, as long as the context is open, of two words; volatile: it is a register.
-        let word = |n| u32::from_be(unsafe { counter.add(n).read_volatile() });
+        // SAFETY: libmlx5's mapping, as long as the context is open, of a page that begins with the counter; volatile:
+        // these are registers.
+        let word = |n| u32::from_be(unsafe { counter.add(at + n).read_volatile() });
         // As libmlx5 does (`mlx5_read_clock`): if the upper half has gone on meanwhile, the lower one may be of either.
         let (mut high, mut low, again) = (word(0), word(1), word(0));
         if high != again {

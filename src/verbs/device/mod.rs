@@ -2,6 +2,7 @@
 pub(super) mod async_event;
 pub(super) mod clock;
 pub(super) mod contexts;
+mod correlation;
 pub(super) mod foreign;
 pub(super) mod link;
 pub(super) mod open;
@@ -9,6 +10,7 @@ pub(super) mod port;
 
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use clock::{Clock, ClockError};
+pub use correlation::{Correlation, Time, Timestamps};
 pub use link::{LinkLayer, PortState};
 pub use open::DeviceAttr;
 pub use port::{Gid, GidEntry, GidType, Mtu, Port};

@@ -1,4 +1,5 @@
 //! Ethernet frames, which raw packet queue pairs send. Knows no request.
+use crate::arch::Wide;
 use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket};
 use crate::types::DS_BYTES;
 use crate::wqe::opcode::Opcode;
@@ -7,6 +8,7 @@ use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::EthSeg;
 use crate::wqe::sink::Sink;
 use crate::wqe::words::be::{Be16, Be32};
+use crate::wqe::words::bytes::take8;
 
 /// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
 ///
@@ -155,3 +157,20 @@ impl<H: InlineHeaders> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H> {
 
 /// Bytes of inline headers in the first 16 bytes of the Ethernet segment.
 const START: usize = 2;
+
+impl<const N: usize> Frame<[u8; N]> {
+    /// DS `n` of the operation, from 0, with other inline headers. `prepared` is that DS with the present ones.
+    #[inline(always)]
+    pub(crate) fn with_headers(prepared: Wide, headers: &[u8; N], n: usize) -> Wide {
+        if n == 0 {
+            let [first, second] = prepared.words();
+            let (mut second, start) = (second.to_ne_bytes(), headers.first_chunk::<START>());
+            if let (Some(place), Some(start)) = (second.last_chunk_mut::<START>(), start) {
+                *place = *start;
+            }
+            return Wide::new([first, u64::from_ne_bytes(second)]);
+        }
+        let mut rest = headers.get(START + (n - 1) * DS_BYTES..).unwrap_or_default();
+        Wide::new([take8(&mut rest), take8(&mut rest)])
+    }
+}
