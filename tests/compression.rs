@@ -139,9 +139,9 @@ fn compare<F: MiniFormat, L: Layout>(format: Format, bursts: &[Burst], cqe_bytes
     let shape = Shape { sq_wqebbs: 128, recv_wqes: 128, cqes: 128, cqe_bytes, ..Shape::default() };
     let compression = Some(CqCompression { format, enhanced: L::LAYOUT == 1 });
     let (plain, none) = run!(shape, bursts, step, |cq| cq);
+    let shape = Shape { compression, ..shape };
     // SAFETY: the device compresses so, and nothing has been polled.
-    let (expanded, compressed) =
-        run!(Shape { compression, ..shape }, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
+    let (expanded, compressed) = run!(shape, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
     assert_eq!(none, 0);
     assert_eq!(expanded, plain);
     Ok(compressed != 0)
