@@ -7703,6 +7703,25 @@ other_arm:
     dsb st
     ret
 
+other_drop_frame_shared:
+    stp x29, x30, [sp, #-32]!
+    str x19, [sp, #16]
+    mov x29, sp
+    ldr x19, [x0, #16]
+    mov w0, #-1
+    add x1, x19, #16
+    bl __aarch64_ldadd4_rel
+    cmp w0, #1
+    b.eq L1
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    ret
+L1:
+    mov x0, x19
+    ldr x19, [sp, #16]
+    ldp x29, x30, [sp], #32
+    b <blueflame::queue::striding::memory::Slot>::free
+
 other_fire_doorbell_fence:
     ldp w9, w10, [x0, #80]
     cmp w9, w10
@@ -8306,6 +8325,191 @@ L15:
     stp w11, w13, [x8]
     stp x2, x9, [x8, #8]
     ret
+
+other_receive_frame:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #32]
+    stp x22, x21, [sp, #48]
+    stp x20, x19, [sp, #64]
+    add x29, sp, #32
+    ldr x21, [x1, #16]
+    ldr w8, [x21, #44]
+    rev w19, w8
+    ldp w8, w9, [x0, #64]
+    ubfx w10, w19, #16, #14
+    add w9, w9, w19, uxth
+    lsr w8, w9, w8
+    ldr x9, [x1]
+    add w11, w8, #1
+    lsr w2, w9, #16
+    and x9, x9, #0xfc
+    cmp w10, w11
+    csinc w8, w10, w8, hi
+    cmp x9, #32
+    add w20, w8, w2
+    b.ne L2
+    ldr x8, [x0, #48]
+    ldr wzr, [x21, #56]
+    ldr x9, [x1, #8]
+    eor x8, x9, x8
+    lsr x8, x8, #32
+    cbnz x8, L2
+    ldrh w8, [x21, #2]
+    tbnz w19, #31, L2
+    ldp w9, w10, [x0, #72]
+    rev w8, w8
+    eor w8, w9, w8, lsr #16
+    and w8, w8, w10
+    cbnz w8, L2
+    ldr w8, [x0, #56]
+    cmp w2, w8
+    b.lo L2
+    ldr w8, [x0, #60]
+    cmp w20, w8
+    b.hi L2
+L1:
+    str w20, [x0, #56]
+    ldr w8, [x21, #56]
+    ldrh wzr, [x21, #28]
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add w0, w8, w19, uxth
+    ldp x20, x19, [sp, #64]
+    ldp x22, x21, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #80
+    ret
+L2:
+    add x8, sp, #8
+    mov w3, w20
+    mov w4, w19
+    mov x22, x0
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
+    ldrb w8, [sp, #8]
+    cmp w8, #9
+    b.ne L3
+    ldrb w8, [sp, #9]
+    mov x0, x22
+    cmp w8, #1
+    b.eq L1
+L3:
+    mov x0, xzr
+    ldp x20, x19, [sp, #64]
+    ldp x22, x21, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #80
+    ret
+
+other_refill_shared:
+    stp x29, x30, [sp, #-48]!
+    stp x22, x21, [sp, #16]
+    stp x20, x19, [sp, #32]
+    mov x29, sp
+    ldp w10, w8, [x0, #84]
+    ldr w9, [x0, #72]
+    mov x19, x0
+    sub w9, w10, w9
+    cmp w9, w8
+    b.ne L1
+    ldp w10, w11, [x19, #56]
+    cmp w10, w11
+    b.ne L8
+L1:
+    ldrb w10, [x19, #96]
+    tbz w10, #0, L2
+    ldp w10, w11, [x19, #56]
+    cmp w10, w11
+    b.ne L2
+    mov x0, x19
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::close
+    ldr w8, [x19, #72]
+    add w10, w8, #1
+    ldp w9, w8, [x19, #84]
+    str w10, [x19, #72]
+    sub w9, w9, w10
+L2:
+    cmp w9, w8
+    b.hs L8
+    mov w20, wzr
+    mov w21, #-2147483648
+    mov w22, #1
+    b L4
+L3:
+    ldr x8, [x19, #40]
+    mov w9, w0
+    add w20, w20, #1
+    ldr x8, [x8]
+    add x8, x8, x9, lsl #6
+    ldr w9, [x8, #20]
+    str w9, [x19, #92]
+    str w21, [x8, #16]
+    ldr x9, [x19, #40]
+    ldr w12, [x19, #84]
+    ldr x13, [x19, #16]
+    ldrb w10, [x9, #37]
+    ldrb w11, [x9, #38]
+    ldr w9, [x9, #32]
+    add w10, w11, w10
+    ldr w11, [x19, #76]
+    lsl w10, w22, w10
+    and w11, w11, w12
+    orr x9, x9, x10, lsl #32
+    ldr x10, [x8]
+    add x12, x13, x11, lsl #5
+    rev x9, x9
+    rev x10, x10
+    str x9, [x12, #16]
+    str x10, [x12, #24]
+    ldr x9, [x19, #24]
+    ldr w8, [x8, #24]
+    str x8, [x9, w11, uxtw #3]
+    ldp w8, w10, [x19, #84]
+    ldr w9, [x19, #72]
+    add w8, w8, #1
+    sub w9, w8, w9
+    str w8, [x19, #84]
+    cmp w9, w10
+    b.hs L5
+L4:
+    ldr w0, [x19, #92]
+    cmn w0, #1
+    b.ne L3
+    ldr x8, [x19, #40]
+    ldr w9, [x8, #24]
+    cmn w9, #1
+    b.eq L9
+    add x1, x8, #24
+    mov w0, #-1
+    bl __aarch64_swp4_acq
+    cmn w0, #1
+    str w0, [x19, #92]
+    b.ne L3
+L5:
+    cbz w20, L7
+L6:
+    dmb oshst
+    ldrh w8, [x19, #84]
+    ldr x9, [x19, #32]
+    rev w8, w8
+    str w8, [x9]
+L7:
+    mov w0, w20
+    ldp x20, x19, [sp, #32]
+    ldp x22, x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+L8:
+    mov w20, wzr
+    mov w0, w20
+    ldp x20, x19, [sp, #32]
+    ldp x22, x21, [sp, #16]
+    ldp x29, x30, [sp], #48
+    ret
+L9:
+    mov w8, #-1
+    str w8, [x19, #92]
+    cbnz w20, L6
+    b L7
 
 setup_carry_over:
     sub sp, sp, #128

@@ -1,11 +1,12 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
 use blueflame::cq::compressed::{Enhanced, Hash};
-use blueflame::cq::{CompletionQueue, Notify};
+use blueflame::cq::{CompletionQueue, Cqe, Notify};
 use blueflame::cq::mode::{Compressed, Conservative};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
 use blueflame::memory_polling::PolledMemory;
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
+use blueflame::queue::striding::{Frame, StridingRecvQueue};
 use blueflame::types::{Qpn, WrId};
 use blueflame::{Sge, transport};
 
@@ -43,6 +44,27 @@ pub fn setup_with_mode(register: ExclusiveRegister<OneFence>) -> ExclusiveRegist
 pub fn other_post_shared_receive(srq: &mut SharedRecvQueue, into: &[Sge], id: WrId) -> Result<(), RecvError> {
     // SAFETY: compiled to be looked at, and never run.
     unsafe { srq.post_unchecked(id, into) }
+}
+
+/// The frame of a completion, lent: its bytes and its flow tag.
+#[unsafe(no_mangle)]
+pub fn other_receive_frame(rq: &mut StridingRecvQueue, cqe: &Cqe<'_>) -> u64 {
+    match rq.receive(cqe) {
+        Ok(Some(frame)) => frame.len() as u64 + u64::from(frame.flow_tag()),
+        _ => 0,
+    }
+}
+
+/// Other threads may drop frames as well.
+#[unsafe(no_mangle)]
+pub fn other_drop_frame_shared(frame: Frame) {
+    drop(frame);
+}
+
+/// Other threads may give buffers back as well.
+#[unsafe(no_mangle)]
+pub fn other_refill_shared(rq: &mut StridingRecvQueue) -> u32 {
+    rq.refill()
 }
 
 #[unsafe(no_mangle)]

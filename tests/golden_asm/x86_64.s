@@ -7971,6 +7971,14 @@ other_arm:
     sfence
     ret
 
+other_drop_frame_shared:
+    mov rdi, qword ptr [rdi + 16]
+    lock dec dword ptr [rdi + 16]
+    je L1
+    ret
+L1:
+    jmp qword ptr [rip + <blueflame::queue::striding::memory::Slot>::free@GOTPCREL]
+
 other_fire_doorbell_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 80]
@@ -8572,6 +8580,190 @@ L13:
     pop r14
     pop r15
     pop rbp
+    ret
+
+other_receive_frame:
+    push rbp
+    push r15
+    push r14
+    push rbx
+    sub rsp, 24
+    mov rdx, rsi
+    mov r14, qword ptr [rsi + 16]
+    mov ebx, dword ptr [r14 + 44]
+    bswap ebx
+    mov esi, dword ptr [rsi]
+    mov eax, esi
+    shr eax, 16
+    movzx r8d, bx
+    add r8d, dword ptr [rdi + 68]
+    movzx ecx, byte ptr [rdi + 64]
+    shr r8d, cl
+    inc r8d
+    mov ebp, ebx
+    shr ebp, 16
+    and ebp, 16383
+    cmp ebp, r8d
+    cmovbe ebp, r8d
+    add ebp, eax
+    and esi, 252
+    cmp esi, 32
+    jne L4
+    mov rcx, qword ptr [rdi + 48]
+    mov esi, dword ptr [r14 + 56]
+    xor rcx, qword ptr [rdx + 8]
+    shr rcx, 32
+    jne L4
+    movzx ecx, word ptr [r14 + 2]
+    test ebx, ebx
+    js L4
+    rol cx, 8
+    movzx ecx, cx
+    xor ecx, dword ptr [rdi + 72]
+    and ecx, dword ptr [rdi + 76]
+    jne L4
+    cmp ebp, dword ptr [rdi + 60]
+    seta cl
+    cmp eax, dword ptr [rdi + 56]
+    jb L3
+    test cl, cl
+    jne L4
+L1:
+    mov dword ptr [rdi + 56], ebp
+    mov ecx, -256
+    and ecx, dword ptr [r14 + 56]
+    bswap ecx
+    movzx eax, word ptr [r14 + 28]
+    movzx eax, bx
+    add eax, ecx
+L2:
+    add rsp, 24
+    pop rbx
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L3:
+    mov cl, 1
+    test cl, cl
+    je L1
+L4:
+    mov rcx, rsp
+    mov rsi, rdi
+    mov rdi, rcx
+    mov r15, rsi
+    mov ecx, eax
+    mov r8d, ebp
+    mov r9d, ebx
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
+    cmp byte ptr [rsp], 9
+    jne L5
+    cmp byte ptr [rsp + 1], 1
+    mov rdi, r15
+    je L1
+L5:
+    xor eax, eax
+    jmp L2
+
+other_refill_shared:
+    mov eax, dword ptr [rdi + 84]
+    mov ecx, dword ptr [rdi + 88]
+    sub eax, dword ptr [rdi + 72]
+    cmp eax, ecx
+    jne L1
+    mov edx, dword ptr [rdi + 56]
+    cmp edx, dword ptr [rdi + 60]
+    jne L7
+L1:
+    push rbx
+    cmp byte ptr [rdi + 96], 0
+    je L2
+    mov edx, dword ptr [rdi + 56]
+    cmp edx, dword ptr [rdi + 60]
+    jne L2
+    mov rbx, rdi
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::close@GOTPCREL]
+    mov rdi, rbx
+    mov edx, dword ptr [rbx + 72]
+    mov eax, dword ptr [rbx + 84]
+    inc edx
+    mov dword ptr [rbx + 72], edx
+    mov ecx, dword ptr [rbx + 88]
+    sub eax, edx
+L2:
+    cmp eax, ecx
+    jae L9
+    xor eax, eax
+    jmp L4
+L3:
+    mov rdx, qword ptr [rdi + 40]
+    mov rdx, qword ptr [rdx]
+    mov esi, ecx
+    shl rsi, 6
+    mov ecx, dword ptr [rdx + rsi + 20]
+    mov dword ptr [rdi + 92], ecx
+    mov dword ptr [rdx + rsi + 16], -2147483648
+    mov r8d, dword ptr [rdi + 76]
+    and r8d, dword ptr [rdi + 84]
+    mov r9, qword ptr [rdi + 40]
+    movzx ecx, byte ptr [r9 + 38]
+    add cl, byte ptr [r9 + 37]
+    mov r10d, 1
+    shl r10d, cl
+    mov rcx, qword ptr [rdx + rsi]
+    mov r11, qword ptr [rdi + 16]
+    bswap rcx
+    mov r9d, dword ptr [r9 + 32]
+    mov rbx, r8
+    shl rbx, 5
+    shl r10, 32
+    or r10, r9
+    bswap r10
+    mov qword ptr [r11 + rbx + 16], r10
+    mov qword ptr [r11 + rbx + 24], rcx
+    mov rcx, qword ptr [rdi + 24]
+    mov edx, dword ptr [rdx + rsi + 24]
+    mov qword ptr [rcx + 8*r8], rdx
+    mov ecx, dword ptr [rdi + 84]
+    inc ecx
+    mov dword ptr [rdi + 84], ecx
+    inc eax
+    sub ecx, dword ptr [rdi + 72]
+    cmp ecx, dword ptr [rdi + 88]
+    jae L5
+L4:
+    mov ecx, dword ptr [rdi + 92]
+    cmp ecx, -1
+    jne L3
+    mov rdx, qword ptr [rdi + 40]
+    mov ecx, dword ptr [rdx + 24]
+    cmp ecx, -1
+    je L8
+    mov ecx, -1
+    xchg dword ptr [rdx + 24], ecx
+    mov dword ptr [rdi + 92], ecx
+    cmp ecx, -1
+    jne L3
+L5:
+    test eax, eax
+    je L9
+L6:
+    movzx ecx, word ptr [rdi + 84]
+    mov rdx, qword ptr [rdi + 32]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    pop rbx
+    ret
+L7:
+    xor eax, eax
+    ret
+L8:
+    mov dword ptr [rdi + 92], -1
+    test eax, eax
+    jne L6
+L9:
+    xor eax, eax
+    pop rbx
     ret
 
 setup_carry_over:

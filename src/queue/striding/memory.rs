@@ -15,7 +15,7 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::queue::striding::strides::Strides;
 use crate::types::Lkey;
@@ -113,6 +113,7 @@ impl fmt::Debug for MemoryGuard {
 }
 
 impl MemoryGuard {
+    #[inline]
     fn slab(&self) -> &Slab {
         // SAFETY: valid until `release`, before which this guard would have to be gone.
         unsafe { self.slab.as_ref() }
@@ -168,6 +169,7 @@ impl StridedMemory {
     }
 
     /// How each buffer is divided.
+    #[inline]
     #[must_use]
     pub fn strides(&self) -> Strides {
         self.slab().strides
@@ -179,10 +181,12 @@ impl StridedMemory {
         self.slab().buffers
     }
 
+    #[inline]
     pub(super) fn lkey(&self) -> Lkey {
         self.slab().lkey
     }
 
+    #[inline]
     fn slab(&self) -> &Slab {
         self.guard.slab()
     }
@@ -191,6 +195,7 @@ impl StridedMemory {
     ///
     /// # Safety
     /// There are more buffers than `index`.
+    #[inline]
     pub(super) unsafe fn slot(&self, index: u32) -> NonNull<Slot> {
         // SAFETY: the caller's.
         unsafe { self.slab().slots.add(index as usize) }
@@ -211,26 +216,31 @@ impl StridedMemory {
 
 impl Slot {
     /// Its first byte.
+    #[inline]
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
     /// Its number.
+    #[inline]
     pub(super) fn index(&self) -> u32 {
         self.index
     }
 
     /// The next buffer in the list that it is in, which is the queue's own.
+    #[inline]
     pub(super) fn next(&self) -> u32 {
         self.next.load(Ordering::Relaxed)
     }
 
     /// Puts it before `next` in the queue's own list.
+    #[inline]
     pub(super) fn set_next(&self, next: u32) {
         self.next.store(next, Ordering::Relaxed);
     }
 
     /// It is posted, and has no frames.
+    #[inline]
     pub(super) fn post(&self) {
         self.count.store(POSTED, Ordering::Relaxed);
     }
@@ -271,10 +281,11 @@ impl Slot {
     #[cold]
     #[inline(never)]
     unsafe fn free(this: NonNull<Self>) {
-        // Other threads have read their frames before the buffer is given back.
-        fence(Ordering::Acquire);
         // SAFETY: the buffer still counts as a user.
         let (slot, slab) = unsafe { (this.as_ref(), this.as_ref().slab) };
+        // Other threads have read their frames before the buffer is given back: the zero ends the chain of their
+        // subtractions, so this load synchronizes with each of them.
+        slot.count.load(Ordering::Acquire);
         // SAFETY: as above.
         let given_back = unsafe { &slab.as_ref().given_back };
         let mut first = given_back.load(Ordering::Relaxed);
@@ -297,9 +308,12 @@ impl Slot {
 unsafe fn leave(slab: NonNull<Slab>) {
     // SAFETY: valid as long as there are users.
     if unsafe { slab.as_ref() }.users.fetch_sub(1, Ordering::Release) == 1 {
-        fence(Ordering::Acquire);
         // SAFETY: as above; the function is copied out before the memory goes.
-        let release = unsafe { slab.as_ref() }.release;
+        let release = unsafe {
+            // As in `Slot::free`: what other users did is done before the memory goes.
+            slab.as_ref().users.load(Ordering::Acquire);
+            slab.as_ref().release
+        };
         // SAFETY: the last user is gone.
         unsafe { release(slab) };
     }

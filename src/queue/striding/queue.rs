@@ -276,6 +276,7 @@ impl StridingRecvQueue {
     }
 
     /// Ends the open WQE if its strides are over. Its buffer is free once the frames that were kept are dropped.
+    #[inline]
     fn finish(&mut self) {
         if self.is_open && self.next == self.count {
             self.close();
@@ -314,6 +315,7 @@ impl StridingRecvQueue {
         unsafe { self.memory.slot(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
     }
 
+    #[inline]
     fn put_free(&mut self, slot: NonNull<Slot>) {
         // SAFETY: a slot of the memory, in no list.
         let slot = unsafe { slot.as_ref() };
@@ -321,6 +323,7 @@ impl StridingRecvQueue {
         self.free = slot.index();
     }
 
+    #[inline]
     fn take_free(&mut self) -> Option<NonNull<Slot>> {
         if self.free == NONE {
             self.free = self.memory.take_given_back();
@@ -347,7 +350,7 @@ impl StridingRecvQueue {
         self.post_free()
     }
 
-    #[inline(never)]
+    #[inline]
     fn post_free(&mut self) -> u32 {
         self.finish();
         let mut posted = 0;
