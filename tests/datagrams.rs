@@ -254,7 +254,7 @@ fn timestamps_are_the_time() {
             return;
         }
     };
-    let other = device.completion_queue(64).build().expect("a CQ");
+    let other = device.completion_queue(64).free_running(true).build().expect("a CQ");
     let differ = pd.queue_pair::<Ud>(&cq, &other).sends(1).build().expect_err("two formats");
     assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
     stamps_are_near(&device, cq, Timestamps::RealTime);

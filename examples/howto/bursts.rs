@@ -31,6 +31,17 @@ fn main() -> Result<(), Failure> {
     assert_eq!(near.sent()?, WrId(PAGES as u64 - 1));
     assert_eq!(far.buffer.to_vec(0..data.len()), data);
 
+    let messages = [*b"first...", *b"second..", *b"third...", *b"fourth.."];
+    // ANCHOR: batch_of
+    let mut burst = near.pair.sq.batch_of(messages.len())?;
+    burst.fill(|n| wqe::write(to.at(8 * n as u64)).inline(&messages[n]).signaled(WrId(n as u64)))?;
+    burst.ring_doorbell();
+    // ANCHOR_END: batch_of
+    for n in 0..messages.len() {
+        assert_eq!(near.sent()?, WrId(n as u64));
+    }
+    assert_eq!(far.buffer.to_vec(0..32), messages.as_flattened());
+
     let room = near.pair.sq.free();
     // ANCHOR: rewound
     let mut batch = near.pair.sq.batch();

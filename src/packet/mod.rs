@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use blueflame::packet::{Host, Packet, PacketError, Udp4};
-//! use blueflame::transport::{InlineHeaders, RawPacket};
+//! use blueflame::transport::RawPacket;
 //! # use blueflame::{PostError, SendQueue};
 //!
 //! # fn send(sq: &mut SendQueue<RawPacket>) -> Result<(), Box<dyn core::error::Error>> {

@@ -32,7 +32,7 @@ fn a_device_is_opened_by_each_of_its_interfaces() {
 
 #[test]
 fn interfaces_without_a_device_say_so() {
-    // Of every machine's interfaces, some have no address; the software device is behind none of these.
+    // Each Linux has the loopback interface.
     let error = Device::of_interface("nosuch0").expect_err("there is none");
     assert!(matches!(&error, Error::UnknownInterface { known, .. } if known.contains(&"lo".to_owned())), "{error}");
 }

@@ -36,10 +36,10 @@ impl FrameBytes {
         Self { start, flow_tag, len, verdicts }
     }
 
-    /// Bytes, at least one, at most 65535.
+    /// Bytes, at most 65535. A device that keeps the format delivers at least one.
     #[inline]
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a frame has at least one byte")]
+    #[expect(clippy::len_without_is_empty, reason = "a device delivers no empty frame")]
     pub fn len(&self) -> usize {
         self.len.into()
     }
