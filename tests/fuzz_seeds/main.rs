@@ -4,7 +4,7 @@
 //!
 //! A seed for a fuzz target belongs here. The targets belong in `fuzz/targets`.
 //!
-//! Not under the address sanitizer: the fuzz targets run these seeds with it.
+//! Not under the address sanitizer: the fuzz targets run these seeds with it (`./run test --long`, `./run fuzz`).
 
 mod frames;
 mod owners;

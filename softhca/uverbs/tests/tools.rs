@@ -130,10 +130,15 @@ fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32
     launch_on(&Device::new(options), command, patience)
 }
 
+/// `./run test --long`: what takes minutes is done, too.
+fn long() -> bool {
+    std::env::var_os("LONG").is_some()
+}
+
 /// How many messages a program exchanges that has one on its way at a time: two CPUs wait for each of them. The rings
 /// of such programs have wrapped by then. Five is the least that perftest takes.
 fn in_turn(many: u32) -> u32 {
-    if std::env::var_os("LONG").is_some() { many } else { (many / 5).max(5) }
+    if long() { many } else { (many / 5).max(5) }
 }
 
 fn pingpongs(device: &[&'static str], cases: &[(&str, &[&str])]) {
@@ -248,13 +253,16 @@ fn perftest_strict() {
 
 #[test]
 fn perftest_lossy() {
-    perftest(LOSSY, 200, RELIABLE_PERFTEST);
+    // Losses are a matter of packets: a message of usual size has 64 of them.
+    perftest(LOSSY, in_turn(200), RELIABLE_PERFTEST);
 }
 
 #[test]
 fn perftest_all_sizes() {
+    // perftest counts the CPU's cycles in a second anew for each size, a quarter of a second long.
+    let programs = if long() { ALL_SIZES } else { &ALL_SIZES[..1] };
     // Its buffers are larger than what a user may usually pin.
-    perftest(&["--memlock", "nobody"], 5, ALL_SIZES);
+    perftest(&["--memlock", "nobody"], 5, programs);
 }
 
 #[test]
