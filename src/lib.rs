@@ -151,10 +151,10 @@
 //! | `ByQpn` | maps a completion of a shared completion queue to its owner; feature `std` |
 //! | `verbs` | setup through libibverbs and libmlx5; feature `verbs`, on by default |
 //!
-//! Imports go one way, from the bottom of this table to its top. With `default-features = false`, the crate is `no_std`,
-//! allocates nothing, and builds without libibverbs for each architecture of [`arch`]. Feature `serde` implements
-//! serde's traits for endpoints and remote addresses. Feature `tracing` emits events during setup, and none on the data
-//! path.
+//! Imports go one way, from the bottom of this table to its top. With `default-features = false`, the crate is
+//! `no_std`, allocates nothing, and builds without libibverbs for each architecture of [`arch`]. Feature `serde`
+//! implements serde's traits for endpoints and remote addresses. Feature `tracing` emits events during setup, and none
+//! on the data path.
 //!
 //! # Who owns a doorbell register
 //!
