@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The order is a UDP datagram that is prepared once. Two times are measured. `decide` is by the CPU's clock, from
-//! the feed's completion until the doorbell is rung. `tick_to_trade` is by the device's clock, from the arrival of the
+//! the parsed message until the doorbell is rung. `tick_to_trade` is by the device's clock, from the arrival of the
 //! feed's frame to the departure of the order.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -101,8 +101,8 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
             // ANCHOR: shot
             order.set_part(0, &orders.to_be_bytes())?;
             // The request's identifier is the timestamp of the feed's frame.
-            let tag = WrId(packet.stamp << 1 | u64::from(is_warm));
-            pair.sq.fire(&template.frame(order.as_bytes()).signaled_if(true, tag), &())?;
+            let wr_id = WrId(packet.stamp << 1 | u64::from(is_warm));
+            pair.sq.fire(&template.frame(order.as_bytes()).signaled_if(true, wr_id), &())?;
             // ANCHOR_END: shot
             times[usize::from(is_warm)].decide.record(begin.elapsed());
             (orders, fired) = (orders + 1, true);

@@ -106,7 +106,8 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// - It was made with WQE signatures (the environment variable `MLX5_QP_SIGNATURE` makes libmlx5 ask for them) if `T`
 ///   is [`Signed`](crate::transport::Signed), and without otherwise.
 /// - Nothing else rings its doorbell register: it was made in a thread domain of its own (`ibv_alloc_td`,
-///   `ibv_alloc_parent_domain`). If that is not known, use [`adopt_qp_shared`].
+///   `ibv_alloc_parent_domain`). If other queues of this crate ring it, use [`adopt_qp_shared`]. If another library
+///   rings it, no function of this crate can adopt the queue pair.
 #[doc(alias = "mlx5dv_init_obj")]
 pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<QueuePair<T>, Error> {
     // SAFETY: the caller vouches for the queue pair.
@@ -125,7 +126,8 @@ pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<Qu
 /// As [`adopt_qp`].
 ///
 /// # Safety
-/// As [`adopt_qp`], but its register may be rung by other queues of this crate.
+/// As [`adopt_qp`], but other queues of this crate may ring its register. The lock that they take does not stop another
+/// library.
 pub unsafe fn adopt_qp_shared<T: VerbsTransport>(
     qp: NonNull<sys::ibv_qp>,
 ) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {

@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut pair = testkit::connected_pair::<transport::Rc>()?;
     let (ours, theirs) = (pair.near.buffer(4096)?, pair.far.buffer(4096)?);
 
-    // Post two requests. The bytes to write travel inside the first; the second begins when the first is done.
+    // Post two requests. The bytes to write travel inside the first. The peer executes requests in order, so the second
+    // reads these bytes.
     pair.near.sq.post(&wqe::write(theirs.remote()).inline(b"hello, device!").signaled(WrId(1)))?;
     let read = wqe::read(theirs.remote()).scatter([ours.sge(..14)]).signaled(WrId(2));
     // SAFETY: `ours` stays registered, and is looked at when the READ has completed.
