@@ -15,6 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long the other end may go on after one has failed.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// `./run test --long`: what takes minutes is done, too.
+pub(crate) fn long() -> bool {
+    std::env::var_os("LONG").is_some_and(|long| long == "1")
+}
+
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {
     pub(crate) options: &'a [&'a str],

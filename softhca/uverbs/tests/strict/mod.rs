@@ -2,16 +2,12 @@
 
 use crate::compiled;
 use crate::launch;
+use crate::pair::long;
 use std::time::Duration;
 
 /// Options of a device on which everything is trapped and checked.
 pub(crate) const STRICT: &[&str] = &["--strict"];
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// `./run test --long`: what takes minutes is done, too.
-fn long() -> bool {
-    std::env::var_os("LONG").is_some_and(|long| long == "1")
-}
 
 /// The program ends well, and the device has nothing to say.
 fn clean(program: &str, arguments: &[&str]) {
