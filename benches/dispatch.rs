@@ -5,7 +5,7 @@
 //! is as in `common`.
 mod common;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hint::black_box;
 
 use blueflame::cq::{Cqe, Side};
@@ -15,8 +15,8 @@ use blueflame::verbs::{Device, OwnedCq, QueuePair, ThreadDomain, ffi};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId, transport, wqe};
 
 use common::clock::Clock;
-use common::record::{self, Record};
 use common::rig::step;
+use common::rounds::{Rounds, measuring};
 
 const GROUP: &str = "shared CQ";
 const QUEUE_PAIRS: usize = 64;
@@ -260,20 +260,8 @@ fn user_index() -> (Shared, UserIndex) {
     (shared, UserIndex { pairs, indices })
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn main() {
-    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word selects the cases.
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
-    if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {
-        return;
-    }
-    let clock = Clock::new();
+    let Some(measuring) = measuring(GROUP) else { return };
     let mut cases = [
         case("one queue pair", one()),
         case("64, order known", known()),
@@ -281,27 +269,15 @@ fn main() {
         case("64, array by user index", user_index()),
         case("64, HashMap", map()),
     ];
-    let mut rounds: Vec<Vec<f64>> = Vec::new();
-    for n in 0..if measuring { ROUNDS } else { 1 } {
-        let mut round = vec![0.0; cases.len()];
-        for turn in 0..cases.len() {
-            let at = if n % 2 == 0 { turn } else { cases.len() - 1 - turn };
-            round[at] = cases[at].1(&clock);
-        }
-        rounds.push(round);
-    }
+    let rounds = Rounds::of(if measuring { ROUNDS } else { 1 }, cases.len(), |at, clock| cases[at].1(clock));
     if !measuring {
         return;
     }
-    let mut records = Vec::new();
     println!("{GROUP:<30} {:>8} {:>12} {:>14}", "ns", "to one", "to order known");
-    for (at, (name, _)) in cases.iter().enumerate() {
-        let ratio = |other: usize| median(rounds.iter().map(|round| round[at] / round[other]));
-        let ns = median(rounds.iter().map(|round| round[at]));
-        println!("  {name:<28} {ns:>8.2} {:>11.2}x {:>13.2}x", ratio(0), ratio(1));
-        let others = cases.iter().enumerate().filter(|&(other, _)| other != at);
-        let ratios: BTreeMap<_, _> = others.map(|(other, (name, _))| ((*name).to_owned(), ratio(other))).collect();
-        records.push(Record { group: GROUP.to_owned(), case: (*name).to_owned(), ns, ratios, axis: None, x: None });
+    let names = cases.map(|(name, _)| name);
+    for (at, name) in names.iter().enumerate() {
+        let [to_one, to_known] = [0, 1].map(|other| rounds.ratio(at, other));
+        println!("  {name:<28} {:>8.2} {to_one:>11.2}x {to_known:>13.2}x", rounds.ns(at));
     }
-    record::write("dispatch", &records);
+    rounds.write("dispatch", GROUP, &names);
 }

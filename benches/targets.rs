@@ -7,7 +7,6 @@
 //! completed (not timed), then polled. The rest is as in `common`.
 mod common;
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::ptr::{NonNull, null_mut};
 
@@ -26,8 +25,8 @@ use rdma_sys as sys;
 
 use common::clock::Clock;
 use common::libmlx5::{DvQpEx, mlx5dv_qp_ex_from_ibv_qp_ex, set_dc_addr};
-use common::record::{self, Record};
 use common::rig::step;
+use common::rounds::{Rounds, measuring};
 
 const GROUP: &str = "1000 peers";
 const PEERS: usize = 1000;
@@ -362,42 +361,16 @@ fn libmlx5() -> Case {
     case("libmlx5's one initiator", setting, way)
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn main() {
-    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word selects the cases.
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
-    if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {
-        return;
-    }
-    let clock = Clock::new();
+    let Some(measuring) = measuring(GROUP) else { return };
     let mut cases = [connections(), near(), far(), libmlx5()];
-    let mut rounds: Vec<Vec<f64>> = Vec::new();
-    for n in 0..if measuring { ROUNDS } else { 1 } {
-        let mut round = vec![0.0; cases.len()];
-        for turn in 0..cases.len() {
-            let at = if n % 2 == 0 { turn } else { cases.len() - 1 - turn };
-            round[at] = (cases[at].slice)(&clock);
-        }
-        rounds.push(round);
-    }
+    let rounds = Rounds::of(if measuring { ROUNDS } else { 1 }, cases.len(), |at, clock| (cases[at].slice)(clock));
     if !measuring {
         return;
     }
-    let mut records = Vec::new();
     println!("{GROUP:<36} {:>8} {:>18} {:>12}", "ns", "to connections", "bytes");
     for (at, case) in cases.iter().enumerate() {
-        let ratio = |other: usize| median(rounds.iter().map(|round| round[at] / round[other]));
-        let ns = median(rounds.iter().map(|round| round[at]));
-        println!("  {:<34} {ns:>8.2} {:>17.2}x {:>12}", case.name, ratio(0), case.bytes);
-        let others = cases.iter().enumerate().filter(|&(other, _)| other != at);
-        let ratios: BTreeMap<_, _> = others.map(|(other, case)| (case.name.to_owned(), ratio(other))).collect();
-        records.push(Record { group: GROUP.to_owned(), case: case.name.to_owned(), ns, ratios, axis: None, x: None });
+        println!("  {:<34} {:>8.2} {:>17.2}x {:>12}", case.name, rounds.ns(at), rounds.ratio(at, 0), case.bytes);
     }
-    record::write("targets", &records);
+    rounds.write("targets", GROUP, &cases.map(|case| case.name));
 }

@@ -24,6 +24,7 @@ use super::clock::Clock;
 use super::cpus::OtherCore;
 use super::record::{self, Record};
 use super::rig::{self, Rig};
+use super::rounds::median;
 
 /// Rounds, unless they take longer than [`GROUP_TIME`].
 const ROUNDS: usize = 301;
@@ -352,12 +353,6 @@ fn difference(first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
         }
     }
     (first.len() != other.len()).then(|| format!("{} queues and not {}", other.len(), first.len()))
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// A benchmark program.

@@ -22,6 +22,7 @@ pub(crate) mod many;
 pub(crate) mod ours;
 pub(crate) mod record;
 pub(crate) mod rig;
+pub(crate) mod rounds;
 
 /// A message that the benchmarks post.
 #[derive(Clone, Copy)]

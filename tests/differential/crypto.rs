@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
-use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::types::Dek;
+use blueflame::verbs::Error;
+use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
 use rdma_sys as sys;
 
 use crate::verbs::Fabric;
@@ -97,5 +99,29 @@ impl Drop for OwnedDek {
     fn drop(&mut self) {
         // SAFETY: made in `new`, destroyed once.
         assert_eq!(unsafe { mlx5dv_dek_destroy(self.0.as_ptr()) }, 0);
+    }
+}
+
+/// The data units that the device encrypts with one key; `None` if it does not encrypt, which `test` needs.
+pub(crate) fn units(fabric: &Fabric, test: &str) -> Option<DataUnits> {
+    let units = fabric.device.attr().encryption;
+    if units.is_none() {
+        let key = fabric.pd.encrypting_key(1).map(drop);
+        assert_eq!(key, Err(Error::Unsupported { what: "memory keys that encrypt" }));
+        eprintln!("{test} needs a device that encrypts: softhca-run --generation connectx7");
+    }
+    units
+}
+
+/// The encryption of the request from which a test learns the numbers of libmlx5's objects.
+pub(crate) const fn learnt(units: DataUnits) -> Encryption {
+    Encryption {
+        dek: Dek::truncate(0),
+        keytag: TAG,
+        side: EncryptedSide::Wire,
+        unit: BlockSize::B512,
+        first_unit: 0,
+        units,
+        order: SignatureOrder::BeforeCrypto,
     }
 }

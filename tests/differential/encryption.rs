@@ -5,16 +5,16 @@
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
 use blueflame::verbs::memory::IndirectKey;
-use blueflame::verbs::{Access, Error, Pool};
+use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
 use blueflame::wqe::keys::KeyRights;
-use blueflame::wqe::{self, Fence, Remote, Sge};
+use blueflame::wqe::{self, Fence, Sge};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::crypto::{CryptoAttr, OwnedDek, TAG};
+use crate::crypto::{CryptoAttr, OwnedDek, TAG, learnt, units};
 use crate::in_turn::{self, Places, WQEBB};
-use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::post::begin_key;
 use crate::twin::{Twins, ring, wait};
 use crate::verbs::{Fabric, Geometry};
 
@@ -80,28 +80,15 @@ struct Stage {
     places: Places,
 }
 
-impl Stage {
-    fn remote(&self) -> Remote {
-        Remote { addr: self.places.wire.addr(), rkey: self.places.wire.rkey() }
-    }
-}
-
 /// libmlx5 configures its key, writes the memory behind it to the wire, and reads it back.
 fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), String> {
     let list: Vec<_> = case.list(stage).iter().map(crate::post::sge).collect();
     let attr = CryptoAttr::new(&case.encryption, &stage.deks[case.dek]);
-    let mut conf = Mlx5dvMkeyConfAttr::default();
-    let (key, remote, bytes) = (&stage.keys[0], stage.remote(), case.bytes() as u32);
+    let (key, remote, bytes) = (&stage.keys[0], stage.places.wire.remote(), case.bytes() as u32);
     // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
     unsafe {
-        let ex = sys::ibv_qp_to_qp_ex(twins.theirs.raw.raw.as_ptr());
-        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        let (ex, dv) = begin_key(twins.theirs.raw.raw, key.as_raw(), 3, &list, case.id);
         let d = &*dv;
-        sys::ibv_wr_start(ex);
-        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
-        d.wr_mkey_configure.expect("for keys")(dv, key.as_raw(), 3, &raw mut conf);
-        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
-        d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
         d.wr_set_mkey_crypto.expect("for keys")(dv, &raw const attr);
         (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0;
         sys::ibv_wr_rdma_write(ex, remote.rkey.0, remote.addr);
@@ -125,8 +112,8 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
     let encryption = Encryption { dek: stage.numbers[case.dek], ..case.encryption };
     let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list(&list[..]).encryption(encryption).wr_id(id);
     let sge = [key.sge(0, case.bytes() as u32)];
-    let write = wqe::write(stage.remote()).gather(sge).fence(Fence::SmallAndReads).wr_id(id);
-    let read = wqe::read(stage.remote()).scatter(sge).fence(Fence::SmallAndReads).signaled(id);
+    let write = wqe::write(stage.places.wire.remote()).gather(sge).fence(Fence::SmallAndReads).wr_id(id);
+    let read = wqe::read(stage.places.wire.remote()).scatter(sge).fence(Fence::SmallAndReads).signaled(id);
     let mut batch = twins.ours.sq.batch();
     // SAFETY: the stage's memory, which outlives the queue.
     unsafe {
@@ -166,16 +153,7 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
 
 /// libmlx5 does not tell the number of a key of encryption; its requests have it.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, units: DataUnits, dek: usize) -> Dek {
-    let encryption = Encryption {
-        dek: Dek::truncate(0),
-        keytag: TAG,
-        side: EncryptedSide::Wire,
-        unit: BlockSize::B512,
-        first_unit: 0,
-        units,
-        order: SignatureOrder::BeforeCrypto,
-    };
-    let case = Case { encryption, dek, units: 0, blocks: 0, cuts: vec![], id: 1 };
+    let case = Case { encryption: learnt(units), dek, units: 0, blocks: 0, cuts: vec![], id: 1 };
     let begin = twins.pi % twins.wqebbs();
     assert_eq!(theirs(twins, stage, &case), Ok(()));
     let ring = ring(&twins.theirs.raw.parts.sq);
@@ -188,12 +166,7 @@ fn learn(twins: &mut Twins<Rc>, stage: &Stage, units: DataUnits, dek: usize) -> 
 #[test]
 fn keys_encrypt_alike() {
     let fabric = Fabric::new();
-    let Some(units) = fabric.device.attr().encryption else {
-        let key = fabric.pd.encrypting_key(ENTRIES).map(drop);
-        assert_eq!(key, Err(Error::Unsupported { what: "memory keys that encrypt" }));
-        eprintln!("encryption::keys_encrypt_alike needs a device that encrypts: softhca-run --generation connectx7");
-        return;
-    };
+    let Some(units) = units(&fabric, "encryption::keys_encrypt_alike") else { return };
     let pool = |bytes| Pool::new(&fabric.pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
     let mut stage = Stage {
         keys: [0, 1].map(|_| fabric.pd.encrypting_key(ENTRIES).expect("a key that encrypts")),

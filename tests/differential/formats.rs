@@ -5,18 +5,18 @@
 
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, Psv, Rkey, WrId};
-use blueflame::verbs::{Access, Error, Pool};
+use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::formats::{
     BlockSignature, BlockSize, DataUnits, EncryptedSide, Encryption, Psvs, SignatureBytes, SignatureOrder, SignedBlocks,
 };
 use blueflame::wqe::keys::KeyRights;
-use blueflame::wqe::{self, Fence, Remote, Sge};
+use blueflame::wqe::{self, Fence, Sge};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::crypto::{CryptoAttr, OwnedDek, TAG};
+use crate::crypto::{CryptoAttr, OwnedDek, TAG, learnt, units};
 use crate::in_turn::{self, Places, WQEBB};
-use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::post::begin_key;
 use crate::sig_block::{Domain, SigBlockAttr, SignedKey};
 use crate::signatures::{LEARNT, blocks, laid_out};
 use crate::twin::{Twins, ring, wait};
@@ -136,12 +136,6 @@ struct Stage {
     fence: Fence,
 }
 
-impl Stage {
-    fn remote(&self) -> Remote {
-        Remote { addr: self.places.wire.addr(), rkey: self.places.wire.rkey() }
-    }
-}
-
 /// libmlx5 configures that key, and moves data both ways.
 fn theirs(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, case: &Case) -> Result<(), String> {
     let list: Vec<_> = case.list(stage).iter().map(crate::post::sge).collect();
@@ -150,18 +144,11 @@ fn theirs(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, case: &Case) ->
     let check_mask = case.check.0;
     let signature = SigBlockAttr { mem: domain(0), wire: domain(1), flags: 0, check_mask, copy_mask: 0, comp_mask: 0 };
     let encryption = CryptoAttr::new(&case.encryption, &stage.deks[case.dek]);
-    let mut conf = Mlx5dvMkeyConfAttr::default();
-    let (remote, wire) = (stage.remote(), case.wire_bytes() as u32);
+    let (remote, wire) = (stage.places.wire.remote(), case.wire_bytes() as u32);
     // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
     unsafe {
-        let ex = sys::ibv_qp_to_qp_ex(twins.theirs.raw.raw.as_ptr());
-        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        let (ex, dv) = begin_key(twins.theirs.raw.raw, key.as_raw(), 4, &list, case.id);
         let d = &*dv;
-        sys::ibv_wr_start(ex);
-        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
-        d.wr_mkey_configure.expect("for keys")(dv, key.as_raw(), 4, &raw mut conf);
-        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
-        d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
         if case.crypto_first {
             d.wr_set_mkey_crypto.expect("for keys")(dv, &raw const encryption);
         }
@@ -196,7 +183,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
     let signature = case.signature();
     let configure = wqe::configure_key(Rkey(key.key), ENTRIES).rights(KeyRights::LOCAL_WRITE).list(&list[..]);
     let configure = configure.signature(signature, psvs).and_encryption(encryption).fence(stage.fence).wr_id(id);
-    let sge = [key.sge(case.wire_bytes())];
+    let (sge, wire) = ([key.sge(case.wire_bytes())], stage.places.wire.remote());
     let mut batch = twins.ours.sq.batch();
     // SAFETY: the stage's memory, which outlives the queue; so below.
     unsafe { batch.push_unchecked(&configure) }.expect("room");
@@ -208,12 +195,8 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
         // SAFETY: as above.
         unsafe {
             match reads {
-                true => {
-                    batch.push_unchecked(&wqe::read(stage.remote()).scatter(sge).fence(fence).signaled_if(n == 1, id))
-                }
-                false => {
-                    batch.push_unchecked(&wqe::write(stage.remote()).gather(sge).fence(fence).signaled_if(n == 1, id))
-                }
+                true => batch.push_unchecked(&wqe::read(wire).scatter(sge).fence(fence).signaled_if(n == 1, id)),
+                false => batch.push_unchecked(&wqe::write(wire).gather(sge).fence(fence).signaled_if(n == 1, id)),
             }
         }
         .expect("room");
@@ -266,16 +249,8 @@ fn check(stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case) -> Result<(), St
 
 /// libmlx5 does not tell the numbers of signature values and keys of encryption; its requests have them.
 fn learn(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, units: DataUnits, dek: usize) -> (Psvs, Dek) {
-    let encryption = Encryption {
-        dek: Dek::truncate(0),
-        keytag: TAG,
-        side: EncryptedSide::Wire,
-        unit: BlockSize::B512,
-        first_unit: 0,
-        units,
-        order: SignatureOrder::BeforeCrypto,
-    };
     let (signature, check) = (BlockSignature::on_both(LEARNT, LEARNT), SignatureBytes(0));
+    let encryption = learnt(units);
     let (raw, cuts, reads_first, crypto_first, id) = (256, vec![], false, false, 1);
     let case = Case { signature, check, encryption, dek, raw, cuts, reads_first, crypto_first, id };
     let begin = twins.pi % twins.wqebbs();
@@ -294,14 +269,7 @@ fn learn(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, units: DataUnits
 #[test]
 fn keys_sign_and_encrypt_alike() {
     let fabric = Fabric::new();
-    let Some(units) = fabric.device.attr().encryption else {
-        let key = fabric.pd.encrypting_key(ENTRIES).map(drop);
-        assert_eq!(key, Err(Error::Unsupported { what: "memory keys that encrypt" }));
-        eprintln!(
-            "formats::keys_sign_and_encrypt_alike needs a device that encrypts: softhca-run --generation connectx7"
-        );
-        return;
-    };
+    let Some(units) = units(&fabric, "formats::keys_sign_and_encrypt_alike") else { return };
     let pool = |bytes| Pool::new(&fabric.pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
     let none = Psvs { memory: Psv::truncate(0), wire: Psv::truncate(0) };
     let mut stage = Stage {

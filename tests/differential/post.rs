@@ -59,6 +59,32 @@ unsafe extern "C" {
     pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
 }
 
+/// Begins a list of libmlx5's requests: `key` gets this list of memory, and the right to write it. Of the `setters`
+/// calls that set the key, the caller makes those after the first two.
+///
+/// # Safety
+/// Queue pair and key are alive, and the queue pair takes such requests. `list` lives until `ibv_wr_complete`.
+pub(crate) unsafe fn begin_key(
+    qp: NonNull<sys::ibv_qp>,
+    key: *mut ffi::Mlx5dvMkey,
+    setters: u8,
+    list: &[sys::ibv_sge],
+    id: u64,
+) -> (*mut sys::ibv_qp_ex, *mut Mlx5dvQpEx) {
+    // SAFETY: the caller's.
+    unsafe {
+        let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
+        let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
+        let d = &*dv;
+        sys::ibv_wr_start(ex);
+        ((*ex).wr_id, (*ex).wr_flags) = (id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
+        d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut Mlx5dvMkeyConfAttr::default());
+        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
+        d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
+        (ex, dv)
+    }
+}
+
 /// Which of libmlx5's two ways.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Way {
