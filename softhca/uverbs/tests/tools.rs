@@ -15,7 +15,7 @@ mod signals;
 mod strict;
 mod vfio;
 
-use pair::{Device, launch_on, pair};
+use pair::{Device, launch_on, long, pair};
 use std::time::Duration;
 use strict::STRICT;
 
