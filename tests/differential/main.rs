@@ -75,8 +75,8 @@ mod windows;
 mod xrc;
 
 /// How many cases a property has: `usual`, or with `LONG=1` (`./run test --long`) so many times as many that all of
-/// them together are a million and more.
+/// them together are a million.
 fn cases(usual: u32) -> u32 {
-    const MORE: u32 = 50;
+    const MORE: u32 = 25;
     if std::env::var_os("LONG").is_some() { usual * MORE } else { usual }
 }

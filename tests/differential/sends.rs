@@ -27,7 +27,7 @@ use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 
 /// Lists posted to each geometry, usually.
-const LISTS: u32 = 500;
+const LISTS: u32 = 1000;
 /// Requests of each operation among them, at least.
 const LEAST_OF_EACH: u32 = 10;
 /// The memory of requests: gathered or read into, the peer's, received into. Bytes into the buffer.
