@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::CqeCopy;
 use blueflame::cq::mode::PollMode;
 use blueflame::transport::Rc;
+use blueflame::verbs::device::Gid;
 use blueflame::verbs::{self, Access, Buffer, Device, OpenOptions, OwnedCq, Path, Pool, ProtectionDomain, QueuePair};
 use blueflame::{CompletionQueue, WrId};
 
@@ -20,6 +21,9 @@ pub use crate::dmabuf::dmabuf;
 
 /// Why a program ends early.
 pub type Failure = Box<dyn Error>;
+
+/// The EtherType of frames of these programs: one for experiments (IEEE Std 802, local experimental EtherTypes).
+pub const EXPERIMENT: u16 = 0x88b5;
 
 /// No device needs this long.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,6 +45,18 @@ pub fn open(options: OpenOptions) -> Result<Device, verbs::Error> {
 /// No memory, or no registration.
 pub fn buffer(pd: &ProtectionDomain, bytes: usize) -> Result<Buffer, verbs::Error> {
     Pool::new(pd, bytes, Access::ALL)?.take(bytes)
+}
+
+/// The address of port 1, which its first GID contains (RFC 4291, appendix A).
+///
+/// # Errors
+/// The port is no Ethernet port.
+pub fn own_address(device: &Device) -> Result<[u8; 6], Failure> {
+    let entry = device.gid(1, 0)?.ok_or("port 1 has no GID")?;
+    match entry.gid {
+        Gid([0xfe, 0x80, .., a, b, c, 0xff, 0xfe, d, e, f]) => Ok([a ^ 2, b, c, d, e, f]),
+        other => Err(format!("port 1 is no Ethernet port: no MAC address is in its first GID, {other:?}").into()),
+    }
 }
 
 /// One end of a reliable connection.

@@ -6,27 +6,15 @@
 use blueflame::flow::Flow;
 use blueflame::queue::OwningRecvQueue;
 use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::verbs::Device;
 use blueflame::verbs::ethernet::FrameReceiver;
-use blueflame::verbs::{Device, device::Gid};
 use blueflame::{WrId, wqe};
-use howto::Failure;
-
-/// The EtherType of frames of this program: one for experiments (IEEE Std 802, local experimental EtherTypes).
-const EXPERIMENT: u16 = 0x88b5;
-
-/// The port's own address, which its first GID contains (RFC 4291, appendix A).
-fn own_address(device: &Device) -> Result<[u8; 6], Failure> {
-    let entry = device.gid(1, 0)?.ok_or("port 1 has no GID")?;
-    match entry.gid {
-        Gid([0xfe, 0x80, .., a, b, c, 0xff, 0xfe, d, e, f]) => Ok([a ^ 2, b, c, d, e, f]),
-        other => Err(format!("port 1 is no Ethernet port: no MAC address is in its first GID, {other:?}").into()),
-    }
-}
+use howto::{EXPERIMENT, Failure};
 
 fn main() -> Result<(), Failure> {
     let device = howto::open(Device::options())?;
     let pd = device.protection_domain()?;
-    let station = own_address(&device)?;
+    let station = howto::own_address(&device)?;
 
     // ANCHOR: receiver
     // No other queue may receive on `receives`: completions of frames do not name their queue.

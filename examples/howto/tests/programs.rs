@@ -84,6 +84,7 @@ programs! {
     raw_ethernet: ETHERNET, ["a frame of 60 bytes has left and arrived", "4 frames have left from one WQE"];
     shared_completion_queue: ANY, ["128 completions of 16 queue pairs, by one completion queue"];
     shared_receives: ANY, ["8 shared receives have taken 13 and 7 messages of 2 connections"];
+    striding: ETHERNET, ["2000 frames have arrived in 4 buffers; another thread has read 20 of them"];
     t10_dif: ANY, ["2 blocks were signed; the device reports Some(Guard) at byte 520"];
     tag_matching: INFINIBAND, ["the device has matched tag 7, and left tag 9 to software"];
     templates: ANY, ["8 orders of one template and a staged one have arrived"];
