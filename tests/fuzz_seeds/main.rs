@@ -6,6 +6,7 @@
 //!
 //! Not under the address sanitizer: the fuzz targets run these seeds with it (`./run test --long`, `./run fuzz`).
 
+mod cable;
 mod frames;
 mod owners;
 mod pci_function;
@@ -82,6 +83,11 @@ fn decode() {
 #[test]
 fn device_fetch() {
     check("device_fetch", &seeds::device_fetch(), device_fetch::run);
+}
+
+#[test]
+fn cable() {
+    check("cable", &cable::seeds(), blueflame_fuzz_targets::cable::run);
 }
 
 #[test]

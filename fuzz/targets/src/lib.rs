@@ -3,6 +3,7 @@
 
 #[macro_use]
 pub mod encode;
+pub mod cable;
 mod copies;
 pub mod cqe_parse;
 mod datagrams;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use softhca::config::GidType;
-use softhca::wire::{Frame, Grh, Route, Wire};
+use softhca::wire::{Frame, Grh, Macs, Route, Wire};
 
 /// Packets go where the device sends them: back to itself. The network may add its own.
 #[derive(Clone, Default)]
@@ -15,7 +15,10 @@ impl Network {
     pub fn push(&self, packet: Vec<u8>, global: bool) {
         let kind = GidType::RoceV2;
         let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0, flow_label: 0, hop_limit: 1 };
-        let frame = Frame { route: Route { slid: 1, dlid: 1, sl: 0, grh: global.then_some(grh) }, packet };
+        let frame = Frame {
+            route: Route { slid: 1, dlid: 1, sl: 0, grh: global.then_some(grh), macs: Macs::default() },
+            packet,
+        };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(frame);
     }
 }

@@ -6,12 +6,14 @@ mod frame_log;
 mod headers;
 mod protocols;
 mod segmentation;
-mod sum;
+pub(crate) mod sum;
 
 pub use checksums::Checksums;
 pub(crate) use checksums::{fill_checksums, least_inline};
 pub(crate) use frame_log::Egress;
 pub use frame_log::{FRAMES_KEPT, FrameLog, SentFrame};
 pub(crate) use headers::{Headers, L4};
-pub(crate) use protocols::{FRAME_BYTES, MAX_FRAME, SERVICE_VLAN, VLAN};
+pub(crate) use protocols::{
+    ETHERNET_HEADER, FRAME_BYTES, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, MAX_FRAME, SERVICE_VLAN, UDP, VLAN, VLAN_TAG,
+};
 pub(crate) use segmentation::{LOG_MAX_LARGE, segments};

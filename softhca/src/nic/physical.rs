@@ -2,9 +2,9 @@
 //! there.
 
 use super::counters::Traffic;
-use crate::config::GidType;
 use crate::ethernet::Headers;
 use crate::wire::Route;
+use crate::wire::cable::octets;
 
 /// Priorities of frames (IEEE 802.1Q).
 pub(crate) const PRIORITIES: usize = 8;
@@ -15,17 +15,6 @@ pub(crate) const SIZES: [u64; 10] = [64, 127, 255, 511, 1023, 1518, 2047, 4095, 
 /// Bytes of the shortest frame on a cable, and of a frame check sequence.
 const SHORTEST: u64 = 60;
 const FCS: u64 = 4;
-/// Bytes of headers, and of a packet's own check sequence (IBTA vol. 1, 7.7, 8.3 and 7.8.1; annex A17.3).
-const ETHERNET: u64 = 14;
-const LRH: u64 = 8;
-const GRH: u64 = 40;
-const IPV4: u64 = 20;
-const IPV6: u64 = 40;
-const UDP: u64 = 8;
-const ICRC: u64 = 4;
-/// First bytes of an IPv4 address in the form of IPv6 (RFC 4291, 2.5.5.2).
-const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
-
 /// Counters of the frames in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
@@ -52,7 +41,7 @@ impl Passed {
 
     /// Counts a packet of the transport.
     pub(crate) fn add_packet(&mut self, route: &Route, packet: usize) {
-        self.add(packet_octets(route, packet), usize::from(route.sl));
+        self.add(octets(route, packet) as u64, usize::from(route.sl));
     }
 
     fn add(&mut self, len: u64, priority: usize) {
@@ -65,20 +54,6 @@ impl Passed {
     }
 }
 
-/// Bytes on a cable, without the frame's check sequence, of a packet that has so many from BTH to payload.
-pub(crate) fn packet_octets(route: &Route, packet: usize) -> u64 {
-    let headers = match &route.grh {
-        None => LRH,
-        Some(grh) => match grh.kind {
-            GidType::InfiniBand => LRH + GRH,
-            GidType::RoceV1 => ETHERNET + GRH,
-            GidType::RoceV2 if grh.dgid.starts_with(&MAPPED) => ETHERNET + IPV4 + UDP,
-            GidType::RoceV2 => ETHERNET + IPV6 + UDP,
-        },
-    };
-    headers + packet as u64 + ICRC
-}
-
 /// Both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhysicalCounters {
@@ -89,7 +64,8 @@ pub(crate) struct PhysicalCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Grh;
+    use crate::config::GidType;
+    use crate::wire::{Grh, Macs};
 
     #[test]
     fn frames_are_counted_as_on_a_cable() {
@@ -110,8 +86,8 @@ mod tests {
     #[test]
     fn packets_have_their_headers() {
         let packet = |kind, dgid| {
-            let grh = Grh { kind, sgid: [1; 16], dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
-            Route { slid: 0, dlid: 0, sl: 3, grh: Some(grh) }
+            let grh = Grh { kind, sgid: dgid, dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+            Route { slid: 0, dlid: 0, sl: 3, grh: Some(grh), macs: Macs::default() }
         };
         let ipv4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1];
         for (kind, dgid, octets) in

@@ -4,11 +4,10 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
-use super::physical::packet_octets;
 use crate::ethernet::Headers;
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
-use crate::wire::{Route, Wire};
+use crate::wire::{Route, Wire, cable};
 
 /// Frames taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -42,7 +41,7 @@ impl Nic {
 
     /// Counts a packet of the transport that has arrived or left.
     pub(crate) fn count_packet(&mut self, arrived: bool, route: &Route, packet: usize) {
-        let octets = packet_octets(route, packet);
+        let octets = cable::octets(route, packet) as u64;
         let (counters, passed) = match arrived {
             true => (&mut self.received, &mut self.physical.received),
             false => (&mut self.transmitted, &mut self.physical.transmitted),

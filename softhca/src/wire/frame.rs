@@ -21,7 +21,17 @@ pub struct Grh {
     pub hop_limit: u8,
 }
 
-/// Where a packet comes from and goes to: the content of LRH and GRH (IBTA vol. 1, 7.7 and 8.3).
+/// Ethernet addresses of a packet; zeros on InfiniBand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Macs {
+    /// That of the port that sends.
+    pub source: [u8; 6],
+    /// The one that the driver gave for the path.
+    pub destination: [u8; 6],
+}
+
+/// Where a packet comes from and goes to: the content of LRH and GRH (IBTA vol. 1, 7.7 and 8.3), or of the Ethernet
+/// header in the LRH's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Source LID; 0 where the link has none (Ethernet).
@@ -32,6 +42,8 @@ pub struct Route {
     pub sl: u8,
     /// Present on Ethernet always, on InfiniBand when the path is global.
     pub grh: Option<Grh>,
+    /// Ethernet addresses. A device compares neither with its own: wires find receivers by GID.
+    pub macs: Macs,
 }
 
 /// One packet: a route, and the IB transport packet from BTH to the end of the (padded) payload, without CRCs.
@@ -61,11 +73,11 @@ impl Route {
                 })
             }
         };
-        let (slid, dlid) = match port.link {
-            LinkLayer::InfiniBand => (port.lid | u16::from(path.src_path_bits & 0x7f), path.dlid),
-            LinkLayer::Ethernet => (0, 0),
+        let (slid, dlid, macs) = match port.link {
+            LinkLayer::InfiniBand => (port.lid | u16::from(path.src_path_bits & 0x7f), path.dlid, Macs::default()),
+            LinkLayer::Ethernet => (0, 0, Macs { source: port.mac, destination: path.dmac }),
         };
-        Some(Self { slid, dlid, sl: path.sl & 0xf, grh })
+        Some(Self { slid, dlid, sl: path.sl & 0xf, grh, macs })
     }
 
     /// Whether it begins at a port.
@@ -121,6 +133,9 @@ mod tests {
         assert!(!to.is_way_back(&Route { slid: 3, ..from }));
         let other = Grh { kind: crate::config::GidType::RoceV1, ..from.grh.expect("a GRH") };
         assert!(!to.is_way_back(&Route { grh: Some(other), ..from }));
+        let roce = PortConfig::ethernet(7);
+        let macs = Macs { source: roce.mac, destination: [2; 6] };
+        assert_eq!(Route::along(&roce, &Path { dmac: [2; 6], ..path }).expect("the GID exists").macs, macs);
         assert_eq!(
             Route::along(&port(1), &Path { grh: Some(crate::context::PathGrh { sgid_index: 1, ..grh }), ..path }),
             None

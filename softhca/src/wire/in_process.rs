@@ -171,7 +171,7 @@ impl Drop for InProcessWire {
 mod tests {
     use super::*;
     use crate::config::{Gid, GidType};
-    use crate::wire::{Grh, Route, test_frames::frame};
+    use crate::wire::{Grh, Macs, Route, test_frames::frame};
 
     const GID: Gid = Gid { raw: [0xfe; 16], kind: GidType::RoceV2 };
 
@@ -213,7 +213,13 @@ mod tests {
         let mut a = fabric.attach(Address { lids: vec![], gids: vec![GID], qpns: 0x40..0x50 }).unwrap();
         let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
         let to = |gid: Gid| Frame {
-            route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(Grh { kind: gid.kind, dgid: gid.raw, ..grh }) },
+            route: Route {
+                slid: 0,
+                dlid: 0,
+                sl: 0,
+                grh: Some(Grh { kind: gid.kind, dgid: gid.raw, ..grh }),
+                macs: Macs::default(),
+            },
             ..frame(0, 0x40, 4)
         };
         a.send(to(Gid { raw: [1; 16], ..GID })).unwrap();
@@ -282,7 +288,10 @@ mod tests {
 
     fn to(dest_qp: u32) -> Frame {
         let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
-        Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh) }, ..frame(0, dest_qp, 4) }
+        Frame {
+            route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() },
+            ..frame(0, dest_qp, 4)
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! The way between devices: packets of the IB transport, carried by the [`Wire`] that the device was given. It must
-//! never know a queue, or the request in a packet.
+//! The way between devices: packets of the IB transport, carried by the [`Wire`] that the device was given. [`cable`]
+//! makes the bytes of a packet. It must never know a queue, or the request in a packet.
 
 mod address;
+pub mod cable;
 pub mod fault;
 mod frame;
 pub mod in_process;
@@ -13,6 +14,6 @@ pub mod shm;
 pub(crate) mod test_frames;
 
 pub use address::{Address, Announcement, GSI_QPN};
-pub use frame::{Frame, Grh, Route};
+pub use frame::{Frame, Grh, Macs, Route};
 pub(crate) use outbox::{Outbox, Sender};
 pub use port::Wire;

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use super::frame::{Frame, Route};
+use super::frame::{Frame, Macs, Route};
 use crate::packet::{Bth, Headers, Opcode, Operation, Place, Tail};
 
 /// Held by tests that fork, and by tests that need a slot to be free as soon as its owner is gone. A forked child
@@ -30,5 +30,5 @@ pub(crate) fn numbered(dlid: u16, dest_qp: u32, len: usize, psn: u32) -> Frame {
     for (at, byte) in draft.payload_mut().iter_mut().enumerate() {
         *byte = (at as u32 ^ dest_qp ^ psn) as u8;
     }
-    Frame { route: Route { slid: 1, dlid, sl: 0, grh: None }, packet: draft.finish() }
+    Frame { route: Route { slid: 1, dlid, sl: 0, grh: None, macs: Macs::default() }, packet: draft.finish() }
 }

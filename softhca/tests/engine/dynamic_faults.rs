@@ -13,7 +13,7 @@ use softhca::packet::{
 };
 use softhca::wire::fault::FaultConfig;
 use softhca::wire::in_process::InProcessWire;
-use softhca::wire::{Frame, Route, Wire};
+use softhca::wire::{Frame, Macs, Route, Wire};
 
 /// A small generator of the tests' own, so that a seed means the same for ever.
 struct Dice(u64);
@@ -111,7 +111,12 @@ fn replay(stranger: &mut InProcessWire, packets: &[(Headers, Vec<u8>)]) {
     for (headers, payload) in packets {
         let mut draft = headers.build(payload.len()).unwrap();
         draft.payload_mut().copy_from_slice(payload);
-        stranger.send(Frame { route: Route { slid: 1, dlid: 2, sl: 0, grh: None }, packet: draft.finish() }).unwrap();
+        stranger
+            .send(Frame {
+                route: Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() },
+                packet: draft.finish(),
+            })
+            .unwrap();
     }
 }
 
@@ -219,7 +224,9 @@ fn a_target_that_is_full_lets_others_wait() {
     let connect = |stranger: &mut InProcessWire, source| {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 10 };
         let packet = handshake(target.dctn, DcEth { source, connection: 5 }, Some(connect));
-        stranger.send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None }, packet }).unwrap();
+        stranger
+            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .unwrap();
     };
     for source in 0..5000 {
         connect(&mut stranger, source);
@@ -246,14 +253,18 @@ fn other_partitions_are_not_let_in() {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 31 };
         let mut packet = handshake(target.dctn, DcEth { source: pkey, connection: 5 }, Some(connect));
         packet[2..4].copy_from_slice(&(pkey as u16).to_be_bytes());
-        stranger.send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None }, packet }).unwrap();
+        stranger
+            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .unwrap();
         net.run();
         assert_eq!(net.connections(1, target), connections, "P_Key {pkey:#x}");
     }
     // One that names another's connection does not end it.
     for (source, left) in [(0x1111, 2), (0xffff, 1)] {
         let packet = handshake(target.dctn, DcEth { source, connection: 2 }, None);
-        stranger.send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None }, packet }).unwrap();
+        stranger
+            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .unwrap();
         net.run();
         assert_eq!(net.connections(1, target), left);
     }
@@ -379,7 +390,7 @@ proptest! {
         ] {
             net.nodes[1].post(&far.of(wr));
         }
-        let route = Route { slid: 1, dlid: 2, sl: 0, grh: None };
+        let route = Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() };
         for forged in &packets {
             let Some(packet) = forged.packet(&net.nodes[1], target.dctn) else { continue };
             attacker.send(Frame { route, packet }).expect("there is room");

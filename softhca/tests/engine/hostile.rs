@@ -10,7 +10,7 @@ use softhca::packet::{
     Aeth, AethSyndrome, AtomicAckEth, AtomicEth, Bth, Carries, ExtendedAtomicEth, Headers, Ieth, ImmDt, Masked, Opcode,
     Reth, Width, XrcEth,
 };
-use softhca::wire::{Frame, Route, Wire};
+use softhca::wire::{Frame, Macs, Route, Wire};
 
 /// A packet that parses, with fields close to those that the receiver expects.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ proptest! {
             });
         }
         lab.run();
-        let route = Route { slid: 1, dlid: 2, sl: 0, grh: None };
+        let route = Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() };
         for forged in &packets {
             let Some(packet) = forged.packet(&lab.b, transport) else { continue };
             attacker.send(Frame { route, packet }).expect("there is room");

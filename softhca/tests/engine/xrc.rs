@@ -11,7 +11,7 @@ use softhca::event::{Event, QpEvent};
 use softhca::packet::Operation;
 use softhca::wire::fault::FaultConfig;
 use softhca::wire::in_process::InProcessWire;
-use softhca::wire::{Frame, Route, Wire};
+use softhca::wire::{Frame, Macs, Route, Wire};
 
 /// `a` is an initiator, `b` a target.
 fn xrc(options: Options) -> Lab {
@@ -109,7 +109,7 @@ impl Peer {
         for attr in [node.init_attr(), node.rtr_attr((99, [0; 16], 0x77)), node.rts_attr()] {
             node.modify(attr);
         }
-        Self { wire, route: Route { slid: 99, dlid: lid, sl: 0, grh: None } }
+        Self { wire, route: Route { slid: 99, dlid: lid, sl: 0, grh: None, macs: Macs::default() } }
     }
 
     fn send(&mut self, packet: Vec<u8>) {

@@ -6,7 +6,7 @@ use crate::firmware::test_bench::Bench;
 use crate::firmware::{Firmware, Status};
 use crate::wire::in_process::{Fabric, InProcessWire};
 use crate::wire::test_frames::frame;
-use crate::wire::{Address, Frame, Grh, Route, Wire};
+use crate::wire::{Address, Frame, Grh, Macs, Route, Wire};
 
 fn ethernet() -> Bench {
     Bench::of(DeviceConfig::with_port(PortConfig::ethernet(1)))
@@ -118,7 +118,7 @@ fn roce_addresses_reach_the_device() {
     let mut bench = Bench { firmware: Firmware::new(), device };
     let to = |gid: [u8; 16], kind| {
         let grh = Grh { kind, sgid: [1; 16], dgid: gid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
-        let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh) };
+        let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
         Frame { route, ..frame(0, 0x140, 4) }
     };
     // How many packets have come in, of those to an IPv4 address and another, by both versions of RoCE.

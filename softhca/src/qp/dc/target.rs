@@ -15,7 +15,7 @@ use crate::qp::requester::request::MAX_MESSAGE;
 use crate::qp::requester::timer;
 use crate::qp::responder::replies;
 use crate::resources::Resources;
-use crate::wire::{Frame, Grh, Route};
+use crate::wire::{Frame, Grh, Macs, Route};
 
 /// Connections that a DCT can have at once. Initiators that find it full are told to come again later.
 pub(crate) const MAX_CONNECTIONS: u32 = 4096;
@@ -141,7 +141,8 @@ impl Dct {
                 Some(Grh { sgid: grh.dgid, dgid: grh.sgid, kind: grh.kind, traffic_class, flow_label, hop_limit })
             }
         };
-        Some(Route { slid: route.dlid, dlid: route.slid, sl: route.sl, grh })
+        let macs = Macs { source: route.macs.destination, destination: route.macs.source };
+        Some(Route { slid: route.dlid, dlid: route.slid, sl: route.sl, grh, macs })
     }
 
     /// An initiator wants to connect.

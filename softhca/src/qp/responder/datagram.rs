@@ -7,20 +7,11 @@ use crate::cq::{ReceiveKind, Source};
 use crate::packet::{Packet, Tail};
 use crate::qp::qp_core::QpCore;
 use crate::resources::Resources;
+use crate::wire::cable::network::{Header, ip4_addresses};
 use crate::wire::{Grh, Route};
-use std::net::Ipv6Addr;
 
 /// Bytes that every datagram's receive buffer begins with, for a GRH.
 const GRH_BYTES: usize = 40;
-
-/// IP version 6 in the GRH's first four bits, and the next header "IBA transport" (IBTA vol. 1, 8.3).
-const GRH_IP_VERSION: u32 = 6;
-const GRH_NEXT_HEADER: u8 = 0x1b;
-/// UDP, in IP headers; and the bytes of its header.
-const NEXT_HEADER_UDP: u8 = 17;
-const UDP_HEADER_BYTES: usize = 8;
-/// Bytes of an IPv4 header with no options.
-const IP4_HEADER_BYTES: usize = 20;
 
 /// Takes a datagram. A datagram that does not fit the QP is dropped; only a bad receive WQE stops the QP.
 pub(in crate::qp) fn receive(
@@ -92,21 +83,11 @@ fn pkey_of_cqe(qp: &QpCore, pkey: u16) -> u16 {
 /// v2. An IPv4 header is in the last 20 bytes (IBTA annex A17.4.5.2).
 fn network_header(grh: &Grh, payload_len: usize) -> [u8; GRH_BYTES] {
     // From BTH to the end of the invariant CRC: BTH 12, DETH 8, payload with its padding, CRC 4.
-    let transport_len = 12 + 8 + payload_len.next_multiple_of(4) + 4;
-    if grh.kind != GidType::RoceV2 {
-        return ip6_header(grh, transport_len, GRH_NEXT_HEADER);
-    }
-    let len = UDP_HEADER_BYTES + transport_len;
-    match ip4_addresses(grh) {
-        Some([source, destination]) => ip4_header(grh, len, source, destination),
-        None => ip6_header(grh, len, NEXT_HEADER_UDP),
-    }
-}
-
-/// Source and destination of a packet that has an IPv4 header, if it is RoCE v2's.
-fn ip4_addresses(grh: &Grh) -> Option<[[u8; 4]; 2]> {
-    let ip4 = |gid: [u8; 16]| Ipv6Addr::from(gid).to_ipv4_mapped().map(|ip| ip.octets());
-    Some([ip4(grh.sgid)?, ip4(grh.dgid)?])
+    let header = Header::of(grh, 12 + 8 + payload_len.next_multiple_of(4) + 4);
+    let mut bytes = [0; GRH_BYTES];
+    let start = GRH_BYTES - header.bytes().len();
+    bytes[start..].copy_from_slice(header.bytes());
+    bytes
 }
 
 /// The field of a CQE that holds the service level on InfiniBand; Ethernet has no service level. Bit 3 is set if there
@@ -123,41 +104,6 @@ fn roce_packet_type(grh: &Grh) -> Option<u8> {
         GidType::RoceV2 if ip4_addresses(grh).is_some() => Some(UDP | HEADER_IP4),
         GidType::RoceV2 => Some(UDP | HEADER_IP6),
     }
-}
-
-/// A GRH has the form of an IPv6 header.
-fn ip6_header(grh: &Grh, len: usize, next_header: u8) -> [u8; GRH_BYTES] {
-    let mut bytes = [0; GRH_BYTES];
-    let first = GRH_IP_VERSION << 28 | u32::from(grh.traffic_class) << 20 | (grh.flow_label & 0x000f_ffff);
-    bytes[..4].copy_from_slice(&first.to_be_bytes());
-    // No packet is longer than 4 KiB and its headers.
-    bytes[4..6].copy_from_slice(&(len as u16).to_be_bytes());
-    bytes[6] = next_header;
-    bytes[7] = grh.hop_limit;
-    bytes[8..24].copy_from_slice(&grh.sgid);
-    bytes[24..].copy_from_slice(&grh.dgid);
-    bytes
-}
-
-fn ip4_header(grh: &Grh, len: usize, source: [u8; 4], destination: [u8; 4]) -> [u8; GRH_BYTES] {
-    const DO_NOT_FRAGMENT: u8 = 0x40;
-    let mut header = [0; IP4_HEADER_BYTES];
-    header[0] = 4 << 4 | (IP4_HEADER_BYTES / 4) as u8;
-    header[1] = grh.traffic_class;
-    header[2..4].copy_from_slice(&((IP4_HEADER_BYTES + len) as u16).to_be_bytes());
-    header[6] = DO_NOT_FRAGMENT;
-    header[8] = grh.hop_limit;
-    header[9] = NEXT_HEADER_UDP;
-    header[12..16].copy_from_slice(&source);
-    header[16..].copy_from_slice(&destination);
-    let sum = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u32>();
-    // Ten words: the carries fit after one addition, and the carry of that after another.
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
-    let mut bytes = [0; GRH_BYTES];
-    bytes[GRH_BYTES - IP4_HEADER_BYTES..].copy_from_slice(&header);
-    bytes
 }
 
 #[cfg(test)]

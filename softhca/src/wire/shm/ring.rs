@@ -7,8 +7,8 @@
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
 //! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
-//!         source GID, destination GID, packet; padded to 8 bytes; wraps anywhere
-//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 38 bytes of 0, frame; padded and wraps in the same way
+//!         source GID, destination GID, source MAC, destination MAC, packet; padded to 8 bytes; wraps anywhere
+//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 50 bytes of 0, frame; padded and wraps in the same way
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
 //!
@@ -32,7 +32,7 @@ use crate::{
     config::GidType,
     ethernet::MAX_FRAME,
     packet::{MAX_HEADERS, MAX_PAYLOAD},
-    wire::frame::{Frame, Grh, Route},
+    wire::frame::{Frame, Grh, Macs, Route},
 };
 
 /// Bytes of records that a ring holds.
@@ -47,7 +47,7 @@ const TAIL_AT: usize = 64;
 const HEAD_AT: usize = 128;
 const RECORDS: usize = 4096;
 
-const RECORD_HEADER: usize = 48;
+const RECORD_HEADER: usize = 60;
 /// The longest packet a ring carries, in bytes.
 const MAX_PACKET: usize = MAX_HEADERS + MAX_PAYLOAD;
 
@@ -163,7 +163,7 @@ impl Writer {
     /// Announces a ring full of records that were never written, as no writer does.
     #[cfg(test)]
     pub(super) fn claim_all(&self) {
-        let records = CAPACITY - CAPACITY % RECORD_HEADER as u32;
+        let records = CAPACITY - CAPACITY % RECORD_HEADER.next_multiple_of(8) as u32;
         let tail = self.shared.word(HEAD_AT).load(Ordering::Acquire).wrapping_add(records);
         self.shared.word(TAIL_AT).store(tail, Ordering::Release);
     }
@@ -274,8 +274,10 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
         bytes[11] = grh.hop_limit;
         bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
         bytes[16..32].copy_from_slice(&grh.sgid);
-        bytes[32..].copy_from_slice(&grh.dgid);
+        bytes[32..48].copy_from_slice(&grh.dgid);
     }
+    bytes[48..54].copy_from_slice(&route.macs.source);
+    bytes[54..].copy_from_slice(&route.macs.destination);
     bytes
 }
 
@@ -283,6 +285,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
 fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
     let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
+    let mac = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
     let grh = gid_type(bytes[GID_TYPE_AT]).map(|kind| Grh {
         kind,
         sgid: array16(16),
@@ -296,6 +299,7 @@ fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
         dlid: u16::from_ne_bytes([bytes[6], bytes[7]]),
         sl: bytes[8],
         grh,
+        macs: Macs { source: mac(48), destination: mac(54) },
     };
     (u32::from_ne_bytes(array4(0)), route)
 }
@@ -335,7 +339,16 @@ mod tests {
         let (mut writer, mut reader) = ring();
         for kind in [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2] {
             let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
-            let sent = Frame { route: Route { slid: 7, dlid: 8, sl: 9, grh: Some(grh) }, ..frame(0, 1, 3) };
+            let sent = Frame {
+                route: Route {
+                    slid: 7,
+                    dlid: 8,
+                    sl: 9,
+                    grh: Some(grh),
+                    macs: Macs { source: [1; 6], destination: [2; 6] },
+                },
+                ..frame(0, 1, 3)
+            };
             assert!(writer.push(&sent).unwrap());
             assert_eq!(reader.pop().unwrap(), Some(Record::Packet(sent)));
         }

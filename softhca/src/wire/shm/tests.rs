@@ -8,7 +8,7 @@ use super::ring::Writer;
 use super::*;
 use crate::config::GidType;
 use crate::wire::test_frames::{FORKING, frame, numbered};
-use crate::wire::{Grh, Route};
+use crate::wire::{Grh, Macs, Route};
 
 const LID: u16 = 3;
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -485,7 +485,7 @@ fn a_writer_that_dies_leaves_only_whole_frames() {
 /// A packet for a QP at a GID.
 fn to_gid(gid: Gid, dest_qp: u32) -> Frame {
     let grh = Grh { kind: gid.kind, sgid: gid.raw, dgid: gid.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
-    Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh) }, ..frame(0, dest_qp, 4) }
+    Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }, ..frame(0, dest_qp, 4) }
 }
 
 fn gid(number: u8) -> Gid {

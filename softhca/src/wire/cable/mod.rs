@@ -1,0 +1,82 @@
+//! Packets as bytes on a cable. One place makes them and takes them, for every wire and capture.
+//!
+//! ```text
+//! RoCE v2      Ethernet 14 │ (VLAN tag 4) │ IPv4 20 or IPv6 40 │ UDP 8 │ BTH … padding │ ICRC 4
+//! RoCE v1      Ethernet 14 │ (VLAN tag 4) │ GRH 40                     │ BTH … padding │ ICRC 4
+//! InfiniBand   LRH 8       │ (GRH 40)                                  │ BTH … padding │ ICRC 4 │ VCRC 2
+//! ```
+//!
+//! The check sequence of an Ethernet frame is not here: neither sockets nor captures have it.
+//!
+//! A service level other than 0 becomes the priority of a VLAN tag whose VLAN is 0 (IEEE 802.1Q, 9.6: a priority tag).
+//! The device has no GIDs of other VLANs. IPv4 headers have identification 0 and the DF bit (RFC 6864, 4.1: the
+//! identification of a packet that is never fragmented has no meaning).
+//!
+//! Not in any specification: packets of dynamic connections and of masked atomics. They are packets of this device's
+//! own form ([`crate::packet::dc`], [`crate::packet::extended`]), with opcodes of the service that has no name in the
+//! IBTA's list. Congestion notifications are neither sent nor taken: the device has no rate control.
+
+mod crc;
+mod dropped;
+mod entropy;
+mod ethernet;
+mod infiniband;
+pub(crate) mod network;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod vectors;
+
+pub use dropped::Dropped;
+
+use super::frame::{Frame, Route};
+use crate::config::{GidType, LinkLayer};
+use crate::ethernet::ETHERNET_HEADER;
+
+/// The kind of cable that a route is for.
+#[must_use]
+pub fn link_of(route: &Route) -> LinkLayer {
+    match route.grh.as_ref().map(|grh| grh.kind) {
+        Some(GidType::RoceV1 | GidType::RoceV2) => LinkLayer::Ethernet,
+        Some(GidType::InfiniBand) | None => LinkLayer::InfiniBand,
+    }
+}
+
+/// The bytes of a packet.
+///
+/// # Errors
+/// [`Dropped::Transport`] if the packet has no length that a port can send.
+pub fn encode(frame: &Frame) -> Result<Vec<u8>, Dropped> {
+    crc::check_transport(&frame.packet)?;
+    Ok(match link_of(&frame.route) {
+        LinkLayer::Ethernet => ethernet::encode(frame),
+        LinkLayer::InfiniBand => infiniband::encode(frame),
+    })
+}
+
+/// The packet in the bytes that arrived by a cable, which may be anything.
+///
+/// # Errors
+/// [`Dropped`]: the first check that failed. [`Dropped::OtherProtocol`] says that a frame is not the transport's.
+pub fn decode(link: LinkLayer, bytes: &[u8]) -> Result<Frame, Dropped> {
+    match link {
+        LinkLayer::Ethernet => ethernet::decode(bytes),
+        LinkLayer::InfiniBand => infiniband::decode(bytes),
+    }
+}
+
+/// Bytes on a cable, without the check sequence of an Ethernet frame and the VCRC, of a packet that has `packet` bytes
+/// from BTH to padding. A VLAN tag does not count.
+pub(crate) fn octets(route: &Route, packet: usize) -> usize {
+    let headers = match &route.grh {
+        None => infiniband::LRH,
+        Some(grh) => {
+            let link = match grh.kind {
+                GidType::InfiniBand => infiniband::LRH,
+                GidType::RoceV1 | GidType::RoceV2 => ETHERNET_HEADER,
+            };
+            link + network::bytes(grh)
+        }
+    };
+    headers + packet + crc::ICRC
+}
