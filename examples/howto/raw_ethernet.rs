@@ -55,7 +55,7 @@ fn main() -> Result<(), Failure> {
         let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0).build()?;
         pair.activate(&device.port(1)?)?;
         let mut batch = pair.sq.batch();
-        // The tags of the frames are 100, 101, 102, ...
+        // The `wr_id`s of the frames are 100, 101, 102, ...
         let mut session = batch.session(&wqe::frame().signaled(WrId(100)))?;
         for _ in 0..4 {
             session.inline(&frame)?;

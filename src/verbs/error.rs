@@ -1,10 +1,10 @@
 //! Errors of setup.
 
 mod call;
-
-use core::fmt;
+mod text;
 
 pub use call::CallError;
+pub(crate) use call::{failed, non_null, zero};
 
 use super::event::event;
 use crate::cq::setup::ReceiverError;
@@ -288,160 +288,6 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoDevices => f.write_str(
-                "no RDMA device found: is the mlx5_ib module loaded, and is /sys/class/infiniband visible here?",
-            ),
-            Self::UnknownDevice { name, known } => {
-                write!(f, "no RDMA device is called {name:?}; there is {}", known.join(", "))
-            }
-            Self::NotMlx5 { name } => write!(f, "{name} is not an mlx5 device: libmlx5 does not drive it"),
-            Self::Library { library, symbol: None, why } => {
-                write!(f, "cannot load {library}: {why}; install rdma-core's drivers (package ibverbs-providers)")
-            }
-            Self::Library { library, symbol: Some(symbol), why } => {
-                write!(f, "there is no {symbol} of {library}: {why}; install a later rdma-core")
-            }
-            Self::Call(call) => call.fmt(f),
-            Self::ForeignDevice { object, part } => {
-                write!(f, "the {part} for the {object} is of another device, or of another open of the same device")
-            }
-            Self::ForeignDomain { object, part } => {
-                write!(f, "the {part} for the {object} is of another protection domain")
-            }
-            Self::NoPort { port, ports } => {
-                write!(f, "port {port} does not exist: this device has {ports}, counted from 1")
-            }
-            Self::OutOfRange { what, value, min, max } => {
-                write!(f, "{what}: {value} asked for, ")?;
-                if min == max { write!(f, "only {min} possible") } else { write!(f, "{min} to {max} possible") }
-            }
-            Self::NotPowerOfTwo { what, value } => {
-                write!(f, "{what}: {value} asked for, only a power of two possible")
-            }
-            Self::Strides(error) => error.fmt(f),
-            Self::NoStrides { cqn } => write!(
-                f,
-                "mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
-                 Strided<…>",
-                cqn.get()
-            ),
-            Self::ShortMemory { bytes, wqe_bytes } => {
-                write!(f, "{bytes} bytes of memory for WQEs of {wqe_bytes} bytes: one WQE at least")
-            }
-            Self::CqeCompression { cqe_bytes, has_size: false, .. } => {
-                write!(f, "the device does not compress CQEs of {cqe_bytes} bytes: it may compress CQEs of 64 bytes")
-            }
-            Self::CqeCompression { format, supported, .. } => write!(
-                f,
-                "the device does not compress CQEs with mini-CQEs of format {format:#x}: it has the formats {supported:#x} \
-                 (MLX5DV_CQE_RES_FORMAT_*)"
-            ),
-            Self::CqeBytes { bytes } => write!(f, "CQEs of {bytes} bytes: a CQE has 64 or 128"),
-            Self::PathMtu { bytes } => {
-                write!(f, "a path MTU of {bytes} bytes: it must be 256, 512, 1024, 2048 or 4096")
-            }
-            Self::NoGid { port } => {
-                write!(f, "the GID table of port {port} is empty: give its network interface an address")
-            }
-            Self::EmptyGid { port, index } => write!(
-                f,
-                "entry {index} of the GID table of port {port} is empty: Device::gids has those in use, Device::path chooses one"
-            ),
-            Self::PathWithoutGid { port } => write!(
-                f,
-                "the path from port {port} names no local GID, and on Ethernet there is no address without one: give \
-                 Path::new one of Device::gids, for instance Device::default_gid"
-            ),
-            Self::PortNotActive { port, state } => {
-                write!(f, "port {port} carries no data (its state is {state:?}): is its cable in, its interface up?")
-            }
-            Self::WrongState { is, to } => crate::verbs::qp::state::describe_wrong_state(f, *is, *to),
-            Self::ResetElsewhere { qpn } => write!(
-                f,
-                "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old requests \
-                 of its ring again; call QueuePair::reset, then connect",
-                qpn.get()
-            ),
-            Self::WrongTransport { is, wanted } => {
-                write!(f, "the queue pair is of type {is}, and was adopted as {wanted}")
-            }
-            Self::Taken { object, number } => write!(
-                f,
-                "{object} {number:#x} has a queue of this crate already; drop that one, and its handles, first"
-            ),
-            Self::MixedUp { object } => write!(f, "the {object} belongs to another queue pair"),
-            Self::CqNotGiven { which } => write!(
-                f,
-                "the completion queue of the {which} was not given, so that completions from before the reset would stay in it"
-            ),
-            Self::PeerWithoutAddress { link_layer } => match link_layer {
-                crate::verbs::device::LinkLayer::Ethernet => {
-                    f.write_str("the peer sent no GID, which Ethernet needs: give the peer a GID index")
-                }
-                crate::verbs::device::LinkLayer::InfiniBand => {
-                    f.write_str("the peer sent neither a LID nor a GID: is a subnet manager running?")
-                }
-            },
-            Self::Mismatch { what, local, remote } => write!(
-                f,
-                "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; choose the same on \
-                 both sides (Device::path takes a GID index)"
-            ),
-            Self::NoWayBack { why } => write!(f, "the datagram cannot be answered: {why}"),
-            Self::RegisterHandedOutTwice { register } => write!(
-                f,
-                "the doorbell register at {register:#x} was handed out twice, so it has no single owner; \
-                 create the queue pairs with build_shared(), adopt them with adopt_qp_shared()"
-            ),
-            Self::StaleCompletions { qpn, cqn } => write!(
-                f,
-                "a new queue pair got the number {:#x} of an earlier one, whose completions in completion queue {:#x} are \
-                 unpolled: poll it until it is empty, or let it forget that number",
-                qpn.get(),
-                cqn.get()
-            ),
-            Self::Receivers { cqn, error } => {
-                write!(f, "completion queue {:#x} cannot serve this receiver: {error}; use a separate one", cqn.get())
-            }
-            Self::StaleReceives { cqn } => write!(
-                f,
-                "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames have no \
-                 numbers: poll it until it is empty, or let it forget receives",
-                cqn.get()
-            ),
-            Self::UnknownInterface { name, known } => {
-                write!(f, "no network interface is called {name:?}; there is {}", known.join(", "))
-            }
-            Self::NoRdma { interface } => write!(
-                f,
-                "no RDMA device is behind {interface}: is it a port of an mlx5 NIC, and is the mlx5_ib module loaded?"
-            ),
-            Self::NotEthernet { name, kind } => {
-                write!(f, "{name} is no Ethernet interface: its kind is {kind} (linux/if_arp.h)")
-            }
-            Self::NotMulticast { address } => {
-                write!(f, "{address} is no multicast group: groups are 224.0.0.0/4 and ff00::/8")
-            }
-            Self::Unsupported { what } => {
-                write!(f, "{what}: not supported by this device or its driver")
-            }
-            Self::Flow(error) => error.fmt(f),
-            Self::NoFrames { qpn } => {
-                write!(f, "queue pair {:#x} receives no frames: make it with RawPacket, and with receives", qpn.get())
-            }
-            Self::AccessMissing { needs, has } => {
-                write!(f, "the registration must permit {needs}, but permits {has}")
-            }
-            Self::AccessExcess { not } => write!(f, "memory of this kind cannot be registered {not}"),
-            Self::InPieces => f.write_str("the registration has other pieces, which the change would also affect"),
-            Self::Parts { object, why } => write!(f, "libmlx5 returned a {object} that this crate cannot drive: {why}"),
-        }
-    }
-}
-
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
@@ -479,25 +325,6 @@ impl From<CallError> for Error {
     }
 }
 
-/// The pointer, or the error that `errno` names if the pointer is null.
-pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
-    core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
-}
-
-/// The failure of a system call that the standard library reports.
-pub(crate) fn failed(call: &'static str, error: &std::io::Error) -> CallError {
-    CallError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
-}
-
-/// Success, or the error number a call returned: most return it, some return -1 and set `errno`.
-pub(crate) fn zero(call: &'static str, returned: core::ffi::c_int) -> Result<(), CallError> {
-    match returned {
-        0 => Ok(()),
-        negative if negative < 0 => Err(CallError::last(call)),
-        errno => Err(CallError { call, errno }),
-    }
-}
-
 /// Whether `value` lies in `range`.
 pub(crate) fn in_range(what: &'static str, value: u64, range: core::ops::RangeInclusive<u64>) -> Result<(), Error> {
     if range.contains(&value) {
@@ -527,16 +354,6 @@ mod tests {
         assert_eq!(text(error), "bytes inline: 5000 asked for, 0 to 828 possible");
         let error = in_range("offset in device memory modulo 4", 2, 0..=0).expect_err("not a word");
         assert_eq!(text(error), "offset in device memory modulo 4: 2 asked for, only 0 possible");
-    }
-
-    #[test]
-    fn return_values_become_error_numbers() {
-        assert_eq!(zero("call", 0), Ok(()));
-        assert_eq!(zero("call", libc::EINVAL), Err(CallError { call: "call", errno: libc::EINVAL }));
-        // SAFETY: the C library's errno of this thread.
-        unsafe { *libc::__errno_location() = libc::ENOSPC };
-        assert_eq!(zero("call", -1), Err(CallError { call: "call", errno: libc::ENOSPC }));
-        assert_eq!(non_null::<u8>("call", core::ptr::null_mut()), Err(CallError { call: "call", errno: libc::ENOSPC }));
     }
 
     #[test]

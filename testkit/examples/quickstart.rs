@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A NIC works by itself; here the devices work until nothing is left to do.
     pair.run_until_idle()?;
 
-    // Complete: each completion gives back a request's tag, and its place in the ring.
+    // Complete: each completion gives back the `wr_id` of a request, and its place in the ring.
     while let Some(cqe) = pair.near.cq.poll() {
         cqe.check()?;
         println!("request {:?} is done", pair.near.sq.retire(&cqe)?.wr_id);

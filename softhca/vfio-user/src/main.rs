@@ -18,7 +18,7 @@ use std::thread;
 
 /// Show software mlx5 devices to virtual machines, as PCI functions that Linux' own drivers drive.
 ///
-/// Each socket is one function, for one QEMU (11 or later) at a time:
+/// Each socket is one function, for one QEMU (10.1 or later) at a time:
 ///
 ///   softhca-vfio-user --socket /tmp/hca &
 ///   qemu-system-x86_64 -m 1G -object memory-backend-memfd,id=m,size=1G,share=on -machine q35,memory-backend=m \

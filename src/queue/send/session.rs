@@ -39,7 +39,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
 impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
     /// Begins a WQE of several frames. `head` has their common options: the checksums, when the WQE completes, and the
-    /// tag of the first frame.
+    /// `wr_id` of the first frame.
     ///
     /// # Errors
     /// [`PostError::NoMultiPacket`] if the device or the queue has no such WQEs, [`PostError::Full`],
@@ -89,8 +89,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// }
 /// ```
 ///
-/// # Tags
-/// The WQE completes once, for all its frames. Their tags follow one another: the first frame has the `wr_id` of the
+/// # Identifiers
+/// The WQE completes once, for all its frames. Their `wr_id`s follow one another: the first frame has the `wr_id` of the
 /// head, the next frame that number plus one. [`Retired::wr_ids`](crate::queue::Retired::wr_ids) gives them all back.
 ///
 /// # Limits

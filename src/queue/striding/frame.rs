@@ -4,7 +4,7 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use crate::cq::cqe::Verdicts;
-use crate::queue::striding::memory::Slot;
+use crate::queue::striding::memory::BufferState;
 use crate::shared_copy::copy_out;
 
 /// The bytes of a received frame, and the fields of its completion that go with them.
@@ -106,7 +106,7 @@ impl FrameBytes {
 #[must_use = "keep the frame, or read it"]
 pub struct LentFrame<'a> {
     bytes: FrameBytes,
-    slot: NonNull<Slot>,
+    state: NonNull<BufferState>,
     /// How many frames of the buffer were kept.
     kept: &'a mut u32,
 }
@@ -119,11 +119,11 @@ impl fmt::Debug for LentFrame<'_> {
 
 impl<'a> LentFrame<'a> {
     /// # Safety
-    /// `slot` is that of the buffer in which the bytes are. The buffer is posted, and is closed with `kept` as the number
+    /// `state` is the state of the buffer in which the bytes are. The buffer is posted, and is closed with `kept` as the number
     /// of frames that were kept of it.
     #[inline(always)]
-    pub(super) unsafe fn new(bytes: FrameBytes, slot: NonNull<Slot>, kept: &'a mut u32) -> Self {
-        Self { bytes, slot, kept }
+    pub(super) unsafe fn new(bytes: FrameBytes, state: NonNull<BufferState>, kept: &'a mut u32) -> Self {
+        Self { bytes, state, kept }
     }
 
     /// Keeps the frame: its bytes stay as they are until it is dropped.
@@ -131,7 +131,7 @@ impl<'a> LentFrame<'a> {
     #[must_use]
     pub fn keep(self) -> Frame {
         *self.kept += 1;
-        Frame { bytes: self.bytes, slot: self.slot }
+        Frame { bytes: self.bytes, state: self.state }
     }
 }
 
@@ -166,7 +166,7 @@ impl Deref for LentFrame<'_> {
 /// ```
 pub struct Frame {
     bytes: FrameBytes,
-    slot: NonNull<Slot>,
+    state: NonNull<BufferState>,
 }
 
 // SAFETY: the bytes stay as they are and are only read; the count is atomic.
@@ -193,6 +193,6 @@ impl Drop for Frame {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: `keep` has counted it; it is dropped once.
-        unsafe { Slot::give_back(self.slot) };
+        unsafe { BufferState::give_back(self.state) };
     }
 }

@@ -2,9 +2,9 @@
 //! ring.
 //!
 //! ```text
-//!   Slab { given_back, users } <─┬─ Slot { count, next } ── buffer of 2^n bytes
-//!                                ├─ Slot                 ── buffer
-//!                                └─ Slot                 ── buffer
+//!   Slab { given_back, users } <─┬─ BufferState { count, next } ── buffer of 2^n bytes
+//!                                ├─ BufferState                 ── buffer
+//!                                └─ BufferState                 ── buffer
 //! ```
 //!
 //! While a buffer is posted, its count is [`POSTED`] less the frames that were dropped, so no drop takes it to zero.
@@ -31,7 +31,7 @@ const _: () = assert!(POSTED > 1 << Strides::LIMITS.max_log_count);
 
 /// The state of one buffer, on a cache line of its own: frames of neighbouring buffers are dropped by other threads.
 #[repr(align(64))]
-pub struct Slot {
+pub struct BufferState {
     count: AtomicU32,
     /// The next buffer in a list.
     next: AtomicU32,
@@ -40,9 +40,9 @@ pub struct Slot {
     slab: NonNull<Slab>,
 }
 
-impl fmt::Debug for Slot {
+impl fmt::Debug for BufferState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slot").field("index", &self.index).field("start", &self.start).finish_non_exhaustive()
+        f.debug_struct("BufferState").field("index", &self.index).field("start", &self.start).finish_non_exhaustive()
     }
 }
 
@@ -52,7 +52,7 @@ pub struct Slab {
     given_back: AtomicU32,
     /// The [`StridedMemory`], its guards, and buffers in which only frames keep the memory.
     users: AtomicUsize,
-    slots: NonNull<Slot>,
+    states: NonNull<BufferState>,
     buffers: u32,
     strides: Strides,
     lkey: Lkey,
@@ -71,7 +71,7 @@ pub struct SlabParts {
     /// Room for the shared state. Its contents do not matter.
     pub slab: NonNull<MaybeUninit<Slab>>,
     /// Room for the state of `buffers` buffers. Its contents do not matter.
-    pub slots: NonNull<MaybeUninit<Slot>>,
+    pub states: NonNull<MaybeUninit<BufferState>>,
     /// How many buffers: 1 to 2^31.
     pub buffers: u32,
     /// The first byte of the buffers, which lie behind each other.
@@ -131,29 +131,29 @@ impl StridedMemory {
     /// Memory of raw parts. All its buffers are free.
     ///
     /// # Safety
-    /// - `slab` and `slots` are aligned, writable memory for one [`Slab`] and `buffers` [`Slot`]s, which no other code
+    /// - `slab` and `states` are aligned, writable memory for one [`Slab`] and `buffers` [`BufferState`]s, which no other code
     ///   uses.
     /// - `start` is `buffers` times [`Strides::wqe_bytes`] bytes, registered with `lkey` for the device to write. No
     ///   other code writes them, and no Rust reference to them exists.
     /// - All of this stays valid until `release` is called, which any thread may do. `release` does not panic.
     #[must_use]
     pub unsafe fn from_parts(parts: SlabParts) -> Self {
-        let SlabParts { slab, slots, buffers, start, lkey, strides, release } = parts;
-        let (slab, slots) = (slab.cast::<Slab>(), slots.cast::<Slot>());
+        let SlabParts { slab, states, buffers, start, lkey, strides, release } = parts;
+        let (slab, states) = (slab.cast::<Slab>(), states.cast::<BufferState>());
         for index in 0..buffers {
             // The last buffer is the end of the list of free ones.
             let next = if index + 1 == buffers { NONE } else { index + 1 };
-            // SAFETY: one of the buffers, and one of the slots.
+            // SAFETY: the number of one of the buffers.
             unsafe {
                 let start = start.add(index as usize * strides.wqe_bytes() as usize);
                 let (count, next) = (AtomicU32::new(0), AtomicU32::new(next));
-                slots.add(index as usize).write(Slot { count, next, index, start, slab });
+                states.add(index as usize).write(BufferState { count, next, index, start, slab });
             }
         }
         let first = if buffers == 0 { NONE } else { 0 };
         let (given_back, users) = (AtomicU32::new(first), AtomicUsize::new(1));
         // SAFETY: the caller's.
-        unsafe { slab.write(Slab { given_back, users, slots, buffers, strides, lkey, release }) };
+        unsafe { slab.write(Slab { given_back, users, states, buffers, strides, lkey, release }) };
         Self { guard: MemoryGuard { slab } }
     }
 
@@ -191,17 +191,17 @@ impl StridedMemory {
         self.guard.slab()
     }
 
-    /// A slot.
+    /// The state of a buffer.
     ///
     /// # Safety
     /// There are more buffers than `index`.
     #[inline]
-    pub(super) unsafe fn slot(&self, index: u32) -> NonNull<Slot> {
+    pub(super) unsafe fn state(&self, index: u32) -> NonNull<BufferState> {
         // SAFETY: the caller's.
-        unsafe { self.slab().slots.add(index as usize) }
+        unsafe { self.slab().states.add(index as usize) }
     }
 
-    /// All buffers that were given back: the first one's index. Their [`next`](Slot::next) link them.
+    /// All buffers that were given back: the first one's index. Their [`next`](BufferState::next) link them.
     #[inline]
     pub(super) fn take_given_back(&self) -> u32 {
         let given_back = &self.slab().given_back;
@@ -214,7 +214,7 @@ impl StridedMemory {
     }
 }
 
-impl Slot {
+impl BufferState {
     /// Its first byte.
     #[inline]
     pub(super) fn start(&self) -> NonNull<u8> {
@@ -282,16 +282,16 @@ impl Slot {
     #[inline(never)]
     unsafe fn free(this: NonNull<Self>) {
         // SAFETY: the buffer still counts as a user.
-        let (slot, slab) = unsafe { (this.as_ref(), this.as_ref().slab) };
+        let (state, slab) = unsafe { (this.as_ref(), this.as_ref().slab) };
         // Other threads have read their frames before the buffer is given back: the zero ends the chain of their
         // subtractions, so this load synchronizes with each of them.
-        slot.count.load(Ordering::Acquire);
+        state.count.load(Ordering::Acquire);
         // SAFETY: as above.
         let given_back = unsafe { &slab.as_ref().given_back };
         let mut first = given_back.load(Ordering::Relaxed);
         loop {
-            slot.next.store(first, Ordering::Relaxed);
-            match given_back.compare_exchange_weak(first, slot.index, Ordering::Release, Ordering::Relaxed) {
+            state.next.store(first, Ordering::Relaxed);
+            match given_back.compare_exchange_weak(first, state.index, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(other) => first = other,
             }
@@ -310,7 +310,7 @@ unsafe fn leave(slab: NonNull<Slab>) {
     if unsafe { slab.as_ref() }.users.fetch_sub(1, Ordering::Release) == 1 {
         // SAFETY: as above; the function is copied out before the memory goes.
         let release = unsafe {
-            // As in `Slot::free`: what other users did is done before the memory goes.
+            // As in `BufferState::free`: what other users did is done before the memory goes.
             slab.as_ref().users.load(Ordering::Acquire);
             slab.as_ref().release
         };

@@ -23,6 +23,6 @@ mod strides;
 mod tests;
 
 pub use frame::{Frame, FrameBytes, LentFrame};
-pub use memory::{MemoryGuard, Slab, SlabParts, Slot, StridedMemory};
+pub use memory::{BufferState, MemoryGuard, Slab, SlabParts, StridedMemory};
 pub use queue::{StridingParts, StridingRecvQueue};
 pub use strides::{Strides, StridesError, StridesLimits};

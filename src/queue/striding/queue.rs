@@ -22,7 +22,7 @@ use crate::queue::recv::RecvPartsError;
 use crate::queue::recv::scatter::{self, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
-use crate::queue::striding::memory::{NONE, Slot, StridedMemory};
+use crate::queue::striding::memory::{BufferState, NONE, StridedMemory};
 use crate::types::Qpn;
 use crate::wqe::{DataSeg, DsWords};
 
@@ -116,7 +116,7 @@ pub struct StridingRecvQueue {
     /// Whose completions are this queue's.
     origin: Origin,
     /// The buffer of the open WQE, and how many of its frames were kept.
-    open: NonNull<Slot>,
+    open: NonNull<BufferState>,
     kept: u32,
     pub(super) is_open: bool,
     head: u32,
@@ -164,8 +164,8 @@ impl StridingRecvQueue {
             return Err(RecvPartsError::Stride(stride));
         }
         let strides = memory.strides();
-        // SAFETY: the memory has a buffer at least, or its slots are not looked at before one is open.
-        let open = unsafe { memory.slot(0) };
+        // SAFETY: the memory has a buffer at least, or its states are not looked at before one is open.
+        let open = unsafe { memory.state(0) };
         for index in 0..wqe_cnt {
             // SAFETY: a WQE of the ring, which the caller promises.
             unsafe { scatter::store_words(buf.add((index * WQE_BYTES) as usize), DsWords([0; 2])) };
@@ -288,7 +288,7 @@ impl StridingRecvQueue {
     fn close(&mut self) {
         self.is_open = false;
         self.next = self.count;
-        // SAFETY: a slot of the memory, which this queue keeps.
+        // SAFETY: the state of a buffer of the memory, which this queue keeps.
         if unsafe { self.open.as_ref() }.close(self.kept) {
             self.put_free(self.open);
         }
@@ -301,7 +301,7 @@ impl StridingRecvQueue {
         }
         // SAFETY: posted.
         self.open = unsafe { self.posted_at(self.tail) };
-        // SAFETY: a slot of the memory; its buffer has 2^14 bytes at least.
+        // SAFETY: the state of a buffer of the memory; its buffer has 2^14 bytes at least.
         self.start = unsafe { self.open.as_ref().start().add(self.shift_less_one.wrapping_add(1) as usize) };
         (self.next, self.kept, self.is_open) = (0, 0, true);
     }
@@ -310,21 +310,21 @@ impl StridingRecvQueue {
     ///
     /// # Safety
     /// It is posted.
-    unsafe fn posted_at(&self, index: u32) -> NonNull<Slot> {
+    unsafe fn posted_at(&self, index: u32) -> NonNull<BufferState> {
         // SAFETY: the masked index is within the words; `post_free` has written this one, the number of a buffer.
-        unsafe { self.memory.slot(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
+        unsafe { self.memory.state(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
     }
 
     #[inline]
-    fn put_free(&mut self, slot: NonNull<Slot>) {
-        // SAFETY: a slot of the memory, in no list.
-        let slot = unsafe { slot.as_ref() };
-        slot.set_next(self.free);
-        self.free = slot.index();
+    fn put_free(&mut self, state: NonNull<BufferState>) {
+        // SAFETY: the state of a buffer of the memory, in no list.
+        let state = unsafe { state.as_ref() };
+        state.set_next(self.free);
+        self.free = state.index();
     }
 
     #[inline]
-    fn take_free(&mut self) -> Option<NonNull<Slot>> {
+    fn take_free(&mut self) -> Option<NonNull<BufferState>> {
         if self.free == NONE {
             self.free = self.memory.take_given_back();
         }
@@ -332,10 +332,10 @@ impl StridingRecvQueue {
             return None;
         }
         // SAFETY: the number of a free buffer.
-        let slot = unsafe { self.memory.slot(self.free) };
-        // SAFETY: a slot of the memory, in this queue's list.
-        self.free = unsafe { slot.as_ref() }.next();
-        Some(slot)
+        let state = unsafe { self.memory.state(self.free) };
+        // SAFETY: the state of a buffer of the memory, in this queue's list.
+        self.free = unsafe { state.as_ref() }.next();
+        Some(state)
     }
 
     /// Posts free buffers, as many as there is room for, and tells the device once. Returns how many. Call it after
@@ -355,16 +355,16 @@ impl StridingRecvQueue {
         self.finish();
         let mut posted = 0;
         while self.head.wrapping_sub(self.tail) < self.depth {
-            let Some(slot) = self.take_free() else { break };
-            // SAFETY: a slot of the memory.
-            let slot = unsafe { slot.as_ref() };
-            slot.post();
-            let (place, addr) = ((self.head & self.mask) as usize, slot.start().as_ptr().expose_provenance() as u64);
+            let Some(state) = self.take_free() else { break };
+            // SAFETY: the state of a buffer of the memory.
+            let state = unsafe { state.as_ref() };
+            state.post();
+            let (place, addr) = ((self.head & self.mask) as usize, state.start().as_ptr().expose_provenance() as u64);
             let seg = DataSeg::new(self.memory.strides().wqe_bytes(), self.memory.lkey(), addr);
             // SAFETY: a WQE of the ring that is not posted, behind its first segment; and its word.
             unsafe {
                 scatter::store_words(self.buf.add(place * WQE_BYTES as usize + SCATTER_BYTES), seg.into());
-                self.shadow.add(place).write(MaybeUninit::new(slot.index().into()));
+                self.shadow.add(place).write(MaybeUninit::new(state.index().into()));
             }
             self.head = self.head.wrapping_add(1);
             posted += 1;

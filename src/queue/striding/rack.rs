@@ -3,7 +3,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::boxed::Box;
 
-use crate::queue::striding::memory::{Slab, SlabParts, Slot, StridedMemory};
+use crate::queue::striding::memory::{BufferState, Slab, SlabParts, StridedMemory};
 use crate::queue::striding::strides::Strides;
 use crate::types::Lkey;
 
@@ -12,7 +12,7 @@ use crate::types::Lkey;
 struct Rack<K> {
     /// First: its address is that of the rack.
     slab: MaybeUninit<Slab>,
-    slots: NonNull<[MaybeUninit<Slot>]>,
+    states: NonNull<[MaybeUninit<BufferState>]>,
     /// There to be dropped.
     _keep: K,
 }
@@ -37,10 +37,10 @@ impl StridedMemory {
         if buffers == 0 {
             return Err(keep);
         }
-        let slots = NonNull::from(Box::leak(Box::new_uninit_slice(buffers as usize)));
-        let rack = NonNull::from(Box::leak(Box::new(Rack { slab: MaybeUninit::uninit(), slots, _keep: keep })));
-        let (slab, slots) = (rack.cast(), slots.cast());
-        let parts = SlabParts { slab, slots, buffers, start, lkey, strides, release: release::<K> };
+        let states = NonNull::from(Box::leak(Box::new_uninit_slice(buffers as usize)));
+        let rack = NonNull::from(Box::leak(Box::new(Rack { slab: MaybeUninit::uninit(), states, _keep: keep })));
+        let (slab, states) = (rack.cast(), states.cast());
+        let parts = SlabParts { slab, states, buffers, start, lkey, strides, release: release::<K> };
         // SAFETY: both were just made, and stay until `release`; the caller vouches for the memory.
         Ok(unsafe { Self::from_parts(parts) })
     }
@@ -54,5 +54,5 @@ unsafe fn release<K>(slab: NonNull<Slab>) {
     // SAFETY: leaked in `over`: the slab is the first field. Freed once.
     let rack = unsafe { Box::from_raw(slab.cast::<Rack<K>>().as_ptr()) };
     // SAFETY: leaked in `over`; freed once.
-    drop(unsafe { Box::from_raw(rack.slots.as_ptr()) });
+    drop(unsafe { Box::from_raw(rack.states.as_ptr()) });
 }

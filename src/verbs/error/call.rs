@@ -99,3 +99,37 @@ impl fmt::Display for CallError {
 }
 
 impl core::error::Error for CallError {}
+
+/// The pointer, or the error that `errno` names if the pointer is null.
+pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>, CallError> {
+    core::ptr::NonNull::new(pointer).ok_or_else(|| CallError::last(call))
+}
+
+/// The failure of a system call that the standard library reports.
+pub(crate) fn failed(call: &'static str, error: &std::io::Error) -> CallError {
+    CallError { call, errno: error.raw_os_error().unwrap_or(libc::EIO) }
+}
+
+/// Success, or the error number a call returned: most return it, some return -1 and set `errno`.
+pub(crate) fn zero(call: &'static str, returned: core::ffi::c_int) -> Result<(), CallError> {
+    match returned {
+        0 => Ok(()),
+        negative if negative < 0 => Err(CallError::last(call)),
+        errno => Err(CallError { call, errno }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn return_values_become_error_numbers() {
+        assert_eq!(zero("call", 0), Ok(()));
+        assert_eq!(zero("call", libc::EINVAL), Err(CallError { call: "call", errno: libc::EINVAL }));
+        // SAFETY: the C library's errno of this thread.
+        unsafe { *libc::__errno_location() = libc::ENOSPC };
+        assert_eq!(zero("call", -1), Err(CallError { call: "call", errno: libc::ENOSPC }));
+        assert_eq!(non_null::<u8>("call", core::ptr::null_mut()), Err(CallError { call: "call", errno: libc::ENOSPC }));
+    }
+}
