@@ -79,5 +79,6 @@ pub use xrc::{XrcDomain, XrcReceives, XrcTarget};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../../docs/howto/testing.md")]
+#[doc = include_str!("../../docs/howto/captures.md")]
 #[doc = include_str!("../README.md")]
 mod pages {}

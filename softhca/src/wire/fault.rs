@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::address::Announcement;
 use super::frame::Frame;
-use super::port::Wire;
+use super::port::{Fate, Wire};
 use crate::packet::Packet;
 
 /// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time
@@ -134,7 +134,7 @@ impl FaultStats {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Draw {
     Pass,
     Drop,
     Duplicate,
@@ -151,11 +151,11 @@ pub struct FaultInjector<W> {
     /// Calls so far.
     tick: u64,
     /// Drawn for a frame that the wire then gave back.
-    drawn: Option<Fate>,
+    drawn: Option<Draw>,
     /// Delayed frames, each with the tick at which it goes on.
-    held: Vec<(u64, Frame)>,
+    held: Vec<(u64, Frame, Fate)>,
     /// Due, but the wire has not taken them yet; they go before anything else to their QPs.
-    due: Vec<Frame>,
+    due: Vec<(Frame, Fate)>,
     stats: Arc<FaultStats>,
 }
 
@@ -177,39 +177,43 @@ impl<W: Wire> FaultInjector<W> {
         Arc::clone(&self.stats)
     }
 
-    fn draw(&mut self) -> Fate {
+    fn draw(&mut self) -> Draw {
         let FaultConfig { drop, duplicate, reorder, delay, .. } = self.config;
         let mut number = self.rng.u16(0..1000);
         for (rate, fate) in
-            [(drop, Fate::Drop), (duplicate, Fate::Duplicate), (reorder, Fate::Reorder), (delay, Fate::Delay)]
+            [(drop, Draw::Drop), (duplicate, Draw::Duplicate), (reorder, Draw::Reorder), (delay, Draw::Delay)]
         {
             if number < rate {
                 return fate;
             }
             number -= rate;
         }
-        Fate::Pass
+        Draw::Pass
     }
 
-    fn hold(&mut self, frame: Frame, ticks: RangeInclusive<u64>) {
+    fn hold(&mut self, frame: Frame, ticks: RangeInclusive<u64>, fate: Fate) {
         let due = self.tick + self.rng.u64(ticks);
-        self.held.push((due, frame));
+        self.held.push((due, frame, fate));
     }
 
     /// Lets a tick pass and sends the frames that are due, as long as the wire takes them.
     fn pass_time(&mut self) {
         self.tick += 1;
         let tick = self.tick;
-        self.due.extend(self.held.extract_if(.., |(due, _)| *due <= tick).map(|(_, frame)| frame));
+        self.due.extend(self.held.extract_if(.., |(due, ..)| *due <= tick).map(|(_, frame, fate)| (frame, fate)));
         let wire = &mut self.wire;
-        self.due = self.due.drain(..).filter_map(|frame| wire.send(frame).err()).collect();
+        let send = |(frame, fate)| {
+            wire.note(&frame, fate);
+            wire.send(frame).err().map(|frame| (frame, fate))
+        };
+        self.due = self.due.drain(..).filter_map(send).collect();
     }
 
     /// Whether a frame for the same QP waits for the wire.
     fn is_held_up(&self, frame: &Frame) -> bool {
         let to =
             |frame: &Frame| (frame.route.dlid, frame.route.grh.map(|grh| grh.dgid), Packet::dest_qp(&frame.packet));
-        self.due.iter().any(|due| to(due) == to(frame))
+        self.due.iter().any(|(due, _)| to(due) == to(frame))
     }
 }
 
@@ -222,25 +226,29 @@ impl<W: Wire> Wire for FaultInjector<W> {
         let fate = self.drawn.take().unwrap_or_else(|| self.draw());
         let stats = Arc::clone(&self.stats);
         let count = match fate {
-            Fate::Drop => &stats.dropped,
-            Fate::Reorder => {
-                self.hold(frame, REORDER_TICKS);
+            Draw::Drop => {
+                self.wire.note(&frame, Fate::Dropped);
+                &stats.dropped
+            }
+            Draw::Reorder => {
+                self.hold(frame, REORDER_TICKS, Fate::Overtaken);
                 &stats.reordered
             }
-            Fate::Delay => {
-                self.hold(frame, DELAY_TICKS);
+            Draw::Delay => {
+                self.hold(frame, DELAY_TICKS, Fate::Delayed);
                 &stats.delayed
             }
-            Fate::Pass | Fate::Duplicate => {
-                let copy = (fate == Fate::Duplicate).then(|| frame.clone());
+            Draw::Pass | Draw::Duplicate => {
+                let copy = (fate == Draw::Duplicate).then(|| frame.clone());
                 if let Err(back) = self.wire.send(frame) {
                     self.drawn = Some(fate);
                     return Err(back);
                 }
                 match copy {
                     Some(copy) => {
+                        self.wire.note(&copy, Fate::Repeated);
                         if let Err(back) = self.wire.send(copy) {
-                            self.due.push(back);
+                            self.due.push((back, Fate::Repeated));
                         }
                         &stats.duplicated
                     }
@@ -264,6 +272,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         self.wire.recv_ethernet()
+    }
+
+    fn note(&mut self, frame: &Frame, fate: Fate) {
+        self.wire.note(frame, fate);
     }
 
     fn announce(&mut self, announcement: Announcement) {

@@ -3,6 +3,7 @@
 
 mod address;
 pub mod cable;
+pub mod capture;
 pub mod fault;
 mod frame;
 pub mod in_process;
@@ -16,4 +17,4 @@ pub(crate) mod test_frames;
 pub use address::{Address, Announcement, GSI_QPN};
 pub use frame::{Frame, Grh, Macs, Route};
 pub(crate) use outbox::{Outbox, Sender};
-pub use port::Wire;
+pub use port::{Fate, Wire};

@@ -4,6 +4,32 @@ use super::address::Announcement;
 use super::frame::Frame;
 use std::os::fd::RawFd;
 
+/// The fate of a packet that a fault injector does not let pass as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is never sent.
+    Dropped,
+    /// This copy is the second one.
+    Repeated,
+    /// Later packets were sent before it.
+    Overtaken,
+    /// It was held back for long.
+    Delayed,
+}
+
+impl Fate {
+    /// The fate in words, for captures.
+    #[must_use]
+    pub const fn comment(self) -> &'static str {
+        match self {
+            Self::Dropped => "dropped by the fault injector: never on the cable",
+            Self::Repeated => "sent a second time by the fault injector",
+            Self::Overtaken => "held back by the fault injector, for later packets to overtake it",
+            Self::Delayed => "delayed by the fault injector",
+        }
+    }
+}
+
 /// The port's way to other devices. Delivers in order per sender unless a fault injector sits on it.
 pub trait Wire: Send {
     /// Sends `frame`.
@@ -16,6 +42,11 @@ pub trait Wire: Send {
 
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
+
+    /// A packet is dropped, or the next one to be sent has this fate. For wires that record packets.
+    fn note(&mut self, frame: &Frame, fate: Fate) {
+        let _ = (frame, fate);
+    }
 
     /// Sends an Ethernet frame to all other ports, as a cable and a hub do: without an answer, and lost at a port that
     /// has no room for it. A wire for packets of the transport alone loses it.
@@ -53,6 +84,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn recv(&mut self) -> Option<Frame> {
         (**self).recv()
+    }
+
+    fn note(&mut self, frame: &Frame, fate: Fate) {
+        (**self).note(frame, fate);
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

@@ -5,6 +5,7 @@
 //! Programs of rdma-core and perftest, and our own C programs, belong here. UCX belongs in `ucx.rs`; Rust programs of
 //! the crate belong in `tests` of the workspace.
 
+mod captures;
 mod devx;
 mod frames;
 mod launcher;

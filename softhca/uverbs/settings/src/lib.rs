@@ -161,6 +161,8 @@ pub struct Settings {
     pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
     pub faults: Option<String>,
+    /// File that gets every packet that crosses the cable; `None` = no capture.
+    pub pcap: Option<PathBuf>,
     /// Directory in which processes on one network meet.
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
@@ -199,6 +201,7 @@ const CLOCK: &str = "SOFTHCA_CLOCK";
 const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
+const PCAP: &str = "SOFTHCA_PCAP";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
 const SYSFS: &str = "SOFTHCA_SYSFS";
@@ -227,10 +230,11 @@ impl Settings {
             (LOG, self.log.clone()),
         ];
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
+        let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
         let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
         let words = words.into_iter().chain(faults).map(|(name, value)| (name, value.into()));
-        words.chain([(FABRIC, self.fabric.clone().into())]).chain(report).chain(sysfs).collect()
+        words.chain([(FABRIC, self.fabric.clone().into())]).chain(pcap).chain(report).chain(sysfs).collect()
     }
 
     /// Reads them back through `variable`; `Ok(None)` if the process was not started by the launcher.
@@ -324,6 +328,7 @@ impl Settings {
             reuse_qpn: switch(REUSE_QPN),
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
+            pcap: variable(PCAP).map(Into::into),
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
             sysfs: variable(SYSFS).map(Into::into),
@@ -417,6 +422,7 @@ mod tests {
             reuse_qpn: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),
+            pcap: Some("/capture".into()),
             fabric: "/somewhere".into(),
             report: None,
             sysfs: Some("/elsewhere".into()),

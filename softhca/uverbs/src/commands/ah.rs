@@ -99,6 +99,7 @@ mod tests {
             reuse_qpn: false,
             sink: false,
             faults: None,
+            pcap: None,
             fabric: "/nowhere".into(),
             report: None,
             sysfs: None,

@@ -96,7 +96,7 @@ impl Hca {
         #[cfg(target_arch = "x86_64")]
         strict::take_over()?;
         let ports = ports(&settings, index);
-        let network = Network::join(&settings, &ports)?;
+        let network = Network::join(&settings, index, &ports)?;
         let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero());

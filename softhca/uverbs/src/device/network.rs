@@ -2,14 +2,18 @@
 
 use super::limits::MAX_QUEUES;
 use crate::process::Errno;
+use parking_lot::Mutex;
 use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
+use softhca::wire::capture::Capture;
 use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::{Address, Wire};
 use softhca_settings::{Settings, port_config};
+use std::fs::File;
+use std::io;
 use std::ops::Range;
 
 /// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
@@ -29,8 +33,8 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Joins with these ports.
-    pub(crate) fn join(settings: &Settings, ports: &[PortConfig]) -> Result<Self, Errno> {
+    /// Joins as device `index`, with these ports.
+    pub(crate) fn join(settings: &Settings, index: u32, ports: &[PortConfig]) -> Result<Self, Errno> {
         let lids: Vec<u16> = ports.iter().map(|port| port.lid).filter(|&lid| lid != 0).collect();
         let mut gids: Vec<Gid> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
@@ -58,8 +62,14 @@ impl Network {
             Errno::EINVAL
         };
         let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
-        let wire: Box<dyn Wire> = match faults {
+        let wire: Box<dyn Wire> = match capture(settings).map_err(|error| eio(&error))? {
             None => Box::new(wire),
+            Some(capture) => {
+                Box::new(capture.wire(wire, &format!("mlx5_{index}"), ports).map_err(|error| eio(&error))?)
+            }
+        };
+        let wire: Box<dyn Wire> = match faults {
+            None => wire,
             Some(Faults { mut network, .. }) => {
                 // The ends of a connection must not lose the same packets in step.
                 network.seed ^= u64::from(qpns.start);
@@ -68,6 +78,27 @@ impl Network {
         };
         Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
     }
+}
+
+/// The capture of this process, if there is to be one. A forked child has its own.
+fn capture(settings: &Settings) -> io::Result<Option<Capture>> {
+    static OPEN: Mutex<Option<(u32, Capture)>> = Mutex::new(None);
+    let Some(path) = &settings.pcap else { return Ok(None) };
+    let (mut open, process) = (OPEN.lock(), std::process::id());
+    if let Some((_, capture)) = open.as_ref().filter(|(opener, _)| *opener == process) {
+        return Ok(Some(capture.clone()));
+    }
+    let file = match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut other = path.clone().into_os_string();
+            other.push(format!(".{process}"));
+            File::create(other)?
+        }
+        file => file?,
+    };
+    let capture = Capture::into_file(file)?;
+    *open = Some((process, capture.clone()));
+    Ok(Some(capture))
 }
 
 /// The ports of device `index`.

@@ -69,7 +69,7 @@ impl Endpoint {
         strict::take_over()?;
         let settings = settings().ok_or(Errno::ENODEV)?;
         let ports = ports(settings, index);
-        let network = Network::join(settings, &ports)?;
+        let network = Network::join(settings, index, &ports)?;
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = device_config(settings, index, ports, &network, DoorbellSource::Calls, clock.wall_at_zero());
         let Network { wire, notify, .. } = network;

@@ -65,6 +65,11 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
+    /// Write every packet of the devices into this pcapng file, for tshark and Wireshark. If CMD has several processes
+    /// with devices, each one after the first writes FILE.PID
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+
     /// The users whose registered memory RLIMIT_MEMLOCK (ulimit -l) limits
     #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
     memlock: MemlockOption,
@@ -98,7 +103,7 @@ struct Options {
 
     /// Complete every send request at once without sending it, to measure what posting and polling cost. The devices
     /// have no thread and no network, and work only while CMD calls softhca_step
-    #[arg(long, conflicts_with_all = ["strict", "faults"])]
+    #[arg(long, conflicts_with_all = ["strict", "faults", "pcap"])]
     sink: bool,
 
     /// The object to preload [default: the one that was built together with this program]
@@ -181,6 +186,15 @@ fn faults(spec: &str) -> Result<String, String> {
     spec.parse::<Faults>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
 }
 
+/// Checks that a capture can be written, and takes an old one away: the first process makes the file anew.
+fn room_for_capture(path: &Path) -> Result<PathBuf, String> {
+    let fault = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::File::create(path).map_err(fault)?;
+    let path = path.canonicalize().map_err(fault)?;
+    std::fs::remove_file(&path).map_err(fault)?;
+    Ok(path)
+}
+
 fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(code) => ExitCode::from(code),
@@ -236,6 +250,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
+        pcap: options.pcap.as_deref().map(room_for_capture).transpose()?,
         fabric,
         report: Some(report.clone()),
         sysfs: Some(sysfs.clone()),

@@ -1,0 +1,59 @@
+//! Captures of programs (`--pcap`): `tshark` finds both ends' packets in the files, nothing malformed, and the packets that
+//! were dropped on purpose. The launcher gives each process a file of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::pair::{Device, launch_on};
+
+/// Runs both ends of a ping-pong under one launcher; the captures of both, by size of their names.
+fn captured(directory: &Path, options: &[&str], port: &str, arguments: &str) -> Vec<PathBuf> {
+    let file = directory.join("both.pcapng");
+    let options = [options, &["--pcap", file.to_str().expect("a path of text")]].concat();
+    let tool = format!("ibv_rc_pingpong -p {port} -n 50 -c {arguments}");
+    let both = format!("{tool} & until {tool} localhost; do sleep 0.1; done && wait $!");
+    let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", &both], Duration::from_secs(60));
+    assert_eq!(code, Some(0), "{output}");
+    let files = std::fs::read_dir(directory).expect("the directory").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort_by_key(|path| path.as_os_str().len());
+    files
+}
+
+/// Values of a field of the packets that `filter` lets pass.
+fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
+    let mut command = Command::new("tshark");
+    command.arg("-r").arg(file).args(["-Y", filter, "-T", "fields", "-e", field]);
+    let output = command.output().expect("tshark runs: it is in the Debian package `tshark`");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+fn check(options: &[&str], port: &str, arguments: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let files = captured(directory.path(), options, port, arguments);
+    assert!(files.len() >= 2, "{files:?}");
+    // The client may have tried before the server was there, and then its file has no packets.
+    let talked: Vec<_> = files.iter().filter(|file| !tshark(file, "infiniband", "frame.number").is_empty()).collect();
+    assert_eq!(talked.len(), 2, "{files:?}");
+    for file in talked {
+        assert_eq!(tshark(file, "_ws.malformed || !infiniband", "frame.number"), Vec::<String>::new());
+        let (sends, acks) = ("infiniband.bth.opcode == 0 || infiniband.bth.opcode == 2", "infiniband.bth.opcode == 17");
+        assert!(tshark(file, sends, "infiniband.bth.psn").len() >= 100, "SEND First and Last");
+        assert!(tshark(file, acks, "infiniband.aeth.syndrome").iter().any(|syndrome| syndrome == "31"));
+        let dropped = tshark(file, "frame.comment contains \"dropped\"", "frame.interface_name");
+        assert_eq!(dropped.is_empty(), !options.contains(&"--faults"), "{dropped:?}");
+        assert!(dropped.iter().all(|interface| interface == "mlx5_0-1"));
+    }
+}
+
+#[test]
+fn both_ends_are_captured_on_infiniband() {
+    check(&[], "18591", "");
+}
+
+#[test]
+fn both_ends_are_captured_on_ethernet_with_drops() {
+    check(&["--link", "ethernet", "--faults", "drop=100,seed=5"], "18592", "-g 3");
+}
