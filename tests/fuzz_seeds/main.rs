@@ -11,6 +11,7 @@ mod frames;
 mod owners;
 mod pci_function;
 mod seeds;
+mod striding;
 
 use std::fs;
 use std::path::PathBuf;
@@ -108,4 +109,9 @@ fn devx_outbox() {
 #[test]
 fn pci_function() {
     check("pci_function", &pci_function::seeds(), blueflame_fuzz_targets::pci_function::run);
+}
+
+#[test]
+fn striding() {
+    check("striding", &striding::seeds(), blueflame_fuzz_targets::striding::run);
 }

@@ -57,7 +57,7 @@ macro_rules! input_struct {
             $($(#[$field_doc])* pub $field: $ty,)*
         }
 
-        impl super::encode::Encode for $name {
+        impl $crate::encode::Encode for $name {
             fn encode(&self, out: &mut Vec<u8>) {
                 $(self.$field.encode(out);)*
             }
@@ -76,12 +76,12 @@ macro_rules! input_enum {
             },)*
         }
 
-        impl super::encode::Encode for $name {
+        impl $crate::encode::Encode for $name {
             fn encode(&self, out: &mut Vec<u8>) {
                 const NAMES: &[&str] = &[$(stringify!($variant)),*];
                 let variant = |name: &str| {
                     let place = NAMES.iter().position(|n| *n == name).unwrap_or(0);
-                    super::encode::variant(place as u32, NAMES.len() as u32)
+                    $crate::encode::variant(place as u32, NAMES.len() as u32)
                 };
                 match self {
                     $(Self::$variant { $($field),* } => {

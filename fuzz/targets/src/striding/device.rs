@@ -1,0 +1,244 @@
+//! The device: its completions keep the format, or break it.
+
+use std::collections::VecDeque;
+
+use super::CQES;
+use super::model::{Expected, Model};
+use crate::memory::Arena;
+
+/// How completions are written.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) compressed: bool,
+    /// Mini-CQEs have the index of the stride.
+    pub(super) has_index: bool,
+    /// They have the flow's tag, and no whole count of strides.
+    pub(super) has_tag: bool,
+    /// The layout.
+    pub(super) enhanced: bool,
+}
+
+/// The most completions of a session that this device writes.
+const SESSION: usize = 16;
+/// A flow's tag.
+const TAG: u32 = 0x0a0b0c;
+const FRAME: u8 = 2 << 4;
+const ERROR: u8 = 14 << 4;
+const COMPRESSED: u8 = 3 << 2;
+
+pub(super) struct Device {
+    ring: Arena,
+    form: Form,
+    /// Index of the next completion.
+    index: u32,
+    /// The driver's consumer index.
+    polled: u32,
+    /// Index of the WQE that is being filled, and its next stride.
+    wqe: u32,
+    next: u32,
+    /// Frames that the driver has not received, the oldest first: number of the stride, bytes.
+    frames: VecDeque<(u32, usize)>,
+    /// All its completions have kept the format.
+    is_honest: bool,
+}
+
+impl Device {
+    pub(super) fn new(ring: Arena, form: Form) -> Self {
+        let frames = VecDeque::new();
+        Self { ring, form, index: 0, polled: 0, wqe: 0, next: 0, frames, is_honest: true }
+    }
+
+    /// Before each step: a device whose completions are all polled goes on where the driver is.
+    pub(super) fn look(&mut self, model: &Model, polled: u32) {
+        self.polled = polled;
+        if !self.is_honest || self.index == polled {
+            self.index = polled;
+            (self.wqe, self.next) = (model.oldest, model.next);
+        }
+    }
+
+    /// Whether there is room for so many completions, and a WQE to fill.
+    fn has_room(&self, model: &Model, completions: usize) -> bool {
+        let pending = (self.index.wrapping_sub(self.polled) & 0xff_ffff) as usize;
+        pending + completions <= CQES as usize && self.ahead(model) < model.posted.len()
+    }
+
+    /// How many WQEs the device has filled that the driver has not taken.
+    fn ahead(&self, model: &Model) -> usize {
+        self.wqe.wrapping_sub(model.oldest) as usize
+    }
+
+    /// Writes a CQE `ahead` places further on, as one that software owns.
+    fn put(&self, ahead: u32, mut cqe: [u8; 64]) {
+        let pass = (self.index + ahead) / CQES;
+        cqe[63] = cqe[63] & !1 | pass as u8 & 1;
+        if self.form.enhanced {
+            cqe[62] = pass as u8;
+            cqe[63] &= !1;
+        }
+        self.store(ahead, &cqe);
+    }
+
+    fn store(&self, ahead: u32, cqe: &[u8; 64]) {
+        self.ring.scribble(((self.index + ahead) % CQES) as usize * 64, cqe);
+    }
+
+    fn cqe(&self, first: u32, word: u32, op: u8) -> [u8; 64] {
+        let mut cqe = [0; 64];
+        cqe[2..4].copy_from_slice(&(self.wqe as u16).to_be_bytes());
+        cqe[44..48].copy_from_slice(&word.to_be_bytes());
+        cqe[56..60].copy_from_slice(&TAG.to_be_bytes());
+        cqe[60..62].copy_from_slice(&(first as u16).to_be_bytes());
+        cqe[63] = op;
+        cqe
+    }
+
+    /// So many strides of the WQE are used.
+    fn fill(&mut self, model: &Model, strides: u32) {
+        self.next += strides;
+        if self.next >= model.count {
+            (self.wqe, self.next) = (self.wqe.wrapping_add(1), 0);
+        }
+    }
+
+    /// A length that a WQE has room for.
+    fn len(model: &Model, len: u16) -> u32 {
+        1 + u32::from(len) % (model.count * model.bytes - model.shift).min(0xffff)
+    }
+
+    pub(super) fn frame(&mut self, model: &Model, len: u16, twist: u8) {
+        let len = Self::len(model, len);
+        let strides = model.strides_of(len);
+        if self.next + strides > model.count {
+            self.filler(model);
+        }
+        if !self.has_room(model, 1) {
+            return;
+        }
+        if twist != 0 {
+            self.is_honest = false;
+            let [first, wqe, counted] = [twist & 3, twist >> 2 & 3, twist >> 4].map(u32::from);
+            let mut cqe = self.cqe(self.next.wrapping_add(first).wrapping_sub(1), counted << 16 | len, FRAME);
+            cqe[3] = cqe[3].wrapping_add(wqe as u8);
+            self.put(0, cqe);
+        } else {
+            self.frames.push_back((self.next, len as usize));
+            self.put(0, self.cqe(self.next, strides << 16 | len, FRAME));
+        }
+        self.index += 1;
+        self.fill(model, strides);
+    }
+
+    pub(super) fn filler(&mut self, model: &Model) {
+        if self.next != 0 && self.has_room(model, 1) {
+            let left = model.count - self.next;
+            self.put(0, self.cqe(self.next, 1 << 31 | left << 16, FRAME));
+            self.index += 1;
+            self.fill(model, left);
+        }
+    }
+
+    pub(super) fn error(&mut self, model: &Model, count: u8) {
+        if self.has_room(model, 1) {
+            let left = model.count - self.next;
+            let strides = if count == 0 { left } else { left.min(count.into()) };
+            self.put(0, self.cqe(self.next, u32::from(count) << 16, ERROR));
+            self.index += 1;
+            self.fill(model, strides);
+        }
+    }
+
+    /// Frames of one WQE, in one session if completions are compressed.
+    pub(super) fn session(&mut self, model: &Model, lens: &[u16]) {
+        let lens: Vec<u32> = lens.iter().take(SESSION).map(|&len| Self::len(model, len).min(4 * model.bytes)).collect();
+        let mut first = self.next;
+        let mut frames = Vec::new();
+        for len in lens {
+            let strides = model.strides_of(len);
+            if first + strides > model.count {
+                break;
+            }
+            frames.push((first, strides, len));
+            first += strides;
+        }
+        if frames.len() < 2 || !self.has_room(model, frames.len()) {
+            return;
+        }
+        self.frames.extend(frames.iter().map(|&(first, _, len)| (first, len as usize)));
+        let places = frames.len() as u32;
+        match self.form {
+            Form { compressed: false, .. } => {
+                for (ahead, &(first, strides, len)) in (0..).zip(&frames) {
+                    self.put(ahead, self.cqe(first, strides << 16 | len, FRAME));
+                }
+            }
+            Form { enhanced: false, .. } => {
+                for (ahead, array) in frames.chunks(8).enumerate() {
+                    self.store(if ahead == 0 { 1 } else { 8 * ahead as u32 }, &self.minis(array));
+                }
+                self.put(0, self.cqe(frames[0].0, places, FRAME | COMPRESSED));
+            }
+            _ => {
+                let (first, strides, len) = frames[0];
+                let mut ahead = 1;
+                for block in frames[1..].chunks(7) {
+                    let mut cqe = self.minis(block);
+                    cqe[63] = ((block.len() as u8) - 1) << 4 | COMPRESSED;
+                    self.put(ahead, cqe);
+                    ahead += block.len() as u32;
+                }
+                self.put(0, self.cqe(first, strides << 16 | len, FRAME));
+            }
+        }
+        self.index += places;
+        self.fill(model, first - self.next);
+    }
+
+    fn minis(&self, frames: &[(u32, u32, u32)]) -> [u8; 64] {
+        let mut array = [0x77; 64];
+        for (mini, &(first, strides, len)) in array.as_chunks_mut::<8>().0.iter_mut().zip(frames) {
+            if self.form.has_index {
+                mini[2..4].copy_from_slice(&(first as u16).to_be_bytes());
+            }
+            let word = if self.form.has_tag {
+                mini[..2].copy_from_slice(&(TAG as u16).to_be_bytes());
+                TAG >> 16 << 24 | len
+            } else {
+                strides << 16 | len
+            };
+            mini[4..].copy_from_slice(&word.to_be_bytes());
+        }
+        array
+    }
+
+    pub(super) fn any(&mut self, cqe: [u8; 64]) {
+        self.is_honest = false;
+        self.put(0, cqe);
+        self.index += 1;
+    }
+
+    pub(super) fn scribble(&mut self, slot: u8, cqe: &[u8; 64]) {
+        self.is_honest = false;
+        self.store(slot.into(), cqe);
+    }
+
+    /// What the driver makes of a completion, for the first time or the second.
+    pub(super) fn received(&mut self, expected: &Expected, is_first: bool) {
+        match *expected {
+            _ if !self.is_honest => {}
+            Expected::Frame { at, len, .. } => {
+                assert!(is_first, "a frame twice");
+                let sent = self.frames.pop_front();
+                assert!(sent.is_some_and(|(_, bytes)| bytes == len), "{len} bytes at {at}, but sent were {sent:?}");
+            }
+            Expected::Refused => assert!(!is_first, "a completion that keeps the format"),
+            // An error that is received twice counts twice.
+            Expected::Nothing => self.is_honest = is_first,
+        }
+    }
+
+    /// The driver has polled all.
+    pub(super) fn drained(&self) {
+        assert!(!self.is_honest || self.frames.is_empty(), "lost: {:?}", self.frames);
+    }
+}
