@@ -4,15 +4,18 @@
 //! [`Setup`] is in every program: the device, its port, the peer's address. [`Latencies`] collects times, and
 //! [`ReportOptions`] chooses their output: percentiles, a line of JSON, an SVG histogram. [`pingpong`] is the exchange
 //! of all ping-pongs, independent of the library that made their queues. [`feed`], [`Lines`] and [`FeedOptions`] are a
-//! multicast feed, its receiver and its publisher.
+//! multicast feed, its receiver and its publisher. [`frames`] and [`burst`] receive and send frames in bulk.
 
+pub mod burst;
 mod failure;
 pub mod feed;
+pub mod frames;
 mod latency;
 mod lines;
 pub mod pingpong;
 mod process;
 mod publisher;
+pub mod rate;
 mod setup;
 #[cfg(feature = "svg")]
 mod svg;

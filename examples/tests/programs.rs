@@ -280,6 +280,44 @@ fn order_entry() {
 }
 
 #[test]
+fn packet_rate() {
+    if !is_ethernet() {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_packet_rate");
+    let device = Device::open_first().expect("a device");
+    if !device.attr().multi_packet || device.attr().striding.is_none() {
+        let output = Command::new(program).args(["--local", "--striding"]).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("histogram.svg");
+    for how in [
+        "",
+        "--session 8",
+        "--session 16 --gather -s 1514",
+        "--gather --striding",
+        "--striding --compress --session 4 -l 63",
+        "--run forward --session 3 -s 200",
+        "--run forward --striding --compress",
+    ] {
+        // The receiver passes its ring several times. The sender and the receiver have a line each.
+        let said = run(program, &format!("--local -n 5000 --json --svg {} {how}", svg.display()));
+        let sides: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(sides.len(), 2, "{how}: {said}");
+        for side in &sides {
+            assert_eq!(side["frames"], 5000, "{how}: {said}");
+            assert!(side["frames_per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{how}: {said}");
+            assert!(side["frame_us"]["p50"].as_f64().is_some_and(|us| us > 0.0), "{how}: {said}");
+        }
+        let receives = |side: &&Value| side["run"] == if how.contains("forward") { "forward" } else { "receive" };
+        assert_eq!(sides.iter().filter(receives).count(), 1, "{how}: {said}");
+    }
+    assert!(std::fs::read_to_string(svg).expect("the histogram").contains("CPU time"));
+}
+
+#[test]
 fn storage_target() {
     let report = json(env!("CARGO_BIN_EXE_storage_target"), "--local -D 0.9 -s 1000");
     let initiators = report["initiators"].as_array().expect("a list");
