@@ -12,6 +12,7 @@ use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream, GlobalRoute};
 use blueflame::wqe::keys::Window;
+use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::template::TemplatePayload;
 use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, transport};
@@ -128,7 +129,7 @@ fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
 /// A queue of frames that takes sessions.
 fn frames() -> hot::FrameQueue {
     let mut sq = send_queue(exclusive());
-    sq.set_multi_packet(true);
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
     sq
 }
 

@@ -211,6 +211,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         memory_windows_2: false,
         // Nor does it make raw packet queue pairs.
         multi_packet: false,
+        max_large_send: 0,
         cqe_version_1: general.cqe_version() == 1,
     })
 }

@@ -8,7 +8,6 @@ use super::formats::signature::{BlockSignature, Psvs, SignatureFormat};
 use super::keys::configure::{ConfigureKey, KeyRights};
 use super::keys::list::{Interleaved, Pieces, PiecesAt, Strided, Unchanged};
 use super::keys::window::{BindWindow, Invalidate, Piece, Window, WindowRights};
-use super::operations::frame::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
 use super::operations::service::{Carries, Fetches, Operation, Scatters};
 use super::operations::table::{CompareSwap, FetchAdd, Nop, Read, Remote, Send, SendImm, SendInval, Write, WriteImm};
 use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, InlineThen, Registered, Sge};
@@ -16,8 +15,7 @@ use super::request::Request;
 use super::seg::AtomicSeg;
 use super::template::{GatherLen, InlineLen};
 use super::words::be::Be64;
-use crate::transport::MIN_INLINE_HEADERS;
-use crate::types::{Ds, Lkey, Rkey};
+use crate::types::{Lkey, Rkey};
 
 /// A request that does nothing.
 #[doc(alias = "MLX5_OPCODE_NOP")]
@@ -356,14 +354,6 @@ impl Request<BindWindow, Piece> {
     }
 }
 
-/// A frame of no bytes. Add its headers with [`Request::inline_headers`], and the rest with [`Request::gather`] or
-/// [`Request::inline`]. If the device needs no inline headers, these can add the whole frame.
-#[doc(alias = "IBV_QPT_RAW_PACKET")]
-#[inline]
-pub const fn frame() -> Request<Frame> {
-    Request::new(Frame { headers: (), cs_flags: 0 }, Empty)
-}
-
 impl<P> Request<Send, P> {
     /// Adds immediate data, given in the CPU's order; the peer's completion carries it in network order.
     #[doc(alias("ibv_wr_send_imm", "ibv_wr_rdma_write_imm", "IBV_WR_SEND_WITH_IMM", "IBV_WR_RDMA_WRITE_WITH_IMM"))]
@@ -498,41 +488,5 @@ impl<O: Fetches> Request<O> {
     #[inline]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<O, AtomicResult<O::Found>> {
         self.with_payload(AtomicResult { addr, lkey, found: PhantomData })
-    }
-}
-
-impl<P> Request<Frame, P> {
-    /// Puts the frame's first bytes into the Ethernet segment: `[u8; N]` or `&[u8; N]`. The length is at least
-    /// [`MIN_INLINE_HEADERS`], and at most 978 bytes, which a WQE of [`Ds::MAX`] has room for.
-    #[inline]
-    pub fn inline_headers<H: InlineHeaders>(self, headers: H) -> Request<Frame<H>, P> {
-        const {
-            assert!(H::BYTES >= MIN_INLINE_HEADERS, "inline headers are at least 18 bytes");
-            assert!(<Frame<H> as Operation>::DS < Ds::MAX as usize, "inline headers are at most 978 bytes");
-        }
-        self.with_operation(|frame| Frame { headers, cs_flags: frame.cs_flags })
-    }
-}
-
-impl<H, P> Request<Frame<H>, P> {
-    /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
-    /// [`l4_checksum`](Self::l4_checksum) together.
-    ///
-    /// The device must have the offload (`IBV_DEVICE_RAW_IP_CSUM` of its capabilities). libmlx5 queries it; this crate
-    /// does not.
-    #[inline]
-    pub fn l3_checksum(self) -> Self {
-        self.checksum(L3_CSUM)
-    }
-
-    /// Has the device fill in the checksum of TCP or UDP; as [`l3_checksum`](Self::l3_checksum).
-    #[inline]
-    pub fn l4_checksum(self) -> Self {
-        self.checksum(L4_CSUM)
-    }
-
-    #[inline]
-    fn checksum(self, flag: u8) -> Self {
-        self.with_operation(|frame| Frame { cs_flags: frame.cs_flags | flag, ..frame })
     }
 }

@@ -1,7 +1,7 @@
 //! Why a request cannot become a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::{KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
+use super::limits::{FrameOffload, FrameOffloads, KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue, with the value and the limit. Nothing has been written.
@@ -78,6 +78,21 @@ pub enum EncodeError {
     },
     /// Block signatures of encrypted data in memory and on the wire: no device generates both.
     EncryptedSignatures,
+    /// An offload for frames that the device lacks, or that the queue was not told of
+    /// ([`SendQueue::set_frame_offloads`](crate::queue::SendQueue::set_frame_offloads)).
+    NoOffload {
+        /// The offload.
+        offload: FrameOffload,
+    },
+    /// A [large send](crate::wqe::Request::large) of frames with no payload: an `mss` of 0.
+    LargeSendMss,
+    /// A [large send](crate::wqe::Request::large) of more bytes than the device cuts up at once.
+    LargeSendTooLong {
+        /// Bytes of payload.
+        bytes: u64,
+        /// [`FrameOffloads::max_large_send`](super::limits::FrameOffloads::max_large_send) of the queue.
+        limit: u32,
+    },
     /// A copy of no bytes, or of more than the device copies at once.
     MemcpySize {
         /// Bytes of the copy.
@@ -97,7 +112,9 @@ impl EncodeError {
     /// The limit of a queue that a type of requests exceeds.
     #[cold]
     pub(crate) fn uncovered(limits: Limits, needs: Limits) -> Self {
-        if needs.max_sge > limits.max_sge {
+        if let Err(error) = limits.check_offloads(needs.offloads) {
+            error
+        } else if needs.max_sge > limits.max_sge {
             Self::too_many_sges(needs.max_sge as usize, limits.max_sge)
         } else {
             Self::inline_too_long(needs.max_inline as usize, limits.max_inline)
@@ -124,6 +141,17 @@ impl EncodeError {
     #[cold]
     pub(crate) fn frame_size(bytes: u32) -> Self {
         if bytes == 0 { Self::EmptyFrame } else { Self::sge_too_long(bytes) }
+    }
+
+    #[cold]
+    pub(super) fn no_offload(offload: FrameOffload) -> Self {
+        Self::NoOffload { offload }
+    }
+
+    /// The error for a large send without an `mss`, or of too many bytes.
+    #[cold]
+    pub(super) fn large_send(mss: u16, bytes: u64, limit: u32) -> Self {
+        if mss == 0 { Self::LargeSendMss } else { Self::LargeSendTooLong { bytes, limit } }
     }
 
     #[cold]
@@ -172,6 +200,17 @@ impl EncodeError {
     }
 }
 
+impl Limits {
+    /// Checks that the device has the offloads of `needs`.
+    #[inline(always)]
+    pub(crate) fn check_offloads(&self, needs: FrameOffloads) -> Result<(), EncodeError> {
+        match self.offloads.missing(needs) {
+            None => Ok(()),
+            Some(offload) => Err(EncodeError::no_offload(offload)),
+        }
+    }
+}
+
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -208,6 +247,11 @@ impl fmt::Display for EncodeError {
             Self::EncryptedSignatures => f.write_str(
                 "block signatures of encrypted data in memory and on the wire, but the device makes them on one side only",
             ),
+            Self::NoOffload { offload } => write!(f, "the device has no {offload} for frames of this queue"),
+            Self::LargeSendMss => f.write_str("large send with an mss of 0 bytes, 1 to 65535 are possible"),
+            Self::LargeSendTooLong { bytes, limit } => {
+                write!(f, "large send of {bytes} bytes, but the device cuts up at most {limit}")
+            }
             Self::MemcpySize { bytes, limit } => {
                 write!(f, "copy of {bytes} bytes, but the device copies 1 to {limit}")
             }

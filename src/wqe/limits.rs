@@ -1,4 +1,5 @@
 //! The limits of one request. Knows no request.
+use core::fmt;
 
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits (bit 31 marks
 /// an inline segment). The device reads 0 as 2^31. Verbs has no way to ask for that, and this crate has none either.
@@ -19,15 +20,67 @@ pub struct Limits {
     pub max_inline: u32,
     /// Scatter/gather entries (`max_send_sge`).
     pub max_sge: u32,
+    /// The offloads of the device for frames of the queue.
+    pub offloads: FrameOffloads,
 }
 
 impl Limits {
-    /// No inline bytes and no entries.
-    pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0 };
+    /// No inline bytes, no entries, and no offloads.
+    pub(crate) const NONE: Self = Self { max_inline: 0, max_sge: 0, offloads: FrameOffloads::NONE };
 
     /// Whether each limit is at least as large as in `needs`.
     #[inline(always)]
     pub(crate) const fn cover(&self, needs: Self) -> bool {
-        self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
+        self.max_inline >= needs.max_inline
+            && self.max_sge >= needs.max_sge
+            && self.offloads.missing(needs.offloads).is_none()
+    }
+}
+
+/// The offloads that the device has for the frames of a queue
+/// ([`SendQueue::set_frame_offloads`](crate::queue::SendQueue::set_frame_offloads)). Other queues have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameOffloads {
+    /// WQEs of several frames ([`Session`](crate::queue::Session); `enhanced_multi_pkt_send_wqe`).
+    pub multi_packet: bool,
+    /// VLAN tags from the WQE ([`insert_vlan`](crate::wqe::Request::insert_vlan); `wqe_vlan_insert`).
+    pub vlan_insertion: bool,
+    /// The most bytes of payload of a [large send](crate::wqe::Request::large), 2^`max_lso_cap`; 0: there are none.
+    pub max_large_send: u32,
+}
+
+/// An offload of [`FrameOffloads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameOffload {
+    /// [`FrameOffloads::vlan_insertion`].
+    VlanInsertion,
+    /// [`FrameOffloads::max_large_send`] of at least one byte.
+    LargeSends,
+}
+
+impl FrameOffloads {
+    /// None of them.
+    pub const NONE: Self = Self { multi_packet: false, vlan_insertion: false, max_large_send: 0 };
+
+    /// The first offload of `needs` that is not here. Bytes of large sends are compared where they are known.
+    #[inline(always)]
+    pub(crate) const fn missing(&self, needs: Self) -> Option<FrameOffload> {
+        if needs.vlan_insertion && !self.vlan_insertion {
+            Some(FrameOffload::VlanInsertion)
+        } else if needs.max_large_send != 0 && self.max_large_send == 0 {
+            Some(FrameOffload::LargeSends)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for FrameOffload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VlanInsertion => "insertion of VLAN tags",
+            Self::LargeSends => "large sends",
+        })
     }
 }

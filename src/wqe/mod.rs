@@ -61,7 +61,7 @@ mod words;
 pub use address::vector::{DcAddress, UdAddress};
 pub use atomics::masked::{masked_compare_swap, masked_fetch_add};
 pub use builders::{
-    bind_window, compare_swap, configure_key, fetch_add, frame, local_invalidate, nop, read, send, unbind_window, write,
+    bind_window, compare_swap, configure_key, fetch_add, local_invalidate, nop, read, send, unbind_window, write,
 };
 pub use cross_channel::queues::{dump, wait_for_completion};
 pub use error::EncodeError;
@@ -69,6 +69,7 @@ pub use flags::{CompletionMode, Fence};
 pub use formats::signature::set_psv;
 pub use limits::Limits;
 pub use operations::copy::memcpy;
+pub use operations::frame_request::frame;
 pub use operations::service::SupportedOn;
 pub use operations::table::Remote;
 pub use payload::Sge;

@@ -31,6 +31,11 @@ pub trait Payload: Sealed + Copy {
     /// [`ds`](Self::ds), by the fewest comparisons.
     fn has_static_size(&self) -> bool;
 
+    /// Bytes of a message or frame that it carries; of other payloads, 0.
+    fn data_bytes(&self) -> u64 {
+        0
+    }
+
     /// Writes its segments.
     fn encode<S: Sink>(&self, sink: &mut S);
 }
@@ -155,6 +160,11 @@ impl<L: EntryList<Sge>> Payload for Registered<L> {
     }
 
     #[inline(always)]
+    fn data_bytes(&self) -> u64 {
+        self.0.entries().iter().map(|sge| u64::from(sge.length)).sum()
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         for sge in self.0.entries() {
             if S::HAS_STATIC_SIZE || sge.length != 0 {
@@ -275,6 +285,11 @@ impl<D: InlineBytes> Payload for Inline<D> {
     }
 
     #[inline(always)]
+    fn data_bytes(&self) -> u64 {
+        self.0.bytes().len() as u64
+    }
+
+    #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
         let mut rest = self.0.bytes();
         if rest.is_empty() {
@@ -303,6 +318,7 @@ impl<D: InlineBytes, L: EntryList<Sge>> Payload for InlineThen<D, L> {
     const NEEDS: Limits = Limits {
         max_inline: <Inline<D> as Payload>::NEEDS.max_inline,
         max_sge: <Registered<L> as Payload>::NEEDS.max_sge,
+        ..Limits::NONE
     };
 
     #[inline(always)]
@@ -313,6 +329,11 @@ impl<D: InlineBytes, L: EntryList<Sge>> Payload for InlineThen<D, L> {
     #[inline(always)]
     fn has_static_size(&self) -> bool {
         self.first.has_static_size() && self.rest.has_static_size()
+    }
+
+    #[inline(always)]
+    fn data_bytes(&self) -> u64 {
+        self.first.data_bytes() + self.rest.data_bytes()
     }
 
     #[inline(always)]

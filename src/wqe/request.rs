@@ -175,12 +175,13 @@ impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
 impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_DS: Option<usize> = match P::MAX_DS {
-        Some(payload) => Some(1 + O::DS + payload),
-        None => None,
+        // What depends on values is checked in `ds` alone, which requests of a size by type do without.
+        Some(payload) if !O::CHECKED => Some(1 + O::DS + payload),
+        _ => None,
     };
     const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_DS, Some(0)));
     const HAS_PAYLOAD: bool = !matches!(P::MAX_DS, Some(0));
-    const NEEDS: Limits = P::NEEDS;
+    const NEEDS: Limits = Limits { offloads: O::OFFLOADS, ..P::NEEDS };
 
     #[inline]
     fn id(&self) -> WrId {
@@ -190,6 +191,7 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     #[inline(always)]
     fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
         let () = O::FITS;
+        self.check(limits)?;
         let ds = 1 + O::DS + self.payload.ds(limits)?;
         if ds > Ds::MAX as usize {
             return Err(EncodeError::wqe_too_long(ds));
@@ -227,6 +229,15 @@ impl<O, H> Request<O, H> {
     #[inline]
     pub(crate) const fn id(&self) -> WrId {
         self.wr_id
+    }
+}
+
+impl<O: Operation, P: Payload> Request<O, P> {
+    /// Checks the operation, whatever its size.
+    #[inline(always)]
+    fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
+        limits.check_offloads(O::OFFLOADS)?;
+        if O::CHECKED { self.operation.check(self.payload.data_bytes(), limits.offloads) } else { Ok(()) }
     }
 }
 

@@ -10,6 +10,7 @@ use blueflame::transport::Ud;
 use blueflame::types::{CqCi, Cqn, Qpn, SqPi, Srqn};
 use blueflame::wqe::UdAddress;
 use blueflame::wqe::address::CompactAv;
+use blueflame::wqe::limits::FrameOffloads;
 use softhca::context::Transport;
 use softhca::embedded::{self, ConnectOptions, CqOptions, Endpoint, QpOptions, QpParts, RecvOptions, RegisterOptions};
 
@@ -22,6 +23,9 @@ use crate::parts::Parts;
 use crate::receives::Receives;
 use crate::request::{Service, Wr};
 use crate::shape::Shape;
+
+/// The software device's offloads for frames.
+const OFFLOADS: FrameOffloads = FrameOffloads { multi_packet: true, vlan_insertion: true, max_large_send: 1 << 18 };
 
 /// One end of a connection: the queues of a queue pair, and the completion queue of both.
 ///
@@ -250,7 +254,9 @@ pub(crate) fn send_queue<T: Service, R: Register>(
     unsafe {
         let mut queue = SendQueue::from_parts(parts, register)?;
         queue.set_blueflame_policy(shape.policy);
-        queue.set_multi_packet(T::TRANSPORT == Transport::RawPacket);
+        if T::TRANSPORT == Transport::RawPacket {
+            queue.set_frame_offloads(OFFLOADS);
+        }
         Ok(Owned::new(queue, Handle::new(device, memory), SendQueue::ring_addr))
     }
 }

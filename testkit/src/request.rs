@@ -24,6 +24,7 @@ use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, InlineNone, Transport};
 use blueflame::wqe::address::{CompactAv, Destination, To};
+use blueflame::wqe::operations::{Frame, Large};
 use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
 use blueflame::wqe::{self, Request, SupportedOn, UdAddress, WorkRequest};
 use blueflame::{PostError, SendQueue};
@@ -284,10 +285,7 @@ impl Service for transport::RawPacket<InlineNone> {
     }
 }
 
-fn checksummed<H: InlineHeaders>(
-    frame: Request<wqe::operations::Frame<H>>,
-    checksums: bool,
-) -> Request<wqe::operations::Frame<H>> {
+fn checksummed<H: InlineHeaders, X>(frame: Request<Frame<H, X>>, checksums: bool) -> Request<Frame<H, X>> {
     if checksums { frame.l3_checksum().l4_checksum() } else { frame }
 }
 
@@ -299,19 +297,23 @@ unsafe fn put_frame<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), Post
 where
     T: Transport,
     wqe::operations::Nop: SupportedOn<T>,
-    wqe::operations::Frame<[u8; 18]>: SupportedOn<T>,
-    wqe::operations::Frame<[u8; 34]>: SupportedOn<T>,
-    wqe::operations::Frame<[u8; 42]>: SupportedOn<T>,
-    wqe::operations::Frame<[u8; 66]>: SupportedOn<T>,
-    wqe::operations::Frame<[u8; 130]>: SupportedOn<T>,
+    Frame<[u8; 18]>: SupportedOn<T>,
+    Frame<[u8; 34]>: SupportedOn<T>,
+    Frame<[u8; 42]>: SupportedOn<T>,
+    Frame<[u8; 66]>: SupportedOn<T>,
+    Frame<[u8; 130]>: SupportedOn<T>,
+    Frame<[u8; 54], Large>: SupportedOn<T>,
+    Frame<[u8; 66], Large>: SupportedOn<T>,
+    Frame<[u8; 74], Large>: SupportedOn<T>,
+    Frame<[u8; 130], Large>: SupportedOn<T>,
 {
     macro_rules! by_length {
-        ($len:expr, $checksums:expr, $($array:literal)*) => {
+        ($len:expr, $($array:literal)*, |$frame:ident| $made:expr) => {
             match $len {
                 $($array => {
                     let headers: [u8; $array] = wr.data.head($array).try_into().expect("as many bytes in the frame");
-                    let frame = checksummed(wqe::frame().inline_headers(headers), $checksums);
-                    put_carrying(poster, frame, &Wr { data: wr.data.rest($array), ..wr.clone() })
+                    let $frame = wqe::frame().inline_headers(headers);
+                    put_carrying(poster, $made, &Wr { data: wr.data.rest($array), ..wr.clone() })
                 })*
                 len => panic!("inline headers of {len} bytes"),
             }
@@ -321,7 +323,10 @@ where
     unsafe {
         match wr.kind {
             Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-            Kind::Frame(len, checksums) => by_length!(len, checksums, 18 34 42 66 130),
+            Kind::Frame(len, checksums) => by_length!(len, 18 34 42 66 130, |frame| checksummed(frame, checksums)),
+            Kind::LargeFrame(len, checksums, mss) => {
+                by_length!(len, 54 66 74 130, |frame| checksummed(frame, checksums).large(mss))
+            }
             kind => panic!("{kind:?} is no frame"),
         }
     }
@@ -351,7 +356,7 @@ where
             Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) | Kind::Extended(..) => {
                 panic!("{:?} needs a reliable connection", wr.kind)
             }
-            Kind::Frame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
+            Kind::Frame(..) | Kind::LargeFrame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
             Kind::Datagram(..) => panic!("{:?} needs a datagram queue", wr.kind),
         }
     }

@@ -32,8 +32,21 @@ pub enum Kind {
     /// An Ethernet frame: how many bytes of the data are inline headers (0, 18, 34, 42, 66 or 130), and whether the
     /// device computes checksums.
     Frame(usize, bool),
+    /// A large send: its inline headers (54, 66, 74 or 130), the same, and the most bytes of payload of a frame.
+    LargeFrame(usize, bool, u16),
     /// A datagram, with immediate data or without.
     Datagram(Whom, Option<u32>),
+}
+
+impl Kind {
+    /// Bytes of the data that are inline headers of a frame.
+    #[must_use]
+    pub fn inline_headers(&self) -> usize {
+        match *self {
+            Self::Frame(headers, _) | Self::LargeFrame(headers, ..) => headers,
+            _ => 0,
+        }
+    }
 }
 
 /// A masked atomic, of words of 4, 8 or 16 bytes.

@@ -89,7 +89,7 @@ fn head_units(wr: &Wr) -> usize {
             Kind::Write(_) | Kind::WriteImm(..) | Kind::Read(_) => 1,
             Kind::CompareSwap(..) | Kind::FetchAdd(..) => 2,
             Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
-            Kind::Frame(headers, _) => (14 + headers).div_ceil(16),
+            Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..) => (14 + headers).div_ceil(16),
             Kind::Datagram(Whom::Compact(_), _) => 1,
             Kind::Datagram(Whom::Full(_), _) => 3,
         }
@@ -97,10 +97,7 @@ fn head_units(wr: &Wr) -> usize {
 
 /// The data that is in data segments, or in an inline segment.
 fn payload(wr: &Wr) -> Data {
-    match wr.kind {
-        Kind::Frame(headers, _) => wr.data.rest(headers),
-        _ => wr.data.clone(),
-    }
+    wr.data.rest(wr.kind.inline_headers())
 }
 
 /// The rules for each byte of a send ring, kept up as WQEs are written.
@@ -151,6 +148,12 @@ impl RingRules {
         }
         if let Some(end) = payload_end(wr) {
             for offset in end..place.ds * 16 {
+                set(offset, Rule::ZeroHere);
+            }
+        }
+        // As behind inline data, for headers that do not end with a unit.
+        if let Kind::LargeFrame(headers, ..) = wr.kind {
+            for offset in 30 + headers..head_units(wr) * 16 {
                 set(offset, Rule::ZeroHere);
             }
         }

@@ -118,6 +118,11 @@ fn expected(wr: &Wr, number: u32, index: usize) -> Vec<Expected> {
             let flags = if *checksums { 0xc0 } else { 0 };
             (0x0a, None, vec![("mlx5_wqe_eth_seg", vec![("cs_flags", flags), ("inline_hdr_sz", *headers as u64)])])
         }
+        Kind::LargeFrame(headers, checksums, mss) => {
+            let flags = if *checksums { 0xc0 } else { 0 };
+            let fields = [("cs_flags", flags), ("mss", (*mss).into()), ("inline_hdr_sz", *headers as u64)];
+            (0x0e, None, vec![("mlx5_wqe_eth_seg", fields.to_vec())])
+        }
         Kind::Datagram(whom, imm) => {
             let (qpn, qkey) = match whom {
                 Whom::Compact(address) => (address.qpn(), address.qkey()),
@@ -155,7 +160,7 @@ fn expected(wr: &Wr, number: u32, index: usize) -> Vec<Expected> {
 
 /// The bytes expected in data segments, or inline: all except the headers of a frame, which are compared here.
 fn payload(wr: &Wr, parts: &[Part]) -> Result<Data, String> {
-    let Kind::Frame(headers, _) = wr.kind else {
+    let (Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..)) = wr.kind else {
         return Ok(if wr.kind == Kind::Nop { Data::Sges(Vec::new()) } else { wr.data.clone() });
     };
     let eth = parts.iter().find(|part| part.name == "mlx5_wqe_eth_seg").ok_or("no Ethernet segment")?;

@@ -60,6 +60,7 @@ mod extended;
 mod formats;
 mod in_turn;
 mod key_lists;
+mod large_sends;
 mod memcpy;
 mod post;
 mod resize;

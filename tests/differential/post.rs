@@ -110,7 +110,7 @@ fn flags(wr: &Wr) -> u32 {
     if matches!(wr.data, Data::Inline(_)) {
         flags |= sys::ibv_send_flags::IBV_SEND_INLINE.0;
     }
-    if matches!(wr.kind, Kind::Frame(_, true)) {
+    if matches!(wr.kind, Kind::Frame(_, true) | Kind::LargeFrame(_, true, _)) {
         flags |= sys::ibv_send_flags::IBV_SEND_IP_CSUM.0;
     }
     flags
@@ -137,6 +137,19 @@ fn pieces(wr: &Wr, max_sge: usize) -> Vec<sys::ibv_sge> {
     }
 }
 
+/// The headers of a large send, which libmlx5 takes apart from its payload.
+fn large_headers(wr: &Wr) -> Vec<u8> {
+    let Kind::LargeFrame(headers, ..) = wr.kind else { return Vec::new() };
+    // SAFETY: entries are of the fabric's memory, which nothing writes while requests are posted.
+    unsafe { wr.data.head(headers) }
+}
+
+/// The request with the data that libmlx5 takes as such.
+fn behind_headers(wr: &Wr) -> Wr {
+    let Kind::LargeFrame(headers, ..) = wr.kind else { return wr.clone() };
+    Wr { data: wr.data.rest(headers), ..wr.clone() }
+}
+
 /// Posts `list`, with one doorbell, to a queue that takes `max_sge` gather entries.
 ///
 /// Datagrams go by those of `handles` that have their address vectors.
@@ -156,9 +169,11 @@ fn handle(handles: &[AddressHandle], whom: &Whom) -> sys::ud_t {
 
 fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[AddressHandle]) {
     use sys::ibv_wr_opcode as op;
-    let mut sges: Vec<_> = list.iter().map(|wr| pieces(wr, max_sge)).collect();
+    let behind: Vec<_> = list.iter().map(behind_headers).collect();
+    let mut headers: Vec<_> = list.iter().map(large_headers).collect();
+    let mut sges: Vec<_> = behind.iter().map(|wr| pieces(wr, max_sge)).collect();
     let mut wrs: Vec<sys::ibv_send_wr> = Vec::new();
-    for (wr, sges) in list.iter().zip(&mut sges) {
+    for ((wr, sges), headers) in list.iter().zip(&mut sges).zip(&mut headers) {
         // SAFETY: numbers and pointers, for which zero is a value.
         let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
         (raw.wr_id, raw.send_flags) = (wr.id, flags(wr));
@@ -177,6 +192,11 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[A
         raw.opcode = match wr.kind {
             Kind::Nop => panic!("ibv_post_send has no NOP"),
             Kind::Send | Kind::Frame(..) => op::IBV_WR_SEND,
+            Kind::LargeFrame(_, _, mss) => {
+                let (hdr, hdr_sz) = (headers.as_mut_ptr().cast(), headers.len() as u16);
+                raw.bind_mw_tso_union.tso = sys::tso_t { hdr, hdr_sz, mss };
+                op::IBV_WR_TSO
+            }
             Kind::SendImm(value) => {
                 raw.imm_data_invalidated_rkey_union = imm(value);
                 op::IBV_WR_SEND_WITH_IMM
@@ -242,6 +262,12 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
             match wr.kind {
                 Kind::Nop => {
                     raw_nop(ex, wr);
+                    continue;
+                }
+                Kind::LargeFrame(_, _, mss) => {
+                    let mut headers = large_headers(wr);
+                    sys::ibv_wr_send_tso(ex, headers.as_mut_ptr().cast(), headers.len() as u16, mss);
+                    set_data(ex, &behind_headers(wr), max_sge);
                     continue;
                 }
                 Kind::Send | Kind::Frame(..) | Kind::Datagram(_, None) => sys::ibv_wr_send(ex),

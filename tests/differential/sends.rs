@@ -89,7 +89,7 @@ fn operation(kind: &Kind) -> &'static str {
         Kind::CompareSwap(..) => "CompareSwap",
         Kind::FetchAdd(..) => "FetchAdd",
         Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
-        Kind::Frame(..) => "Frame",
+        Kind::Frame(..) | Kind::LargeFrame(..) => "Frame",
     }
 }
 

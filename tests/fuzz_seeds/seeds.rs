@@ -118,7 +118,7 @@ fn request(kind: u8, entries: &[u32]) -> wqe_build::Request {
         inline: false,
         inline_len: 0,
         entries: entries.iter().map(entry).collect(),
-        flags: kind * 5 + 1,
+        flags: kind.wrapping_mul(5).wrapping_add(1),
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
     let inline_each = [0, 1, 4, 5, 12, 13, 28, 29, 44, 60, 61, 150, 300, 450].map(|len| inline(3, len)).to_vec();
     let near_and_far = |kind| [request(kind, &[64, 0]), inline(kind, 28), inline(kind, 29), inline(kind, 120)];
     let datagrams: Vec<_> = (0..5).flat_map(near_and_far).collect();
-    let frames: Vec<_> = (0..7).flat_map(|kind| [request(kind, &[64, 0]), inline(kind, 0), inline(kind, 44)]).collect();
+    let frames: Vec<_> = (0..7).chain(128..132).flat_map(near_and_far).collect();
     // Each with an address vector of another form.
     let dynamic = |requests: &[wqe_build::Request]| -> Vec<_> {
         requests

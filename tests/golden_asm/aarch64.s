@@ -12,7 +12,7 @@ hot_batch:
     mov x22, x8
     cbz x4, L9
     lsl x28, x4, #3
-    ldr w19, [x0, #80]
+    ldr w19, [x0, #56]
     mov x14, #134217728
     mov w17, #128
     mov x21, x3
@@ -32,25 +32,25 @@ hot_batch:
     str x8, [sp, #16]
     str w2, [sp, #44]
 L1:
-    ldr w8, [x20, #48]
-    cmp w8, #8
-    b.lo L3
-    ldr w8, [x20, #84]
+    ldr w8, [x20, #72]
+    cmp w8, #7
+    b.ls L3
+    ldr w8, [x20, #60]
     cmp w19, w8
     b.eq L12
     lsl w8, w19, #4
-    ldr w9, [x20, #92]
-    ldr x10, [x20, #64]
+    ldr w9, [x20, #68]
+    ldr x10, [x20, #40]
     ldp w12, w11, [x21]
     and x8, x9, x8
-    ldr x9, [x20, #32]
+    ldr x9, [x20, #16]
     add x26, x26, #1
     add x10, x10, x8
     mov w25, #259
     stp x27, x15, [x10]
     rev w10, w19
     orr x9, x9, x14
-    ldr x13, [x20, #56]
+    ldr x13, [x20, #32]
     lsr w10, w10, #8
     add x8, x13, x8, lsl #2
     orr x24, x9, x10
@@ -85,7 +85,7 @@ L3:
     lsr x13, x11, #48
     mov x14, #134217728
     mov w17, #128
-    cmp x8, #19
+    cmp x8, #22
     movk x14, #768, lsl #48
     mov w15, #1
     mov w16, #134217728
@@ -116,13 +116,13 @@ L4:
 L5:
     ldr x22, [sp, #24]
     cbz x26, L9
-    ldr w1, [x20, #80]
-    str w19, [x20, #80]
+    ldr w1, [x20, #56]
+    str w19, [x20, #56]
     and w9, w19, #0xffff
     dmb oshst
     rev w9, w9
     cmp x26, #1
-    ldr x8, [x20, #72]
+    ldr x8, [x20, #48]
     str w9, [x8]
     b.ne L6
     and w8, w25, #0xff
@@ -132,34 +132,34 @@ L5:
     b.ne L8
     and x8, x25, #0xfe
     cbz x8, L8
-    add x8, x20, #12
-    add x9, x20, #8
+    add x8, x20, #92
+    add x9, x20, #88
     tst x25, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #92]
-    ldr x9, [x20, #56]
+    ldr w8, [x20, #68]
+    ldr x9, [x20, #32]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x20, #16]
+    ldr x9, [x20]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #24]
+    ldr x8, [x20, #8]
     eor x8, x8, x9
     b L7
 L6:
     dsb st
-    ldr x8, [x20, #16]
+    ldr x8, [x20]
     str x24, [x8]
     dsb st
-    ldr x9, [x20, #24]
+    ldr x9, [x20, #8]
     eor x8, x9, x8
 L7:
-    str x8, [x20, #16]
+    str x8, [x20]
     b L9
 L8:
     mov x0, x20
@@ -167,7 +167,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #19
+    mov w8, #22
     strb w8, [x22]
 L10:
     ldp x20, x19, [sp, #208]
@@ -184,13 +184,13 @@ L11:
     mov x14, x10
     b L13
 L12:
-    ldr w8, [x20, #88]
+    ldr w8, [x20, #64]
     ldp x13, x12, [sp, #8]
-    mov w10, #17
+    mov w10, #20
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #14
+    mov w8, #17
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -218,7 +218,7 @@ hot_batch_datagrams:
     ldp q4, q3, [x1, #16]
     lsl x28, x3, #3
     ldr q5, [x1]
-    ldr w27, [x0, #80]
+    ldr w27, [x0, #56]
     mov x15, #167772160
     mov w16, #128
     mov x21, x2
@@ -242,18 +242,18 @@ hot_batch_datagrams:
     stp q4, q3, [sp, #32]
     str q5, [sp, #16]
 L1:
-    ldr w8, [x20, #48]
+    ldr w8, [x20, #72]
     cmp w8, #7
     b.ls L3
-    ldr w8, [x20, #84]
+    ldr w8, [x20, #60]
     sub w8, w8, w27
     and w9, w8, #0xffff
     cmp w9, #1
     b.ls L12
     lsl w8, w27, #4
-    ldr w9, [x20, #92]
-    ldr x10, [x20, #64]
-    ldr x11, [x20, #32]
+    ldr w9, [x20, #68]
+    ldr x10, [x20, #40]
+    ldr x11, [x20, #16]
     add x25, x25, #1
     mov w24, #261
     and x9, x9, x8
@@ -264,20 +264,20 @@ L1:
     ldp w12, w13, [x21]
     stp x26, x19, [x10]
     rev w10, w27
-    ldr x14, [x20, #56]
+    ldr x14, [x20, #32]
     lsr w10, w10, #8
     add x9, x14, x9, lsl #2
     orr x23, x11, x10
     stp x23, x22, [x9]
     stp q4, q3, [x9, #32]
     str q5, [x9, #16]
-    ldr w9, [x20, #92]
-    ldr x10, [x20, #64]
+    ldr w9, [x20, #68]
+    ldr x10, [x20, #40]
     and x8, x8, x9
     add x9, x10, x8
     orr x10, x16, x12, lsl #32
     stp x26, xzr, [x9]
-    ldr x9, [x20, #56]
+    ldr x9, [x20, #32]
     add x8, x9, x8, lsl #2
     add w9, w27, #2
     and w27, w9, #0xffff
@@ -311,7 +311,7 @@ L3:
     ldr q5, [sp, #16]
     mov x15, #167772160
     mov w16, #128
-    cmp x10, #19
+    cmp x10, #22
     movk x15, #1280, lsl #48
     movk w16, #2048, lsl #16
     b.eq L2
@@ -335,13 +335,13 @@ L4:
 L5:
     ldr x19, [sp, #8]
     cbz x25, L9
-    ldr w1, [x20, #80]
-    str w27, [x20, #80]
+    ldr w1, [x20, #56]
+    str w27, [x20, #56]
     and w9, w27, #0xffff
     dmb oshst
     rev w9, w9
     cmp x25, #1
-    ldr x8, [x20, #72]
+    ldr x8, [x20, #48]
     str w9, [x8]
     b.ne L6
     and w8, w24, #0xff
@@ -351,34 +351,34 @@ L5:
     b.ne L8
     and x8, x24, #0xfe
     cbz x8, L8
-    add x8, x20, #12
-    add x9, x20, #8
+    add x8, x20, #92
+    add x9, x20, #88
     tst x24, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #92]
-    ldr x9, [x20, #56]
+    ldr w8, [x20, #68]
+    ldr x9, [x20, #32]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x20, #16]
+    ldr x9, [x20]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #24]
+    ldr x8, [x20, #8]
     eor x8, x8, x9
     b L7
 L6:
     dsb st
-    ldr x8, [x20, #16]
+    ldr x8, [x20]
     str x23, [x8]
     dsb st
-    ldr x9, [x20, #24]
+    ldr x9, [x20, #8]
     eor x8, x9, x8
 L7:
-    str x8, [x20, #16]
+    str x8, [x20]
     b L9
 L8:
     mov x0, x20
@@ -386,7 +386,7 @@ L8:
     mov x3, x24
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #19
+    mov w8, #22
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #272]
@@ -402,25 +402,25 @@ L11:
     and x10, x8, #0xffffffffffffff00
     b L16
 L12:
-    ldrh w10, [x20, #88]
+    ldrh w10, [x20, #64]
     cbz w10, L13
-    ldr w9, [x20, #92]
+    ldr w9, [x20, #68]
     ldr x12, [sp, #8]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L14
-    mov w8, #15
+    mov w8, #18
     b L15
 L13:
     ldr x12, [sp, #8]
-    mov w8, #17
+    mov w8, #20
     b L15
 L14:
     cmp w10, #1
-    mov w10, #14
-    mov w11, #16
+    mov w10, #17
+    mov w11, #19
     csinc w9, w8, wzr, ne
     csel x8, x11, x10, eq
 L15:
@@ -449,7 +449,7 @@ hot_batch_list:
     movi v0.2d, #0000000000000000
     ldr w9, [x2, #8]
     stur x10, [x11, #140]
-    ldr w20, [x0, #80]
+    ldr w20, [x0, #56]
     ldp w12, w10, [x2, #20]
     stur x14, [x11, #156]
     ldr w14, [sp, #40]
@@ -507,22 +507,22 @@ hot_batch_list:
     add x9, sp, #48
     tbnz w12, #31, L3
     tbnz w13, #31, L4
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #60]
     sub w10, w9, w20
     and w9, w10, #0xffff
     cmp w9, #2
     b.ls L19
-    ldr w13, [x0, #92]
+    ldr w13, [x0, #68]
     lsl w9, w20, #4
-    ldrb w10, [x0, #96]
-    ldr x14, [x0, #32]
+    ldrb w10, [x0, #112]
+    ldr x14, [x0, #16]
     rev w15, w20
     mov x16, #620756992
     movk x16, #3072, lsl #48
     and w17, w13, w9
     lsr w15, w15, #8
     lsl x18, x10, #27
-    ldr x12, [x0, #56]
+    ldr x12, [x0, #32]
     ubfiz x10, x17, #2, #32
     rev w17, w1
     orr x14, x14, x16
@@ -591,8 +591,8 @@ hot_batch_list:
     rev x11, x11
     rev x13, x14
     stp x13, x11, [x12]
-    ldr w11, [x0, #92]
-    ldr x12, [x0, #64]
+    ldr w11, [x0, #68]
+    ldr x12, [x0, #40]
     ldr x13, [sp, #248]
     and w11, w11, w20, lsl #4
     and x11, x11, #0xffff0
@@ -601,19 +601,19 @@ hot_batch_list:
     stp x13, x12, [x11]
     add w11, w9, #16
     add w9, w9, #32
-    ldr w12, [x0, #92]
+    ldr w12, [x0, #68]
     and w11, w11, #0xffff0
-    ldr x14, [x0, #64]
+    ldr x14, [x0, #40]
     and w9, w9, #0xffff0
     and x11, x12, x11
     add x11, x14, x11
     stp x13, xzr, [x11]
-    ldr w11, [x0, #92]
-    ldr x12, [x0, #64]
+    ldr w11, [x0, #68]
+    ldr x12, [x0, #40]
     and x9, x11, x9
     add x9, x12, x9
     stp x13, xzr, [x9]
-    ldr x9, [x0, #56]
+    ldr x9, [x0, #32]
     ldr x23, [x9, x10]
     add w9, w20, #3
     and w20, w9, #0xffff
@@ -636,27 +636,27 @@ L5:
     lsl x12, x9, #32
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #19
+    cmp x10, #22
     b.ne L23
 L6:
     mov x19, xzr
     mov x23, xzr
     mov w21, #1
 L7:
-    ldr w9, [x0, #52]
+    ldr w9, [x0, #76]
     cbz w9, L14
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #60]
     cmp w20, w9
     b.eq L18
     rev w9, w4
     lsl w10, w20, #4
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     fmov s0, w9
     mov w12, #1073741824
-    ldr x9, [x0, #64]
+    ldr x9, [x0, #40]
     and x10, x11, x10
     mov w13, #1
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     add x9, x9, x10
     mov v0.s[1], wzr
     stp x5, x13, [x9]
@@ -666,7 +666,7 @@ L7:
     lsr w9, w9, #8
     orr x11, x11, #0x300000000000000
     mov v0.s[2], w12
-    ldr x12, [x0, #56]
+    ldr x12, [x0, #32]
     orr x9, x11, x9
     mov w11, #671088640
     add x10, x12, x10, lsl #2
@@ -683,12 +683,12 @@ L8:
     mov x2, x9
     mov x19, x10
 L9:
-    ldr w1, [x0, #80]
-    str w20, [x0, #80]
+    ldr w1, [x0, #56]
+    str w20, [x0, #56]
     and w10, w20, #0xffff
     dmb oshst
     rev w10, w10
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     cbz w21, L10
     and w9, w19, #0xff
@@ -698,34 +698,34 @@ L9:
     b.ne L12
     and x9, x19, #0xfe
     cbz x9, L12
-    add x9, x0, #12
-    add x10, x0, #8
+    add x9, x0, #92
+    add x10, x0, #88
     tst x19, #0x100
     csel x9, x9, x10, eq
     ldr w9, [x9]
     cmp w9, #64
     b.lo L12
-    ldr w9, [x0, #92]
-    ldr x10, [x0, #56]
+    ldr w9, [x0, #68]
+    ldr x10, [x0, #32]
     dsb st
     and w9, w9, w1, lsl #4
     add x9, x10, w9, uxtw #2
-    ldr x10, [x0, #16]
+    ldr x10, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x9, x9, x10
     b L11
 L10:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
 L11:
-    str x9, [x0, #16]
+    str x9, [x0]
     b L13
 L12:
     mov x3, x19
@@ -733,7 +733,7 @@ L12:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L13:
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
     b L24
 L14:
@@ -756,7 +756,7 @@ L14:
     tbz w8, #0, L15
     and x12, x9, #0xff
     mov x8, x24
-    cmp x12, #19
+    cmp x12, #22
     b.ne L16
     tbnz w21, #0, L13
     mov w21, #1
@@ -784,36 +784,36 @@ L17:
     stp x9, x10, [x8]
     b L24
 L18:
-    ldr w9, [x0, #88]
-    mov w10, #17
+    ldr w9, [x0, #64]
+    mov w10, #20
     mov x11, xzr
     mov x13, xzr
     cmp w9, #0
-    mov w9, #14
+    mov w9, #17
     csel x12, x10, x9, eq
     mov w9, #65536
     b L17
 L19:
-    ldr w12, [x0, #88]
+    ldr w12, [x0, #64]
     tst w12, #0xffff
     b.eq L20
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov x9, x0
     lsr w11, w11, #4
     add w11, w11, #1
     and w13, w11, #0xffff
     cmp w13, #3
     b.hs L21
-    mov w10, #15
+    mov w10, #18
     b L22
 L20:
     mov x9, x0
-    mov w10, #17
+    mov w10, #20
     b L22
 L21:
     and w11, w12, #0xffff
-    mov w13, #14
-    mov w14, #16
+    mov w13, #17
+    mov w14, #19
     cmp w11, #3
     csel w11, w12, w10, lo
     csel x10, x14, x13, lo
@@ -825,7 +825,7 @@ L22:
     mov w11, #3
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #19
+    cmp x10, #22
     b.eq L6
 L23:
     stp x9, x11, [x8]
@@ -843,25 +843,25 @@ hot_batch_rebind:
     str x21, [sp, #16]
     stp x20, x19, [sp, #32]
     mov x29, sp
-    ldp w10, w11, [x0, #80]
+    ldp w10, w11, [x0, #56]
     mov x19, x8
     sub w11, w11, w10
     and w12, w11, #0xffff
     cmp w12, #1
     b.ls L3
     ldp w17, w14, [x1]
-    ldr x8, [x0, #32]
+    ldr x8, [x0, #16]
     rev w12, w10
     mov x13, #620756992
     movk x13, #2048, lsl #48
     lsr w15, w12, #8
-    ldr w5, [x0, #92]
+    ldr w5, [x0, #68]
     rev w12, w14
     orr x13, x8, x13
     lsl w8, w10, #4
     lsl x16, x12, #32
-    ldp x12, x14, [x0, #56]
-    ldrb w11, [x0, #96]
+    ldp x12, x14, [x0, #32]
+    ldrb w11, [x0, #112]
     mov w9, w2
     orr x2, x13, x15
     and x13, x5, x8
@@ -899,7 +899,7 @@ hot_batch_rebind:
     csel w1, w11, w14, ne
     and w14, w13, #0xffff
     tbnz w15, #31, L4
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #60]
     sub w11, w11, w13
     and w6, w11, #0xffff
     cmp w6, #2
@@ -913,7 +913,7 @@ hot_batch_rebind:
     and x9, x2, x5
     add w14, w5, #64
     movk x20, #1024, lsl #32
-    ldr x6, [x0, #32]
+    ldr x6, [x0, #16]
     mov x2, #620756992
     add x5, x12, x9
     and w14, w14, #0x3fffc0
@@ -976,8 +976,8 @@ hot_batch_rebind:
     add w8, w8, #64
     stp xzr, xzr, [x12]
     ubfiz w12, w13, #4, #16
-    ldr w13, [x0, #92]
-    ldp x17, x14, [x0, #56]
+    ldr w13, [x0, #68]
+    ldp x17, x14, [x0, #32]
     and x12, x13, x12
     and w16, w16, w13
     and w8, w8, w13
@@ -993,15 +993,15 @@ hot_batch_rebind:
     ldr x2, [x17, x9]
     and w14, w8, #0xffff
 L1:
-    ldr w1, [x0, #80]
-    str w14, [x0, #80]
+    ldr w1, [x0, #56]
+    str w14, [x0, #56]
     rev w9, w14
     dmb oshst
-    ldr x8, [x0, #72]
+    ldr x8, [x0, #48]
     str w9, [x8]
     cbz w11, L2
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #19
+    mov w8, #22
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1009,28 +1009,28 @@ L1:
     ret
 L2:
     dsb st
-    ldr x8, [x0, #16]
+    ldr x8, [x0]
     str x2, [x8]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x8, x9, x8
-    str x8, [x0, #16]
-    mov w8, #19
+    str x8, [x0]
+    mov w8, #22
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
     ldp x29, x30, [sp], #48
     ret
 L3:
-    ldrh w9, [x0, #88]
+    ldrh w9, [x0, #64]
     cbz w9, L6
-    ldr w8, [x0, #92]
+    ldr w8, [x0, #68]
     lsr w8, w8, #4
     add w8, w8, #1
     and w10, w8, #0xffff
     cmp w10, #2
     b.hs L8
-    mov w9, #15
+    mov w9, #18
     b L9
 L4:
     lsl x9, x15, #32
@@ -1038,7 +1038,7 @@ L4:
     mov w10, #2147483647
     b L12
 L5:
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #64]
     tst w8, #0xffff
     b.eq L7
     lsr w9, w5, #4
@@ -1046,35 +1046,34 @@ L5:
     and w10, w9, #0xffff
     cmp w10, #3
     b.hs L10
-    mov w8, #15
+    mov w8, #18
     b L11
 L6:
-    mov w9, #17
+    mov w9, #20
     b L9
 L7:
-    mov w8, #17
+    mov w8, #20
     b L11
 L8:
     cmp w9, #1
-    mov w9, #14
-    mov w10, #16
+    mov w9, #17
+    mov w10, #19
     csinc w8, w11, wzr, ne
-    csel w9, w10, w9, eq
+    csel x9, x10, x9, eq
 L9:
-    strb w9, [x19]
-    mov w9, #2
     and w8, w8, #0xffff
-    strh w9, [x19, #2]
-    str w8, [x19, #4]
-    strh w9, [x19, #8]
+    orr x8, x9, x8, lsl #32
+    mov w9, #2
+    orr x8, x8, #0x20000
+    stp x8, x9, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
     ldp x29, x30, [sp], #48
     ret
 L10:
     and w9, w8, #0xffff
-    mov w10, #14
-    mov w12, #16
+    mov w10, #17
+    mov w12, #19
     cmp w9, #3
     csel w9, w8, w11, lo
     csel x8, x12, x10, lo
@@ -1086,7 +1085,7 @@ L11:
 L12:
     orr w11, w9, w8
     and x11, x11, #0xff
-    cmp x11, #19
+    cmp x11, #22
     b.ne L13
     mov w11, #1
     mov w3, #8
@@ -1104,21 +1103,21 @@ hot_burst:
     stp x29, x30, [sp, #16]
     str x19, [sp, #32]
     add x29, sp, #16
-    ldr w10, [x0, #48]
+    ldr w10, [x0, #72]
     cmp w10, #7
     b.ls L8
     mov x9, x1
-    ldp w1, w10, [x0, #80]
+    ldp w1, w10, [x0, #56]
     sub w10, w10, w1
     and w10, w10, #0xffff
     cmp x4, x10
     b.hi L9
-    ldr x10, [x0, #56]
-    ldr w11, [x0, #92]
+    ldr x10, [x0, #32]
+    ldr w11, [x0, #68]
     mov w12, w1
     cbz x4, L2
-    ldr x12, [x0, #32]
-    ldr x13, [x0, #64]
+    ldr x12, [x0, #16]
+    ldr x13, [x0, #40]
     add x14, x3, x4, lsl #3
     mov w5, #128
     mov x15, xzr
@@ -1156,7 +1155,7 @@ L2:
     ands w9, w9, #0xffff
     b.eq L6
     mov w13, #1048560
-    str w12, [x0, #80]
+    str w12, [x0, #56]
     cmp w9, #1
     add w13, w13, w12, lsl #4
     and w12, w12, #0xffff
@@ -1166,32 +1165,32 @@ L2:
     ubfiz x13, x13, #2, #32
     ldr x2, [x10, x13]
     dmb oshst
-    ldr x13, [x0, #72]
+    ldr x13, [x0, #48]
     str w12, [x13]
     b.ne L3
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L5
     and w9, w11, w1, lsl #4
     dsb st
     add x9, x10, w9, uxtw #2
-    ldr x10, [x0, #16]
+    ldr x10, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x9, x9, x10
     b L4
 L3:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
 L4:
-    str x9, [x0, #16]
-    mov w9, #19
+    str x9, [x0]
+    mov w9, #22
     strb w9, [x8]
     ldp x29, x30, [sp, #16]
     ldr x19, [sp, #32]
@@ -1203,14 +1202,14 @@ L5:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L6:
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
     ldp x29, x30, [sp, #16]
     ldr x19, [sp, #32]
     add sp, sp, #48
     ret
 L7:
-    mov w9, #14
+    mov w9, #17
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
@@ -1219,12 +1218,11 @@ L7:
     add sp, sp, #48
     ret
 L8:
-    ldr w1, [x0, #52]
+    adrp x1, .Lanon
+    add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    mov w0, w10
-    mov w2, #8
-    mov w3, wzr
+    add x0, x0, #72
     bl <blueflame::wqe::error::EncodeError>::uncovered
     ldp x10, x9, [sp]
     stp x10, x9, [x19]
@@ -1234,19 +1232,19 @@ L8:
     ret
 L9:
     mov w9, #65535
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #64]
     cmp x4, x9
     csel x9, x4, x9, lo
     tst w11, #0xffff
     b.eq L10
-    ldr w12, [x0, #92]
+    ldr w12, [x0, #68]
     lsr w12, w12, #4
     add w12, w12, #1
     and w12, w12, #0xffff
     cmp w12, w9, uxth
     b.hs L11
     lsl x10, x12, #32
-    mov w11, #15
+    mov w11, #18
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1254,7 +1252,7 @@ L9:
     add sp, sp, #48
     ret
 L10:
-    mov w11, #17
+    mov w11, #20
     orr x10, x11, xzr
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1267,7 +1265,7 @@ L11:
     cmp w11, w9, uxth
     b.hs L12
     orr x10, x12, x11, lsl #32
-    mov w11, #16
+    mov w11, #19
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1276,7 +1274,7 @@ L11:
     ret
 L12:
     orr x10, x12, x10, lsl #32
-    mov w11, #14
+    mov w11, #17
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1289,21 +1287,21 @@ hot_burst_fill:
     stp x29, x30, [sp, #16]
     str x19, [sp, #32]
     add x29, sp, #16
-    ldr w10, [x0, #48]
+    ldr w10, [x0, #72]
     cmp w10, #7
     b.ls L7
     mov x9, x1
-    ldp w1, w10, [x0, #80]
+    ldp w1, w10, [x0, #56]
     sub w10, w10, w1
     and w10, w10, #0xffff
     cmp x4, x10
     b.hi L8
-    ldr x10, [x0, #56]
-    ldr w11, [x0, #92]
+    ldr x10, [x0, #32]
+    ldr w11, [x0, #68]
     mov w14, w1
     cbz x4, L2
-    ldr x14, [x0, #32]
-    ldr x12, [x0, #64]
+    ldr x14, [x0, #16]
+    ldr x12, [x0, #40]
     rev w13, w2
     mov w2, #128
     mov x5, xzr
@@ -1340,7 +1338,7 @@ L2:
     ands w9, w9, #0xffff
     b.eq L6
     mov w12, #1048560
-    str w14, [x0, #80]
+    str w14, [x0, #56]
     and w13, w14, #0xffff
     add w12, w12, w14, lsl #4
     rev w13, w13
@@ -1350,32 +1348,32 @@ L2:
     ubfiz x12, x12, #2, #32
     ldr x2, [x10, x12]
     dmb oshst
-    ldr x12, [x0, #72]
+    ldr x12, [x0, #48]
     str w13, [x12]
     b.ne L3
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L5
     and w9, w11, w1, lsl #4
     dsb st
     add x9, x10, w9, uxtw #2
-    ldr x10, [x0, #16]
+    ldr x10, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x9, x9, x10
     b L4
 L3:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
 L4:
-    str x9, [x0, #16]
-    mov w9, #19
+    str x9, [x0]
+    mov w9, #22
     strb w9, [x8]
     ldp x29, x30, [sp, #16]
     ldr x19, [sp, #32]
@@ -1387,19 +1385,18 @@ L5:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L6:
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
     ldp x29, x30, [sp, #16]
     ldr x19, [sp, #32]
     add sp, sp, #48
     ret
 L7:
-    ldr w1, [x0, #52]
+    adrp x1, .Lanon
+    add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    mov w0, w10
-    mov w2, #8
-    mov w3, wzr
+    add x0, x0, #72
     bl <blueflame::wqe::error::EncodeError>::uncovered
     ldp x10, x9, [sp]
     stp x10, x9, [x19]
@@ -1409,19 +1406,19 @@ L7:
     ret
 L8:
     mov w9, #65535
-    ldr w11, [x0, #88]
+    ldr w11, [x0, #64]
     cmp x4, x9
     csel x9, x4, x9, lo
     tst w11, #0xffff
     b.eq L9
-    ldr w12, [x0, #92]
+    ldr w12, [x0, #68]
     lsr w12, w12, #4
     add w12, w12, #1
     and w12, w12, #0xffff
     cmp w12, w9, uxth
     b.hs L10
     lsl x10, x12, #32
-    mov w11, #15
+    mov w11, #18
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1429,7 +1426,7 @@ L8:
     add sp, sp, #48
     ret
 L9:
-    mov w11, #17
+    mov w11, #20
     orr x10, x11, xzr
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1442,7 +1439,7 @@ L10:
     cmp w11, w9, uxth
     b.hs L11
     orr x10, x12, x11, lsl #32
-    mov w11, #16
+    mov w11, #19
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1451,7 +1448,7 @@ L10:
     ret
 L11:
     orr x10, x12, x10, lsl #32
-    mov w11, #14
+    mov w11, #17
     orr x10, x11, x10
     stp x10, x9, [x8]
     ldp x29, x30, [sp, #16]
@@ -1460,46 +1457,46 @@ L11:
     ret
 
 hot_burst_frames:
-    sub sp, sp, #224
-    stp x29, x30, [sp, #128]
-    stp x28, x27, [sp, #144]
-    stp x26, x25, [sp, #160]
-    stp x24, x23, [sp, #176]
-    stp x22, x21, [sp, #192]
-    stp x20, x19, [sp, #208]
-    add x29, sp, #128
-    ldr w20, [x0, #52]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #112]
+    stp x28, x27, [sp, #128]
+    stp x26, x25, [sp, #144]
+    stp x24, x23, [sp, #160]
+    stp x22, x21, [sp, #176]
+    stp x20, x19, [sp, #192]
+    add x29, sp, #112
+    ldr w9, [x0, #76]
+    mov x27, x0
     mov x19, x8
-    cbz w20, L10
-    ldp w14, w8, [x0, #80]
+    cbz w9, L10
+    ldp w20, w8, [x27, #56]
     mov x22, x2
-    sub w8, w8, w14
+    sub w8, w8, w20
     and w9, w8, #0xffff
     cmp x2, x9
     b.hi L11
-    ldr x8, [x0, #32]
+    ldr x8, [x27, #16]
     mov x10, #167772160
-    str x19, [sp, #40]
+    ldr w24, [x27, #68]
     movk x10, #768, lsl #48
-    ldp x24, x27, [x0, #56]
-    orr x19, x8, x10
+    ldp x23, x26, [x27, #32]
+    orr x28, x8, x10
     adrp x8, .LCPI_0
-    ldr w25, [x0, #92]
     sub x9, x29, #48
     ldr q0, [x8, :lo12:.LCPI_0]
-    mov x26, xzr
-    orr x28, x9, #0x1
-    add x23, x1, #12
-    mov w16, #1
-    mov w17, #134217728
-    mov w18, #2240
-    mov w21, w14
-    str x0, [sp, #8]
+    str x19, [sp, #24]
+    mov x25, xzr
+    orr x16, x9, #0x1
+    add x19, x1, #12
+    mov w17, #1
+    mov w18, #134217728
+    mov w0, #2240
+    mov w21, w20
 L1:
-    cmp x22, x26
+    cmp x22, x25
     b.eq L4
-    ldp w9, w10, [x23, #-4]
-    ldur x8, [x23, #-12]
+    ldp w9, w10, [x19, #-4]
+    ldur x8, [x19, #-12]
     cmp w9, #0
     b.le L2
     lsl w11, w21, #4
@@ -1508,155 +1505,154 @@ L1:
     lsr w12, w12, #8
     rev x10, x8
     add w8, w21, #1
-    and x11, x11, x25
+    and x11, x11, x24
     rev x9, x9
     and w21, w8, #0xffff
-    add x13, x27, x11
-    add x11, x24, x11, lsl #2
-    orr x12, x12, x19
-    mov w8, #19
-    stp x26, x16, [x13]
-    stp x12, x17, [x11]
+    add x13, x26, x11
+    add x11, x23, x11, lsl #2
+    orr x12, x12, x28
+    mov w8, #22
+    stp x25, x17, [x13]
+    stp x12, x18, [x11]
     str q0, [x11, #16]
     stp x9, x10, [x11, #32]
-    cmp w8, #19
-    add x23, x23, #16
-    add x26, x26, #1
+    cmp w8, #22
+    add x19, x19, #16
+    add x25, x25, #1
     b.eq L1
     b L3
 L2:
     stur x8, [x29, #-32]
     sub x8, x29, #48
+    add x1, x27, #72
+    sturh w0, [x29, #-8]
     sub x0, x29, #32
-    mov w2, w20
     stp w9, w10, [x29, #-24]
-    stur x26, [x29, #-16]
-    sturh w18, [x29, #-8]
-    str w14, [sp, #36]
-    str q0, [sp, #16]
+    stur x25, [x29, #-16]
+    str x16, [sp, #16]
+    str q0, [sp]
     bl <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldr x9, [x28]
-    ldur x10, [x28, #7]
-    mov w18, #2240
-    ldr q0, [sp, #16]
-    ldr w14, [sp, #36]
-    mov w17, #134217728
+    ldr x16, [sp, #16]
+    ldr q0, [sp]
+    mov w0, #2240
     ldurb w8, [x29, #-48]
-    mov w16, #1
-    str x9, [sp, #48]
-    stur x10, [sp, #55]
-    cmp w8, #19
-    add x23, x23, #16
-    add x26, x26, #1
+    mov w18, #134217728
+    mov w17, #1
+    ldr x9, [x16]
+    ldur x10, [x16, #7]
+    str x9, [sp, #32]
+    stur x10, [sp, #39]
+    cmp w8, #22
+    add x19, x19, #16
+    add x25, x25, #1
     b.eq L1
 L3:
+    ldr x9, [sp, #32]
+    ldur x10, [sp, #39]
+    str x9, [sp, #48]
+    stur x10, [sp, #55]
+    ldr x10, [sp, #24]
     ldr x9, [sp, #48]
-    ldur x10, [sp, #55]
-    str x9, [sp, #64]
-    stur x10, [sp, #71]
-    ldr x10, [sp, #40]
-    ldr x9, [sp, #64]
     strb w8, [x10]
-    ldur x8, [sp, #71]
+    ldur x8, [sp, #55]
     stur x9, [x10, #1]
     str x8, [x10, #8]
     b L9
 L4:
-    sub w8, w21, w14
-    ldr x19, [sp, #40]
+    sub w8, w21, w20
+    ldr x19, [sp, #24]
     ands w8, w8, #0xffff
     b.eq L8
     mov w9, #1048560
-    ldr x0, [sp, #8]
+    str w21, [x27, #56]
     and w10, w21, #0xffff
     add w9, w9, w21, lsl #4
     rev w10, w10
     cmp w8, #1
-    str w21, [x0, #80]
-    and w9, w25, w9
+    and w9, w24, w9
     and w9, w9, #0xffff0
     ubfiz x9, x9, #2, #32
-    ldr x2, [x24, x9]
+    ldr x2, [x23, x9]
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x27, #48]
     str w10, [x9]
     b.ne L5
-    ldr w8, [x0, #12]
+    ldr w8, [x27, #92]
     cmp w8, #63
     b.ls L7
-    and w8, w25, w14, lsl #4
+    and w8, w24, w20, lsl #4
     dsb st
-    ldr x9, [x0, #16]
-    add x8, x24, w8, uxtw #2
+    ldr x9, [x27]
+    add x8, x23, w8, uxtw #2
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x27, #8]
     eor x8, x8, x9
     b L6
 L5:
     dsb st
-    ldr x8, [x0, #16]
+    ldr x8, [x27]
     str x2, [x8]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x27, #8]
     eor x8, x9, x8
 L6:
-    str x8, [x0, #16]
+    str x8, [x27]
     b L8
 L7:
-    mov w1, w14
+    mov x0, x27
+    mov w1, w20
     mov w3, #3
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L8:
-    mov w8, #19
+    mov w8, #22
     strb w8, [x19]
 L9:
-    ldp x20, x19, [sp, #208]
-    ldp x22, x21, [sp, #192]
-    ldp x24, x23, [sp, #176]
-    ldp x26, x25, [sp, #160]
-    ldp x28, x27, [sp, #144]
-    ldp x29, x30, [sp, #128]
-    add sp, sp, #224
+    ldp x20, x19, [sp, #192]
+    ldp x22, x21, [sp, #176]
+    ldp x24, x23, [sp, #160]
+    ldp x26, x25, [sp, #144]
+    ldp x28, x27, [sp, #128]
+    ldp x29, x30, [sp, #112]
+    add sp, sp, #208
     ret
 L10:
-    ldr w0, [x0, #48]
+    adrp x1, .Lanon
+    add x1, x1, :lo12:.Lanon
     sub x8, x29, #32
-    mov w1, wzr
-    mov w2, wzr
-    mov w3, #1
+    add x0, x27, #72
     bl <blueflame::wqe::error::EncodeError>::uncovered
     ldp x9, x8, [x29, #-32]
     b L15
 L11:
     mov w8, #65535
-    ldr w10, [x0, #88]
+    ldr w10, [x27, #64]
     cmp x22, x8
     csel x8, x22, x8, lo
     tst w10, #0xffff
     b.eq L12
-    ldr w11, [x0, #92]
+    ldr w11, [x27, #68]
     lsr w11, w11, #4
     add w11, w11, #1
     and w11, w11, #0xffff
     cmp w11, w8, uxth
     b.hs L13
     lsl x9, x11, #32
-    mov w10, #15
+    mov w10, #18
     b L14
 L12:
     mov x9, xzr
-    mov w10, #17
+    mov w10, #20
     b L14
 L13:
     lsl x11, x8, #16
     and x10, x10, #0xffff
     cmp w10, w8, uxth
-    mov w8, #16
+    mov w8, #19
     orr x12, x11, x10, lsl #32
     orr x9, x11, x9, lsl #32
-    mov w10, #14
+    mov w10, #17
     csel x10, x8, x10, lo
     csel x9, x12, x9, lo
 L14:
@@ -1666,19 +1662,19 @@ L15:
     b L9
 
 hot_fire_at:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d4, [x4]
     ldp d2, d3, [x1, #288]
     lsl w12, w9, #4
     orr x10, x11, x10
-    ldr w13, [x0, #92]
+    ldr w13, [x0, #68]
     rev w11, w3
     mov v0.d[0], x10
     rev x10, x2
@@ -1687,11 +1683,11 @@ hot_fire_at:
     ldr q3, [x1]
     ext v4.16b, v1.16b, v4.16b, #12
     fmov d1, x10
-    ldp x14, x10, [x0, #56]
+    ldp x14, x10, [x0, #32]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     mov v1.d[1], x11
     and x11, x13, x12
     rev w9, w9
@@ -1701,34 +1697,34 @@ hot_fire_at:
     stp q0, q1, [x12]
     str q2, [x12, #32]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #16]
+    ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1737,18 +1733,18 @@ L2:
     ret
 
 hot_fire_datagram:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -1757,8 +1753,8 @@ hot_fire_datagram:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0, #56]
-    str w9, [x0, #80]
+    ldp x13, x12, [x0, #32]
+    str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -1768,37 +1764,37 @@ hot_fire_datagram:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1807,7 +1803,7 @@ L2:
     ret
 
 hot_fire_datagram_full:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -1815,17 +1811,17 @@ hot_fire_datagram_full:
     ldp d5, d1, [x1, #288]
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v4.2d, #0000000000000000
     ldr d7, [x2]
-    ldr w12, [x0, #92]
+    ldr w12, [x0, #68]
     mov v2.16b, v5.16b
     orr x10, x11, x10
     lsl w11, w9, #4
     add w9, w9, #2
     mov v0.d[0], x10
-    ldp x13, x10, [x0, #56]
+    ldp x13, x10, [x0, #32]
     mov v2.d[1], v1.d[0]
     ldp q6, q1, [x1]
     ext v4.16b, v4.16b, v7.16b, #12
@@ -1841,20 +1837,20 @@ hot_fire_datagram_full:
     add x14, x13, x14, lsl #2
     ubfiz x12, x11, #2, #32
     orr v4.16b, v6.16b, v4.16b
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     stp q0, q1, [x14]
     stp q2, q3, [x14, #32]
     str q5, [x10, w11, uxtw]
     str q4, [x13, x12]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -1863,41 +1859,41 @@ hot_fire_datagram_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldrh w11, [x0, #88]
+    ldrh w11, [x0, #64]
     cbz w11, L3
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #15
+    mov w10, #18
     b L5
 L3:
-    mov w10, #17
+    mov w10, #20
     b L5
 L4:
     cmp w11, #1
-    mov w11, #14
-    mov w12, #16
+    mov w11, #17
+    mov w12, #19
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -1910,68 +1906,68 @@ L5:
     ret
 
 hot_fire_dynamic:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d3, [x2]
     ldp d4, d5, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
     ext v3.16b, v1.16b, v3.16b, #12
     ldp q2, q1, [x1]
     mov v4.d[1], v5.d[0]
-    ldp x13, x12, [x0, #56]
+    ldp x13, x12, [x0, #32]
     and x10, x11, x10
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v2.16b
     ldp q2, q5, [x1, #32]
     add x11, x13, x10, lsl #2
     str q4, [x12, x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     orr v3.16b, v5.16b, v3.16b
     stp q1, q2, [x11, #16]
     str q0, [x11]
     str q3, [x11, #48]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1983,13 +1979,13 @@ hot_fire_entry:
     ldr w10, [x2, #8]
     cmp w10, #0
     b.le L2
-    ldp w9, w11, [x0, #80]
+    ldp w9, w11, [x0, #56]
     cmp w9, w11
     b.eq L3
     ldr w12, [x2, #12]
     rev w11, w9
     movi v0.2d, #0000000000000000
-    ldr x13, [x0, #32]
+    ldr x13, [x0, #16]
     lsr w11, w11, #8
     orr x10, x12, x10, lsl #32
     ldp d4, d1, [x1, #288]
@@ -1998,7 +1994,7 @@ hot_fire_entry:
     lsl w13, w9, #4
     rev x10, x10
     mov v0.d[0], x11
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     fmov d2, x10
     rev x12, x12
     mov v4.d[1], v1.d[0]
@@ -2006,50 +2002,50 @@ hot_fire_entry:
     and x11, x11, x13
     add w9, w9, #1
     mov v2.d[1], x12
-    ldp x10, x12, [x0, #56]
+    ldp x10, x12, [x0, #32]
     orr v0.16b, v0.16b, v3.16b
     and w9, w9, #0xffff
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     add x10, x10, x11, lsl #2
     str q4, [x12, x11]
     stp q1, q2, [x10, #16]
     str q0, [x10]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #12]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     mov x0, x2
     b blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2058,18 +2054,18 @@ L3:
     ret
 
 hot_fire_one_fence:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -2078,8 +2074,8 @@ hot_fire_one_fence:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0, #56]
-    str w9, [x0, #80]
+    ldp x13, x12, [x0, #32]
+    str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -2089,34 +2085,34 @@ hot_fire_one_fence:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #16]
+    ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2166,14 +2162,14 @@ hot_fire_order:
     csinv w9, w10, wzr, ne
     strh w9, [x2, #48]
 L1:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
     ldp q4, q1, [x1]
     rev w10, w9
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w12, w10, #8
     movi v0.2d, #0000000000000000
     ldp d16, d5, [x1, #288]
@@ -2186,7 +2182,7 @@ L1:
     ldur d2, [x2, #10]
     mov v17.16b, v16.16b
     mov v0.d[0], x11
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     ldur d6, [x2, #18]
     ldur d18, [x2, #50]
     mov v3.d[1], v7.d[0]
@@ -2197,7 +2193,7 @@ L1:
     and w11, w13, w11
     ldur d7, [x2, #66]
     fmov d5, x10
-    ldp x13, x10, [x0, #56]
+    ldp x13, x10, [x0, #32]
     orr v0.16b, v0.16b, v4.16b
     ldur d4, [x2, #42]
     mov v2.d[1], v6.d[0]
@@ -2222,16 +2218,16 @@ L1:
     str q16, [x10, w11, uxtw]
     stp q4, q5, [x12]
     stp q6, q7, [x12, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #127
     b.ls L2
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     mov v0.16b, v4.16b
     mov v1.16b, v5.16b
@@ -2240,41 +2236,41 @@ L1:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L3:
-    ldrh w11, [x0, #88]
+    ldrh w11, [x0, #64]
     cbz w11, L4
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #15
+    mov w10, #18
     b L6
 L4:
-    mov w10, #17
+    mov w10, #20
     b L6
 L5:
     cmp w11, #1
-    mov w11, #14
-    mov w12, #16
+    mov w11, #17
+    mov w12, #19
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -2287,24 +2283,24 @@ L6:
     ret
 
 hot_fire_send:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
     movi v1.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
     mov v3.d[1], v4.d[0]
     ldp q2, q4, [x1]
-    ldp x12, x13, [x0, #56]
+    ldp x12, x13, [x0, #32]
     and x10, x11, x10
     add w9, w9, #1
     orr v0.16b, v0.16b, v2.16b
@@ -2312,42 +2308,42 @@ hot_fire_send:
     and w9, w9, #0xffff
     add x11, x12, x10, lsl #2
     str q3, [x13, x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     stp q0, q1, [x11]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2356,7 +2352,7 @@ L2:
     ret
 
 hot_fire_signaled_if:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     movi v0.2d, #0000000000000000
@@ -2371,17 +2367,17 @@ hot_fire_signaled_if:
     ldr q4, [x1, #272]
     mov w12, #1
     mov v0.d[1], x10
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     dup v5.2d, x12
     ext v1.16b, v1.16b, v2.16b, #12
     ldr q2, [x1, #32]
     orr x10, x10, x11
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v3.d[0], x10
     lsl w10, w9, #4
     mov v5.d[0], x3
     orr v0.16b, v4.16b, v0.16b
-    ldp x12, x13, [x0, #56]
+    ldp x12, x13, [x0, #32]
     and x10, x11, x10
     orr v2.16b, v2.16b, v1.16b
     ldr q1, [x1, #16]
@@ -2392,37 +2388,37 @@ hot_fire_signaled_if:
     str q5, [x13, x10]
     stp q1, q2, [x11, #16]
     str q0, [x11]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldp x9, x10, [x0, #16]
+    ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2431,18 +2427,18 @@ L2:
     ret
 
 hot_fire_two_fences:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -2451,8 +2447,8 @@ hot_fire_two_fences:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0, #56]
-    str w9, [x0, #80]
+    ldp x13, x12, [x0, #32]
+    str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -2462,37 +2458,37 @@ hot_fire_two_fences:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2501,12 +2497,12 @@ L2:
     ret
 
 hot_fire_xrc_at:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
     movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d5, [x4]
@@ -2516,7 +2512,7 @@ hot_fire_xrc_at:
     rev x11, x2
     lsl w13, w9, #4
     mov v0.d[0], x10
-    ldr w10, [x0, #92]
+    ldr w10, [x0, #68]
     add w9, w9, #1
     mov v4.d[1], v2.d[0]
     fmov d2, x11
@@ -2525,10 +2521,10 @@ hot_fire_xrc_at:
     and x10, x10, x13
     and w9, w9, #0xffff
     mov v2.d[1], x12
-    ldp x11, x12, [x0, #56]
+    ldp x11, x12, [x0, #32]
     orr v0.16b, v0.16b, v3.16b
     ldr q3, [x1, #48]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     orr v3.16b, v3.16b, v5.16b
     add x11, x11, x10, lsl #2
@@ -2537,36 +2533,36 @@ hot_fire_xrc_at:
     str q0, [x11]
     str q3, [x11, #48]
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str d0, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2690,14 +2686,14 @@ hot_poll_and_retire:
     b.hi L10
     ldp x25, x14, [x0, #24]
     mov w9, #1
-    ldp w16, w17, [x1, #88]
-    ldp w27, w28, [x1, #80]
+    ldp w16, w17, [x1, #64]
+    ldp w27, w28, [x1, #56]
     ldr w22, [x0, #8]
     ldr x23, [x2]
     mov w4, #207
     ldr x13, [x0, #64]
-    ldr x15, [x1, #40]
-    ldr x18, [x1, #64]
+    ldr x15, [x1, #24]
+    ldr x18, [x1, #40]
     ldr x3, [x0, #16]
     ldr x26, [x0, #48]
 L1:
@@ -2730,7 +2726,7 @@ L2:
     add w9, w9, w11
     cmp w12, #4
     and w28, w9, #0xffff
-    str w28, [x1, #84]
+    str w28, [x1, #60]
     b.lo L3
     ubfx w9, w8, #4, #4
     orr w9, w9, w8, lsl #4
@@ -3680,25 +3676,25 @@ hot_post_after:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #80
-    ldp w9, w12, [x0, #80]
+    ldp w9, w12, [x0, #56]
     mov x19, x8
     cmp w9, w12
-    b.eq L10
-    ldr w11, [x0, #92]
-    ldr x10, [x0, #64]
+    b.eq L11
+    ldr w11, [x0, #68]
+    ldr x10, [x0, #40]
     adrp x8, .LCPI_0
-    ldr x14, [x0, #32]
+    ldr x14, [x0, #16]
     ldr q0, [x8, :lo12:.LCPI_0]
     rev w16, w9
     and w15, w11, w9, lsl #4
-    ldrb w8, [x0, #96]
+    ldrb w8, [x0, #112]
     lsr w16, w16, #8
     orr x17, x14, #0xf000000
     add w23, w9, #1
     str q0, [x10, w15, uxtw]
     orr x17, x17, #0x200000000000000
     cmp w8, #0
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     orr x21, x17, x16
     mov w17, w1
     mov w8, #67108864
@@ -3710,11 +3706,11 @@ hot_post_after:
     stp x21, x8, [x15]
     rev x8, x17
     stp xzr, x8, [x15, #16]
-    ldr w8, [x0, #48]
-    cmp w8, #7
-    b.ls L6
+    ldr w8, [x0, #72]
+    cmp w8, #8
+    b.lo L6
     cmp w20, w12
-    b.eq L11
+    b.eq L12
     lsl w12, w20, #4
     rev w15, w20
     orr x14, x14, #0x8000000
@@ -3741,11 +3737,11 @@ hot_post_after:
     stp x13, x14, [x11, #16]
     stp x10, x12, [x11, #32]
 L1:
-    ldr w1, [x0, #80]
-    str w20, [x0, #80]
+    ldr w1, [x0, #56]
+    str w20, [x0, #56]
     rev w10, w20
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     cbz w8, L2
     and w8, w3, #0xff
@@ -3755,39 +3751,39 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #12
-    add x9, x0, #8
+    add x8, x0, #92
+    add x9, x0, #88
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L4
-    ldr w8, [x0, #92]
-    ldr x9, [x0, #56]
+    ldr w8, [x0, #68]
+    ldr x9, [x0, #32]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #8]
     eor x8, x8, x9
     b L3
 L2:
     dsb st
-    ldr x8, [x0, #16]
+    ldr x8, [x0]
     str x2, [x8]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x8, x9, x8
 L3:
-    str x8, [x0, #16]
+    str x8, [x0]
     b L5
 L4:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L5:
-    mov w8, #19
+    mov w8, #22
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
@@ -3811,25 +3807,25 @@ L6:
     ldr w8, [sp]
     tbz w8, #0, L7
     and x9, x2, #0xff
-    cmp x9, #19
-    b.ne L8
+    cmp x9, #22
+    b.ne L9
     mov w8, #1
     mov w3, #2
     mov x2, x21
-    mov x0, x22
-    b L1
+    b L8
 L7:
     and w9, w3, #0xff
     mov w8, wzr
-    mov x0, x22
     add w9, w9, #3
     add w9, w23, w9, lsr #2
     and w20, w9, #0xffff
-    b L1
 L8:
+    mov x0, x22
+    b L1
+L9:
     and x8, x2, #0xffff000000000000
     mov x10, x2
-L9:
+L10:
     and x11, x10, #0xffff00000000
     and x12, x2, #0xffff0000
     and x10, x10, #0xff00
@@ -3844,108 +3840,57 @@ L9:
     ldp x29, x30, [sp, #80]
     add sp, sp, #144
     ret
-L10:
-    ldr w8, [x0, #88]
-    mov w9, #14
-    mov w10, #17
+L11:
+    ldr w8, [x0, #64]
+    mov w9, #17
+    movk w9, #1, lsl #16
+    add x10, x9, #3
     cmp w8, #0
-    csel w8, w10, w9, eq
-    mov w9, #1
-    strb w8, [x19]
-    stur w9, [x19, #2]
+    csel x8, x10, x9, eq
+    str x8, [x19]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
     ldp x22, x21, [sp, #112]
     ldp x29, x30, [sp, #80]
     add sp, sp, #144
     ret
-L11:
-    ldr w9, [x0, #88]
-    mov w11, #17
+L12:
+    ldr w9, [x0, #64]
+    mov w11, #20
     mov x8, xzr
     mov x10, xzr
     mov w2, #65536
     cmp w9, #0
-    mov w9, #14
+    mov w9, #17
     csel x9, x11, x9, eq
-    b L9
+    b L10
 
 hot_post_datagram:
-    ldr w9, [x0]
+    ldr w9, [x0, #96]
     ldr q1, [x1]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v4.2d, #0000000000000000
-    rev w11, w9
-    dup v2.2d, x10
-    ldr x10, [x0, #32]
-    mov x12, #167772160
-    ldr d3, [x2]
-    movk x12, #768, lsl #48
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #92]
-    lsr w11, w11, #8
-    mov v2.d[0], x3
-    dup v0.2d, x13
-    ldr x13, [x0, #64]
-    orr x10, x10, x12
-    ext v3.16b, v4.16b, v3.16b, #12
-    and x12, x15, x14
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    add w9, w9, #1
-    str q2, [x13, x12]
-    ldr q2, [x11, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    ldr x10, [x0, #56]
-    and w9, w9, #0xffff
-    orr v2.16b, v3.16b, v2.16b
-    movi v3.2d, #0000000000000000
-    add x10, x10, x12, lsl #2
-    stp q0, q1, [x10]
-    str q2, [x10, #32]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
     movi v3.2d, #0000000000000000
     rev w11, w9
     dup v0.2d, x10
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     mov x12, #167772160
     ldr d2, [x2]
     movk x12, #768, lsl #48
     mov w13, #134217728
     lsl w14, w9, #4
-    ldr w15, [x0, #92]
+    ldr w15, [x0, #68]
     lsr w11, w11, #8
     mov v0.d[0], x3
     dup v4.2d, x13
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     orr x10, x10, x12
     ext v2.16b, v3.16b, v2.16b, #12
     and x12, x15, x14
@@ -3955,25 +3900,75 @@ L1:
     str q0, [x13, x12]
     ldr q0, [x11, :lo12:.LCPI_0]
     mov v4.d[0], x10
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     and w9, w9, #0xffff
     orr v0.16b, v2.16b, v0.16b
     add x11, x13, x12, lsl #2
     stp q4, q1, [x11]
     str q0, [x11, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v4.2d, #0000000000000000
+    rev w11, w9
+    dup v2.2d, x10
+    ldr x10, [x0, #16]
+    mov x12, #167772160
+    ldr d3, [x2]
+    movk x12, #768, lsl #48
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #68]
+    lsr w11, w11, #8
+    mov v2.d[0], x3
+    dup v0.2d, x13
+    ldr x13, [x0, #40]
+    orr x10, x10, x12
+    ext v3.16b, v4.16b, v3.16b, #12
+    and x12, x15, x14
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    add w9, w9, #1
+    str q2, [x13, x12]
+    ldr q2, [x11, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #32]
+    and w9, w9, #0xffff
+    orr v2.16b, v3.16b, v2.16b
+    movi v3.2d, #0000000000000000
+    add x10, x10, x12, lsl #2
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -3991,9 +3986,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4009,9 +4004,9 @@ hot_post_datagram_entry:
     ldp d3, d5, [x1, #32]
     cmp w11, #1
     b.lt L2
-    ldr w10, [x0, #52]
+    ldr w10, [x0, #76]
     cbz w10, L2
-    ldp w10, w13, [x0, #80]
+    ldp w10, w13, [x0, #56]
     sub w13, w13, w10
     and w14, w13, #0xffff
     cmp w14, #1
@@ -4020,12 +4015,12 @@ hot_post_datagram_entry:
     mov x15, #167772160
     mov w16, #134217728
     dup v7.2d, x13
-    ldr x13, [x0, #32]
-    ldr w17, [x0, #92]
+    ldr x13, [x0, #16]
+    ldr w17, [x0, #68]
     lsl w18, w10, #4
     movk x15, #1280, lsl #48
     dup v0.2d, x16
-    ldr x16, [x0, #64]
+    ldr x16, [x0, #40]
     rev w14, w10
     orr x13, x13, x15
     mov v7.d[0], x3
@@ -4042,7 +4037,7 @@ hot_post_datagram_entry:
     orr x11, x13, x14
     fmov d4, x12
     mov v0.d[0], x11
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     add w12, w18, #16
     add w10, w10, #2
     and w12, w12, #0xffff0
@@ -4056,16 +4051,16 @@ hot_post_datagram_entry:
     str q7, [x16, x9]
     and w9, w10, #0xffff
     str q4, [x13, x12]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #12]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -4074,21 +4069,21 @@ hot_post_datagram_entry:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4110,23 +4105,23 @@ L2:
     add sp, sp, #112
     ret
 L3:
-    ldrh w10, [x0, #88]
+    ldrh w10, [x0, #64]
     cbz w10, L4
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L5
-    mov w10, #15
+    mov w10, #18
     b L6
 L4:
-    mov w10, #17
+    mov w10, #20
     b L6
 L5:
     cmp w10, #1
-    mov w10, #14
-    mov w11, #16
+    mov w10, #17
+    mov w11, #19
     csinc w9, w13, wzr, ne
     csel w10, w11, w10, eq
 L6:
@@ -4139,12 +4134,12 @@ L6:
     ret
 
 hot_post_datagram_full:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #72]
     ldp q1, q2, [x1]
     ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -4153,12 +4148,12 @@ hot_post_datagram_full:
     mov x12, #167772160
     mov w13, #134217728
     dup v5.2d, x10
-    ldr x10, [x0, #32]
-    ldr w14, [x0, #92]
+    ldr x10, [x0, #16]
+    ldr w14, [x0, #68]
     lsl w15, w9, #4
     movk x12, #1280, lsl #48
     dup v0.2d, x13
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     orr x10, x10, x12
     ldr d6, [x2]
     mov v5.d[0], x3
@@ -4173,7 +4168,7 @@ hot_post_datagram_full:
     movi v5.2d, #0000000000000000
     orr x10, x10, x11
     mov v0.d[0], x10
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     and w15, w15, #0xffff0
     and x14, x15, x14
     and w9, w9, #0xffff
@@ -4187,16 +4182,16 @@ hot_post_datagram_full:
     str q5, [x13, x14]
     orr v4.16b, v4.16b, v6.16b
     str q4, [x11, x15]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0000000000000000
@@ -4205,21 +4200,21 @@ hot_post_datagram_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4238,23 +4233,23 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldrh w11, [x0, #88]
+    ldrh w11, [x0, #64]
     cbz w11, L4
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #15
+    mov w10, #18
     b L6
 L4:
-    mov w10, #17
+    mov w10, #20
     b L6
 L5:
     cmp w11, #1
-    mov w11, #14
-    mov w12, #16
+    mov w11, #17
+    mov w12, #19
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -4267,66 +4262,13 @@ L6:
     ret
 
 hot_post_doorbell_fence:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #32]
-    dup v0.2d, x10
-    ldr w10, [x0, #92]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #64]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #56]
-    add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
-    and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
-    stp q0, q1, [x10]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dgh
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
@@ -4334,16 +4276,16 @@ L1:
     movi v3.2d, #0000000000000000
     dup v0.2d, x10
     mov w10, #134217728
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     dup v2.2d, x10
-    ldr w10, [x0, #92]
+    ldr w10, [x0, #68]
     rev w12, w9
     ldr d1, [x3]
     lsr w12, w12, #8
     orr x11, x11, #0x8000000
     mov v0.d[0], x4
     and x10, x10, x13
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     rev x14, x1
     orr x11, x11, #0x300000000000000
     ext v1.16b, v3.16b, v1.16b, #12
@@ -4354,7 +4296,7 @@ L1:
     fmov d0, x14
     ldr q3, [x12, :lo12:.LCPI_0]
     mov v2.d[0], x11
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     add w9, w9, #1
     orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
@@ -4362,19 +4304,72 @@ L1:
     add x10, x13, x10, lsl #2
     str q1, [x10, #32]
     stp q2, q0, [x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v3.2d, #0000000000000000
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v0.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #32]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dgh
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4393,9 +4388,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4404,66 +4399,14 @@ L3:
     ret
 
 hot_post_dynamic:
-    ldr w9, [x0]
+    ldr w9, [x0, #96]
     ldr q1, [x1]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    mov w12, #134217728
-    movi v3.2d, #0000000000000000
-    dup v2.2d, x10
-    lsl w13, w9, #4
-    dup v0.2d, x12
-    ldr w12, [x0, #92]
-    ldr x10, [x0, #32]
-    ldr x14, [x0, #64]
-    ldr d4, [x4]
-    rev w11, w9
-    add w9, w9, #1
-    mov v2.d[0], x5
-    and x12, x12, x13
-    rev x13, x2
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    ext v3.16b, v3.16b, v4.16b, #12
-    orr x10, x10, #0x400000000000000
-    and w9, w9, #0xffff
-    str q2, [x14, x12]
-    fmov d2, x13
-    adrp x14, .LCPI_0
-    orr x10, x10, x11
-    rev w11, w3
-    ldr q4, [x14, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    ldr x10, [x0, #56]
-    mov v2.d[1], x11
-    orr v3.16b, v3.16b, v4.16b
-    add x10, x10, x12, lsl #2
-    stp q0, q1, [x10]
-    stp q2, q3, [x10, #32]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
@@ -4472,9 +4415,9 @@ L1:
     dup v0.2d, x10
     lsl w13, w9, #4
     dup v2.2d, x11
-    ldr w11, [x0, #92]
-    ldr x10, [x0, #32]
-    ldr x14, [x0, #64]
+    ldr w11, [x0, #68]
+    ldr x10, [x0, #16]
+    ldr x14, [x0, #40]
     ldr d4, [x4]
     rev w12, w9
     adrp x15, .LCPI_0
@@ -4493,25 +4436,77 @@ L1:
     rev w14, w3
     ldr q4, [x15, :lo12:.LCPI_0]
     mov v2.d[0], x10
-    ldr x12, [x0, #56]
+    ldr x12, [x0, #32]
     mov v3.d[1], x14
     orr v0.16b, v0.16b, v4.16b
     add x11, x12, x11, lsl #2
     stp q2, q1, [x11]
     stp q3, q0, [x11, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    mov w12, #134217728
+    movi v3.2d, #0000000000000000
+    dup v2.2d, x10
+    lsl w13, w9, #4
+    dup v0.2d, x12
+    ldr w12, [x0, #68]
+    ldr x10, [x0, #16]
+    ldr x14, [x0, #40]
+    ldr d4, [x4]
+    rev w11, w9
+    add w9, w9, #1
+    mov v2.d[0], x5
+    and x12, x12, x13
+    rev x13, x2
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    ext v3.16b, v3.16b, v4.16b, #12
+    orr x10, x10, #0x400000000000000
+    and w9, w9, #0xffff
+    str q2, [x14, x12]
+    fmov d2, x13
+    adrp x14, .LCPI_0
+    orr x10, x10, x11
+    rev w11, w3
+    ldr q4, [x14, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #32]
+    mov v2.d[1], x11
+    orr v3.16b, v3.16b, v4.16b
+    add x10, x10, x12, lsl #2
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4531,9 +4526,9 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4542,12 +4537,12 @@ L3:
     ret
 
 hot_post_dynamic_full:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #72]
     ldp q1, q2, [x1]
     ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
@@ -4556,14 +4551,14 @@ hot_post_dynamic_full:
     movi v7.2d, #0000000000000000
     ldr d6, [x4]
     dup v5.2d, x10
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     rev w11, w9
     mov w12, #134217728
-    ldr w13, [x0, #92]
+    ldr w13, [x0, #68]
     lsl w14, w9, #4
     rev x16, x2
     dup v0.2d, x12
-    ldr x12, [x0, #64]
+    ldr x12, [x0, #40]
     mov v5.d[0], x5
     lsr w11, w11, #8
     orr x10, x10, #0x8000000
@@ -4579,7 +4574,7 @@ hot_post_dynamic_full:
     rev w16, w3
     add w14, w14, #16
     mov v0.d[0], x10
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     mov v4.d[1], x16
     and w14, w14, #0xffff0
     mov v7.d[0], x5
@@ -4593,16 +4588,16 @@ hot_post_dynamic_full:
     stp q2, q3, [x15, #32]
     str q7, [x12, x13]
     stp q4, q5, [x11]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -4611,21 +4606,21 @@ hot_post_dynamic_full:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4646,23 +4641,23 @@ L2:
     add sp, sp, #112
     ret
 L3:
-    ldrh w11, [x0, #88]
+    ldrh w11, [x0, #64]
     cbz w11, L4
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #15
+    mov w10, #18
     b L6
 L4:
-    mov w10, #17
+    mov w10, #20
     b L6
 L5:
     cmp w11, #1
-    mov w11, #14
-    mov w12, #16
+    mov w11, #17
+    mov w12, #19
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -4675,19 +4670,19 @@ L6:
     ret
 
 hot_post_dynamic_stream:
-    ldr w9, [x0, #48]
+    ldr w9, [x0, #72]
     ldp q1, q2, [x1]
     ldp d3, d4, [x1, #32]
     ldrh w10, [x1, #48]
     cmp w9, #7
     b.ls L2
-    ldp w9, w11, [x0, #80]
+    ldp w9, w11, [x0, #56]
     sub w11, w11, w9
     and w12, w11, #0xffff
     cmp w12, #1
     b.ls L3
     rev w10, w10
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     mov w12, #2
     lsr w14, w10, #8
     rev w13, w9
@@ -4697,14 +4692,14 @@ hot_post_dynamic_stream:
     orr x11, x11, #0x8000000
     and x14, x14, #0xff00
     movi v7.2d, #0000000000000000
-    ldr w12, [x0, #92]
+    ldr w12, [x0, #68]
     orr x14, x14, x10, lsl #16
     orr x10, x11, #0x600000000000000
     lsl w15, w9, #4
     mov v5.d[0], x5
     orr x10, x10, x13
     ldr d6, [x4]
-    ldr x16, [x0, #64]
+    ldr x16, [x0, #40]
     fmov d0, x10
     orr x13, x14, #0x8000000
     rev x14, x2
@@ -4715,7 +4710,7 @@ hot_post_dynamic_stream:
     adrp x14, .LCPI_0
     ext v6.16b, v7.16b, v6.16b, #12
     mov v0.d[1], x13
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     ldr q5, [x14, :lo12:.LCPI_0]
     rev w14, w3
     mov v7.d[0], x5
@@ -4732,16 +4727,16 @@ hot_post_dynamic_stream:
     and w9, w9, #0xffff
     str q7, [x16, x12]
     stp q4, q5, [x11]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #127
     b.ls L1
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
@@ -4750,21 +4745,21 @@ hot_post_dynamic_stream:
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4791,23 +4786,23 @@ L2:
     add sp, sp, #128
     ret
 L3:
-    ldrh w10, [x0, #88]
+    ldrh w10, [x0, #64]
     cbz w10, L4
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #15
+    mov w10, #18
     b L6
 L4:
-    mov w10, #17
+    mov w10, #20
     b L6
 L5:
     cmp w10, #1
-    mov w10, #14
-    mov w12, #16
+    mov w10, #17
+    mov w12, #19
     csinc w9, w11, wzr, ne
     csel w10, w12, w10, eq
 L6:
@@ -4822,23 +4817,23 @@ L6:
 hot_post_entry:
     ldp w10, w11, [x3, #8]
     ldr x9, [x3]
-    cmp w10, #1
-    b.lt L2
-    ldr w12, [x0, #4]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #100]
     cbz w12, L1
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w13, #1
     lsl w14, w12, #4
-    ldr w15, [x0, #92]
+    ldr w15, [x0, #68]
     dup v2.2d, x13
     mov w13, #134217728
     orr x10, x11, x10, lsl #32
     dup v0.2d, x13
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     and x13, x15, x14
-    ldr x15, [x0, #64]
+    ldr x15, [x0, #40]
     rev w14, w12
     rev x16, x1
     mov v2.d[0], x4
@@ -4854,7 +4849,7 @@ hot_post_entry:
     fmov d2, x10
     orr x11, x11, x14
     mov v0.d[0], x11
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     mov v1.d[1], x17
     add w10, w12, #1
     mov v2.d[1], x9
@@ -4862,37 +4857,37 @@ hot_post_entry:
     and w10, w10, #0xffff
     stp q0, q1, [x9]
     str q2, [x9, #32]
-    str w10, [x0, #80]
+    str w10, [x0, #56]
     rev w10, w10
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #76]
     cbz w12, L2
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w13, #1
     lsl w14, w12, #4
-    ldr w15, [x0, #92]
+    ldr w15, [x0, #68]
     dup v0.2d, x13
     mov w13, #134217728
     orr x10, x11, x10, lsl #32
     dup v1.2d, x13
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     and x13, x15, x14
-    ldr x15, [x0, #64]
+    ldr x15, [x0, #40]
     rev w14, w12
     rev x16, x1
     mov v0.d[0], x4
@@ -4907,7 +4902,7 @@ L1:
     fmov d0, x10
     orr x11, x11, x14
     mov v1.d[0], x11
-    ldr x14, [x0, #56]
+    ldr x14, [x0, #32]
     mov v2.d[1], x17
     add w10, w12, #1
     mov v0.d[1], x9
@@ -4915,19 +4910,19 @@ L1:
     and w10, w10, #0xffff
     stp q1, q2, [x9]
     str q0, [x9, #32]
-    str w10, [x0, #80]
+    str w10, [x0, #56]
     rev w10, w10
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -4947,9 +4942,9 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4960,11 +4955,11 @@ L3:
 hot_post_frame:
     ldp w10, w11, [x2, #8]
     ldr x9, [x2]
-    cmp w10, #1
-    b.lt L2
-    ldr w12, [x0, #4]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #100]
     cbz w12, L1
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w14, #1
@@ -4972,11 +4967,11 @@ hot_post_frame:
     lsl w11, w12, #4
     dup v3.2d, x14
     mov w14, #134217728
-    ldr w18, [x0, #92]
-    ldr x13, [x0, #32]
+    ldr w18, [x0, #68]
+    ldr x13, [x0, #16]
     mov x16, #167772160
     dup v0.2d, x14
-    ldr x14, [x0, #64]
+    ldr x14, [x0, #40]
     rev w15, w12
     movk x16, #1024, lsl #48
     mov v3.d[0], x3
@@ -4995,7 +4990,7 @@ hot_post_frame:
     orr x13, x13, x15
     rev x9, x9
     mov v0.d[0], x13
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     mov v2.d[1], v4.d[0]
     mov v1.d[1], x16
     mov v3.d[1], x9
@@ -5004,25 +4999,25 @@ hot_post_frame:
     and w9, w9, #0xffff
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #76]
     cbz w12, L2
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w14, #1
@@ -5030,11 +5025,11 @@ L1:
     lsl w11, w12, #4
     dup v0.2d, x14
     mov w14, #134217728
-    ldr w18, [x0, #92]
-    ldr x13, [x0, #32]
+    ldr w18, [x0, #68]
+    ldr x13, [x0, #16]
     mov x16, #167772160
     dup v4.2d, x14
-    ldr x14, [x0, #64]
+    ldr x14, [x0, #40]
     rev w15, w12
     movk x16, #1024, lsl #48
     mov v0.d[0], x3
@@ -5053,7 +5048,7 @@ L1:
     orr x13, x13, x15
     rev x9, x9
     mov v4.d[0], x13
-    ldr x14, [x0, #56]
+    ldr x14, [x0, #32]
     mov v1.d[1], v2.d[0]
     mov v3.d[1], x16
     mov v0.d[1], x9
@@ -5062,19 +5057,19 @@ L1:
     and w9, w9, #0xffff
     stp q4, q3, [x10]
     stp q1, q0, [x10, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x13, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -5094,9 +5089,9 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5107,14 +5102,14 @@ L3:
 hot_post_header:
     ldp w10, w11, [x2, #8]
     ldr x9, [x2]
-    cmp w10, #1
-    b.lt L2
-    ldr w12, [x0]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #96]
     cmp w12, #8
     b.lo L1
-    ldr w12, [x0, #4]
+    ldr w12, [x0, #100]
     cbz w12, L1
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w13, #1
@@ -5123,16 +5118,16 @@ hot_post_header:
     dup v1.2d, x13
     ldr d2, [x1]
     mov w16, #134217728
-    ldr x14, [x0, #32]
+    ldr x14, [x0, #16]
     rev w15, w12
     mov x13, #167772160
     lsl w11, w12, #4
     dup v0.2d, x16
-    ldr w16, [x0, #92]
+    ldr w16, [x0, #68]
     mov v1.d[0], x3
     rev x10, x10
     movk x13, #768, lsl #48
-    ldr x17, [x0, #64]
+    ldr x17, [x0, #40]
     lsr w15, w15, #8
     ext v3.16b, v3.16b, v2.16b, #12
     fmov d2, x10
@@ -5144,7 +5139,7 @@ hot_post_header:
     str q1, [x17, x11]
     rev x9, x9
     mov v0.d[0], x13
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     mov v2.d[1], x9
     orr v1.16b, v3.16b, v4.16b
     add w10, w12, #1
@@ -5153,28 +5148,28 @@ hot_post_header:
     and w10, w10, #0xffff
     stp q0, q1, [x9]
     str q2, [x9, #32]
-    str w10, [x0, #80]
+    str w10, [x0, #56]
     rev w10, w10
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #48]
+    ldr w12, [x0, #72]
     cmp w12, #8
     b.lo L2
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #76]
     cbz w12, L2
-    ldp w12, w13, [x0, #80]
+    ldp w12, w13, [x0, #56]
     cmp w12, w13
     b.eq L3
     mov w13, #1
@@ -5184,10 +5179,10 @@ L1:
     orr x10, x11, x10, lsl #32
     lsl w11, w12, #4
     dup v3.2d, x16
-    ldr w16, [x0, #92]
+    ldr w16, [x0, #68]
     ldr d1, [x1]
-    ldr x17, [x0, #64]
-    ldr x14, [x0, #32]
+    ldr x17, [x0, #40]
+    ldr x14, [x0, #16]
     rev w15, w12
     mov v0.d[0], x3
     mov x13, #167772160
@@ -5203,7 +5198,7 @@ L1:
     ldr q2, [x14, :lo12:.LCPI_0]
     orr x13, x13, x15
     rev x9, x9
-    ldr x14, [x0, #56]
+    ldr x14, [x0, #32]
     mov v3.d[0], x13
     add w10, w12, #1
     mov v0.d[1], x9
@@ -5212,19 +5207,19 @@ L1:
     and w10, w10, #0xffff
     stp q3, q1, [x9]
     str q0, [x9, #32]
-    str w10, [x0, #80]
+    str w10, [x0, #56]
     rev w10, w10
     dmb oshst
-    ldr x9, [x0, #72]
+    ldr x9, [x0, #48]
     str w10, [x9]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x13, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -5243,9 +5238,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5254,12 +5249,12 @@ L3:
     ret
 
 hot_post_invalidate:
-    ldp w9, w10, [x0, #80]
+    ldp w9, w10, [x0, #56]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     rev w11, w9
     mov x12, #620756992
     movk x12, #2048, lsl #48
@@ -5270,7 +5265,7 @@ hot_post_invalidate:
     mov w14, #2
     orr x10, x10, x11
     orr x12, x15, x13, lsl #32
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     fmov d0, x10
     lsl w13, w9, #4
     movi v3.2d, #0000000000000000
@@ -5281,7 +5276,7 @@ hot_post_invalidate:
     add w13, w13, #16
     ldr q1, [x16, :lo12:.LCPI_0]
     mov v0.d[1], x12
-    ldp x12, x14, [x0, #56]
+    ldp x12, x14, [x0, #32]
     and w13, w13, #0xffff0
     mov v2.d[0], x2
     mov v3.d[0], x2
@@ -5298,59 +5293,59 @@ hot_post_invalidate:
     str q3, [x14, x11]
     stp q4, q5, [x12]
     stp q5, q5, [x12, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #12]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
     movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
     mov v0.16b, v4.16b
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldrh w11, [x0, #88]
+    ldrh w11, [x0, #64]
     cbz w11, L3
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #15
+    mov w10, #18
     b L5
 L3:
-    mov w10, #17
+    mov w10, #20
     b L5
 L4:
     cmp w11, #1
-    mov w11, #14
-    mov w12, #16
+    mov w11, #17
+    mov w12, #19
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -5375,9 +5370,9 @@ hot_post_memcpy:
     sub w15, w12, #1
     cmp w15, w14
     b.hs L2
-    ldr w15, [x0, #4]
+    ldr w15, [x0, #100]
     cbz w15, L1
-    ldp w14, w15, [x0, #80]
+    ldp w14, w15, [x0, #56]
     cmp w14, w15
     b.eq L3
     mov w15, #1
@@ -5388,13 +5383,13 @@ hot_post_memcpy:
     lsl x13, x13, #32
     dup v0.2d, x18
     lsl w18, w14, #4
-    ldr w1, [x0, #92]
+    ldr w1, [x0, #68]
     rev x11, x11
     mov x17, #1
-    ldr x12, [x0, #64]
+    ldr x12, [x0, #40]
     mov v2.d[0], x4
     fmov d3, x11
-    ldr x16, [x0, #32]
+    ldr x16, [x0, #16]
     rev w15, w14
     movk x17, #12032, lsl #16
     fmov d1, x13
@@ -5409,7 +5404,7 @@ hot_post_memcpy:
     mov v1.d[1], x9
     rev x9, x3
     mov v0.d[0], x15
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     mov v2.d[1], x10
     mov v3.d[1], x9
     add w9, w14, #1
@@ -5417,25 +5412,25 @@ hot_post_memcpy:
     and w9, w9, #0xffff
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w15, [x0, #52]
+    ldr w15, [x0, #76]
     cbz w15, L2
-    ldp w14, w15, [x0, #80]
+    ldp w14, w15, [x0, #56]
     cmp w14, w15
     b.eq L3
     mov w15, #1
@@ -5445,11 +5440,11 @@ L1:
     lsl x13, x13, #32
     dup v1.2d, x18
     lsl w18, w14, #4
-    ldr w1, [x0, #92]
+    ldr w1, [x0, #68]
     orr x11, x11, x12, lsl #32
-    ldr x12, [x0, #64]
+    ldr x12, [x0, #40]
     fmov d2, x13
-    ldr x16, [x0, #32]
+    ldr x16, [x0, #16]
     mov v0.d[0], x4
     and x13, x1, x18
     rev x11, x11
@@ -5464,7 +5459,7 @@ L1:
     movk x17, #1024, lsl #48
     orr x16, x16, x17
     rev x9, x3
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     orr x15, x16, x15
     mov v3.16b, v0.16b
     mov v1.d[0], x15
@@ -5475,19 +5470,19 @@ L1:
     add x10, x11, x13, lsl #2
     stp q1, q2, [x10]
     stp q3, q0, [x10, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x15, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -5508,9 +5503,9 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5519,65 +5514,13 @@ L3:
     ret
 
 hot_post_one_fence:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #32]
-    dup v0.2d, x10
-    ldr w10, [x0, #92]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #64]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #56]
-    add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
-    and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
-    stp q0, q1, [x10]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
@@ -5585,16 +5528,16 @@ L1:
     movi v3.2d, #0000000000000000
     dup v0.2d, x10
     mov w10, #134217728
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     dup v2.2d, x10
-    ldr w10, [x0, #92]
+    ldr w10, [x0, #68]
     rev w12, w9
     ldr d1, [x3]
     lsr w12, w12, #8
     orr x11, x11, #0x8000000
     mov v0.d[0], x4
     and x10, x10, x13
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     rev x14, x1
     orr x11, x11, #0x300000000000000
     ext v1.16b, v3.16b, v1.16b, #12
@@ -5605,7 +5548,7 @@ L1:
     fmov d0, x14
     ldr q3, [x12, :lo12:.LCPI_0]
     mov v2.d[0], x11
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     add w9, w9, #1
     orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
@@ -5613,18 +5556,70 @@ L1:
     add x10, x13, x10, lsl #2
     str q1, [x10, #32]
     stp q2, q0, [x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x11, [x9]
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v3.2d, #0000000000000000
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v0.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #32]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -5643,9 +5638,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5771,79 +5766,29 @@ L13:
     ret
 
 hot_post_send:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v2.2d, #0000000000000000
-    ldr d3, [x1]
-    dup v1.2d, x10
-    ldr x10, [x0, #32]
-    rev w11, w9
-    mov x12, #167772160
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #92]
-    movk x12, #512, lsl #48
-    dup v0.2d, x13
-    mov v1.d[0], x2
-    ldr x13, [x0, #64]
-    lsr w11, w11, #8
-    ext v2.16b, v2.16b, v3.16b, #12
-    orr x10, x10, x12
-    and x12, x15, x14
-    adrp x14, .LCPI_0
-    orr x10, x10, x11
-    add w9, w9, #1
-    str q1, [x13, x12]
-    ldr q1, [x14, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    ldr x10, [x0, #56]
-    and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
-    orr v1.16b, v2.16b, v1.16b
-    movi v2.2d, #0000000000000000
-    add x10, x10, x12, lsl #2
-    stp q0, q1, [x10]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
     movi v1.2d, #0000000000000000
     ldr d2, [x1]
     dup v0.2d, x10
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     rev w11, w9
     mov x12, #167772160
     mov w13, #134217728
     lsl w14, w9, #4
-    ldr w15, [x0, #92]
+    ldr w15, [x0, #68]
     movk x12, #512, lsl #48
     dup v3.2d, x13
     mov v0.d[0], x2
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     lsr w11, w11, #8
     ext v1.16b, v1.16b, v2.16b, #12
     orr x10, x10, x12
@@ -5854,24 +5799,74 @@ L1:
     str q0, [x13, x12]
     ldr q0, [x14, :lo12:.LCPI_0]
     mov v3.d[0], x10
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     and w9, w9, #0xffff
     orr v0.16b, v1.16b, v0.16b
     add x11, x11, x12, lsl #2
     stp q3, q0, [x11]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v2.2d, #0000000000000000
+    ldr d3, [x1]
+    dup v1.2d, x10
+    ldr x10, [x0, #16]
+    rev w11, w9
+    mov x12, #167772160
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #68]
+    movk x12, #512, lsl #48
+    dup v0.2d, x13
+    mov v1.d[0], x2
+    ldr x13, [x0, #40]
+    lsr w11, w11, #8
+    ext v2.16b, v2.16b, v3.16b, #12
+    orr x10, x10, x12
+    and x12, x15, x14
+    adrp x14, .LCPI_0
+    orr x10, x10, x11
+    add w9, w9, #1
+    str q1, [x13, x12]
+    ldr q1, [x14, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x10, [x0, #32]
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    orr v1.16b, v2.16b, v1.16b
+    movi v2.2d, #0000000000000000
+    add x10, x10, x12, lsl #2
+    stp q0, q1, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -5888,9 +5883,9 @@ L2:
     add sp, sp, #48
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5904,74 +5899,14 @@ hot_post_shared:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #96
-    ldr w9, [x0]
+    ldr w9, [x0, #88]
     mov x19, x8
-    cmp w9, #7
-    b.ls L4
-    ldp w8, w9, [x0, #72]
-    cmp w8, w9
-    b.eq L11
-    mov w9, #1
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0, #16]
-    dup v0.2d, x9
-    mov w9, #134217728
-    rev w11, w8
-    ldr d1, [x3]
-    lsl w12, w8, #4
-    dup v3.2d, x9
-    ldr w9, [x0, #84]
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v0.d[0], x4
-    rev x13, x1
-    orr x10, x10, #0x300000000000000
-    and x9, x9, x12
-    ldr x12, [x0, #48]
-    ext v1.16b, v2.16b, v1.16b, #12
-    fmov d2, x13
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    rev w14, w2
-    str q0, [x12, x9]
-    ldr q0, [x11, :lo12:.LCPI_0]
-    mov v3.d[0], x10
-    ldr x10, [x0, #40]
-    add w8, w8, #1
-    mov v2.d[1], x14
-    orr v0.16b, v1.16b, v0.16b
-    and w8, w8, #0xffff
-    add x9, x10, x9, lsl #2
-    str q0, [sp]
-    stp q2, q3, [sp, #16]
-    stp q3, q2, [x9]
-    str q0, [x9, #32]
-    str w8, [x0, #72]
-    rev w8, w8
-    dmb oshst
-    ldr x9, [x0, #56]
-    str w8, [x9]
-    ldr x21, [x0, #64]
-    add x20, x21, #24
-L1:
-    add x2, x21, #24
-    mov w0, wzr
-    mov w1, #1
-    bl __aarch64_cas1_acq
-    cmp w0, #0
-    b.ne L3
-    b L8
-L2:
-    isb
-L3:
-    ldrb w8, [x21, #24]
-    cbnz w8, L2
-    b L1
-L4:
-    ldr w8, [x0, #32]
-    cmp w8, #7
-    b.ls L10
-    ldp w8, w9, [x0, #72]
+    cmp w9, #8
+    b.hs L4
+    ldr w8, [x0, #64]
+    cmp w8, #8
+    b.lo L10
+    ldp w8, w9, [x0, #48]
     cmp w8, w9
     b.eq L11
     mov w9, #1
@@ -5979,16 +5914,16 @@ L4:
     movi v3.2d, #0000000000000000
     dup v0.2d, x9
     mov w9, #134217728
-    ldr x10, [x0, #16]
+    ldr x10, [x0]
     dup v2.2d, x9
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #60]
     rev w11, w8
     ldr d1, [x3]
     lsr w11, w11, #8
     orr x10, x10, #0x8000000
     mov v0.d[0], x4
     and x9, x9, x12
-    ldr x12, [x0, #48]
+    ldr x12, [x0, #24]
     rev x13, x1
     orr x10, x10, #0x300000000000000
     ext v1.16b, v3.16b, v1.16b, #12
@@ -5999,7 +5934,7 @@ L4:
     fmov d0, x13
     ldr q3, [x10, :lo12:.LCPI_0]
     mov v2.d[0], x20
-    ldr x11, [x0, #40]
+    ldr x11, [x0, #16]
     add w8, w8, #1
     orr v1.16b, v1.16b, v3.16b
     and w8, w8, #0xffff
@@ -6007,25 +5942,85 @@ L4:
     add x9, x11, x9, lsl #2
     str q1, [x9, #32]
     stp q2, q0, [x9]
-    str w8, [x0, #72]
+    str w8, [x0, #48]
     rev w8, w8
     dmb oshst
-    ldr x9, [x0, #56]
+    ldr x9, [x0, #32]
     str w8, [x9]
-    ldr x22, [x0, #64]
+    ldr x22, [x0, #40]
     add x21, x22, #24
-L5:
+L1:
     add x2, x22, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
     cmp w0, #0
-    b.ne L7
+    b.ne L3
     b L9
+L2:
+    isb
+L3:
+    ldrb w8, [x22, #24]
+    cbnz w8, L2
+    b L1
+L4:
+    ldp w8, w9, [x0, #48]
+    cmp w8, w9
+    b.eq L11
+    mov w9, #1
+    movi v2.2d, #0000000000000000
+    ldr x10, [x0]
+    dup v0.2d, x9
+    mov w9, #134217728
+    rev w11, w8
+    ldr d1, [x3]
+    lsl w12, w8, #4
+    dup v3.2d, x9
+    ldr w9, [x0, #60]
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v0.d[0], x4
+    rev x13, x1
+    orr x10, x10, #0x300000000000000
+    and x9, x9, x12
+    ldr x12, [x0, #24]
+    ext v1.16b, v2.16b, v1.16b, #12
+    fmov d2, x13
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    rev w14, w2
+    str q0, [x12, x9]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    mov v3.d[0], x10
+    ldr x10, [x0, #16]
+    add w8, w8, #1
+    mov v2.d[1], x14
+    orr v0.16b, v1.16b, v0.16b
+    and w8, w8, #0xffff
+    add x9, x10, x9, lsl #2
+    str q0, [sp]
+    stp q2, q3, [sp, #16]
+    stp q3, q2, [x9]
+    str q0, [x9, #32]
+    str w8, [x0, #48]
+    rev w8, w8
+    dmb oshst
+    ldr x9, [x0, #32]
+    str w8, [x9]
+    ldr x21, [x0, #40]
+    add x20, x21, #24
+L5:
+    add x2, x21, #24
+    mov w0, wzr
+    mov w1, #1
+    bl __aarch64_cas1_acq
+    cmp w0, #0
+    b.ne L7
+    b L8
 L6:
     isb
 L7:
-    ldrb w8, [x22, #24]
+    ldrb w8, [x21, #24]
     cbnz w8, L6
     b L5
 L8:
@@ -6039,7 +6034,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #19
+    mov w8, #22
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -6055,7 +6050,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #19
+    mov w8, #22
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -6079,9 +6074,9 @@ L10:
     add sp, sp, #144
     ret
 L11:
-    ldr w8, [x0, #80]
-    mov w9, #14
-    mov w10, #17
+    ldr w8, [x0, #56]
+    mov w9, #17
+    mov w10, #20
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -6094,18 +6089,86 @@ L11:
     ret
 
 hot_post_signed:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     movi v0.2d, #0000000000000000
     ldr d1, [x3]
     adrp x10, .LCPI_0
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     mov w15, #1
-    ldr x16, [x0, #64]
+    ldr x16, [x0, #40]
+    orr x11, x11, #0x8000000
+    ext v0.16b, v0.16b, v1.16b, #12
+    ldr q1, [x10, :lo12:.LCPI_0]
+    rev w10, w9
+    lsr w10, w10, #8
+    orr x11, x11, #0x300000000000000
+    orr x10, x11, x10
+    orr v1.16b, v0.16b, v1.16b
+    mov x12, v0.d[1]
+    and x11, x10, #0xfffffffff7ffffff
+    dup v0.2d, x15
+    lsl w15, w9, #4
+    add w9, w9, #1
+    and w9, w9, #0xffff
+    fmov x13, d1
+    mov v0.d[0], x4
+    eor x11, x11, x13
+    rev x13, x1
+    eor x11, x11, x12
+    rev w12, w2
+    fmov d2, x13
+    eor x11, x11, x13
+    eor x14, x12, x11, lsr #32
+    mov v2.d[1], x12
+    eor x11, x14, x11
+    lsr x14, x11, #16
+    eor w11, w14, w11
+    ldr w14, [x0, #68]
+    eor w11, w11, w11, lsr #8
+    and x14, x14, x15
+    and x11, x11, #0xff
+    str q0, [x16, x14]
+    fmov d0, x10
+    eor x11, x11, #0xff
+    ldr x15, [x0, #32]
+    eor x11, x11, #0x8000000
+    mov v0.d[1], x11
+    add x11, x15, x14, lsl #2
+    stp q2, q1, [x11, #16]
+    str q0, [x11]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3]
+    adrp x10, .LCPI_0
+    ldr x11, [x0, #16]
+    mov w15, #1
+    ldr x16, [x0, #40]
     movi v3.2d, #0000000000000000
     orr x11, x11, #0x8000000
     ext v0.16b, v0.16b, v1.16b, #12
@@ -6134,100 +6197,32 @@ hot_post_signed:
     eor x11, x14, x11
     lsr x14, x11, #16
     eor w11, w14, w11
-    ldr w14, [x0, #92]
+    ldr w14, [x0, #68]
     eor w11, w11, w11, lsr #8
     and x14, x14, x15
     and x11, x11, #0xff
     str q0, [x16, x14]
     fmov d0, x10
     eor x11, x11, #0xff
-    ldr x15, [x0, #56]
+    ldr x15, [x0, #32]
     eor x10, x11, #0x8000000
     mov v0.d[1], x10
     add x10, x15, x14, lsl #2
     stp q1, q2, [x10, #16]
     str q0, [x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    movi v0.2d, #0000000000000000
-    ldr d1, [x3]
-    adrp x10, .LCPI_0
-    ldr x11, [x0, #32]
-    mov w15, #1
-    ldr x16, [x0, #64]
-    orr x11, x11, #0x8000000
-    ext v0.16b, v0.16b, v1.16b, #12
-    ldr q1, [x10, :lo12:.LCPI_0]
-    rev w10, w9
-    lsr w10, w10, #8
-    orr x11, x11, #0x300000000000000
-    orr x10, x11, x10
-    orr v1.16b, v0.16b, v1.16b
-    mov x12, v0.d[1]
-    and x11, x10, #0xfffffffff7ffffff
-    dup v0.2d, x15
-    lsl w15, w9, #4
-    add w9, w9, #1
-    and w9, w9, #0xffff
-    fmov x13, d1
-    mov v0.d[0], x4
-    eor x11, x11, x13
-    rev x13, x1
-    eor x11, x11, x12
-    rev w12, w2
-    fmov d2, x13
-    eor x11, x11, x13
-    eor x14, x12, x11, lsr #32
-    mov v2.d[1], x12
-    eor x11, x14, x11
-    lsr x14, x11, #16
-    eor w11, w14, w11
-    ldr w14, [x0, #92]
-    eor w11, w11, w11, lsr #8
-    and x14, x14, x15
-    and x11, x11, #0xff
-    str q0, [x16, x14]
-    fmov d0, x10
-    eor x11, x11, #0xff
-    ldr x15, [x0, #56]
-    eor x11, x11, #0x8000000
-    mov v0.d[1], x11
-    add x11, x15, x14, lsl #2
-    stp q2, q1, [x11, #16]
-    str q0, [x11]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #72]
-    str w9, [x11]
-    dsb st
-    ldr x9, [x0, #16]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -6246,9 +6241,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6260,12 +6255,12 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w10, [x0, #48]
+    ldr w10, [x0, #72]
     mov x19, x8
     cmp x4, x10
     b.hi L27
     mov x9, x1
-    ldr w1, [x0, #80]
+    ldr w1, [x0, #56]
     cbz x4, L4
     add x8, x4, #19
     cmp x4, #972
@@ -6273,18 +6268,18 @@ hot_post_slice:
     add x8, x8, #2
     b.hi L28
     add w10, w8, #3
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #60]
     ubfx w10, w10, #2, #14
     sub w11, w11, w1
     cmp w10, w11, uxth
     b.hi L5
 L1:
     rev w12, w1
-    ldr w16, [x0, #92]
+    ldr w16, [x0, #68]
     lsl w11, w1, #4
     lsr w12, w12, #8
-    ldr x13, [x0, #32]
-    ldr x14, [x0, #56]
+    ldr x13, [x0, #16]
+    ldr x14, [x0, #32]
     and w15, w16, w11
     rev x9, x9
     orr x17, x12, x8, lsl #56
@@ -6345,20 +6340,20 @@ L3:
 L4:
     mov w8, #2
     add w10, w8, #3
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #60]
     ubfx w10, w10, #2, #14
     sub w11, w11, w1
     cmp w10, w11, uxth
     b.ls L1
 L5:
-    ldr w8, [x0, #88]
+    ldr w8, [x0, #64]
     tst w8, #0xffff
     b.eq L29
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     cmp w10, w8, uxth
-    mov w14, #14
-    mov w15, #16
-    mov w12, #15
+    mov w14, #17
+    mov w15, #19
+    mov w12, #18
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -6423,8 +6418,8 @@ L14:
 L15:
     cbz w10, L18
 L16:
-    ldr w13, [x0, #92]
-    ldr x9, [x0, #64]
+    ldr w13, [x0, #68]
+    ldr x9, [x0, #40]
     cmp w10, #1
     and w14, w13, w1, lsl #4
     and x14, x14, #0xffff0
@@ -6447,13 +6442,13 @@ L18:
     tst x8, #0xfe
     add w9, w9, #3
     add w10, w1, w9, lsr #2
-    ldr x9, [x0, #56]
+    ldr x9, [x0, #32]
     and w10, w10, #0xffff
     ldr x2, [x9, x12]
-    str w10, [x0, #80]
+    str w10, [x0, #56]
     rev w10, w10
     dmb oshst
-    ldr x12, [x0, #72]
+    ldr x12, [x0, #48]
     str w10, [x12]
     b.eq L19
     and w10, w8, #0xff
@@ -6461,21 +6456,21 @@ L18:
     and w10, w10, #0x1fc
     cmp w10, #4
     b.ne L19
-    ldr w10, [x0, #8]
+    ldr w10, [x0, #88]
     cmp w10, #63
     b.ls L19
-    ldr w8, [x0, #92]
+    ldr w8, [x0, #68]
     dsb st
-    ldr x10, [x0, #16]
+    ldr x10, [x0]
     and w8, w8, w11
     add x8, x9, w8, uxtw #2
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #8]
     eor x8, x8, x10
-    str x8, [x0, #16]
-    mov w8, #19
+    str x8, [x0]
+    mov w8, #22
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -6484,7 +6479,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #19
+    mov w8, #22
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -6548,7 +6543,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #17
+    mov w9, #20
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -6568,13 +6563,13 @@ hot_post_tag:
     rev x9, x1
     orr x10, x10, x14
     tbnz w12, #31, L2
-    ldr w14, [x0, #4]
+    ldr w14, [x0, #100]
     cbz w14, L1
-    ldp w14, w15, [x0, #80]
+    ldp w14, w15, [x0, #56]
     cmp w14, w15
     b.eq L3
     mov w15, #1
-    ldr x16, [x0, #32]
+    ldr x16, [x0, #16]
     mov x18, #671088640
     dup v3.2d, x15
     rev w15, w14
@@ -6583,7 +6578,7 @@ hot_post_tag:
     orr x16, x16, x18
     cmp w12, #0
     lsl w18, w14, #4
-    ldr w1, [x0, #92]
+    ldr w1, [x0, #68]
     rev w13, w13
     orr x15, x16, x15
     mov w16, #65536
@@ -6591,9 +6586,9 @@ hot_post_tag:
     rev w12, w12
     csel w13, w16, w13, eq
     and x18, x1, x18
-    ldr x1, [x0, #64]
+    ldr x1, [x0, #40]
     orr x12, x12, x13, lsl #32
-    ldrb w17, [x0, #96]
+    ldrb w17, [x0, #112]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0xffffffffffffffff
     fmov d0, x15
@@ -6602,7 +6597,7 @@ hot_post_tag:
     rev x11, x11
     lsl x17, x17, #27
     csel x11, xzr, x11, eq
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     mov v0.d[1], x17
     mov v1.d[0], x10
     mov v2.d[0], x9
@@ -6612,29 +6607,29 @@ hot_post_tag:
     stp q0, q1, [x9]
     stp q2, q3, [x9, #32]
     and w9, w10, #0xffff
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w14, [x0, #52]
+    ldr w14, [x0, #76]
     cbz w14, L2
-    ldp w14, w15, [x0, #80]
+    ldp w14, w15, [x0, #56]
     cmp w14, w15
     b.eq L3
     mov w15, #1
-    ldr x16, [x0, #32]
+    ldr x16, [x0, #16]
     mov x18, #671088640
     dup v0.2d, x15
     rev w13, w13
@@ -6645,14 +6640,14 @@ L1:
     csel w13, w15, w13, eq
     lsl w15, w14, #4
     orr x16, x16, x18
-    ldr w18, [x0, #92]
+    ldr w18, [x0, #68]
     mov v0.d[0], x4
     lsr w17, w17, #8
     rev w12, w12
-    ldrb w1, [x0, #96]
+    ldrb w1, [x0, #112]
     movi v1.2d, #0000000000000000
     and x15, x18, x15
-    ldr x18, [x0, #64]
+    ldr x18, [x0, #40]
     orr x12, x12, x13, lsl #32
     movi v2.2d, #0xffffffffffffffff
     orr x16, x16, x17
@@ -6661,7 +6656,7 @@ L1:
     str q0, [x18, x15]
     fmov d0, x12
     rev x11, x11
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     mov v1.d[0], x10
     csel x11, xzr, x11, eq
     add w10, w14, #1
@@ -6672,19 +6667,19 @@ L1:
     stp q3, q1, [x9]
     stp q2, q0, [x9, #32]
     and w9, w10, #0xffff
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x16, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -6704,9 +6699,9 @@ L2:
     add sp, sp, #96
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6715,66 +6710,13 @@ L3:
     ret
 
 hot_post_two_fences:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #32]
-    dup v0.2d, x10
-    ldr w10, [x0, #92]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #64]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #56]
-    add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
-    and w9, w9, #0xffff
-    movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
-    stp q0, q1, [x10]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w10, #1
@@ -6782,16 +6724,16 @@ L1:
     movi v3.2d, #0000000000000000
     dup v0.2d, x10
     mov w10, #134217728
-    ldr x11, [x0, #32]
+    ldr x11, [x0, #16]
     dup v2.2d, x10
-    ldr w10, [x0, #92]
+    ldr w10, [x0, #68]
     rev w12, w9
     ldr d1, [x3]
     lsr w12, w12, #8
     orr x11, x11, #0x8000000
     mov v0.d[0], x4
     and x10, x10, x13
-    ldr x13, [x0, #64]
+    ldr x13, [x0, #40]
     rev x14, x1
     orr x11, x11, #0x300000000000000
     ext v1.16b, v3.16b, v1.16b, #12
@@ -6802,7 +6744,7 @@ L1:
     fmov d0, x14
     ldr q3, [x12, :lo12:.LCPI_0]
     mov v2.d[0], x11
-    ldr x13, [x0, #56]
+    ldr x13, [x0, #32]
     add w9, w9, #1
     orr v1.16b, v1.16b, v3.16b
     and w9, w9, #0xffff
@@ -6810,19 +6752,72 @@ L1:
     add x10, x13, x10, lsl #2
     str q1, [x10, #32]
     stp q2, q0, [x10]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x11, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v3.2d, #0000000000000000
+    lsl w13, w9, #4
+    dup v1.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v0.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d2, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v1.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v2.16b, v3.16b, v2.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q1, [x13, x10]
+    fmov d1, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #32]
+    add w9, w9, #1
+    orr v2.16b, v2.16b, v3.16b
+    and w9, w9, #0xffff
+    movi v3.2d, #0000000000000000
+    mov v1.d[1], x15
+    add x10, x11, x10, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -6841,9 +6836,9 @@ L2:
     add sp, sp, #64
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6852,67 +6847,13 @@ L3:
     ret
 
 hot_post_xrc:
-    ldr w9, [x0]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    lsl w11, w9, #4
-    mov w12, #134217728
-    dup v2.2d, x10
-    ldr w10, [x0, #92]
-    movi v1.2d, #0000000000000000
-    dup v0.2d, x12
-    ldr x12, [x0, #32]
-    ldr d3, [x4]
-    and x10, x10, x11
-    rev w11, w9
-    ldr x13, [x0, #64]
-    mov v2.d[0], x5
-    lsr w11, w11, #8
-    orr x12, x12, #0x8000000
-    rev x15, x2
-    orr x12, x12, #0x400000000000000
-    ext v3.16b, v1.16b, v3.16b, #12
-    orr x11, x12, x11
-    adrp x12, .LCPI_0
-    rev w14, w1
-    str q2, [x13, x10]
-    fmov d2, x15
-    rev w16, w3
-    ldr q4, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #56]
-    mov v1.s[0], w14
-    add w9, w9, #1
-    mov v2.d[1], x16
-    orr v3.16b, v3.16b, v4.16b
-    add x10, x11, x10, lsl #2
-    and w9, w9, #0xffff
-    stp q0, q1, [x10]
-    stp q2, q3, [x10, #32]
-    str w9, [x0, #80]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    ldr w9, [x0, #48]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #80]
+    ldr w9, [x0, #96]
+    cmp w9, #8
+    b.hs L1
+    ldr w9, [x0, #72]
+    cmp w9, #8
+    b.lo L2
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
     mov w11, #1
@@ -6920,11 +6861,11 @@ L1:
     mov w10, #134217728
     dup v0.2d, x11
     lsl w12, w9, #4
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     ldr d1, [x4]
     dup v2.2d, x10
-    ldr x10, [x0, #32]
-    ldr x13, [x0, #64]
+    ldr x10, [x0, #16]
+    ldr x13, [x0, #40]
     and x11, x11, x12
     rev w12, w9
     mov v0.d[0], x5
@@ -6941,7 +6882,7 @@ L1:
     fmov d1, x15
     adrp x13, .LCPI_0
     orr x10, x10, x12
-    ldr x12, [x0, #56]
+    ldr x12, [x0, #32]
     ldr q3, [x13, :lo12:.LCPI_0]
     mov v2.d[0], x10
     mov v4.s[0], w14
@@ -6951,19 +6892,73 @@ L1:
     orr v0.16b, v0.16b, v3.16b
     stp q2, q4, [x11]
     stp q1, q0, [x11, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #72]
+    ldr x11, [x0, #48]
     str w9, [x11]
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x10, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    lsl w11, w9, #4
+    mov w12, #134217728
+    dup v2.2d, x10
+    ldr w10, [x0, #68]
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x12
+    ldr x12, [x0, #16]
+    ldr d3, [x4]
+    and x10, x10, x11
+    rev w11, w9
+    ldr x13, [x0, #40]
+    mov v2.d[0], x5
+    lsr w11, w11, #8
+    orr x12, x12, #0x8000000
+    rev x15, x2
+    orr x12, x12, #0x400000000000000
+    ext v3.16b, v1.16b, v3.16b, #12
+    orr x11, x12, x11
+    adrp x12, .LCPI_0
+    rev w14, w1
+    str q2, [x13, x10]
+    fmov d2, x15
+    rev w16, w3
+    ldr q4, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #32]
+    mov v1.s[0], w14
+    add w9, w9, #1
+    mov v2.d[1], x16
+    orr v3.16b, v3.16b, v4.16b
+    add x10, x11, x10, lsl #2
+    and w9, w9, #0xffff
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
     strb w10, [x8]
     ret
 L2:
@@ -6983,9 +6978,9 @@ L2:
     add sp, sp, #80
     ret
 L3:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -7019,16 +7014,16 @@ L1:
     b <blueflame::queue::recv::queue::RecvQueue>::retire_any
 
 hot_retire_send:
-    ldp w9, w10, [x0, #84]
-    ldr w11, [x0, #80]
+    ldp w9, w10, [x0, #60]
+    ldr w11, [x0, #56]
     sub w12, w9, w10
     sub w10, w1, w12
     sub w14, w11, w12
     and w13, w10, #0xffff
     cmp w13, w14, uxth
     b.hs L1
-    ldr w11, [x0, #92]
-    ldr x12, [x0, #64]
+    ldr w11, [x0, #68]
+    ldr x12, [x0, #40]
     and w11, w11, w1, lsl #4
     and w11, w11, #0xffff0
     add x12, x12, x11
@@ -7042,7 +7037,7 @@ hot_retire_send:
     and w9, w9, #0xffff
     add w10, w11, #1
     str x12, [x8, #8]
-    str w9, [x0, #84]
+    str w9, [x0, #60]
     mov w9, #9
     strh w10, [x8, #16]
     strb w9, [x8]
@@ -7066,26 +7061,26 @@ hot_ring_staged:
     ldp w1, w9, [x8, #24]
     ldp x2, x3, [x8, #8]
     ldrb w10, [x8, #32]
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     and w9, w9, #0xffff
     dmb oshst
     rev w9, w9
-    ldr x8, [x0, #72]
+    ldr x8, [x0, #48]
     str w9, [x8]
     tbz w10, #0, L1
-    ldr w8, [x0, #92]
-    ldr x9, [x0, #56]
+    ldr w8, [x0, #68]
+    ldr x9, [x0, #32]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
     ldp q2, q3, [x8, #32]
     ldp q0, q1, [x8]
     dsb st
-    ldr x8, [x0, #16]
+    ldr x8, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     dsb st
-    ldr x9, [x0, #24]
+    ldr x9, [x0, #8]
     eor x8, x9, x8
-    str x8, [x0, #16]
+    str x8, [x0]
     ret
 L1:
     tst x3, #0xfe
@@ -7095,25 +7090,25 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #12
-    add x9, x0, #8
+    add x8, x0, #92
+    add x9, x0, #88
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L2
-    ldr w8, [x0, #92]
-    ldr x9, [x0, #56]
+    ldr w8, [x0, #68]
+    ldr x9, [x0, #32]
     dsb st
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #24]
+    ldr x8, [x0, #8]
     eor x8, x8, x9
-    str x8, [x0, #16]
+    str x8, [x0]
     ret
 L2:
     b <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
@@ -7127,10 +7122,10 @@ hot_session_inline:
     stp x22, x21, [sp, #176]
     stp x20, x19, [sp, #192]
     add x29, sp, #112
-    ldrb w9, [x0, #97]
+    ldrb w9, [x0, #84]
     cmp w9, #1
     b.ne L11
-    ldp w20, w9, [x0, #80]
+    ldp w20, w9, [x0, #56]
     subs w9, w9, w20
     b.eq L12
     ubfiz w9, w9, #2, #16
@@ -7138,9 +7133,9 @@ hot_session_inline:
     cmp w9, #63
     csel w19, w9, w10, lo
     cbz x2, L9
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsl w22, w20, #4
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     lsl x12, x2, #6
     mov w26, #128
     mov w21, wzr
@@ -7182,7 +7177,7 @@ L2:
     b.ne L1
     b L5
 L3:
-    ldr x9, [x0, #56]
+    ldr x9, [x0, #32]
     stp x8, x3, [sp, #16]
     sub x8, x29, #48
     str x0, [sp, #8]
@@ -7217,7 +7212,7 @@ L4:
     ldr x3, [sp, #24]
     ldr x1, [sp]
     str x8, [sp, #32]
-    cmp w9, #19
+    cmp w9, #22
     ldp x0, x8, [sp, #8]
     stur x10, [sp, #39]
     b.eq L2
@@ -7234,7 +7229,7 @@ L5:
     tst w21, #0xffff
     b.eq L9
     sub x9, x23, x28
-    ldr x14, [x0, #32]
+    ldr x14, [x0, #16]
     fmov d1, x3
     add x9, x24, x9, lsr #4
     mov w15, #687865856
@@ -7248,10 +7243,10 @@ L5:
     lsr w9, w11, #2
     orr x13, x13, x10, lsl #56
     adrp x10, .LCPI_0
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     ldr q0, [x10, :lo12:.LCPI_0]
     orr w18, w9, w21, lsl #16
-    ldp x16, x10, [x0, #56]
+    ldp x16, x10, [x0, #32]
     and w17, w11, w22
     orr x2, x13, x14
     sub x15, x18, #16, lsl #12
@@ -7275,14 +7270,14 @@ L6:
     b.ne L6
 L7:
     add w9, w9, w20
-    ldr w1, [x0, #80]
+    ldr w1, [x0, #56]
     and w11, w21, #0xffff
     and w9, w9, #0xffff
     cmp w11, #1
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     b.ne L8
     mov x3, xzr
@@ -7292,14 +7287,14 @@ L7:
     b L9
 L8:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    str x9, [x0, #16]
+    str x9, [x0]
 L9:
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
 L10:
     ldp x20, x19, [sp, #192]
@@ -7311,12 +7306,12 @@ L10:
     add sp, sp, #208
     ret
 L11:
-    mov w9, #18
+    mov w9, #21
     str x9, [x8]
     b L10
 L12:
-    ldr w9, [x0, #88]
-    mov w10, #14
+    ldr w9, [x0, #64]
+    mov w10, #17
     movk w10, #1, lsl #16
     add x11, x10, #3
     cmp w9, #0
@@ -7333,10 +7328,10 @@ hot_session_pointers:
     stp x22, x21, [sp, #192]
     stp x20, x19, [sp, #208]
     add x29, sp, #128
-    ldrb w9, [x0, #97]
+    ldrb w9, [x0, #84]
     cmp w9, #1
     b.ne L14
-    ldp w20, w9, [x0, #80]
+    ldp w20, w9, [x0, #56]
     subs w9, w9, w20
     b.eq L15
     ubfiz w9, w9, #2, #16
@@ -7344,9 +7339,9 @@ hot_session_pointers:
     cmp w9, #63
     csel w19, w9, w10, lo
     cbz x2, L10
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #68]
     lsl w22, w20, #4
-    ldr x11, [x0, #56]
+    ldr x11, [x0, #32]
     lsl x25, x2, #4
     mov w21, wzr
     add x26, x1, #12
@@ -7386,7 +7381,7 @@ L3:
     b.ne L1
     b L6
 L4:
-    ldr x1, [x0, #56]
+    ldr x1, [x0, #32]
     stp x3, x8, [sp, #16]
     add x8, sp, #64
     str x0, [sp, #8]
@@ -7418,7 +7413,7 @@ L5:
     ldr x0, [sp, #8]
     str x8, [sp, #32]
     ldp x3, x8, [sp, #16]
-    cmp w9, #19
+    cmp w9, #22
     stur x10, [sp, #39]
     b.eq L3
     b L13
@@ -7426,7 +7421,7 @@ L6:
     tst w21, #0xffff
     b.eq L10
     sub x9, x23, x28
-    ldr x14, [x0, #32]
+    ldr x14, [x0, #16]
     fmov d1, x3
     add x9, x24, x9, lsr #4
     mov w15, #687865856
@@ -7440,10 +7435,10 @@ L6:
     lsr w9, w11, #2
     orr x13, x13, x10, lsl #56
     adrp x10, .LCPI_0
-    ldr w11, [x0, #92]
+    ldr w11, [x0, #68]
     ldr q0, [x10, :lo12:.LCPI_0]
     orr w18, w9, w21, lsl #16
-    ldp x16, x10, [x0, #56]
+    ldp x16, x10, [x0, #32]
     and w17, w11, w22
     orr x2, x13, x14
     sub x15, x18, #16, lsl #12
@@ -7467,14 +7462,14 @@ L7:
     b.ne L7
 L8:
     add w9, w9, w20
-    ldr w1, [x0, #80]
+    ldr w1, [x0, #56]
     and w11, w21, #0xffff
     and w9, w9, #0xffff
     cmp w11, #1
-    str w9, [x0, #80]
+    str w9, [x0, #56]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #72]
+    ldr x10, [x0, #48]
     str w9, [x10]
     b.ne L9
     mov x3, xzr
@@ -7484,14 +7479,14 @@ L8:
     b L10
 L9:
     dsb st
-    ldr x9, [x0, #16]
+    ldr x9, [x0]
     str x2, [x9]
     dsb st
-    ldr x10, [x0, #24]
+    ldr x10, [x0, #8]
     eor x9, x10, x9
-    str x9, [x0, #16]
+    str x9, [x0]
 L10:
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
 L11:
     ldp x20, x19, [sp, #208]
@@ -7525,12 +7520,12 @@ L13:
     str x9, [x10, #8]
     b L11
 L14:
-    mov w9, #18
+    mov w9, #21
     str x9, [x8]
     b L11
 L15:
-    ldr w9, [x0, #88]
-    mov w10, #14
+    ldr w9, [x0, #64]
+    mov w10, #17
     movk w10, #1, lsl #16
     add x11, x10, #3
     cmp w9, #0
@@ -7544,28 +7539,28 @@ hot_stage:
     str x21, [sp, #96]
     stp x20, x19, [sp, #112]
     add x29, sp, #80
-    ldr w9, [x0, #48]
-    ldr w19, [x0, #80]
-    cmp w9, #8
-    b.lo L2
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #72]
+    ldr w19, [x0, #56]
+    cmp w9, #7
+    b.ls L2
+    ldr w9, [x0, #60]
     cmp w19, w9
     b.eq L6
     lsl w9, w19, #4
-    ldr w10, [x0, #92]
-    ldr x11, [x0, #64]
+    ldr w10, [x0, #68]
+    ldr x11, [x0, #40]
     mov w14, #1
     mov w15, #128
     str w19, [x8, #24]
     and x9, x10, x9
-    ldr x10, [x0, #32]
+    ldr x10, [x0, #16]
     movk w15, #2048, lsl #16
     add x11, x11, x9
     ldp w13, w12, [x3]
     stp x4, x14, [x11]
     rev w11, w19
     orr x10, x10, #0x8000000
-    ldr x14, [x0, #56]
+    ldr x14, [x0, #32]
     lsr w11, w11, #8
     orr x10, x10, #0x300000000000000
     orr x13, x15, x13, lsl #32
@@ -7580,7 +7575,7 @@ hot_stage:
     stp x14, x11, [x9, #16]
     add w11, w19, #1
     stp x13, x12, [x9, #32]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     str x10, [x8, #16]
     cmp w9, #63
     and w9, w11, #0xffff
@@ -7606,10 +7601,9 @@ L2:
     str w2, [sp, #48]
     str x4, [sp, #56]
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x8, x11, [sp]
-    ldr x9, [sp, #16]
-    cmp x8, #1
-    b.ne L4
+    ldp x11, x9, [sp, #8]
+    ldr w8, [sp]
+    tbz w8, #0, L4
     mov x8, x21
     stp x11, x9, [x21]
 L3:
@@ -7630,8 +7624,8 @@ L4:
     b.eq L5
     cmp w12, #1
     b.ne L5
-    add x10, x20, #12
-    add x13, x20, #8
+    add x10, x20, #92
+    add x13, x20, #88
     tst x9, #0x100
     csel x10, x10, x13, eq
     ldr w10, [x10]
@@ -7645,9 +7639,9 @@ L5:
     str w19, [x8, #24]
     b L1
 L6:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -7656,9 +7650,9 @@ L6:
     b L3
 
 hot_warm_order:
-    ldr w8, [x0, #80]
-    ldr w9, [x0, #92]
-    ldp x10, x12, [x0, #56]
+    ldr w8, [x0, #56]
+    ldr w9, [x0, #68]
+    ldp x10, x12, [x0, #32]
     lsl w8, w8, #4
     and w11, w9, w8
     add w8, w8, #16
@@ -7672,7 +7666,7 @@ hot_warm_order:
     prfm pstl1keep, [x10]
     add x8, x12, x8
     prfm pstl1keep, [x8]
-    ldr x8, [x0, #72]
+    ldr x8, [x0, #48]
     prfm pstl1keep, [x8]
     prfm pldl1keep, [x1]
     add x8, x1, #64
@@ -7723,77 +7717,7 @@ L1:
     b <blueflame::queue::striding::memory::Slot>::free
 
 other_fire_doorbell_fence:
-    ldp w9, w10, [x0, #80]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #32]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
-    orr x10, x11, x10
-    ldr w11, [x0, #92]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #56]
-    str w9, [x0, #80]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #72]
-    str w9, [x10]
-    ldr w9, [x0, #8]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0, #16]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dgh
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0, #16]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #24]
-    eor x9, x10, x9
-    mov w10, #19
-    str x9, [x0, #16]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #88]
-    mov w10, #14
-    mov w11, #17
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-other_fire_thread_register:
-    ldp w9, w10, [x0, #72]
+    ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
     rev w10, w9
@@ -7804,7 +7728,7 @@ other_fire_thread_register:
     ldr d2, [x2]
     ldp d3, d4, [x1, #288]
     orr x10, x11, x10
-    ldr w11, [x0, #84]
+    ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
@@ -7813,8 +7737,8 @@ other_fire_thread_register:
     and w9, w9, #0xffff
     ldp q4, q1, [x1]
     and x10, x11, x10
-    ldp x13, x12, [x0, #40]
-    str w9, [x0, #72]
+    ldp x13, x12, [x0, #32]
+    str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
     ldr q4, [x1, #32]
@@ -7824,12 +7748,82 @@ other_fire_thread_register:
     stp q0, q1, [x11]
     str q2, [x11, #32]
     dmb oshst
-    ldr x10, [x0, #56]
+    ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #8]
+    ldr w9, [x0, #88]
     cmp w9, #63
     b.ls L1
-    ldr x9, [x0, #64]
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dgh
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #64]
+    mov w10, #17
+    mov w11, #20
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+other_fire_thread_register:
+    ldp w9, w10, [x0, #48]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0]
+    lsr w10, w10, #8
+    movi v1.2d, #0000000000000000
+    ldr d2, [x2]
+    ldp d3, d4, [x1, #288]
+    orr x10, x11, x10
+    ldr w11, [x0, #60]
+    mov v0.d[0], x10
+    lsl w10, w9, #4
+    add w9, w9, #1
+    mov v3.d[1], v4.d[0]
+    ext v2.16b, v1.16b, v2.16b, #12
+    and w9, w9, #0xffff
+    ldp q4, q1, [x1]
+    and x10, x11, x10
+    ldp x13, x12, [x0, #16]
+    str w9, [x0, #48]
+    rev w9, w9
+    orr v0.16b, v0.16b, v4.16b
+    ldr q4, [x1, #32]
+    add x11, x13, x10, lsl #2
+    str q3, [x12, x10]
+    orr v2.16b, v4.16b, v2.16b
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
+    dmb oshst
+    ldr x10, [x0, #32]
+    str w9, [x10]
+    ldr w9, [x0, #80]
+    cmp w9, #63
+    b.ls L1
+    ldr x9, [x0, #40]
     movi v3.2d, #0000000000000000
     ldp x10, x11, [x9]
     dsb st
@@ -7837,24 +7831,24 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
     ret
 L1:
-    ldr x9, [x0, #64]
+    ldr x9, [x0, #40]
     ldp x10, x11, [x9]
     dsb st
     str d0, [x10]
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #19
+    mov w9, #22
     strb w9, [x8]
     ret
 L2:
-    ldr w9, [x0, #80]
-    mov w10, #14
-    mov w11, #17
+    ldr w9, [x0, #56]
+    mov w10, #17
+    mov w11, #20
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1

@@ -16,7 +16,7 @@ hot_batch:
     mov r14, rsi
     mov qword ptr [rsp + 16], rax
     shl r15, 3
-    mov ebx, dword ptr [rsi + 80]
+    mov ebx, dword ptr [rsi + 56]
     mov r9, rdx
     bswap r9
     mov r10d, ecx
@@ -32,25 +32,25 @@ hot_batch:
     mov qword ptr [rsp + 40], r9
     mov qword ptr [rsp + 32], r10
 L1:
-    cmp dword ptr [r14 + 48], 8
-    jb L3
-    cmp ebx, dword ptr [r14 + 84]
+    cmp dword ptr [r14 + 72], 7
+    jbe L3
+    cmp ebx, dword ptr [r14 + 60]
     je L12
     mov r13d, ebx
     bswap r13d
     shr r13d, 8
-    or r13, qword ptr [r14 + 32]
+    or r13, qword ptr [r14 + 16]
     movabs rax, 216172782248001536
     or r13, rax
     mov eax, dword ptr [r12]
     mov edi, dword ptr [r12 + 4]
     mov r8d, ebx
     shl r8d, 4
-    and r8d, dword ptr [r14 + 92]
-    mov rsi, qword ptr [r14 + 64]
+    and r8d, dword ptr [r14 + 68]
+    mov rsi, qword ptr [r14 + 40]
     mov qword ptr [rsi + r8], rbp
     mov qword ptr [rsi + r8 + 8], 1
-    mov rsi, qword ptr [r14 + 56]
+    mov rsi, qword ptr [r14 + 32]
     mov qword ptr [rsi + 4*r8], r13
     mov qword ptr [rsi + 4*r8 + 8], 134217728
     mov qword ptr [rsi + 4*r8 + 16], r9
@@ -93,7 +93,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 19
+    cmp rcx, 22
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 32]
     mov r11, qword ptr [rsp + 48]
@@ -123,9 +123,9 @@ L5:
     mov rax, qword ptr [rsp + 16]
     je L9
     mov r15, rax
-    mov esi, dword ptr [r14 + 80]
-    mov dword ptr [r14 + 80], ebx
-    mov rax, qword ptr [r14 + 72]
+    mov esi, dword ptr [r14 + 56]
+    mov dword ptr [r14 + 56], ebx
+    mov rax, qword ptr [r14 + 48]
     movzx ecx, bx
     bswap ecx
     mov dword ptr [rax], ecx
@@ -144,13 +144,13 @@ L5:
     xor eax, eax
     test r8d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 8], 64
+    cmp dword ptr [r14 + 4*rax + 88], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 92]
-    mov rax, qword ptr [r14 + 56]
+    and esi, dword ptr [r14 + 68]
+    mov rax, qword ptr [r14 + 32]
     sfence
-    mov rcx, qword ptr [r14 + 16]
+    mov rcx, qword ptr [r14]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -168,16 +168,16 @@ L5:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [r14 + 24]
-    mov qword ptr [r14 + 16], rcx
+    xor rcx, qword ptr [r14 + 8]
+    mov qword ptr [r14], rcx
     jmp L8
 L6:
     sfence
-    mov rax, qword ptr [r14 + 16]
+    mov rax, qword ptr [r14]
     mov qword ptr [rax], r13
     sfence
-    xor rax, qword ptr [r14 + 24]
-    mov qword ptr [r14 + 16], rax
+    xor rax, qword ptr [r14 + 8]
+    mov qword ptr [r14], rax
     jmp L8
 L7:
     mov rdi, r14
@@ -187,7 +187,7 @@ L7:
 L8:
     mov rax, r15
 L9:
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
 L10:
     add rsp, 152
     pop rbx
@@ -205,10 +205,10 @@ L11:
     jmp L13
 L12:
     xor eax, eax
-    cmp dword ptr [r14 + 88], 0
+    cmp dword ptr [r14 + 64], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 14
+    add rcx, 17
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -242,7 +242,7 @@ hot_batch_datagrams:
     mov r14, rsi
     mov qword ptr [rsp], rbx
     shl r12, 3
-    mov ebp, dword ptr [rsi + 80]
+    mov ebp, dword ptr [rsi + 56]
     movups xmm0, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm2, xmmword ptr [rdx + 32]
@@ -256,41 +256,41 @@ hot_batch_datagrams:
     movaps xmmword ptr [rsp + 48], xmm1
     movaps xmmword ptr [rsp + 32], xmm2
 L1:
-    cmp dword ptr [r14 + 48], 7
+    cmp dword ptr [r14 + 72], 7
     jbe L3
-    mov ecx, dword ptr [r14 + 84]
+    mov ecx, dword ptr [r14 + 60]
     sub ecx, ebp
     cmp cx, 1
     jbe L11
     mov r15d, ebp
     bswap r15d
     shr r15d, 8
-    or r15, qword ptr [r14 + 32]
+    or r15, qword ptr [r14 + 16]
     or r15, r10
     mov eax, dword ptr [r13]
     mov ecx, dword ptr [r13 + 4]
     shl rax, 32
     mov r8d, ebp
     shl r8d, 4
-    mov esi, dword ptr [r14 + 92]
+    mov esi, dword ptr [r14 + 68]
     and esi, r8d
-    mov rdi, qword ptr [r14 + 64]
+    mov rdi, qword ptr [r14 + 40]
     mov qword ptr [rdi + rsi], rbx
     mov qword ptr [rdi + rsi + 8], 2
-    mov rdi, qword ptr [r14 + 56]
+    mov rdi, qword ptr [r14 + 32]
     mov qword ptr [rdi + 4*rsi], r15
     mov qword ptr [rdi + 4*rsi + 8], 134217728
     movups xmmword ptr [rdi + 4*rsi + 16], xmm0
     movups xmmword ptr [rdi + 4*rsi + 32], xmm1
     movups xmmword ptr [rdi + 4*rsi + 48], xmm2
     add r8d, 16
-    and r8d, dword ptr [r14 + 92]
+    and r8d, dword ptr [r14 + 68]
     or rax, 134217856
     and r8d, 1048560
-    mov rsi, qword ptr [r14 + 64]
+    mov rsi, qword ptr [r14 + 40]
     mov qword ptr [rsi + r8], rbx
     mov qword ptr [rsi + r8 + 8], 0
-    mov rsi, qword ptr [r14 + 56]
+    mov rsi, qword ptr [r14 + 32]
     mov qword ptr [rsi + 4*r8], rax
     mov qword ptr [rsi + 4*r8 + 8], rcx
     add ebp, 2
@@ -325,7 +325,7 @@ L3:
     mov rsi, qword ptr [rsp + 104]
     cmp byte ptr [rsp + 88], 0
     je L4
-    cmp al, 19
+    cmp al, 22
     mov rdx, qword ptr [rsp + 8]
     movaps xmm0, xmmword ptr [rsp + 64]
     mov r9, qword ptr [rsp + 16]
@@ -355,9 +355,9 @@ L5:
     test r9, r9
     mov rbx, qword ptr [rsp]
     je L8
-    mov esi, dword ptr [r14 + 80]
-    mov dword ptr [r14 + 80], ebp
-    mov rax, qword ptr [r14 + 72]
+    mov esi, dword ptr [r14 + 56]
+    mov dword ptr [r14 + 56], ebp
+    mov rax, qword ptr [r14 + 48]
     movzx edx, bp
     bswap edx
     mov dword ptr [rax], edx
@@ -376,13 +376,13 @@ L5:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 8], 64
+    cmp dword ptr [r14 + 4*rax + 88], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 92]
-    mov rax, qword ptr [r14 + 56]
+    and esi, dword ptr [r14 + 68]
+    mov rax, qword ptr [r14 + 32]
     sfence
-    mov rcx, qword ptr [r14 + 16]
+    mov rcx, qword ptr [r14]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -400,23 +400,23 @@ L5:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [r14 + 24]
-    mov qword ptr [r14 + 16], rcx
+    xor rcx, qword ptr [r14 + 8]
+    mov qword ptr [r14], rcx
     jmp L8
 L6:
     sfence
-    mov rax, qword ptr [r14 + 16]
+    mov rax, qword ptr [r14]
     mov qword ptr [rax], r15
     sfence
-    xor rax, qword ptr [r14 + 24]
-    mov qword ptr [r14 + 16], rax
+    xor rax, qword ptr [r14 + 8]
+    mov qword ptr [r14], rax
     jmp L8
 L7:
     mov rdi, r14
     mov rdx, r15
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 19
+    mov byte ptr [rbx], 22
 L9:
     mov rax, rbx
     add rsp, 200
@@ -433,13 +433,13 @@ L10:
     mov rbx, qword ptr [rsp]
     jmp L14
 L11:
-    movzx esi, word ptr [r14 + 88]
+    movzx esi, word ptr [r14 + 64]
     test si, si
     je L12
-    mov edx, dword ptr [r14 + 92]
+    mov edx, dword ptr [r14 + 68]
     shr edx, 4
     inc edx
-    mov eax, 15
+    mov eax, 18
     cmp dx, 2
     mov rbx, qword ptr [rsp]
     jb L13
@@ -448,10 +448,10 @@ L11:
     sete al
     mov edx, 1
     cmovne edx, ecx
-    lea rax, [2*rax + 14]
+    lea rax, [2*rax + 17]
     jmp L13
 L12:
-    mov eax, 17
+    mov eax, 20
     mov rbx, qword ptr [rsp]
 L13:
     movzx edx, dx
@@ -474,7 +474,7 @@ hot_batch_list:
     push rbx
     sub rsp, 280
     mov rax, rdi
-    mov r14d, dword ptr [rsi + 80]
+    mov r14d, dword ptr [rsi + 56]
     mov byte ptr [rsp + 75], 0
     mov word ptr [rsp + 73], 0
     pxor xmm0, xmm0
@@ -543,24 +543,24 @@ hot_batch_list:
     js L3
     test ecx, ecx
     js L4
-    mov edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 60]
     sub edi, r14d
     cmp di, 2
     jbe L18
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     mov edi, r14d
     shl edi, 4
     mov r11d, ecx
     and ecx, edi
-    mov r10, qword ptr [rsi + 56]
+    mov r10, qword ptr [rsi + 32]
     lea ebx, [4*r11 + 64]
     and ebx, 4194240
     lea r11, [r10 + rbx]
-    movzx r15d, byte ptr [rsi + 96]
+    movzx r15d, byte ptr [rsi + 112]
     mov r12d, r14d
     bswap r12d
     shr r12d, 8
-    or r12, qword ptr [rsi + 32]
+    or r12, qword ptr [rsi + 16]
     movabs r13, 864691129075892224
     or r13, r12
     mov r12d, edx
@@ -649,24 +649,24 @@ hot_batch_list:
     mov r10, qword ptr [rsp + 200]
     mov r11d, r14d
     shl r11d, 4
-    and r11d, dword ptr [rsi + 92]
+    and r11d, dword ptr [rsi + 68]
     and r11d, 1048560
-    mov rbx, qword ptr [rsi + 64]
+    mov rbx, qword ptr [rsi + 40]
     mov qword ptr [rbx + r11], r10
     mov qword ptr [rbx + r11 + 8], 3
     lea r11d, [rdi + 16]
-    and r11d, dword ptr [rsi + 92]
+    and r11d, dword ptr [rsi + 68]
     and r11d, 1048560
-    mov rbx, qword ptr [rsi + 64]
+    mov rbx, qword ptr [rsi + 40]
     mov qword ptr [rbx + r11], r10
     mov qword ptr [rbx + r11 + 8], 0
     add edi, 32
-    and edi, dword ptr [rsi + 92]
+    and edi, dword ptr [rsi + 68]
     and edi, 1048560
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     mov qword ptr [r11 + rdi], r10
     mov qword ptr [r11 + rdi + 8], 0
-    mov rdi, qword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 32]
     mov rbx, qword ptr [rdi + 4*rcx]
     add r14d, 3
     movzx r14d, r14w
@@ -690,7 +690,7 @@ L5:
     mov ecx, 1
     mov r10d, 2147483647
     or rcx, rdi
-    cmp cl, 19
+    cmp cl, 22
     jne L21
 L6:
     mov bpl, 1
@@ -698,14 +698,14 @@ L6:
     xor ebx, ebx
 L7:
     mov rcx, qword ptr [rsp + 336]
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L13
-    cmp r14d, dword ptr [rsi + 84]
+    cmp r14d, dword ptr [rsi + 60]
     je L17
     mov r10d, r14d
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 32]
+    or r10, qword ptr [rsi + 16]
     movabs rdi, 216172782248001536
     or rdi, r10
     bswap r8
@@ -719,11 +719,11 @@ L7:
     punpcklqdq xmm1, xmm0
     mov edx, r14d
     shl edx, 4
-    and edx, dword ptr [rsi + 92]
-    mov r9, qword ptr [rsi + 64]
+    and edx, dword ptr [rsi + 68]
+    mov r9, qword ptr [rsi + 40]
     mov qword ptr [r9 + rdx], rcx
     mov qword ptr [r9 + rdx + 8], 1
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     mov qword ptr [rcx + 4*rdx], rdi
     mov qword ptr [rcx + 4*rdx + 8], 671088640
     mov qword ptr [rcx + 4*rdx + 16], r8
@@ -737,9 +737,9 @@ L8:
     mov rbx, rdi
     mov rcx, rdx
 L9:
-    mov edx, dword ptr [rsi + 80]
-    mov dword ptr [rsi + 80], r14d
-    mov rdi, qword ptr [rsi + 72]
+    mov edx, dword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], r14d
+    mov rdi, qword ptr [rsi + 48]
     movzx r8d, r14w
     bswap r8d
     mov dword ptr [rdi], r8d
@@ -757,13 +757,13 @@ L9:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 8], 64
+    cmp dword ptr [rsi + 4*rdi + 88], 64
     jb L11
     shl edx, 4
-    and edx, dword ptr [rsi + 92]
-    mov rcx, qword ptr [rsi + 56]
+    and edx, dword ptr [rsi + 68]
+    mov rcx, qword ptr [rsi + 32]
     sfence
-    mov rdi, qword ptr [rsi + 16]
+    mov rdi, qword ptr [rsi]
     movq xmm0, qword ptr [rcx + 4*rdx]
     movq xmm1, qword ptr [rcx + 4*rdx + 8]
     punpcklqdq xmm0, xmm1
@@ -781,16 +781,16 @@ L9:
     movaps xmmword ptr [rdi + 32], xmm2
     movaps xmmword ptr [rdi + 48], xmm3
     sfence
-    xor rdi, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rdi
+    xor rdi, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdi
     jmp L12
 L10:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rbx
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
     jmp L12
 L11:
     mov rdi, rsi
@@ -800,7 +800,7 @@ L11:
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
     jmp L22
 L13:
     mov r12, rax
@@ -822,7 +822,7 @@ L13:
     cmp byte ptr [rsp + 224], 0
     je L14
     movzx esi, dil
-    cmp rsi, 19
+    cmp rsi, 22
     mov rax, r12
     jne L15
     mov rcx, r13
@@ -857,40 +857,40 @@ L16:
     jmp L22
 L17:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea rsi, [rcx + 2*rcx]
-    add rsi, 14
+    add rsi, 17
     mov edi, 65536
     xor ecx, ecx
     xor r8d, r8d
     jmp L16
 L18:
-    movzx r10d, word ptr [rsi + 88]
+    movzx r10d, word ptr [rsi + 64]
     test r10w, r10w
     je L19
-    mov r11d, dword ptr [rsi + 92]
+    mov r11d, dword ptr [rsi + 68]
     shr r11d, 4
     inc r11d
-    mov ecx, 15
+    mov ecx, 18
     cmp r11w, 3
     jb L20
     xor ecx, ecx
     cmp r10w, 3
     setb cl
     cmovb edi, r10d
-    lea rcx, [2*rcx + 14]
+    lea rcx, [2*rcx + 17]
     mov r11d, edi
     jmp L20
 L19:
-    mov ecx, 17
+    mov ecx, 20
 L20:
     movzx edi, r11w
     shl rdi, 32
     or rdi, 196608
     mov r10d, 3
     or rcx, rdi
-    cmp cl, 19
+    cmp cl, 22
     je L6
 L21:
     mov qword ptr [rax], rcx
@@ -915,33 +915,33 @@ hot_batch_rebind:
     sub rsp, 40
     mov rax, rdx
     mov rbx, rdi
-    mov r15d, dword ptr [rsi + 80]
-    mov edx, dword ptr [rsi + 84]
+    mov r15d, dword ptr [rsi + 56]
+    mov edx, dword ptr [rsi + 60]
     sub edx, r15d
     cmp dx, 1
     jbe L5
     mov qword ptr [rsp + 8], rbx
     mov r13d, dword ptr [rax + 4]
-    movzx edi, byte ptr [rsi + 96]
+    movzx edi, byte ptr [rsi + 112]
     mov r10d, r15d
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 32]
+    or r10, qword ptr [rsi + 16]
     movabs rdx, 576460752924180480
     or rdx, r10
     bswap r13d
     shl rdi, 27
     shl r13, 32
     or rdi, r13
-    mov ebp, dword ptr [rsi + 92]
+    mov ebp, dword ptr [rsi + 68]
     mov r10d, r15d
     shl r10d, 4
     mov ebx, ebp
     and ebx, r10d
-    mov r14, qword ptr [rsi + 64]
+    mov r14, qword ptr [rsi + 40]
     mov qword ptr [r14 + rbx], 0
     mov qword ptr [r14 + rbx + 8], 2
-    mov r11, qword ptr [rsi + 56]
+    mov r11, qword ptr [rsi + 32]
     mov qword ptr [r11 + 4*rbx], rdx
     mov qword ptr [r11 + 4*rbx + 8], rdi
     movaps xmm0, xmmword ptr [rip + .LCPI_0]
@@ -971,7 +971,7 @@ hot_batch_rebind:
     cmovne ebx, eax
     test r15d, r15d
     js L6
-    mov eax, dword ptr [rsi + 84]
+    mov eax, dword ptr [rsi + 60]
     sub eax, r14d
     cmp ax, 2
     jbe L7
@@ -987,7 +987,7 @@ hot_batch_rebind:
     and eax, ecx
     bswap r12d
     shr r12d, 8
-    or r12, qword ptr [rsi + 32]
+    or r12, qword ptr [rsi + 16]
     mov qword ptr [rsp + 16], r9
     movabs r9, 864691129075892224
     or r9, r12
@@ -1055,10 +1055,10 @@ hot_batch_rebind:
     cmove rdi, r11
     movups xmmword ptr [rdi], xmm0
     shl r14d, 4
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     and r14d, ecx
     and r14d, 1048560
-    mov rdx, qword ptr [rsi + 64]
+    mov rdx, qword ptr [rsi + 40]
     mov r8, qword ptr [rsp + 16]
     mov qword ptr [rdx + r14], r8
     mov qword ptr [rdx + r14 + 8], 3
@@ -1072,7 +1072,7 @@ hot_batch_rebind:
     and r10d, 1048560
     mov qword ptr [rdx + r10], r8
     mov qword ptr [rdx + r10 + 8], 0
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rcx + rax]
     mov rax, qword ptr [rsp + 24]
     add eax, 5
@@ -1081,9 +1081,9 @@ hot_batch_rebind:
     xor edi, edi
     mov rbx, qword ptr [rsp + 8]
 L1:
-    mov eax, dword ptr [rsi + 80]
-    mov dword ptr [rsi + 80], r12d
-    mov r8, qword ptr [rsi + 72]
+    mov eax, dword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], r12d
+    mov r8, qword ptr [rsi + 48]
     bswap r12d
     mov dword ptr [r8], r12d
     test dil, dil
@@ -1094,13 +1094,13 @@ L1:
     jmp L3
 L2:
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     mov qword ptr [rax], rdx
     sfence
-    xor rax, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rax
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
 L3:
-    mov byte ptr [rbx], 19
+    mov byte ptr [rbx], 22
 L4:
     mov rax, rbx
     add rsp, 40
@@ -1112,21 +1112,21 @@ L4:
     pop rbp
     ret
 L5:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L8
-    mov eax, dword ptr [rsi + 92]
+    mov eax, dword ptr [rsi + 68]
     shr eax, 4
     inc eax
-    mov cl, 15
+    mov ecx, 18
     cmp ax, 2
     jb L9
+    xor ecx, ecx
     cmp di, 1
     sete cl
     mov eax, 1
     cmovne eax, edx
-    add cl, cl
-    add cl, 14
+    lea rcx, [2*rcx + 17]
     jmp L9
 L6:
     shl r15, 32
@@ -1135,12 +1135,12 @@ L6:
     mov rbx, qword ptr [rsp + 8]
     jmp L12
 L7:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L10
     shr ebp, 4
     inc ebp
-    mov ecx, 15
+    mov ecx, 18
     cmp bp, 3
     mov rbx, qword ptr [rsp + 8]
     jb L11
@@ -1148,20 +1148,21 @@ L7:
     cmp di, 3
     setb cl
     cmovb eax, edi
-    lea rcx, [2*rcx + 14]
+    lea rcx, [2*rcx + 17]
     mov ebp, eax
     jmp L11
 L8:
-    mov cl, 17
+    mov ecx, 20
 L9:
     movzx eax, ax
-    mov byte ptr [rbx], cl
-    mov word ptr [rbx + 2], 2
-    mov dword ptr [rbx + 4], eax
-    mov word ptr [rbx + 8], 2
+    shl rax, 32
+    add rax, rcx
+    add rax, 131072
+    mov qword ptr [rbx], rax
+    mov qword ptr [rbx + 8], 2
     jmp L4
 L10:
-    mov ecx, 17
+    mov ecx, 20
     mov rbx, qword ptr [rsp + 8]
 L11:
     movzx r15d, bp
@@ -1171,7 +1172,7 @@ L11:
 L12:
     mov edi, r15d
     or edi, ecx
-    cmp dil, 19
+    cmp dil, 22
     jne L13
     mov ecx, 8
     mov dil, 1
@@ -1192,32 +1193,31 @@ hot_burst:
     sub rsp, 56
     mov qword ptr [rsp + 24], r8
     mov qword ptr [rsp + 8], rdi
-    mov r10d, dword ptr [rsi + 48]
-    cmp r10d, 7
+    cmp dword ptr [rsi + 72], 7
     jbe L9
-    mov eax, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov eax, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, eax
     movzx edi, di
     cmp r9, rdi
     ja L10
     mov r8d, ecx
-    mov r15, qword ptr [rsi + 56]
+    mov r15, qword ptr [rsi + 32]
     mov qword ptr [rsp + 16], rsi
-    mov edi, dword ptr [rsi + 92]
+    mov edi, dword ptr [rsi + 68]
     mov rsi, rax
     mov ecx, eax
     test r9, r9
     je L2
     mov rax, qword ptr [rsp + 16]
-    mov r14, qword ptr [rax + 64]
+    mov r14, qword ptr [rax + 40]
     mov rcx, qword ptr [rsp + 24]
     lea rcx, [rcx + 8*r9]
     mov qword ptr [rsp + 32], rcx
     bswap rdx
     bswap r8d
     movabs r12, 216172782248001536
-    or r12, qword ptr [rax + 32]
+    or r12, qword ptr [rax + 16]
     xor r13d, r13d
     mov ecx, esi
 L1:
@@ -1263,19 +1263,19 @@ L2:
     and edx, 1048560
     mov rdx, qword ptr [r15 + 4*rdx]
     mov r10, qword ptr [rsp + 16]
-    mov dword ptr [r10 + 80], ecx
-    mov r8, qword ptr [r10 + 72]
+    mov dword ptr [r10 + 56], ecx
+    mov r8, qword ptr [r10 + 48]
     movzx r9d, cx
     bswap r9d
     mov dword ptr [r8], r9d
     cmp ax, 1
     jne L3
-    cmp dword ptr [r10 + 8], 63
+    cmp dword ptr [r10 + 88], 63
     jbe L5
     shl esi, 4
     and esi, edi
     sfence
-    mov rcx, qword ptr [r10 + 16]
+    mov rcx, qword ptr [r10]
     movsd xmm0, qword ptr [r15 + 4*rsi]
     movsd xmm1, qword ptr [r15 + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -1296,12 +1296,12 @@ L2:
     jmp L4
 L3:
     sfence
-    mov rcx, qword ptr [r10 + 16]
+    mov rcx, qword ptr [r10]
     mov qword ptr [rcx], rdx
     sfence
 L4:
-    xor rcx, qword ptr [r10 + 24]
-    mov qword ptr [r10 + 16], rcx
+    xor rcx, qword ptr [r10 + 8]
+    mov qword ptr [r10], rcx
     jmp L6
 L5:
     mov ecx, 259
@@ -1309,7 +1309,7 @@ L5:
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L6:
     mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
 L7:
     mov rax, qword ptr [rsp + 8]
     add rsp, 56
@@ -1322,15 +1322,13 @@ L7:
     ret
 L8:
     mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 14
+    mov byte ptr [rax], 17
     mov dword ptr [rax + 2], 1
     jmp L7
 L9:
-    mov edx, dword ptr [rsi + 52]
+    add rsi, 72
+    lea rdx, [rip + .Lanon]
     lea rdi, [rsp + 40]
-    mov esi, r10d
-    mov ecx, 8
-    xor r8d, r8d
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
     mov rdi, qword ptr [rsp + 40]
     mov rcx, qword ptr [rsp + 48]
@@ -1339,20 +1337,20 @@ L10:
     cmp r9, 65535
     mov ecx, 65535
     cmovb rcx, r9
-    mov edx, dword ptr [rsi + 88]
+    mov edx, dword ptr [rsi + 64]
     test dx, dx
     je L11
-    mov esi, dword ptr [rsi + 92]
+    mov esi, dword ptr [rsi + 68]
     shr esi, 4
     inc esi
     cmp si, cx
     jae L12
     movzx edi, si
     shl rdi, 32
-    mov edx, 15
+    mov edx, 18
     jmp L15
 L11:
-    mov edx, 17
+    mov edx, 20
     xor edi, edi
     jmp L14
 L12:
@@ -1363,12 +1361,12 @@ L12:
     movzx edi, dx
     shl rdi, 32
     or rdi, rsi
-    mov edx, 16
+    mov edx, 19
     jmp L14
 L13:
     shl rdi, 32
     or rdi, rsi
-    mov edx, 14
+    mov edx, 17
 L14:
 L15:
     or rdi, rdx
@@ -1387,26 +1385,25 @@ hot_burst_fill:
     push rbx
     sub rsp, 40
     mov qword ptr [rsp + 8], rdi
-    mov r10d, dword ptr [rsi + 48]
-    cmp r10d, 7
+    cmp dword ptr [rsi + 72], 7
     jbe L8
-    mov eax, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov eax, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, eax
     movzx edi, di
     cmp r9, rdi
-    ja L10
-    mov rdi, qword ptr [rsi + 56]
-    mov r11d, dword ptr [rsi + 92]
+    ja L9
+    mov rdi, qword ptr [rsi + 32]
+    mov r11d, dword ptr [rsi + 68]
     mov qword ptr [rsp + 16], rax
     mov ebx, eax
     test r9, r9
     je L2
-    mov r14, qword ptr [rsi + 64]
+    mov r14, qword ptr [rsi + 40]
     bswap rdx
     bswap ecx
     movabs r15, 216172782248001536
-    or r15, qword ptr [rsi + 32]
+    or r15, qword ptr [rsi + 16]
     xor r12d, r12d
     mov rax, qword ptr [rsp + 16]
     mov ebx, eax
@@ -1447,19 +1444,19 @@ L2:
     and eax, r11d
     and eax, 1048560
     mov rdx, qword ptr [rdi + 4*rax]
-    mov dword ptr [rsi + 80], ebx
-    mov rax, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ebx
+    mov rax, qword ptr [rsi + 48]
     movzx r8d, bx
     bswap r8d
     mov dword ptr [rax], r8d
     cmp cx, 1
     jne L3
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L5
     shl r9d, 4
     and r9d, r11d
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     movsd xmm0, qword ptr [rdi + 4*r9]
     movsd xmm1, qword ptr [rdi + 4*r9 + 8]
     movlhps xmm0, xmm1
@@ -1480,12 +1477,12 @@ L2:
     jmp L4
 L3:
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     mov qword ptr [rax], rdx
     sfence
 L4:
-    xor rax, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rax
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
     jmp L6
 L5:
     mov ecx, 259
@@ -1494,7 +1491,7 @@ L5:
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L6:
     mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
 L7:
     mov rax, qword ptr [rsp + 8]
     add rsp, 40
@@ -1506,58 +1503,55 @@ L7:
     pop rbp
     ret
 L8:
-    mov edx, dword ptr [rsi + 52]
+    add rsi, 72
+    lea rdx, [rip + .Lanon]
     lea rdi, [rsp + 24]
-    mov esi, r10d
-    mov ecx, 8
-    xor r8d, r8d
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
     mov rdi, qword ptr [rsp + 24]
     mov rcx, qword ptr [rsp + 32]
+    jmp L15
 L9:
+    cmp r9, 65535
+    mov ecx, 65535
+    cmovb rcx, r9
+    mov edx, dword ptr [rsi + 64]
+    test dx, dx
+    je L10
+    mov esi, dword ptr [rsi + 68]
+    shr esi, 4
+    inc esi
+    cmp si, cx
+    jae L11
+    movzx edi, si
+    shl rdi, 32
+    mov edx, 18
+    jmp L14
+L10:
+    mov edx, 20
+    xor edi, edi
+    jmp L13
+L11:
+    mov rsi, rcx
+    shl rsi, 16
+    cmp cx, dx
+    jbe L12
+    movzx edi, dx
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 19
+    jmp L13
+L12:
+    shl rdi, 32
+    or rdi, rsi
+    mov edx, 17
+L13:
+L14:
+    or rdi, rdx
+L15:
     mov rax, qword ptr [rsp + 8]
     mov qword ptr [rax], rdi
     mov qword ptr [rax + 8], rcx
     jmp L7
-L10:
-    cmp r9, 65535
-    mov ecx, 65535
-    cmovb rcx, r9
-    mov edx, dword ptr [rsi + 88]
-    test dx, dx
-    je L11
-    mov esi, dword ptr [rsi + 92]
-    shr esi, 4
-    inc esi
-    cmp si, cx
-    jae L12
-    movzx edi, si
-    shl rdi, 32
-    mov edx, 15
-    or rdi, rdx
-    jmp L9
-L11:
-    mov edx, 17
-    xor edi, edi
-    or rdi, rdx
-    jmp L9
-L12:
-    mov rsi, rcx
-    shl rsi, 16
-    cmp cx, dx
-    jbe L13
-    movzx edi, dx
-    shl rdi, 32
-    or rdi, rsi
-    mov edx, 16
-    or rdi, rdx
-    jmp L9
-L13:
-    shl rdi, 32
-    or rdi, rsi
-    mov edx, 14
-    or rdi, rdx
-    jmp L9
 
 hot_burst_frames:
     push rbp
@@ -1567,31 +1561,31 @@ hot_burst_frames:
     push r12
     push rbx
     sub rsp, 120
-    mov r10, rcx
+    mov r8, rsi
     mov rbx, rdi
-    mov ecx, dword ptr [rsi + 52]
-    test ecx, ecx
+    cmp dword ptr [rsi + 76], 0
     je L10
-    mov r8d, dword ptr [rsi + 80]
-    mov eax, dword ptr [rsi + 84]
-    sub eax, r8d
+    mov r9d, dword ptr [r8 + 56]
+    mov eax, dword ptr [r8 + 60]
+    sub eax, r9d
     movzx eax, ax
-    cmp r10, rax
+    cmp rcx, rax
     ja L11
     mov r13, rdx
-    mov qword ptr [rsp + 16], rbx
-    mov rbx, qword ptr [rsi + 56]
-    mov r14, qword ptr [rsi + 64]
-    mov r9d, dword ptr [rsi + 92]
-    movabs rbp, 216172782281555968
-    mov qword ptr [rsp + 72], rsi
-    or rbp, qword ptr [rsi + 32]
+    mov qword ptr [rsp + 8], rbx
+    mov rbp, qword ptr [r8 + 32]
+    mov r14, qword ptr [r8 + 40]
+    mov r10d, dword ptr [r8 + 68]
+    movabs rbx, 216172782281555968
+    or rbx, qword ptr [r8 + 16]
     add r13, 12
     xor r12d, r12d
     movsd xmm0, qword ptr [rip + .LCPI_1]
-    mov r15d, r8d
+    lea rax, [r8 + 72]
+    mov qword ptr [rsp + 96], rax
+    mov r15d, r9d
 L1:
-    cmp r10, r12
+    cmp rcx, r12
     je L4
     mov rax, qword ptr [r13 - 12]
     movsxd r11, dword ptr [r13 - 4]
@@ -1601,102 +1595,103 @@ L1:
     mov esi, r15d
     bswap esi
     shr esi, 8
-    or rsi, rbp
+    or rsi, rbx
     bswap rax
     shl r11, 32
     or r11, rdx
     bswap r11
     mov edx, r15d
     shl edx, 4
-    mov edi, r9d
+    mov edi, r10d
     and edi, edx
     mov qword ptr [r14 + rdi], r12
     mov qword ptr [r14 + rdi + 8], 1
-    mov qword ptr [rbx + 4*rdi], rsi
-    mov qword ptr [rbx + 4*rdi + 8], 134217728
-    movups xmmword ptr [rbx + 4*rdi + 16], xmm0
-    mov qword ptr [rbx + 4*rdi + 32], r11
-    mov qword ptr [rbx + 4*rdi + 40], rax
+    mov qword ptr [rbp + 4*rdi], rsi
+    mov qword ptr [rbp + 4*rdi + 8], 134217728
+    movups xmmword ptr [rbp + 4*rdi + 16], xmm0
+    mov qword ptr [rbp + 4*rdi + 32], r11
+    mov qword ptr [rbp + 4*rdi + 40], rax
     inc r15d
     movzx r15d, r15w
-    mov al, 19
+    mov al, 22
     add r13, 16
     inc r12
-    cmp al, 19
+    cmp al, 22
     je L1
     jmp L3
 L2:
-    mov qword ptr [rsp + 24], rax
-    mov dword ptr [rsp + 32], r11d
-    mov dword ptr [rsp + 36], edx
-    mov qword ptr [rsp + 40], r12
-    mov word ptr [rsp + 48], 2240
+    mov qword ptr [rsp + 16], rax
+    mov dword ptr [rsp + 24], r11d
+    mov dword ptr [rsp + 28], edx
+    mov qword ptr [rsp + 32], r12
+    mov word ptr [rsp + 40], 2240
     lea rdi, [rsp + 104]
-    lea rsi, [rsp + 24]
-    mov qword ptr [rsp + 96], r8
-    mov qword ptr [rsp + 88], r9
-    mov qword ptr [rsp + 80], r10
-    mov dword ptr [rsp + 12], ecx
+    lea rsi, [rsp + 16]
+    mov rdx, qword ptr [rsp + 96]
+    mov qword ptr [rsp + 88], r8
+    mov qword ptr [rsp + 80], r9
+    mov qword ptr [rsp + 72], r10
+    mov qword ptr [rsp + 64], rcx
     call qword ptr [rip + <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
     movsd xmm0, qword ptr [rip + .LCPI_1]
-    mov ecx, dword ptr [rsp + 12]
-    mov r10, qword ptr [rsp + 80]
-    mov r9, qword ptr [rsp + 88]
-    mov r8, qword ptr [rsp + 96]
+    mov rcx, qword ptr [rsp + 64]
+    mov r10, qword ptr [rsp + 72]
+    mov r9, qword ptr [rsp + 80]
+    mov r8, qword ptr [rsp + 88]
     movzx eax, byte ptr [rsp + 104]
     lea rdx, [rsp + 105]
     mov rsi, qword ptr [rdx]
     mov rdx, qword ptr [rdx + 7]
-    mov qword ptr [rsp + 56], rsi
-    mov qword ptr [rsp + 63], rdx
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 55], rdx
     add r13, 16
     inc r12
-    cmp al, 19
+    cmp al, 22
     je L1
 L3:
-    mov rcx, qword ptr [rsp + 56]
-    mov rdx, qword ptr [rsp + 63]
-    mov rbx, qword ptr [rsp + 16]
+    mov rcx, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 55]
+    mov rbx, qword ptr [rsp + 8]
     mov qword ptr [rbx + 8], rdx
     mov qword ptr [rbx + 1], rcx
     mov byte ptr [rbx], al
     jmp L9
 L4:
     mov eax, r15d
-    sub eax, r8d
+    sub eax, r9d
     test ax, ax
+    mov rbx, qword ptr [rsp + 8]
     je L8
     mov ecx, r15d
     shl ecx, 4
     add ecx, 1048560
-    and ecx, r9d
+    and ecx, r10d
     and ecx, 1048560
-    mov rdx, qword ptr [rbx + 4*rcx]
-    mov rdi, qword ptr [rsp + 72]
-    mov dword ptr [rdi + 80], r15d
-    mov rcx, qword ptr [rdi + 72]
+    mov rdx, qword ptr [rbp + 4*rcx]
+    mov dword ptr [r8 + 56], r15d
+    mov rcx, qword ptr [r8 + 48]
     movzx esi, r15w
     bswap esi
     mov dword ptr [rcx], esi
     cmp ax, 1
     jne L5
-    cmp dword ptr [rdi + 12], 63
+    cmp dword ptr [r8 + 92], 63
     jbe L7
-    shl r8d, 4
-    and r8d, r9d
+    shl r9d, 4
+    and r9d, r10d
     sfence
-    mov rax, qword ptr [rdi + 16]
-    movsd xmm0, qword ptr [rbx + 4*r8]
-    movsd xmm1, qword ptr [rbx + 4*r8 + 8]
+    mov rax, qword ptr [r8]
+    movsd xmm0, qword ptr [rbp + 4*r9]
+    movsd xmm1, qword ptr [rbp + 4*r9 + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rbx + 4*r8 + 16]
-    movsd xmm2, qword ptr [rbx + 4*r8 + 24]
+    movsd xmm1, qword ptr [rbp + 4*r9 + 16]
+    movsd xmm2, qword ptr [rbp + 4*r9 + 24]
     movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rbx + 4*r8 + 32]
-    movsd xmm3, qword ptr [rbx + 4*r8 + 40]
+    movsd xmm2, qword ptr [rbp + 4*r9 + 32]
+    movsd xmm3, qword ptr [rbp + 4*r9 + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rbx + 4*r8 + 48]
-    movsd xmm4, qword ptr [rbx + 4*r8 + 56]
+    movsd xmm3, qword ptr [rbp + 4*r9 + 48]
+    movsd xmm4, qword ptr [rbp + 4*r9 + 56]
     movlhps xmm3, xmm4
     movaps xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
@@ -1706,20 +1701,20 @@ L4:
     jmp L6
 L5:
     sfence
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [r8]
     mov qword ptr [rax], rdx
     sfence
 L6:
-    xor rax, qword ptr [rdi + 24]
-    mov qword ptr [rdi + 16], rax
+    xor rax, qword ptr [r8 + 8]
+    mov qword ptr [r8], rax
     jmp L8
 L7:
     mov ecx, 3
-    mov esi, r8d
+    mov rdi, r8
+    mov esi, r9d
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov rbx, qword ptr [rsp + 16]
-    mov byte ptr [rbx], 19
+    mov byte ptr [rbx], 22
 L9:
     mov rax, rbx
     add rsp, 120
@@ -1731,61 +1726,60 @@ L9:
     pop rbp
     ret
 L10:
-    mov esi, dword ptr [rsi + 48]
-    lea rdi, [rsp + 24]
-    xor edx, edx
-    xor ecx, ecx
-    mov r8d, 1
+    add r8, 72
+    lea rdx, [rip + .Lanon]
+    lea rdi, [rsp + 16]
+    mov rsi, r8
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rax, qword ptr [rsp + 24]
-    mov rcx, qword ptr [rsp + 32]
+    mov rax, qword ptr [rsp + 16]
+    mov rdi, qword ptr [rsp + 24]
     jmp L17
 L11:
-    cmp r10, 65535
-    mov ecx, 65535
-    cmovb rcx, r10
-    mov edx, dword ptr [rsi + 88]
+    cmp rcx, 65535
+    mov edi, 65535
+    cmovb rdi, rcx
+    mov edx, dword ptr [r8 + 64]
     test dx, dx
     je L12
-    mov esi, dword ptr [rsi + 92]
+    mov esi, dword ptr [r8 + 68]
     shr esi, 4
     inc esi
-    cmp si, cx
+    cmp si, di
     jae L13
     movzx eax, si
     shl rax, 32
-    mov edx, 15
+    mov edx, 18
     jmp L16
 L12:
-    mov edx, 17
+    mov edx, 20
     xor eax, eax
     jmp L15
 L13:
-    mov rsi, rcx
+    mov rsi, rdi
     shl rsi, 16
-    cmp cx, dx
+    cmp di, dx
     jbe L14
     movzx eax, dx
     shl rax, 32
     or rax, rsi
-    mov edx, 16
+    mov edx, 19
     jmp L15
 L14:
     shl rax, 32
     or rax, rsi
-    mov edx, 14
+    mov edx, 17
 L15:
 L16:
     or rax, rdx
 L17:
     mov qword ptr [rbx], rax
-    mov qword ptr [rbx + 8], rcx
+    mov qword ptr [rbx + 8], rdi
     jmp L9
 
 hot_fire_at:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     bswap rcx
     bswap r8d
@@ -1794,7 +1788,7 @@ hot_fire_at:
     mov ecx, edi
     bswap ecx
     shr ecx, 8
-    or rcx, qword ptr [rsi + 32]
+    or rcx, qword ptr [rsi + 16]
     punpcklqdq xmm0, xmm1
     movq xmm1, rcx
     por xmm1, xmmword ptr [rdx]
@@ -1802,61 +1796,61 @@ hot_fire_at:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm1
     movdqa xmmword ptr [rcx + 16], xmm0
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm1
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_datagram:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -1864,79 +1858,79 @@ hot_fire_datagram:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_datagram_full:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    mov r8d, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, dword ptr [rsi + 60]
     sub r8d, edi
     cmp r8w, 1
     jbe L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
     movaps xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 48]
     movdqa xmm5, xmmword ptr [rdx + 288]
-    mov r8, qword ptr [rsi + 56]
-    mov r9, qword ptr [rsi + 64]
+    mov r8, qword ptr [rsi + 32]
+    mov r9, qword ptr [rsi + 40]
     movq xmm4, qword ptr [rcx]
     pslldq xmm4, 4
     por xmm4, xmmword ptr [rdx + 64]
     mov ecx, edi
     shl ecx, 4
-    mov edx, dword ptr [rsi + 92]
+    mov edx, dword ptr [rsi + 68]
     mov r10d, edx
     and r10d, ecx
     movdqa xmmword ptr [r9 + r10], xmm5
@@ -1952,14 +1946,14 @@ hot_fire_datagram_full:
     movdqa xmmword ptr [r8 + 4*rcx], xmm4
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 127
+    cmp dword ptr [rsi + 88], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
@@ -1970,27 +1964,27 @@ hot_fire_datagram_full:
     movdqa xmmword ptr [rcx + 96], xmm0
     movdqa xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L3
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 15
+    mov dl, 18
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -1998,10 +1992,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    add dl, 14
+    or dl, 17
     jmp L4
 L3:
-    mov dl, 17
+    mov dl, 20
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -2012,13 +2006,13 @@ L4:
 
 hot_fire_dynamic:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -2027,11 +2021,11 @@ hot_fire_dynamic:
     movq xmm3, qword ptr [rcx]
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rdx + 48]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm4
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
@@ -2039,38 +2033,38 @@ hot_fire_dynamic:
     movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2079,13 +2073,13 @@ hot_fire_entry:
     movsxd r8, dword ptr [rcx + 8]
     test r8, r8
     jle L3
-    mov eax, dword ptr [rsi + 80]
-    cmp eax, dword ptr [rsi + 84]
+    mov eax, dword ptr [rsi + 56]
+    cmp eax, dword ptr [rsi + 60]
     je L4
     mov r9d, eax
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 32]
+    or r9, qword ptr [rsi + 16]
     movq xmm0, r9
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -2099,25 +2093,25 @@ hot_fire_entry:
     movq xmm2, r8
     movq xmm4, rcx
     punpcklqdq xmm2, xmm4
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, eax
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 80], eax
-    mov rcx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], eax
+    mov rcx, qword ptr [rsi + 48]
     bswap eax
     mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 12], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     movdqa xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
     movdqa xmmword ptr [rax + 32], xmm2
@@ -2127,13 +2121,13 @@ hot_fire_entry:
     jmp L2
 L1:
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     movq qword ptr [rax], xmm0
     sfence
 L2:
-    xor rax, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rax
-    mov byte ptr [rdi], 19
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
+    mov byte ptr [rdi], 22
     mov rax, rdi
     ret
 L3:
@@ -2146,10 +2140,10 @@ L3:
     ret
 L4:
     xor eax, eax
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 14
+    add eax, 17
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -2157,13 +2151,13 @@ L4:
 
 hot_fire_one_fence:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -2171,48 +2165,48 @@ hot_fire_one_fence:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2273,15 +2267,15 @@ hot_fire_order:
     cmovne r8d, edi
     mov word ptr [rcx + 48], r8w
 L1:
-    mov edi, dword ptr [rsi + 80]
-    mov r8d, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, dword ptr [rsi + 60]
     sub r8d, edi
     cmp r8w, 1
     jbe L3
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     mov r8d, dword ptr [rcx + 8]
@@ -2295,15 +2289,15 @@ L1:
     movdqa xmm8, xmmword ptr [rdx + 288]
     movups xmm2, xmmword ptr [rcx + 10]
     movups xmm3, xmmword ptr [rcx + 26]
-    mov rdx, qword ptr [rsi + 56]
-    mov r8, qword ptr [rsi + 64]
+    mov rdx, qword ptr [rsi + 32]
+    mov r8, qword ptr [rsi + 40]
     movups xmm4, xmmword ptr [rcx + 42]
     movups xmm5, xmmword ptr [rcx + 58]
     movups xmm6, xmmword ptr [rcx + 74]
     movups xmm7, xmmword ptr [rcx + 90]
     mov ecx, edi
     shl ecx, 4
-    mov r9d, dword ptr [rsi + 92]
+    mov r9d, dword ptr [rsi + 68]
     mov r10d, r9d
     and r10d, ecx
     movdqa xmmword ptr [r8 + r10], xmm8
@@ -2322,14 +2316,14 @@ L1:
     movaps xmmword ptr [rdx + 4*rcx + 48], xmm7
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 127
+    cmp dword ptr [rsi + 88], 127
     jbe L2
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
@@ -2339,27 +2333,27 @@ L1:
     movaps xmmword ptr [rcx + 96], xmm6
     movaps xmmword ptr [rcx + 112], xmm7
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L3:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L4
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 15
+    mov dl, 18
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -2367,10 +2361,10 @@ L3:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    add dl, 14
+    or dl, 17
     jmp L5
 L4:
-    mov dl, 17
+    mov dl, 20
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -2381,75 +2375,75 @@ L5:
 
 hot_fire_send:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rdx + 16]
     movaps xmm2, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm2
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_signaled_if:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 32]
+    or r10, qword ptr [rsi + 16]
     movzx ecx, cl
     movd xmm1, ecx
     pslld xmm1, 27
@@ -2461,63 +2455,63 @@ hot_fire_signaled_if:
     movq xmm2, qword ptr [r9]
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movapd xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_two_fences:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 32]
+    or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
     movaps xmm1, xmmword ptr [rdx + 16]
@@ -2525,58 +2519,58 @@ hot_fire_two_fences:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
 
 hot_fire_xrc_at:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
     bswap rcx
     bswap r8d
@@ -2586,7 +2580,7 @@ hot_fire_xrc_at:
     mov ecx, edi
     bswap ecx
     shr ecx, 8
-    or rcx, qword ptr [rsi + 32]
+    or rcx, qword ptr [rsi + 16]
     movq xmm1, rcx
     por xmm1, xmmword ptr [rdx]
     movaps xmm2, xmmword ptr [rdx + 16]
@@ -2594,11 +2588,11 @@ hot_fire_xrc_at:
     movq xmm3, qword ptr [r9]
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rdx + 48]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm4
     movdqa xmmword ptr [rcx + 4*r8], xmm1
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
@@ -2606,38 +2600,38 @@ hot_fire_xrc_at:
     movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm1
     movaps xmmword ptr [rcx + 16], xmm2
     movdqa xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm1
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2752,14 +2746,14 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
-    mov rax, qword ptr [rsi + 40]
+    mov rax, qword ptr [rsi + 24]
     mov qword ptr [rsp + 72], rax
-    mov rbx, qword ptr [rsi + 64]
-    mov eax, dword ptr [rsi + 88]
+    mov rbx, qword ptr [rsi + 40]
+    mov eax, dword ptr [rsi + 64]
     mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 56]
     mov dword ptr [rsp + 8], eax
-    mov eax, dword ptr [rsi + 92]
+    mov eax, dword ptr [rsi + 68]
     mov qword ptr [rsp + 56], rax
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 96], rax
@@ -2767,7 +2761,7 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
     mov qword ptr [rsp + 88], rax
-    mov r13d, dword ptr [rsi + 84]
+    mov r13d, dword ptr [rsi + 60]
     mov r8d, 1
 L1:
     mov rax, r8
@@ -2799,7 +2793,7 @@ L2:
     add r10d, r11d
     mov rbp, qword ptr [rbx + r8]
     movzx r13d, r10w
-    mov dword ptr [rsi + 84], r13d
+    mov dword ptr [rsi + 60], r13d
     cmp cl, 4
     jb L3
     and cl, -4
@@ -3756,16 +3750,16 @@ hot_post_after:
     push rbx
     sub rsp, 88
     mov r14, rdi
-    mov edi, dword ptr [rsi + 80]
-    mov ebx, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    mov ebx, dword ptr [rsi + 60]
     cmp edi, ebx
     je L10
     mov eax, edx
     mov qword ptr [rsp], r14
     mov r10, qword ptr [rsp + 144]
-    mov rdx, qword ptr [rsi + 32]
-    mov r11, qword ptr [rsi + 64]
-    movzx r14d, byte ptr [rsi + 96]
+    mov rdx, qword ptr [rsi + 16]
+    mov r11, qword ptr [rsi + 40]
+    movzx r14d, byte ptr [rsi + 112]
     mov r15d, edi
     bswap r15d
     shr r15d, 8
@@ -3774,13 +3768,13 @@ hot_post_after:
     or r12, r15
     shl r14d, 26
     add r14, 67108864
-    mov r15d, dword ptr [rsi + 92]
+    mov r15d, dword ptr [rsi + 68]
     mov ebp, edi
     shl ebp, 4
     and ebp, r15d
     mov qword ptr [r11 + rbp], 0
     mov qword ptr [r11 + rbp + 8], 1
-    mov r13, qword ptr [rsi + 56]
+    mov r13, qword ptr [rsi + 32]
     mov qword ptr [r13 + 4*rbp], r12
     mov qword ptr [r13 + 4*rbp + 8], r14
     mov eax, eax
@@ -3791,8 +3785,8 @@ hot_post_after:
     mov qword ptr [r13 + 4*rbp + 24], rcx
     lea r14d, [rdi + 1]
     movzx ebp, r14w
-    cmp dword ptr [rsi + 48], 7
-    jbe L6
+    cmp dword ptr [rsi + 72], 8
+    jb L6
     cmp ebp, ebx
     je L11
     mov eax, ebp
@@ -3824,9 +3818,9 @@ hot_post_after:
     xor edi, edi
 L1:
     mov r14, qword ptr [rsp]
-    mov eax, dword ptr [rsi + 80]
-    mov dword ptr [rsi + 80], ebp
-    mov r8, qword ptr [rsi + 72]
+    mov eax, dword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], ebp
+    mov r8, qword ptr [rsi + 48]
     bswap ebp
     mov dword ptr [r8], ebp
     test dil, dil
@@ -3843,13 +3837,13 @@ L1:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 8], 64
+    cmp dword ptr [rsi + 4*rdi + 88], 64
     jb L3
     shl eax, 4
-    and eax, dword ptr [rsi + 92]
-    mov rcx, qword ptr [rsi + 56]
+    and eax, dword ptr [rsi + 68]
+    mov rcx, qword ptr [rsi + 32]
     sfence
-    mov rdx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi]
     movsd xmm0, qword ptr [rcx + 4*rax]
     movsd xmm1, qword ptr [rcx + 4*rax + 8]
     movlhps xmm0, xmm1
@@ -3867,23 +3861,23 @@ L1:
     movaps xmmword ptr [rdx + 32], xmm2
     movaps xmmword ptr [rdx + 48], xmm3
     sfence
-    xor rdx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rdx
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
     jmp L4
 L2:
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     mov qword ptr [rax], rdx
     sfence
-    xor rax, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rax
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
     jmp L4
 L3:
     mov rdi, rsi
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L4:
-    mov byte ptr [r14], 19
+    mov byte ptr [r14], 22
 L5:
     mov rax, r14
     add rsp, 88
@@ -3912,7 +3906,7 @@ L6:
     cmp byte ptr [rsp + 8], 0
     je L7
     movzx eax, dl
-    cmp rax, 19
+    cmp rax, 22
     jne L8
     mov dil, 1
     mov ecx, 2
@@ -3947,19 +3941,18 @@ L9:
     jmp L5
 L10:
     xor eax, eax
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete al
-    lea eax, [rax + 2*rax]
-    add eax, 14
-    mov byte ptr [r14], al
-    mov dword ptr [r14 + 2], 1
+    lea rax, [rax + 2*rax]
+    add rax, 65553
+    mov qword ptr [r14], rax
     jmp L5
 L11:
     xor eax, eax
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete al
     lea rax, [rax + 2*rax]
-    add rax, 14
+    add rax, 17
     mov edx, 65536
     xor esi, esi
     xor edi, edi
@@ -3968,92 +3961,92 @@ L11:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edx, dword ptr [rsi + 80]
-    cmp edx, dword ptr [rsi + 84]
-    je L3
-    mov edi, edx
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 32]
-    movabs r9, 216172782281555968
-    or r9, rdi
-    movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdi, qword ptr [rsi + 64]
-    movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdi + rcx], xmm3
-    mov rdi, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdi + 4*rcx], xmm1
-    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm1
-    movaps xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorps xmm0, xmm0
-    movaps xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edx, dword ptr [rsi + 80]
-    cmp edx, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
     je L3
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 32]
+    or r9, qword ptr [rsi + 16]
     movabs rdi, 216172782281555968
     or rdi, r9
     movq xmm1, rdi
     shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
     mov r9d, edx
     shl r9d, 4
-    and r9d, dword ptr [rsi + 92]
-    mov r10, qword ptr [rsi + 64]
+    and r9d, dword ptr [rsi + 68]
+    mov r10, qword ptr [rsi + 40]
     movq xmm2, r8
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     movq xmm3, qword ptr [rcx]
     movapd xmmword ptr [r10 + r9], xmm2
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     movapd xmmword ptr [rcx + 4*r9], xmm1
     movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
+    por xmm3, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
+    je L3
+    mov edi, edx
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 16]
+    movabs r9, 216172782281555968
+    or r9, rdi
+    movq xmm1, r9
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdi + rcx], xmm3
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -4073,10 +4066,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4091,17 +4084,17 @@ hot_post_datagram_entry:
     mov r10d, dword ptr [rcx + 12]
     test r9, r9
     jle L2
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L2
-    mov ecx, dword ptr [rsi + 80]
-    mov edx, dword ptr [rsi + 84]
+    mov ecx, dword ptr [rsi + 56]
+    mov edx, dword ptr [rsi + 60]
     sub edx, ecx
     cmp dx, 1
     jbe L3
     mov r11d, ecx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs rdx, 360287970357411840
     or rdx, r11
     movq xmm3, rdx
@@ -4115,17 +4108,17 @@ hot_post_datagram_entry:
     punpcklqdq xmm4, xmm5
     mov edi, ecx
     shl edi, 4
-    mov r9d, dword ptr [rsi + 92]
+    mov r9d, dword ptr [rsi + 68]
     mov r10d, r9d
     and r10d, edi
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     movq xmm5, r8
     mov r8d, 2
     movq xmm6, r8
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
     movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi + 56]
+    mov r8, qword ptr [rsi + 32]
     movapd xmmword ptr [r8 + 4*r10], xmm3
     movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
     movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
@@ -4137,14 +4130,14 @@ hot_post_datagram_entry:
     movdqa xmmword ptr [r8 + 4*rdi], xmm4
     add ecx, 2
     movzx ecx, cx
-    mov dword ptr [rsi + 80], ecx
-    mov rdi, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdi, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 12], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -4155,18 +4148,18 @@ hot_post_datagram_entry:
     movaps xmmword ptr [rcx + 96], xmm0
     movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -4189,13 +4182,13 @@ L2:
     pop rbx
     ret
 L3:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L4
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov sil, 15
+    mov sil, 18
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -4203,10 +4196,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    add sil, 14
+    or sil, 17
     jmp L5
 L4:
-    mov sil, 17
+    mov sil, 20
 L5:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4220,17 +4213,17 @@ hot_post_datagram_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 72], 7
     jbe L2
-    mov edx, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov edx, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, edx
     cmp di, 1
     jbe L3
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 32]
+    or r9, qword ptr [rsi + 16]
     movabs rdi, 360287970357411840
     or rdi, r9
     movq xmm4, rdi
@@ -4240,17 +4233,17 @@ hot_post_datagram_full:
     por xmm3, xmmword ptr [rip + .LCPI_1]
     mov ecx, edx
     shl ecx, 4
-    mov r9d, dword ptr [rsi + 92]
+    mov r9d, dword ptr [rsi + 68]
     mov r10d, r9d
     and r10d, ecx
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     movq xmm5, r8
     mov r8d, 2
     movq xmm6, r8
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
     movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi + 56]
+    mov r8, qword ptr [rsi + 32]
     movapd xmmword ptr [r8 + 4*r10], xmm4
     movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
     movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
@@ -4262,14 +4255,14 @@ hot_post_datagram_full:
     movdqa xmmword ptr [r8 + 4*rcx], xmm3
     add edx, 2
     movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 127
+    cmp dword ptr [rsi + 88], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm4
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -4280,18 +4273,18 @@ hot_post_datagram_full:
     movaps xmmword ptr [rcx + 96], xmm0
     movaps xmmword ptr [rcx + 112], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -4312,13 +4305,13 @@ L2:
     pop rbx
     ret
 L3:
-    movzx r8d, word ptr [rsi + 88]
+    movzx r8d, word ptr [rsi + 64]
     test r8w, r8w
     je L4
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 15
+    mov dl, 18
     cmp cx, 2
     jb L5
     cmp r8w, 1
@@ -4326,10 +4319,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 14
+    or dl, 17
     jmp L5
 L4:
-    mov dl, 17
+    mov dl, 20
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4340,65 +4333,17 @@ L5:
 
 hot_post_doorbell_fence:
     mov rax, rdi
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -4410,31 +4355,79 @@ L1:
     punpcklqdq xmm2, xmm1
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
+    por xmm3, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -4455,10 +4448,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4469,63 +4462,17 @@ hot_post_dynamic:
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edx, dword ptr [rsi + 80]
-    cmp edx, dword ptr [rsi + 84]
-    je L4
-    mov r10d, edx
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs r11, 288230376285929472
-    or r11, r10
-    movq xmm1, r11
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    bswap rcx
-    bswap r8d
-    movd xmm3, r8d
-    movq xmm2, rcx
-    punpcklqdq xmm2, xmm3
-    movq xmm3, qword ptr [r9]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov r8, qword ptr [rsi + 64]
-    movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [r8 + rcx], xmm4
-    mov rdi, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdi + 4*rcx], xmm1
-    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm1
-    movaps xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
-    sfence
-    jmp L2
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L3
-    mov edx, dword ptr [rsi + 80]
-    cmp edx, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L3
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
     je L4
     mov r11d, edx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 288230376285929472
     or r10, r11
     movq xmm1, r10
@@ -4537,33 +4484,79 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, edx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov r8, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov r8, qword ptr [rsi + 40]
     movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [r8 + rcx], xmm2
-    mov rdi, qword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 32]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
     movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm3
     pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_2]
+    por xmm4, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rdi + 4*rcx + 48], xmm4
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
     sfence
+    jmp L2
+L1:
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
+    je L4
+    mov r10d, edx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 288230376285929472
+    or r11, r10
+    movq xmm1, r11
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov r8, qword ptr [rsi + 40]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [r8 + rcx], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 64
     pop rbx
     ret
@@ -4585,10 +4578,10 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -4603,17 +4596,17 @@ hot_post_dynamic_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 72], 7
     jbe L3
-    mov edx, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov edx, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, edx
     cmp di, 1
     jbe L4
     mov r11d, edx
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs rdi, 432345564361785344
     or rdi, r11
     movq xmm3, rdi
@@ -4628,17 +4621,17 @@ hot_post_dynamic_full:
     por xmm5, xmmword ptr [rip + .LCPI_1]
     mov ecx, edx
     shl ecx, 4
-    mov r8d, dword ptr [rsi + 92]
+    mov r8d, dword ptr [rsi + 68]
     mov r9d, r8d
     and r9d, ecx
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     movq xmm6, r10
     mov r10d, 2
     movq xmm7, r10
     movdqa xmm8, xmm6
     punpcklqdq xmm8, xmm7
     movdqa xmmword ptr [r11 + r9], xmm8
-    mov r10, qword ptr [rsi + 56]
+    mov r10, qword ptr [rsi + 32]
     movapd xmmword ptr [r10 + 4*r9], xmm3
     movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
     movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
@@ -4651,14 +4644,14 @@ hot_post_dynamic_full:
     movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
     add edx, 2
     movzx ecx, dx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 127
+    cmp dword ptr [rsi + 88], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -4672,13 +4665,13 @@ hot_post_dynamic_full:
     jmp L2
 L1:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdi
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 96
     pop rbx
     ret
@@ -4701,13 +4694,13 @@ L3:
     pop rbx
     ret
 L4:
-    movzx r8d, word ptr [rsi + 88]
+    movzx r8d, word ptr [rsi + 64]
     test r8w, r8w
     je L5
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 15
+    mov dl, 18
     cmp cx, 2
     jb L6
     cmp r8w, 1
@@ -4715,10 +4708,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 14
+    or dl, 17
     jmp L6
 L5:
-    mov dl, 17
+    mov dl, 20
 L6:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4738,17 +4731,17 @@ hot_post_dynamic_stream:
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
     movzx r11d, word ptr [rdx + 48]
-    cmp dword ptr [rsi + 48], 7
+    cmp dword ptr [rsi + 72], 7
     jbe L3
-    mov edi, dword ptr [rsi + 80]
-    mov edx, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    mov edx, dword ptr [rsi + 60]
     sub edx, edi
     cmp dx, 1
     jbe L4
     mov edx, edi
     bswap edx
     shr edx, 8
-    or rdx, qword ptr [rsi + 32]
+    or rdx, qword ptr [rsi + 16]
     rol r11w, 8
     movzx r11d, r11w
     shl r11d, 8
@@ -4766,17 +4759,17 @@ hot_post_dynamic_stream:
     por xmm5, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    mov r8d, dword ptr [rsi + 92]
+    mov r8d, dword ptr [rsi + 68]
     mov r9d, r8d
     and r9d, ecx
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     movq xmm6, r10
     mov r10d, 2
     movq xmm7, r10
     movdqa xmm8, xmm6
     punpcklqdq xmm8, xmm7
     movdqa xmmword ptr [r11 + r9], xmm8
-    mov r10, qword ptr [rsi + 56]
+    mov r10, qword ptr [rsi + 32]
     movdqa xmmword ptr [r10 + 4*r9], xmm3
     movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
     movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
@@ -4789,14 +4782,14 @@ hot_post_dynamic_stream:
     movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdi, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdi, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 8], 127
+    cmp dword ptr [rsi + 88], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
@@ -4812,13 +4805,13 @@ L1:
     movabs rcx, 432345564361785344
     or rdx, rcx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 112
     pop rbx
     ret
@@ -4846,13 +4839,13 @@ L3:
     pop rbx
     ret
 L4:
-    movzx edi, word ptr [rsi + 88]
+    movzx edi, word ptr [rsi + 64]
     test di, di
     je L5
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov sil, 15
+    mov sil, 18
     cmp cx, 2
     jb L6
     cmp di, 1
@@ -4860,10 +4853,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    add sil, 14
+    or sil, 17
     jmp L6
 L5:
-    mov sil, 17
+    mov sil, 20
 L6:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4884,15 +4877,15 @@ hot_post_entry:
     mov r8d, dword ptr [r8 + 12]
     test r10, r10
     jle L3
-    cmp dword ptr [rsi + 4], 0
+    cmp dword ptr [rsi + 100], 0
     je L1
-    mov r11d, dword ptr [rsi + 80]
-    cmp r11d, dword ptr [rsi + 84]
+    mov r11d, dword ptr [rsi + 56]
+    cmp r11d, dword ptr [rsi + 60]
     je L4
     mov ebx, r11d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 32]
+    or rbx, qword ptr [rsi + 16]
     movabs r14, 216172782248001536
     or r14, rbx
     movq xmm0, r14
@@ -4911,23 +4904,23 @@ hot_post_entry:
     punpcklqdq xmm2, xmm3
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -4936,15 +4929,15 @@ hot_post_entry:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L3
-    mov r11d, dword ptr [rsi + 80]
-    cmp r11d, dword ptr [rsi + 84]
+    mov r11d, dword ptr [rsi + 56]
+    cmp r11d, dword ptr [rsi + 60]
     je L4
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 32]
+    or r14, qword ptr [rsi + 16]
     movabs rbx, 216172782248001536
     or rbx, r14
     movq xmm0, rbx
@@ -4963,29 +4956,29 @@ L1:
     punpcklqdq xmm1, xmm3
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rbx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 56
     pop rbx
     pop r14
@@ -5010,10 +5003,10 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -5031,15 +5024,15 @@ hot_post_frame:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 4], 0
+    cmp dword ptr [rsi + 100], 0
     je L1
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
     je L4
     mov r11d, r10d
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs rbx, 288230376319483904
     or rbx, r11
     movq xmm0, rbx
@@ -5060,24 +5053,24 @@ hot_post_frame:
     punpcklqdq xmm3, xmm4
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movaps xmmword ptr [rcx + 32], xmm2
@@ -5085,15 +5078,15 @@ hot_post_frame:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L3
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
     je L4
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 32]
+    or rbx, qword ptr [rsi + 16]
     movabs r11, 288230376319483904
     or r11, rbx
     movq xmm0, r11
@@ -5114,30 +5107,30 @@ L1:
     punpcklqdq xmm3, xmm4
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r11
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 56
     pop rbx
     pop r14
@@ -5162,10 +5155,10 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -5182,17 +5175,17 @@ hot_post_header:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi], 8
+    cmp dword ptr [rsi + 96], 8
     jb L1
-    cmp dword ptr [rsi + 4], 0
+    cmp dword ptr [rsi + 100], 0
     je L1
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
     je L4
     mov r11d, r10d
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs rbx, 216172782281555968
     or rbx, r11
     movq xmm0, rbx
@@ -5209,23 +5202,23 @@ hot_post_header:
     punpcklqdq xmm2, xmm3
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
@@ -5234,17 +5227,17 @@ hot_post_header:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 48], 8
+    cmp dword ptr [rsi + 72], 8
     jb L3
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L3
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
     je L4
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 32]
+    or rbx, qword ptr [rsi + 16]
     movabs r11, 216172782281555968
     or r11, rbx
     movq xmm0, r11
@@ -5261,29 +5254,29 @@ L1:
     punpcklqdq xmm2, xmm3
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r8
     shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r11
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 48
     pop rbx
     ret
@@ -5305,10 +5298,10 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 48
@@ -5317,15 +5310,15 @@ L4:
 
 hot_post_invalidate:
     mov rax, rdi
-    mov r8d, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov r8d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, r8d
     cmp di, 1
     jbe L2
     mov edi, r8d
     bswap edi
     shr edi, 8
-    or rdi, qword ptr [rsi + 32]
+    or rdi, qword ptr [rsi + 16]
     bswap edx
     movq xmm0, rdi
     movd xmm1, edx
@@ -5334,17 +5327,17 @@ hot_post_invalidate:
     por xmm0, xmmword ptr [rip + .LCPI_0]
     mov edx, r8d
     shl edx, 4
-    mov r9d, dword ptr [rsi + 92]
+    mov r9d, dword ptr [rsi + 68]
     mov r10d, r9d
     and r10d, edx
-    mov r11, qword ptr [rsi + 64]
+    mov r11, qword ptr [rsi + 40]
     movq xmm3, rcx
     mov ecx, 2
     movq xmm1, rcx
     movdqa xmm2, xmm3
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [r11 + r10], xmm2
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     movdqa xmmword ptr [rcx + 4*r10], xmm0
     movaps xmm2, xmmword ptr [rip + .LCPI_1]
     movaps xmmword ptr [rcx + 4*r10 + 16], xmm2
@@ -5362,14 +5355,14 @@ hot_post_invalidate:
     movdqa xmmword ptr [rcx + 4*rdx + 48], xmm1
     add r8d, 2
     movzx ecx, r8w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 12], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movaps xmmword ptr [rcx + 16], xmm2
     movdqa xmmword ptr [rcx + 32], xmm1
@@ -5379,29 +5372,29 @@ hot_post_invalidate:
     movdqa xmmword ptr [rcx + 96], xmm1
     movdqa xmmword ptr [rcx + 112], xmm1
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L1:
     movabs rcx, 576460752924180480
     or rdi, rcx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdi
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
-    movzx r8d, word ptr [rsi + 88]
+    movzx r8d, word ptr [rsi + 64]
     test r8w, r8w
     je L3
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 15
+    mov dl, 18
     cmp cx, 2
     jb L4
     cmp r8w, 1
@@ -5409,10 +5402,10 @@ L2:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    add dl, 14
+    or dl, 17
     jmp L4
 L3:
-    mov dl, 17
+    mov dl, 20
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -5442,15 +5435,15 @@ hot_post_memcpy:
     lea ebp, [rcx - 1]
     cmp ebp, ebx
     jae L4
-    cmp dword ptr [rsi + 4], 0
+    cmp dword ptr [rsi + 100], 0
     je L1
-    mov ebx, dword ptr [rsi + 80]
-    cmp ebx, dword ptr [rsi + 84]
+    mov ebx, dword ptr [rsi + 56]
+    cmp ebx, dword ptr [rsi + 60]
     je L5
     mov r14d, ebx
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 32]
+    or r14, qword ptr [rsi + 16]
     movabs r15, 288230376940240897
     or r15, r14
     movq xmm0, r15
@@ -5473,24 +5466,24 @@ hot_post_memcpy:
     punpcklqdq xmm2, xmm4
     mov ecx, ebx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
     inc ebx
     movzx ecx, bx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm3
@@ -5498,15 +5491,15 @@ hot_post_memcpy:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L4
-    mov ebx, dword ptr [rsi + 80]
-    cmp ebx, dword ptr [rsi + 84]
+    mov ebx, dword ptr [rsi + 56]
+    cmp ebx, dword ptr [rsi + 60]
     je L5
     mov r15d, ebx
     bswap r15d
     shr r15d, 8
-    or r15, qword ptr [rsi + 32]
+    or r15, qword ptr [rsi + 16]
     movabs r14, 288230376940240897
     or r14, r15
     movq xmm0, r14
@@ -5526,12 +5519,12 @@ L1:
     punpcklqdq xmm4, xmm3
     mov ecx, ebx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
@@ -5541,18 +5534,18 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
     inc ebx
     movzx ecx, bx
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r14
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
 L3:
     add rsp, 72
     pop rbx
@@ -5581,75 +5574,27 @@ L4:
     jmp L3
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_one_fence:
     mov rax, rdi
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm3, ecx
-    movq xmm1, rdx
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    punpcklqdq xmm1, xmm3
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 64]
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -5660,31 +5605,79 @@ L1:
     movq xmm2, rdx
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
+    and ecx, dword ptr [rsi + 68]
     punpcklqdq xmm2, xmm1
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 64]
+    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
+    por xmm3, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm3, ecx
+    movq xmm1, rdx
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    punpcklqdq xmm1, xmm3
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    mov rdx, qword ptr [rsi + 40]
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -5705,10 +5698,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5824,90 +5817,90 @@ L11:
 
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
-    je L3
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 32]
-    movabs r9, 144115188243628032
-    or r9, r8
-    movq xmm0, r9
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm1, qword ptr [rdx]
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_2]
-    mov edx, edi
-    shl edx, 4
-    and edx, dword ptr [rsi + 92]
-    movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    mov rcx, qword ptr [rsi + 64]
-    movapd xmmword ptr [rcx + rdx], xmm2
-    mov rcx, qword ptr [rsi + 56]
-    movapd xmmword ptr [rcx + 4*rdx], xmm0
-    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 32], xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L3
     mov r9d, edi
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 32]
+    or r9, qword ptr [rsi + 16]
     movabs r8, 144115188243628032
     or r8, r9
     movq xmm0, r8
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     mov r9d, edi
     shl r9d, 4
-    and r9d, dword ptr [rsi + 92]
+    and r9d, dword ptr [rsi + 68]
     movq xmm1, rcx
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    mov rcx, qword ptr [rsi + 64]
+    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
+    mov rcx, qword ptr [rsi + 40]
     movq xmm2, qword ptr [rdx]
     movapd xmmword ptr [rcx + r9], xmm1
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     movapd xmmword ptr [rcx + 4*r9], xmm0
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r8
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 16]
+    movabs r9, 144115188243628032
+    or r9, r8
+    movq xmm0, r9
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, qword ptr [rdx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    mov edx, edi
+    shl edx, 4
+    and edx, dword ptr [rsi + 68]
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    mov rcx, qword ptr [rsi + 40]
+    movapd xmmword ptr [rcx + rdx], xmm2
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 32], xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -5926,10 +5919,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5938,104 +5931,104 @@ hot_post_shared:
     push r14
     push rbx
     sub rsp, 56
-    cmp dword ptr [rsi], 7
-    jbe L4
-    mov eax, dword ptr [rsi + 72]
-    cmp eax, dword ptr [rsi + 76]
+    cmp dword ptr [rsi + 88], 8
+    jae L4
+    cmp dword ptr [rsi + 64], 8
+    jb L12
+    mov eax, dword ptr [rsi + 48]
+    cmp eax, dword ptr [rsi + 52]
     je L13
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi]
     movabs r10, 216172782248001536
     bswap rdx
     or r10, r11
     bswap ecx
     mov r11d, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
-    shl r11, 32
-    or r11, 134217856
     mov ebx, eax
     shl ebx, 4
-    and ebx, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi + 48]
+    and ebx, dword ptr [rsi + 60]
+    mov r14, qword ptr [rsi + 24]
     mov qword ptr [r14 + rbx], r9
     mov qword ptr [r14 + rbx + 8], 1
-    mov r9, qword ptr [rsi + 40]
+    mov r9, qword ptr [rsi + 16]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
     mov qword ptr [r9 + 4*rbx + 16], rdx
     mov qword ptr [r9 + 4*rbx + 24], rcx
+    shl r11, 32
+    or r11, 134217856
     mov qword ptr [r9 + 4*rbx + 32], r11
     mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 72], eax
-    mov r9, qword ptr [rsi + 56]
+    mov dword ptr [rsi + 48], eax
+    mov rcx, qword ptr [rsi + 32]
     bswap eax
-    mov dword ptr [r9], eax
-    mov rsi, qword ptr [rsi + 64]
-    mov r9b, 1
+    mov dword ptr [rcx], eax
+    mov rcx, qword ptr [rsi + 40]
+    mov dl, 1
 L1:
     xor eax, eax
-    lock cmpxchg byte ptr [rsi + 24], r9b
+    lock cmpxchg byte ptr [rcx + 24], dl
     jne L3
-    jmp L8
+    jmp L9
 L2:
     pause
 L3:
-    movzx eax, byte ptr [rsi + 24]
+    movzx eax, byte ptr [rcx + 24]
     test al, al
     jne L2
     jmp L1
 L4:
-    cmp dword ptr [rsi + 32], 7
-    jbe L12
-    mov eax, dword ptr [rsi + 72]
-    cmp eax, dword ptr [rsi + 76]
+    mov eax, dword ptr [rsi + 48]
+    cmp eax, dword ptr [rsi + 52]
     je L13
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi]
     movabs r10, 216172782248001536
     bswap rdx
     or r10, r11
     bswap ecx
     mov r11d, dword ptr [r8]
     mov r8d, dword ptr [r8 + 4]
+    shl r11, 32
+    or r11, 134217856
     mov ebx, eax
     shl ebx, 4
-    and ebx, dword ptr [rsi + 84]
-    mov r14, qword ptr [rsi + 48]
+    and ebx, dword ptr [rsi + 60]
+    mov r14, qword ptr [rsi + 24]
     mov qword ptr [r14 + rbx], r9
     mov qword ptr [r14 + rbx + 8], 1
-    mov r9, qword ptr [rsi + 40]
+    mov r9, qword ptr [rsi + 16]
     mov qword ptr [r9 + 4*rbx], r10
     mov qword ptr [r9 + 4*rbx + 8], 134217728
     mov qword ptr [r9 + 4*rbx + 16], rdx
     mov qword ptr [r9 + 4*rbx + 24], rcx
-    shl r11, 32
-    or r11, 134217856
     mov qword ptr [r9 + 4*rbx + 32], r11
     mov qword ptr [r9 + 4*rbx + 40], r8
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 72], eax
-    mov rcx, qword ptr [rsi + 56]
+    mov dword ptr [rsi + 48], eax
+    mov r9, qword ptr [rsi + 32]
     bswap eax
-    mov dword ptr [rcx], eax
-    mov rcx, qword ptr [rsi + 64]
-    mov dl, 1
+    mov dword ptr [r9], eax
+    mov rsi, qword ptr [rsi + 40]
+    mov r9b, 1
 L5:
     xor eax, eax
-    lock cmpxchg byte ptr [rcx + 24], dl
+    lock cmpxchg byte ptr [rsi + 24], r9b
     jne L7
-    jmp L9
+    jmp L8
 L6:
     pause
 L7:
-    movzx eax, byte ptr [rcx + 24]
+    movzx eax, byte ptr [rsi + 24]
     test al, al
     jne L6
     jmp L5
@@ -6064,7 +6057,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 19
+    mov byte ptr [rdi], 22
 L11:
     mov rax, rdi
     add rsp, 56
@@ -6085,95 +6078,27 @@ L12:
     jmp L11
 L13:
     xor eax, eax
-    cmp dword ptr [rsi + 80], 0
+    cmp dword ptr [rsi + 56], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 14
+    add eax, 17
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
 
 hot_post_signed:
     mov rax, rdi
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
-    movabs r10, 216172782248001536
-    bswap rdx
-    or r10, r11
-    bswap ecx
-    movq xmm0, rdx
-    movq xmm1, rcx
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [r8]
-    pshufd xmm3, xmm1, 153
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_0]
-    movq xmm2, r10
-    and r10, -134217729
-    movq r8, xmm1
-    xor r8, r10
-    movq r10, xmm3
-    xor r10, rdx
-    xor r10, r8
-    xor rcx, r10
-    shr r10, 32
-    xor r10, rcx
-    mov rcx, r10
-    shr rcx, 16
-    xor ecx, r10d
-    mov edx, ecx
-    shr edx, 8
-    xor edx, ecx
-    movzx ecx, dl
-    xor ecx, 134217983
-    movd xmm3, ecx
-    punpcklqdq xmm2, xmm3
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
-    movdqa xmmword ptr [rdx + 4*rcx], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movdqa xmmword ptr [rcx], xmm2
-    movdqa xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm1
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
-    je L3
-    mov r11d, edi
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     bswap rdx
     or r10, r11
@@ -6208,28 +6133,96 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm2, r9
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movdqa xmmword ptr [rdx + 4*rcx], xmm3
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs r10, 216172782248001536
+    bswap rdx
+    or r10, r11
+    bswap ecx
+    movq xmm0, rdx
+    movq xmm1, rcx
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [r8]
+    pshufd xmm3, xmm1, 153
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movq xmm2, r10
+    and r10, -134217729
+    movq r8, xmm1
+    xor r8, r10
+    movq r10, xmm3
+    xor r10, rdx
+    xor r10, r8
+    xor rcx, r10
+    shr r10, 32
+    xor r10, rcx
+    mov rcx, r10
+    shr rcx, 16
+    xor ecx, r10d
+    mov edx, ecx
+    shr edx, 8
+    xor edx, ecx
+    movzx ecx, dl
+    xor ecx, 134217983
+    movd xmm3, ecx
+    punpcklqdq xmm2, xmm3
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm2
+    movdqa xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -6250,10 +6243,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6268,10 +6261,10 @@ hot_post_slice:
     sub rsp, 24
     mov rbx, r9
     mov rbp, rdi
-    mov r10d, dword ptr [rsi + 48]
+    mov r10d, dword ptr [rsi + 72]
     cmp r9, r10
     ja L38
-    mov eax, dword ptr [rsi + 80]
+    mov eax, dword ptr [rsi + 56]
     test rbx, rbx
     je L1
     lea rdi, [rbx + 19]
@@ -6289,23 +6282,23 @@ L2:
     lea r9d, [rdi + 3]
     movzx r14d, r9w
     shr r14d, 2
-    mov r10d, dword ptr [rsi + 84]
+    mov r10d, dword ptr [rsi + 60]
     sub r10d, eax
     cmp r14w, r10w
     ja L39
-    mov r13d, dword ptr [rsi + 92]
+    mov r13d, dword ptr [rsi + 68]
     mov r10d, eax
     shl r10d, 4
     mov r11d, r13d
     and r11d, r10d
-    mov r12, qword ptr [rsi + 56]
+    mov r12, qword ptr [rsi + 32]
     mov r9d, eax
     bswap r9d
     shr r9d, 8
     mov r15, rdi
     shl r15, 56
     or r15, r9
-    or r15, qword ptr [rsi + 32]
+    or r15, qword ptr [rsi + 16]
     or r15, 134217728
     mov qword ptr [r12 + 4*r11], r15
     mov qword ptr [r12 + 4*r11 + 8], 134217728
@@ -6483,8 +6476,8 @@ L21:
     je L25
 L22:
     mov rcx, qword ptr [rsp + 80]
-    mov r8d, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movzx r9d, r14w
     mov ebx, eax
     shl ebx, 4
@@ -6533,15 +6526,15 @@ L24:
     mov qword ptr [rdx + r9], rcx
     mov qword ptr [rdx + r9 + 8], 0
 L25:
-    mov rcx, qword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rcx + r11]
     movzx r8d, dil
     add r8d, 3
     shr r8d, 2
     add r8d, eax
     movzx r8d, r8w
-    mov dword ptr [rsi + 80], r8d
-    mov r9, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], r8d
+    mov r9, qword ptr [rsi + 48]
     bswap r8d
     mov dword ptr [r9], r8d
     test dil, -2
@@ -6551,11 +6544,11 @@ L25:
     and r8d, -4
     cmp r8w, 4
     jne L26
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L26
-    and r10d, dword ptr [rsi + 92]
+    and r10d, dword ptr [rsi + 68]
     sfence
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi]
     movsd xmm0, qword ptr [rcx + 4*r10]
     movsd xmm1, qword ptr [rcx + 4*r10 + 8]
     movlhps xmm0, xmm1
@@ -6573,8 +6566,8 @@ L25:
     movaps xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
-    xor rax, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rax
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
     jmp L27
 L26:
     movzx ecx, dil
@@ -6583,7 +6576,7 @@ L26:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L27:
-    mov byte ptr [rbp], 19
+    mov byte ptr [rbp], 22
 L28:
     mov rax, rbp
     add rsp, 24
@@ -6641,24 +6634,24 @@ L38:
     mov eax, 4
     jmp L42
 L39:
-    movzx edx, word ptr [rsi + 88]
+    movzx edx, word ptr [rsi + 64]
     test dx, dx
     je L40
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov eax, 15
+    mov eax, 18
     cmp r14w, cx
     ja L41
     xor eax, eax
     cmp r14w, dx
     cmova r10d, edx
     seta al
-    lea rax, [2*rax + 14]
+    lea rax, [2*rax + 17]
     mov ecx, r10d
     jmp L41
 L40:
-    mov eax, 17
+    mov eax, 20
 L41:
     movzx ebx, r14w
     shl r14d, 16
@@ -6687,16 +6680,16 @@ hot_post_tag:
     or rcx, 49168
     test edi, edi
     js L4
-    cmp dword ptr [rsi + 4], 0
+    cmp dword ptr [rsi + 100], 0
     je L1
-    mov r11d, dword ptr [rsi + 80]
-    cmp r11d, dword ptr [rsi + 84]
+    mov r11d, dword ptr [rsi + 56]
+    cmp r11d, dword ptr [rsi + 60]
     je L5
-    movzx ebx, byte ptr [rsi + 96]
+    movzx ebx, byte ptr [rsi + 112]
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 32]
+    or r14, qword ptr [rsi + 16]
     movabs r15, 288230376822800384
     or r15, r14
     movq xmm0, r15
@@ -6721,24 +6714,24 @@ hot_post_tag:
     punpcklqdq xmm3, xmm4
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movdqa xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
     movapd xmmword ptr [rcx + 32], xmm2
@@ -6746,16 +6739,16 @@ hot_post_tag:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 52], 0
+    cmp dword ptr [rsi + 76], 0
     je L4
-    mov r11d, dword ptr [rsi + 80]
-    cmp r11d, dword ptr [rsi + 84]
+    mov r11d, dword ptr [rsi + 56]
+    cmp r11d, dword ptr [rsi + 60]
     je L5
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
-    or r14, qword ptr [rsi + 32]
-    movzx ebp, byte ptr [rsi + 96]
+    or r14, qword ptr [rsi + 16]
+    movzx ebp, byte ptr [rsi + 112]
     movabs rbx, 288230376822800384
     or rbx, r14
     movq xmm0, rbx
@@ -6767,12 +6760,12 @@ L1:
     shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
     mov ecx, r11d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movdqa xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
@@ -6792,18 +6785,18 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm1
     inc r11d
     movzx ecx, r11w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rbx
     sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
 L3:
     add rsp, 72
     pop rbx
@@ -6830,76 +6823,27 @@ L4:
     jmp L3
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_two_fences:
     mov rax, rdi
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 32]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L2
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 32]
+    or r11, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
@@ -6911,31 +6855,80 @@ L1:
     punpcklqdq xmm2, xmm1
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
+    por xmm3, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     ret
 L2:
     push rbx
@@ -6956,10 +6949,10 @@ L2:
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6969,65 +6962,17 @@ hot_post_xrc:
     sub rsp, 64
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi], 7
-    jbe L1
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
-    je L4
-    mov r11d, r10d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 32]
-    movabs rbx, 288230376285929472
-    or rbx, r11
-    movq xmm0, rbx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap edx
-    movd xmm1, edx
-    bswap rcx
-    bswap r8d
-    movd xmm3, r8d
-    movq xmm2, rcx
-    punpcklqdq xmm2, xmm3
-    movq xmm3, qword ptr [r9]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
-    movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 56]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
-    sfence
-    jmp L2
-L1:
-    cmp dword ptr [rsi + 48], 7
-    jbe L3
-    mov r10d, dword ptr [rsi + 80]
-    cmp r10d, dword ptr [rsi + 84]
+    cmp dword ptr [rsi + 96], 8
+    jae L1
+    cmp dword ptr [rsi + 72], 8
+    jb L3
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
     je L4
     mov ebx, r10d
     bswap ebx
     shr ebx, 8
-    or rbx, qword ptr [rsi + 32]
+    or rbx, qword ptr [rsi + 16]
     movabs r11, 288230376285929472
     or r11, rbx
     movq xmm0, r11
@@ -7041,33 +6986,81 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, r10d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 92]
-    mov rdx, qword ptr [rsi + 64]
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
     movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_2]
+    por xmm4, xmmword ptr [rip + .LCPI_1]
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm4
     inc r10d
     movzx ecx, r10w
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r11
     sfence
+    jmp L2
+L1:
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs rbx, 288230376285929472
+    or rbx, r11
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap edx
+    movd xmm1, edx
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
 L2:
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
     add rsp, 64
     pop rbx
     ret
@@ -7089,10 +7082,10 @@ L3:
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -7129,10 +7122,10 @@ L1:
 hot_retire_send:
     mov rax, rdi
     mov ecx, edx
-    mov r8d, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov r8d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     mov r9d, edi
-    sub r9d, dword ptr [rsi + 88]
+    sub r9d, dword ptr [rsi + 64]
     sub edx, r9d
     mov r10d, r8d
     sub r10d, r9d
@@ -7140,8 +7133,8 @@ hot_retire_send:
     jae L1
     movzx r9d, cx
     shl r9d, 4
-    and r9d, dword ptr [rsi + 92]
-    mov r10, qword ptr [rsi + 64]
+    and r9d, dword ptr [rsi + 68]
+    mov r10, qword ptr [rsi + 40]
     mov r8, qword ptr [r10 + r9 + 8]
     test r8, r8
     je L2
@@ -7150,7 +7143,7 @@ hot_retire_send:
     mov r9d, edx
     add edx, edi
     movzx edx, dx
-    mov dword ptr [rsi + 84], edx
+    mov dword ptr [rsi + 60], edx
     shr r8d, 16
     inc r8d
     mov qword ptr [rax + 8], rcx
@@ -7177,28 +7170,28 @@ hot_ring_staged:
     mov r8d, dword ptr [rax + 28]
     mov rcx, qword ptr [rax + 16]
     cmp byte ptr [rax + 32], 0
-    mov dword ptr [rdi + 80], r8d
-    mov rax, qword ptr [rdi + 72]
+    mov dword ptr [rdi + 56], r8d
+    mov rax, qword ptr [rdi + 48]
     movzx r8d, r8w
     bswap r8d
     mov dword ptr [rax], r8d
     je L1
     shl esi, 4
-    and esi, dword ptr [rdi + 92]
-    mov rax, qword ptr [rdi + 56]
+    and esi, dword ptr [rdi + 68]
+    mov rax, qword ptr [rdi + 32]
     movaps xmm0, xmmword ptr [rax + 4*rsi]
     movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
     movaps xmm2, xmmword ptr [rax + 4*rsi + 32]
     movaps xmm3, xmmword ptr [rax + 4*rsi + 48]
     sfence
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi]
     movaps xmmword ptr [rax], xmm0
     movaps xmmword ptr [rax + 16], xmm1
     movaps xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
-    xor rax, qword ptr [rdi + 24]
-    mov qword ptr [rdi + 16], rax
+    xor rax, qword ptr [rdi + 8]
+    mov qword ptr [rdi], rax
     ret
 L1:
     test cl, -2
@@ -7211,13 +7204,13 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 8], 64
+    cmp dword ptr [rdi + 4*rax + 88], 64
     jb L2
     shl esi, 4
-    and esi, dword ptr [rdi + 92]
-    mov rax, qword ptr [rdi + 56]
+    and esi, dword ptr [rdi + 68]
+    mov rax, qword ptr [rdi + 32]
     sfence
-    mov rcx, qword ptr [rdi + 16]
+    mov rcx, qword ptr [rdi]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
@@ -7235,18 +7228,18 @@ L1:
     movaps xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rcx, qword ptr [rdi + 24]
-    mov qword ptr [rdi + 16], rcx
+    xor rcx, qword ptr [rdi + 8]
+    mov qword ptr [rdi], rcx
     ret
 L2:
     jmp qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 
 hot_session_inline:
     mov rax, rdi
-    cmp byte ptr [rsi + 97], 1
+    cmp byte ptr [rsi + 84], 1
     jne L14
-    mov r11d, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov r11d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, r11d
     je L15
     push rbp
@@ -7266,13 +7259,13 @@ hot_session_inline:
     mov r13d, r11d
     shl r13d, 4
     imul rbp, rcx, 60
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     mov edi, ecx
     shr edi, 4
     inc edi
     movzx r15d, di
     and ecx, r13d
-    mov rdi, qword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 32]
     lea r9, [rdi + 4*rcx]
     mov r10d, ecx
     shr r10d, 4
@@ -7319,7 +7312,7 @@ L4:
     mov qword ptr [rsp + 64], r15
     mov qword ptr [rsp + 72], r10
     mov qword ptr [rsp + 32], rsi
-    mov rax, qword ptr [rsi + 56]
+    mov rax, qword ptr [rsi + 32]
     mov r8d, 4
     lea rdi, [rsp + 96]
     lea rsi, [rsp + 56]
@@ -7355,7 +7348,7 @@ L5:
     mov rdx, qword ptr [rdx + 7]
     mov qword ptr [rsp + 80], rax
     mov qword ptr [rsp + 87], rdx
-    cmp cl, 19
+    cmp cl, 22
     mov rax, qword ptr [rsp + 40]
     mov rsi, qword ptr [rsp + 32]
     mov r8, qword ptr [rsp + 48]
@@ -7388,12 +7381,12 @@ L6:
     shr ecx, 8
     shl rdx, 56
     or rdx, rcx
-    or rdx, qword ptr [rsi + 32]
+    or rdx, qword ptr [rsi + 16]
     or rdx, 687865856
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     mov r11d, ecx
     and r11d, r13d
-    mov rdi, qword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 32]
     mov qword ptr [rdi + 4*r11], rdx
     mov qword ptr [rdi + 4*r11 + 8], 134217728
     movabs r14, 824633720832
@@ -7403,7 +7396,7 @@ L6:
     shl r14d, 16
     or r14d, r10d
     add r14, -65536
-    mov rdi, qword ptr [rsi + 64]
+    mov rdi, qword ptr [rsi + 40]
     movq xmm0, r8
     movq xmm1, r14
     movdqa xmm2, xmm0
@@ -7470,9 +7463,9 @@ L9:
 L10:
     add r8d, r15d
     movzx edi, r8w
-    mov ecx, dword ptr [rsi + 80]
-    mov dword ptr [rsi + 80], edi
-    mov r8, qword ptr [rsi + 72]
+    mov ecx, dword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], edi
+    mov r8, qword ptr [rsi + 48]
     bswap edi
     mov dword ptr [r8], edi
     cmp r12w, 1
@@ -7483,17 +7476,17 @@ L10:
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 19
+    mov byte ptr [rbx], 22
     jmp L13
 L11:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
 L12:
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
 L13:
     add rsp, 120
     pop rbx
@@ -7504,24 +7497,24 @@ L13:
     pop rbp
     ret
 L14:
-    mov ecx, 18
+    mov ecx, 21
     mov qword ptr [rax], rcx
     ret
 L15:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea rcx, [rcx + 2*rcx]
-    add rcx, 65550
+    add rcx, 65553
     mov qword ptr [rax], rcx
     ret
 
 hot_session_pointers:
     mov rax, rdi
-    cmp byte ptr [rsi + 97], 1
+    cmp byte ptr [rsi + 84], 1
     jne L16
-    mov r9d, dword ptr [rsi + 80]
-    mov edi, dword ptr [rsi + 84]
+    mov r9d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
     sub edi, r9d
     je L17
     push rbp
@@ -7542,13 +7535,13 @@ hot_session_pointers:
     mov r13d, r9d
     shl r13d, 4
     shl rcx, 4
-    mov edi, dword ptr [rsi + 92]
+    mov edi, dword ptr [rsi + 68]
     mov r9d, edi
     shr r9d, 4
     inc r9d
     movzx r12d, r9w
     and edi, r13d
-    mov r9, qword ptr [rsi + 56]
+    mov r9, qword ptr [rsi + 32]
     lea r10, [r9 + 4*rdi]
     lea rbp, [r9 + 4*rdi]
     add rbp, 32
@@ -7597,7 +7590,7 @@ L4:
     mov rax, qword ptr [rsp + 8]
     mov qword ptr [rsp + 32], rax
     mov qword ptr [rsp + 56], rsi
-    mov rdx, qword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 32]
     mov qword ptr [rsp + 96], r10
     mov dword ptr [rsp + 104], r9d
     mov dword ptr [rsp + 108], r11d
@@ -7634,7 +7627,7 @@ L5:
     mov rcx, qword ptr [rcx + 7]
     mov qword ptr [rsp + 40], rax
     mov qword ptr [rsp + 47], rcx
-    cmp dil, 19
+    cmp dil, 22
     mov rax, qword ptr [rsp + 64]
     mov rsi, qword ptr [rsp + 56]
     mov r8, qword ptr [rsp + 72]
@@ -7661,12 +7654,12 @@ L6:
     shr ecx, 8
     shl rdx, 56
     or rdx, rcx
-    or rdx, qword ptr [rsi + 32]
+    or rdx, qword ptr [rsi + 16]
     or rdx, 687865856
-    mov ecx, dword ptr [rsi + 92]
+    mov ecx, dword ptr [rsi + 68]
     mov r11d, ecx
     and r11d, r13d
-    mov rdi, qword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 32]
     mov qword ptr [rdi + 4*r11], rdx
     mov qword ptr [rdi + 4*r11 + 8], 134217728
     movabs r15, 824633720832
@@ -7676,7 +7669,7 @@ L6:
     shl r15d, 16
     or r15d, r10d
     add r15, -65536
-    mov rdi, qword ptr [rsi + 64]
+    mov rdi, qword ptr [rsi + 40]
     movq xmm0, r8
     movq xmm1, r15
     mov ebp, dword ptr [rsp + 4]
@@ -7745,9 +7738,9 @@ L9:
 L10:
     add r8d, ebp
     movzx edi, r8w
-    mov ecx, dword ptr [rsi + 80]
-    mov dword ptr [rsi + 80], edi
-    mov r8, qword ptr [rsi + 72]
+    mov ecx, dword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], edi
+    mov r8, qword ptr [rsi + 48]
     bswap edi
     mov dword ptr [r8], edi
     cmp r14w, 1
@@ -7758,17 +7751,17 @@ L10:
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 19
+    mov byte ptr [rbx], 22
     jmp L13
 L11:
     sfence
-    mov rcx, qword ptr [rsi + 16]
+    mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
 L12:
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
 L13:
     add rsp, 136
     pop rbx
@@ -7797,15 +7790,15 @@ L15:
     mov byte ptr [rax], dil
     jmp L13
 L16:
-    mov ecx, 18
+    mov ecx, 21
     mov qword ptr [rax], rcx
     ret
 L17:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea rcx, [rcx + 2*rcx]
-    add rcx, 65550
+    add rcx, 65553
     mov qword ptr [rax], rcx
     ret
 
@@ -7815,15 +7808,15 @@ hot_stage:
     push rbx
     sub rsp, 80
     mov rax, rdi
-    mov ebx, dword ptr [rsi + 80]
-    cmp dword ptr [rsi + 48], 8
-    jb L2
-    cmp ebx, dword ptr [rsi + 84]
+    mov ebx, dword ptr [rsi + 56]
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
+    cmp ebx, dword ptr [rsi + 60]
     je L6
     mov edi, ebx
     bswap edi
     shr edi, 8
-    or rdi, qword ptr [rsi + 32]
+    or rdi, qword ptr [rsi + 16]
     movabs r10, 216172782248001536
     or r10, rdi
     bswap rdx
@@ -7832,11 +7825,11 @@ hot_stage:
     mov r8d, dword ptr [r8 + 4]
     mov r11d, ebx
     shl r11d, 4
-    and r11d, dword ptr [rsi + 92]
-    mov r14, qword ptr [rsi + 64]
+    and r11d, dword ptr [rsi + 68]
+    mov r14, qword ptr [rsi + 40]
     mov qword ptr [r14 + r11], r9
     mov qword ptr [r14 + r11 + 8], 1
-    mov r9, qword ptr [rsi + 56]
+    mov r9, qword ptr [rsi + 32]
     mov qword ptr [r9 + 4*r11], r10
     mov qword ptr [r9 + 4*r11 + 8], 134217728
     mov qword ptr [r9 + 4*r11 + 16], rdx
@@ -7845,7 +7838,7 @@ hot_stage:
     or rdi, 134217856
     mov qword ptr [r9 + 4*r11 + 32], rdi
     mov qword ptr [r9 + 4*r11 + 40], r8
-    cmp dword ptr [rsi + 8], 64
+    cmp dword ptr [rsi + 88], 64
     setae dil
     lea ecx, [rbx + 1]
     movzx ecx, cx
@@ -7876,8 +7869,8 @@ L2:
     call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
-    cmp dword ptr [rsp], 1
-    jne L3
+    cmp byte ptr [rsp], 0
+    je L3
     mov rax, r15
     mov qword ptr [r15], rdx
     mov qword ptr [r15 + 8], rcx
@@ -7900,7 +7893,7 @@ L4:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [r14 + 4*rdi + 8], 64
+    cmp dword ptr [r14 + 4*rdi + 88], 64
     setae dil
 L5:
     movzx esi, si
@@ -7914,20 +7907,20 @@ L5:
     jmp L1
 L6:
     xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
+    cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov dil, 2
     jmp L1
 
 hot_warm_order:
-    mov eax, dword ptr [rdi + 80]
-    mov ecx, dword ptr [rdi + 92]
-    mov rdx, qword ptr [rdi + 56]
-    mov r8, qword ptr [rdi + 64]
+    mov eax, dword ptr [rdi + 56]
+    mov ecx, dword ptr [rdi + 68]
+    mov rdx, qword ptr [rdi + 32]
+    mov r8, qword ptr [rdi + 40]
     shl eax, 4
     mov r9d, ecx
     and r9d, eax
@@ -7942,7 +7935,7 @@ hot_warm_order:
     prefetchw byte ptr [rcx]
     add r8, rax
     prefetchw byte ptr [r8]
-    mov rax, qword ptr [rdi + 72]
+    mov rax, qword ptr [rdi + 48]
     prefetchw byte ptr [rax]
     prefetcht0 byte ptr [rsi]
     prefetcht0 byte ptr [rsi + 64]
@@ -7981,72 +7974,9 @@ L1:
 
 other_fire_doorbell_fence:
     mov rax, rdi
-    mov edi, dword ptr [rsi + 80]
-    cmp edi, dword ptr [rsi + 84]
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
     je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 32]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 56]
-    mov rdx, qword ptr [rsi + 64]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 92]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 80], ecx
-    mov rdx, qword ptr [rsi + 72]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi + 16]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 24]
-    mov qword ptr [rsi + 16], rcx
-    mov byte ptr [rax], 19
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 88], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 14
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-other_fire_thread_register:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 72]
-    cmp edi, dword ptr [rsi + 76]
-    je L3
     mov r8d, edi
     bswap r8d
     shr r8d, 8
@@ -8058,24 +7988,87 @@ other_fire_thread_register:
     pslldq xmm2, 4
     por xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 288]
-    mov rcx, qword ptr [rsi + 40]
-    mov rdx, qword ptr [rsi + 48]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
     shl r8d, 4
-    and r8d, dword ptr [rsi + 84]
+    and r8d, dword ptr [rsi + 68]
     movaps xmmword ptr [rdx + r8], xmm3
     movdqa xmmword ptr [rcx + 4*r8], xmm0
     movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
     movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 72], ecx
-    mov rdx, qword ptr [rsi + 56]
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 8], 63
+    cmp dword ptr [rsi + 88], 63
     jbe L1
-    mov rcx, qword ptr [rsi + 64]
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 64], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 17
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+other_fire_thread_register:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 48]
+    cmp edi, dword ptr [rsi + 52]
+    je L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rdx + 32]
+    movaps xmm3, xmmword ptr [rdx + 288]
+    mov rcx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rsi + 24]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 60]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 48], ecx
+    mov rdx, qword ptr [rsi + 32]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 80], 63
+    jbe L1
+    mov rcx, qword ptr [rsi + 40]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
@@ -8087,7 +8080,7 @@ other_fire_thread_register:
     sfence
     jmp L2
 L1:
-    mov rcx, qword ptr [rsi + 64]
+    mov rcx, qword ptr [rsi + 40]
     mov rdx, qword ptr [rcx]
     mov rsi, qword ptr [rcx + 8]
     sfence
@@ -8097,14 +8090,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 19
+    mov byte ptr [rax], 22
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 80], 0
+    cmp dword ptr [rsi + 56], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 14
+    add ecx, 17
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret

@@ -5,6 +5,7 @@
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Ds, WrId};
 use blueflame::wqe;
+use blueflame::wqe::operations::VlanTag;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
 
@@ -84,6 +85,64 @@ fn a_datagram_prepared_and_fired() {
         assert_eq!(sum(&sent[14..34]), 0xffff, "the header's checksum");
         let pseudo = [&sent[26..34], &[0, 17], &sent[38..40]].concat();
         assert_eq!(sum(&[&pseudo, &sent[34..]].concat()), 0xffff, "the datagram's checksum");
+    }
+}
+
+/// Ethernet, IPv4 and TCP headers without lengths and checksums, the flags PSH and FIN and a sequence number that comes
+/// to its end.
+fn tcp_headers() -> [u8; 54] {
+    let mut headers = [0; 54];
+    headers[..14].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
+    headers[14..34].copy_from_slice(&[0x45, 0, 0, 0, 0xff, 0xff, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    headers[34..54].copy_from_slice(&[0x30, 0x39, 0x27, 0x0f, 255, 255, 255, 0, 0, 0, 0, 1, 0x50, 9, 1, 0, 0, 0, 0, 0]);
+    headers
+}
+
+#[test]
+fn a_large_send_leaves_as_frames() {
+    const BYTES: usize = 90_000;
+    let (hca, mut end) = end::<transport::RawPacket>(16);
+    let mut buffer = hca.buffer(BYTES).expect("memory");
+    let payload: Vec<u8> = (0..BYTES).map(|n| (n * 7 + n / 251) as u8).collect();
+    buffer.write(0, &payload);
+    for (id, mss) in [(1, 1460), (2, 4000), (3, 8000)] {
+        let request = wqe::frame().inline_headers(tcp_headers()).l3_checksum().l4_checksum().large(mss);
+        let pieces = [buffer.sge(0..33), buffer.sge(33..BYTES)];
+        // SAFETY: the buffer is registered and left alone until the completion.
+        unsafe { end.sq.post_unchecked(&request.gather(pieces).signaled(WrId(id))) }.expect("room");
+        hca.run_until_idle().expect("an end");
+        let cqe = end.cq.poll().expect("a completion");
+        cqe.check().expect("success");
+        assert_eq!(end.sq.retire(&cqe).expect("outstanding").wr_id, WrId(id));
+        let (mut found, mut sequence) = (Vec::<u8>::new(), 0xffff_ff00_u32);
+        let frames = hca.take_frames();
+        assert_eq!(frames.len(), BYTES.div_ceil(mss.into()));
+        for (n, frame) in frames.iter().map(|frame| &frame.bytes).enumerate() {
+            let data = &frame[54..];
+            assert_eq!(frame[16..18], (frame.len() as u16 - 14).to_be_bytes(), "length");
+            assert_eq!(frame[18..20], 0xffff_u16.wrapping_add(n as u16).to_be_bytes(), "identification");
+            assert_eq!(frame[38..42], sequence.to_be_bytes(), "sequence number");
+            assert_eq!(frame[47], if n + 1 == frames.len() { 9 } else { 0 }, "PSH and FIN");
+            assert_eq!(sum(&frame[14..34]), 0xffff, "the header's checksum");
+            let pseudo = [&frame[26..34], &[0, 6], &(20 + data.len() as u16).to_be_bytes()].concat();
+            assert_eq!(sum(&[&pseudo, &frame[34..]].concat()), 0xffff, "the segment's checksum");
+            sequence = sequence.wrapping_add(data.len() as u32);
+            found.extend(data);
+        }
+        assert!(found == payload, "mss {mss}");
+    }
+}
+
+#[test]
+fn a_tag_is_inserted_behind_the_addresses() {
+    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let frame: [u8; 60] = core::array::from_fn(|n| n as u8 + 1);
+    for (id, tag, bytes) in [
+        (1, VlanTag::customer(0xa005), [0x81, 0x00, 0xa0, 0x05]),
+        (2, VlanTag::service(0x0fff), [0x88, 0xa8, 0x0f, 0xff]),
+    ] {
+        end.sq.post(&wqe::frame().insert_vlan(tag).inline(&frame).signaled(WrId(id))).expect("room");
+        assert_eq!(sent(&hca, &mut end, id), [&frame[..12], &bytes, &frame[12..]].concat());
     }
 }
 

@@ -5,6 +5,7 @@
 
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::Lkey;
+use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, CompletionMode, Sge};
 
 use crate::rig::{OLD, QPN, Rig, Setup};
@@ -72,7 +73,7 @@ fn sessions_are_the_bytes_that_dpdk_made() {
 
         let rig = Rig::new(Setup { wqebbs: 16, pi: index, ..Setup::default() });
         let mut sq = rig.queue::<RawPacket<InlineNone>>();
-        sq.set_multi_packet(true);
+        sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
         let mut batch = sq.batch();
         // `MLX5_COMP_MODE_OFFSET` of `flags`: DPDK wants a completion of each WQE, or of the first one that fails.
         let mode = match expected[11] >> 2 {

@@ -18,6 +18,7 @@ mod golden;
 mod key_lists;
 mod memcpy;
 mod multi_packet;
+mod offloads;
 mod oracle;
 mod properties;
 mod register;

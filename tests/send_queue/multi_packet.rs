@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use blueflame::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Ds, Lkey, SqPi, Wqebbs, WrId};
+use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, CompletionMode, EncodeError, Sge};
 
 use crate::rig::{OLD, QPN, Rig, Setup};
@@ -15,7 +16,7 @@ use crate::rig::{OLD, QPN, Rig, Setup};
 /// A queue that takes sessions.
 fn queue(rig: &Rig) -> SendQueue<RawPacket<InlineNone>> {
     let mut sq = rig.queue();
-    sq.set_multi_packet(true);
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
     sq
 }
 
@@ -123,7 +124,7 @@ fn the_limits_of_a_session_are_named() {
     let rig = Rig::new(Setup { wqebbs: 32, ..Setup::default() });
     let mut sq = rig.queue::<RawPacket<InlineNone>>();
     assert_eq!(sq.batch().session(&wqe::frame()).err(), Some(PostError::NoMultiPacket));
-    sq.set_multi_packet(true);
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
     let mut batch = sq.batch();
     let mut session = batch.session(&wqe::frame()).expect("room");
     // SAFETY: no device looks, nor below.

@@ -2,6 +2,7 @@
 
 use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
 use blueflame::types::{DS_BYTES, Ds};
+use blueflame::wqe::limits::FrameOffloads;
 
 use crate::caps::CapMode;
 use crate::check::in_range;
@@ -61,19 +62,30 @@ impl Context {
         Ok(if counts { needed } else { MinInlineMode::NONE })
     }
 
-    /// Whether the device takes WQEs of several frames ([`Session`](blueflame::queue::Session)): it has the capability
-    /// (`per_protocol_networking_offload_caps.enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of
-    /// [`Ds::MAX`]. The first two are DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`;
-    /// `drivers/net/mlx5/mlx5_tx.c`, `mlx5_select_tx_function`).
+    /// The offloads that the device has for frames of its send queues, by
+    /// `per_protocol_networking_offload_caps`.
+    ///
+    /// There are WQEs of several frames ([`Session`](blueflame::queue::Session)) if the device has the capability
+    /// (`enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of [`Ds::MAX`]. The first two are DPDK's
+    /// conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
+    /// `mlx5_select_tx_function`).
+    ///
+    /// A ConnectX-5 also reports `wqe_vlan_insert`. DPDK does not use it there
+    /// (`drivers/net/mlx5/mlx5.c`, `mlx5_set_min_inline`).
     ///
     /// # Errors
     /// [`Error::Command`] if the device has no queues of frames.
-    pub fn takes_multi_packet(&self) -> Result<bool, Error> {
+    pub fn frame_offloads(&self) -> Result<FrameOffloads, Error> {
         let offloads = self.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current)?;
         let largest = usize::from(Ds::MAX) * DS_BYTES;
-        Ok(offloads.enhanced_multi_pkt_send_wqe()
+        let multi_packet = offloads.enhanced_multi_pkt_send_wqe()
             && self.min_inline_mode()? == MinInlineMode::NONE
-            && usize::from(self.general()?.max_wqe_sz_sq()) >= largest)
+            && usize::from(self.general()?.max_wqe_sz_sq()) >= largest;
+        let max_large_send = match offloads.max_lso_cap() {
+            0 => 0,
+            log => 1_u32.checked_shl(log.into()).unwrap_or(u32::MAX),
+        };
+        Ok(FrameOffloads { multi_packet, vlan_insertion: offloads.wqe_vlan_insert(), max_large_send })
     }
 
     fn inline_mode_source(&self) -> Result<InlineModeSource, Error> {

@@ -9,6 +9,7 @@ use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::device::LinkLayer;
 use blueflame::wqe;
+use blueflame::wqe::limits::FrameOffloads;
 use blueflame_devx::cmd::{
     FlowMeterAsoObj, FlowTableType, FteMatchParam, InlineModeSource, MinInlineMode, PerProtocolNetworkingOffloadCaps,
     QpcState, QueryNicVportContextIn, QueueState, RqType, ServiceType,
@@ -196,14 +197,18 @@ fn sessions_need_a_device_without_headers_inline() {
     }
     let context = &ground.context;
     let taken = context.min_inline_mode() == Ok(MinInlineMode::NONE);
-    assert_eq!(context.takes_multi_packet(), Ok(taken));
+    let offloads = context.frame_offloads().expect("QUERY_HCA_CAP");
+    // The software device cuts up 256 KiB, and inserts tags.
+    assert_eq!(offloads, FrameOffloads { multi_packet: taken, vlan_insertion: true, max_large_send: 1 << 18 });
     let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     if !taken {
         let sq = ground.pd.send_queue::<InlineTcpUdp>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
-        assert!(!sq.multi_packet() && !sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe());
+        assert!(
+            !sq.limits().offloads.multi_packet && !sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe()
+        );
         return;
     }
     let mut sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");

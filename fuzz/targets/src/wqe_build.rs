@@ -11,6 +11,7 @@ use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::atomics::Masked;
+use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::{EncodeError, Fence};
 use blueflame::{Remote, Sge};
@@ -27,6 +28,9 @@ const HALF: usize = 256;
 
 /// The sizes of inline headers that frames are posted with, and bytes for them where frames are gathered.
 const INLINE_HEADERS: [usize; 6] = [0, 18, 34, 42, 66, 130];
+/// The same of large sends, and the most bytes of their payload.
+const LARGE_HEADERS: [usize; 4] = [54, 66, 74, 130];
+const MAX_LARGE_SEND: u32 = 1 << 18;
 static HEADERS: [u8; 130] = {
     let mut bytes = [0; 130];
     let mut i = 0;
@@ -45,6 +49,10 @@ impl Request {
         let wide = u128::from_le_bytes(self.operands);
         let reliable = matches!(transport, Transport::Rc | Transport::Dc | Transport::Xrc);
         let kind = match self.kind % if reliable { 15 } else { 5 } {
+            _ if transport == Transport::RawPacket && self.kind >= 128 => {
+                let headers = LARGE_HEADERS[usize::from(self.kind) % LARGE_HEADERS.len()];
+                Kind::LargeFrame(headers, self.imm & 1 != 0, (self.imm >> 1) as u16)
+            }
             _ if transport == Transport::RawPacket && self.kind != 0 => {
                 Kind::Frame(INLINE_HEADERS[usize::from(self.kind) % INLINE_HEADERS.len()], self.imm & 1 != 0)
             }
@@ -86,11 +94,11 @@ impl Request {
             }
             Kind::Read(_) => Data::Sges(self.entries.iter().map(sge).collect()),
             _ if self.inline => {
-                let headers = if let Kind::Frame(headers, _) = kind { headers as u16 } else { 0 };
+                let headers = kind.inline_headers() as u16;
                 let byte = |i: u16| i.wrapping_mul(7).wrapping_add(self.imm as u16) as u8;
                 Data::Inline((0..headers + self.inline_len % 1100).map(byte).collect())
             }
-            Kind::Frame(headers, _) => {
+            Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..) => {
                 // Their bytes are copied, so they must be in memory; the memory of the others is never read.
                 let addr = HEADERS.as_ptr().expose_provenance() as u64;
                 let headers = Sge { addr, length: headers as u32, lkey: Lkey(self.imm) };
@@ -157,6 +165,7 @@ fn post<T: Service>(input: &Input) {
         let register = ExclusiveRegister::from_parts(RegisterParts { reg: page.ptr(), size }).expect("a register");
         SendQueue::<T>::from_parts(parts, register).expect("a send queue")
     };
+    sq.set_frame_offloads(FrameOffloads { max_large_send: MAX_LARGE_SEND, ..FrameOffloads::NONE });
     sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
     let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None, multi_packet: true };
     let mut doorbells = 0;
@@ -197,7 +206,7 @@ fn post<T: Service>(input: &Input) {
 fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
     let units = |sges: &[Sge]| sges.iter().filter(|s| s.length != 0).count();
     let (headers, head) = match wr.kind {
-        Kind::Frame(headers, _) => (headers, 1 + (14 + headers).div_ceil(16)),
+        Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..) => (headers, 1 + (14 + headers).div_ceil(16)),
         Kind::Datagram(..) => (0, 4),
         _ => (0, 3 + if wr.to.is_some() { 3 } else { 0 }),
     };
@@ -215,6 +224,11 @@ fn refused(error: &PostError, wr: &Wr, input: &Input, ring: u32) {
             *ds > 63 && units(sges) + head >= *ds
         }
         (PostError::Encode(EncodeError::WqeTooLong { ds, .. }), Data::Inline(data)) => *ds > 63 && data.len() > 900,
+        (PostError::Encode(EncodeError::LargeSendMss), _) => matches!(wr.kind, Kind::LargeFrame(_, _, 0)),
+        (PostError::Encode(EncodeError::LargeSendTooLong { bytes, limit }), Data::Sges(sges)) => {
+            let all: u64 = sges.iter().map(|sge| u64::from(sge.length)).sum();
+            *limit == MAX_LARGE_SEND && *bytes > u64::from(*limit) && *bytes == all - headers as u64
+        }
         (PostError::LargerThanRing { needed, ring: said }, _) => *said == ring && u32::from(needed.0) > ring,
         // The queue is empty.
         _ => false,
@@ -271,10 +285,16 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::Frame(_, checksums) => {
             (SendOp::Frame(Framing { checksums: Checksums { l3: checksums, l4: checksums }, ..Framing::default() }), 0)
         }
+        Kind::LargeFrame(_, checksums, mss) => {
+            let checksums = Checksums { l3: checksums, l4: checksums };
+            (SendOp::Frame(Framing { checksums, mss: Some(mss), ..Framing::default() }), 0)
+        }
     };
     let (headers, data) = match wr.kind {
         // SAFETY: the bytes are the request's, or those of `HEADERS`, which is the first entry.
-        Kind::Frame(headers, _) => (unsafe { wr.data.head(headers) }, &wr.data.rest(headers)),
+        Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..) => {
+            (unsafe { wr.data.head(headers) }, &wr.data.rest(headers))
+        }
         _ => (Vec::new(), &wr.data),
     };
     let (target, srqn) = match wr.to {

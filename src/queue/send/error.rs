@@ -71,7 +71,7 @@ pub enum PostError {
     /// The queue pair is not ready to send (state RTS).
     NotReadyToSend,
     /// The device takes no WQEs of several frames from this queue
-    /// ([`SendQueue::set_multi_packet`](crate::queue::SendQueue::set_multi_packet)).
+    /// ([`FrameOffloads::multi_packet`](crate::wqe::limits::FrameOffloads::multi_packet)).
     NoMultiPacket,
 }
 

@@ -15,6 +15,7 @@ use crate::queue::send::place::places::Places;
 use crate::queue::send::place::slot::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::limits::FrameOffloads;
 use crate::wqe::{Control, CtrlSeg, Limits};
 
 /// The result of [`SendQueue::retire`].
@@ -80,8 +81,6 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     /// Selects a [`WqebbPlace`] of the ring.
     mask: u32,
     signal_all: bool,
-    /// Whether the device takes WQEs of several frames.
-    pub(super) multi_packet: bool,
     transport: PhantomData<T>,
 }
 
@@ -127,7 +126,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the caller vouches for `wqebbs` records.
             unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
-        let limits = Limits { max_inline, max_sge };
+        let limits = Limits { max_inline, max_sge, offloads: FrameOffloads::NONE };
         Ok(Self {
             ring: ring.cast(),
             shadow,
@@ -144,7 +143,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             depth: wqebbs,
             mask: WqebbPlace::mask(wqebbs),
             signal_all,
-            multi_packet: false,
             transport: PhantomData,
         })
     }
@@ -152,6 +150,25 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Chooses when a whole WQE is copied to BlueFlame.
     pub fn set_blueflame_policy(&mut self, policy: BlueFlamePolicy) {
         self.blueflame = BlueFlameLimits::new(policy, self.register.size(), self.limits);
+    }
+
+    /// States the offloads that the device has for frames of this queue. A queue made of parts begins with none.
+    /// `verbs` and `blueflame-devx` state them by the device's capabilities.
+    ///
+    /// Libibverbs has no capability for [insertion of VLAN tags](FrameOffloads::vlan_insertion). If you know that the
+    /// device has it, add it:
+    ///
+    /// ```
+    /// # use blueflame::{SendQueue, db::Register, transport::{InlineNone, RawPacket}, wqe::limits::FrameOffloads};
+    /// fn tags<R: Register>(sq: &mut SendQueue<RawPacket<InlineNone>, R>) {
+    ///     sq.set_frame_offloads(FrameOffloads { vlan_insertion: true, ..sq.limits().offloads });
+    /// }
+    /// ```
+    ///
+    /// If the device lacks an offload that is stated here, requests for it complete with an error.
+    pub fn set_frame_offloads(&mut self, offloads: FrameOffloads) {
+        self.limits.offloads = offloads;
+        self.blueflame.set_offloads(offloads);
     }
 
     /// The ring's address, which tells queues apart.

@@ -8,8 +8,7 @@ use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::in_ring::WqeInRing;
 use crate::queue::send::place::places::Places as _;
-use crate::queue::send::queue::SendQueue;
-use crate::transport::{InlineNone, RawPacket, Transport};
+use crate::transport::{InlineNone, RawPacket};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::operations::Frame;
@@ -22,21 +21,6 @@ use crate::wqe::{
 /// 64-bit words of a DS.
 const DS_WORDS: usize = DS_BYTES / size_of::<u64>();
 
-impl<T: Transport, R: Register> SendQueue<T, R> {
-    /// Says whether the device takes WQEs of several frames from this queue ([`SendBatch::session`]). A queue made of
-    /// parts begins without. `verbs` and `blueflame-devx` say so by the device's capability.
-    pub fn set_multi_packet(&mut self, taken: bool) {
-        self.multi_packet = taken;
-    }
-
-    /// Whether the device takes WQEs of several frames from this queue.
-    #[inline]
-    #[must_use]
-    pub const fn multi_packet(&self) -> bool {
-        self.multi_packet
-    }
-}
-
 impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
     /// Begins a WQE of several frames. `head` has their common options: the checksums, when the WQE completes, and the
     /// `wr_id` of the first frame.
@@ -47,7 +31,7 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
     #[inline(always)]
     pub fn session(&mut self, head: &Request<Frame>) -> Result<Session<'_, 'q, R>, PostError> {
         let (sq, pi) = (&*self.sq, self.pi);
-        if !sq.multi_packet {
+        if !sq.limits.offloads.multi_packet {
             return Err(PostError::no_multi_packet());
         }
         sq.check_room_for_one(pi)?;
@@ -95,7 +79,7 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 ///
 /// # Limits
 /// A WQE has at most [`Ds::MAX`] DS. The head takes 2 of them. A frame by pointer takes 1, so 61 of them fit; an inline
-/// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](SendQueue::limits) do not count here. DPDK closes a
+/// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](crate::SendQueue::limits) do not count here. DPDK closes a
 /// WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60 DS
 /// (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
@@ -203,7 +187,7 @@ impl<R: Register> Session<'_, '_, R> {
     /// As for [`inline`](Self::inline); [`EncodeError::SgeTooLong`].
     ///
     /// # Safety
-    /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
+    /// As for [`post_unchecked`](crate::SendQueue::post_unchecked), from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn gather(&mut self, frame: Sge) -> Result<(), PostError> {
         // One comparison for both ends: zero wraps to the largest value.

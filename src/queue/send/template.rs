@@ -118,6 +118,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request: Request<O, H>,
     ) -> Result<Template<O, H>, EncodeError> {
         let () = O::FITS;
+        const { assert!(!O::CHECKED, "a large send is posted, not prepared: each shot may have other bytes") }
+        self.limits().check_offloads(O::OFFLOADS)?;
         request.payload().check(&self.limits())?;
         let ds = Template::<O, H>::DS;
         let mut prepared = Composed::new();

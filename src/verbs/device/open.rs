@@ -14,7 +14,7 @@ use crate::verbs::event::event;
 use crate::verbs::memory::MemoryAttr;
 use crate::verbs::{CallError, Error, ffi};
 use crate::wqe::formats::DataUnits;
-use crate::wqe::limits::MAX_MEMCPY_BYTES;
+use crate::wqe::limits::{FrameOffloads, MAX_MEMCPY_BYTES};
 
 /// The array that `ibv_get_device_list` allocates.
 struct DeviceList {
@@ -193,8 +193,19 @@ pub struct DeviceAttr {
     /// Raw packet queue pairs send several frames from one WQE ([`Session`](crate::queue::Session)). Not on devices that
     /// need headers inline.
     pub multi_packet: bool,
+    /// Most bytes of payload of a [large send](crate::wqe::Request::large) of a raw packet queue pair; 0: it has none.
+    pub max_large_send: u32,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
+}
+
+impl DeviceAttr {
+    /// The offloads of raw packet queue pairs. The kernel allows WQEs of several frames for each of them, if the device
+    /// has such WQEs (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+    pub(crate) const fn frame_offloads(&self) -> FrameOffloads {
+        let Self { multi_packet, max_large_send, .. } = *self;
+        FrameOffloads { multi_packet, max_large_send, ..FrameOffloads::NONE }
+    }
 }
 
 /// A count the C interface keeps in an `int`.
@@ -408,6 +419,24 @@ fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
     (caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0).then_some(limits)
 }
 
+/// Most bytes of payload of a raw packet queue pair's large send (`ibv_tso_caps`); 0 if there are none, or the provider
+/// does not tell.
+///
+/// # Safety
+/// The context is open.
+unsafe fn max_large_send(context: *mut sys::ibv_context) -> Result<u32, Error> {
+    // SAFETY: integers and pointers, for which zero is a value.
+    let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
+    // SAFETY: the caller vouches for the context, the structure is ours.
+    match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
+        libc::EOPNOTSUPP => return Ok(0),
+        returned => zero("ibv_query_device_ex", returned)?,
+    }
+    let caps = attr.tso_caps;
+    let raw_packets = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
+    Ok(if raw_packets { caps.max_tso } else { 0 })
+}
+
 /// Queries the capabilities of an open context's device.
 ///
 /// # Safety
@@ -448,6 +477,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
         multi_packet: mlx5.flags & several == several,
+        // SAFETY: the caller's.
+        max_large_send: unsafe { max_large_send(context) }?,
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })
 }

@@ -170,9 +170,7 @@ impl<T: VerbsTransport> Made<T> {
         sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
         let depth = if self.attr.state.takes_sends() { self.handle.depth } else { Wqebbs(0) };
         sq.set_depth(depth).map_err(|error| bad("send queue")(&error))?;
-        // The kernel allows it for each raw packet queue pair of such a device (Linux
-        // `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
-        sq.set_multi_packet(self.handle.device.multi_packet);
+        sq.set_frame_offloads(self.handle.device.frame_offloads());
 
         let rq = if self.has_rq {
             let shadow = Shadow::new(RqParts::shadow_words(raw.rq.wqe_cnt));

@@ -2,7 +2,10 @@
 use crate::arch::Wide;
 use crate::transport::{InlineIp, InlineMode as _, InlineNone, InlineTcpUdp, RawPacket};
 use crate::types::DS_BYTES;
+use crate::wqe::error::EncodeError;
+use crate::wqe::limits::FrameOffloads;
 use crate::wqe::opcode::Opcode;
+use crate::wqe::operations::frame_options::FrameOptions;
 use crate::wqe::operations::service::{Carries, Operation, SupportedOn};
 use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::EthSeg;
@@ -10,15 +13,26 @@ use crate::wqe::sink::Sink;
 use crate::wqe::words::be::{Be16, Be32};
 use crate::wqe::words::bytes::take8;
 
-/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
+/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none. Or a VLAN tag in
+/// their place.
 ///
 /// With headers by value, a [template](crate::SendQueue::template) of the frame borrows nothing.
 pub trait InlineHeaders: Sealed + Copy {
     /// Their number.
     const BYTES: usize;
 
+    /// The offloads that the device must have.
+    const NEEDS: FrameOffloads = FrameOffloads::NONE;
+
     /// The bytes.
     fn bytes(&self) -> &[u8];
+
+    /// The end of the segment's first 16 bytes: the number of the bytes, and the first two of them.
+    #[inline(always)]
+    fn start(&self) -> (u16, [u8; START]) {
+        // Fewer than 1008: otherwise `inline_headers` would not have compiled.
+        (Self::BYTES as u16, self.bytes().first_chunk().copied().unwrap_or_default())
+    }
 }
 
 impl Sealed for () {}
@@ -49,6 +63,59 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
     }
 }
 
+/// A VLAN tag (IEEE 802.1Q): its kind and its 16 bits of control information, which are the priority in bits 15:13, drop
+/// eligibility in bit 12 and the VLAN's number in bits 11:0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VlanTag {
+    service: bool,
+    control: u16,
+}
+
+impl VlanTag {
+    /// A customer's tag (C-VLAN, EtherType 0x8100).
+    #[inline]
+    #[must_use]
+    pub const fn customer(control: u16) -> Self {
+        Self { service: false, control }
+    }
+
+    /// A service provider's tag (S-VLAN, EtherType 0x88a8).
+    #[doc(alias = "MLX5_ETH_WQE_SVLAN")]
+    #[inline]
+    #[must_use]
+    pub const fn service(control: u16) -> Self {
+        Self { service: true, control }
+    }
+}
+
+/// In place of inline headers, a VLAN tag that the device inserts
+/// ([`Request::insert_vlan`](crate::wqe::Request::insert_vlan)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InsertVlan(pub(super) VlanTag);
+
+/// In place of the number of inline headers: a tag follows (Linux `include/linux/mlx5/qp.h`,
+/// `MLX5_ETH_WQE_INSERT_VLAN`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ETH_WQE_VLAN_INSERT`).
+const TAG_FOLLOWS: u16 = 1 << 15;
+/// The tag is a service provider's (Linux `MLX5_ETH_WQE_SVLAN`; DPDK inserts customers' tags only).
+const SERVICE: u16 = 1 << 0;
+
+impl Sealed for InsertVlan {}
+impl InlineHeaders for InsertVlan {
+    const BYTES: usize = 0;
+    const NEEDS: FrameOffloads = FrameOffloads { vlan_insertion: true, ..FrameOffloads::NONE };
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        &[]
+    }
+
+    #[inline(always)]
+    fn start(&self) -> (u16, [u8; START]) {
+        let Self(VlanTag { service, control }) = *self;
+        (TAG_FOLLOWS | if service { SERVICE } else { 0 }, control.to_be_bytes())
+    }
+}
+
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
 /// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)).
 ///
@@ -57,7 +124,7 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 ///
 /// ```text
 ///    0  control segment
-///   16  Ethernet segment: checksums, H
+///   16  Ethernet segment: options, H
 ///   30  frame byte 0, 1, ... H-1, one after the other; zeros up to the next 16 bytes
 ///    D  data segments, or one inline segment: its length, and at D+4 frame byte H, H+1, ...
 ///                                   H = 0: D = 32     H = 18: D = 48     H = 42: D = 80     H = 66: D = 96
@@ -105,53 +172,70 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// Inline headers do not count as inline data of the queue's [limits](crate::wqe::Limits), neither here nor in libmlx5.
 /// Their limit is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame that the port can send.
 ///
-/// There are no large sends (TSO, one WQE for many packets).
+/// `X` are further options: a frame can be a [large send](crate::wqe::Request::large) (TSO, one WQE for many packets).
+/// In place of inline headers, `H` can be a VLAN tag that the device [inserts](crate::wqe::Request::insert_vlan).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<H = ()> {
-    pub(in crate::wqe) headers: H,
+pub struct Frame<H = (), X = ()> {
+    pub(super) headers: H,
     /// `MLX5_ETH_WQE_L3_CSUM`, `MLX5_ETH_WQE_L4_CSUM`.
-    pub(in crate::wqe) cs_flags: u8,
+    pub(super) cs_flags: u8,
+    pub(super) options: X,
+}
+
+impl<X> Frame<(), X> {
+    /// The same frame with `headers`.
+    #[inline(always)]
+    pub(super) fn with<H>(self, headers: H) -> Frame<H, X> {
+        Frame { headers, cs_flags: self.cs_flags, options: self.options }
+    }
 }
 
 /// Has the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
-pub(in crate::wqe) const L3_CSUM: u8 = 1 << 6;
+pub(super) const L3_CSUM: u8 = 1 << 6;
 /// Has the device compute TCP's or UDP's checksum (`MLX5_ETH_WQE_L4_CSUM`).
-pub(in crate::wqe) const L4_CSUM: u8 = 1 << 7;
+pub(super) const L4_CSUM: u8 = 1 << 7;
 
-impl<H> Sealed for Frame<H> {}
-impl<H: InlineHeaders> Operation for Frame<H> {
-    const OPCODE: Opcode = Opcode::Send;
+impl<H, X> Sealed for Frame<H, X> {}
+impl<H: InlineHeaders, X: FrameOptions> Operation for Frame<H, X> {
+    const OPCODE: Opcode = X::OPCODE;
     const DS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
     const INLINE: bool = true;
+    const OFFLOADS: FrameOffloads = {
+        let (of_headers, of_options) = (H::NEEDS, X::NEEDS);
+        FrameOffloads { vlan_insertion: of_headers.vlan_insertion, ..of_options }
+    };
+    const CHECKED: bool = X::CHECKED;
+
+    #[inline(always)]
+    fn check(&self, payload: u64, offloads: FrameOffloads) -> Result<(), EncodeError> {
+        self.options.check(payload, offloads)
+    }
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        let (start, rest) = match self.headers.bytes().split_first_chunk::<START>() {
-            Some((start, rest)) => (*start, rest),
-            None => ([0; START], [].as_slice()),
-        };
+        let (number, start) = self.headers.start();
+        let rest = self.headers.bytes().get(START..).unwrap_or_default();
         let segment = EthSeg {
             rsvd0: Be32::new(0),
             cs_flags: self.cs_flags,
             rsvd1: 0,
             mss: Be16::new(0),
             rsvd2: Be32::new(0),
-            // Fewer than 1008: otherwise `inline_headers` would not have compiled.
-            inline_hdr_sz: Be16::new(H::BYTES as u16),
+            inline_hdr_sz: Be16::new(number),
             inline_hdr_start: start,
         };
-        sink.ds(segment.into());
+        sink.ds(self.options.set(segment).into());
         sink.bytes(rest);
     }
 }
-impl<H: InlineHeaders> Carries for Frame<H> {}
-impl<const N: usize> SupportedOn<RawPacket> for Frame<[u8; N]> {}
-impl<const N: usize> SupportedOn<RawPacket> for Frame<&[u8; N]> {}
-impl<H: InlineHeaders> SupportedOn<RawPacket<InlineNone>> for Frame<H> {}
-impl<H: InlineHeaders> SupportedOn<RawPacket<InlineIp>> for Frame<H> {
+impl<H: InlineHeaders, X: FrameOptions> Carries for Frame<H, X> {}
+impl<const N: usize, X: FrameOptions> SupportedOn<RawPacket> for Frame<[u8; N], X> {}
+impl<const N: usize, X: FrameOptions> SupportedOn<RawPacket> for Frame<&[u8; N], X> {}
+impl<H: InlineHeaders, X: FrameOptions> SupportedOn<RawPacket<InlineNone>> for Frame<H, X> {}
+impl<H: InlineHeaders, X: FrameOptions> SupportedOn<RawPacket<InlineIp>> for Frame<H, X> {
     const FITS: () = assert!(H::BYTES >= InlineIp::LEAST, "inline headers are at least 34 bytes here");
 }
-impl<H: InlineHeaders> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H> {
+impl<H: InlineHeaders, X: FrameOptions> SupportedOn<RawPacket<InlineTcpUdp>> for Frame<H, X> {
     const FITS: () = assert!(H::BYTES >= InlineTcpUdp::LEAST, "inline headers are at least 42 bytes here");
 }
 

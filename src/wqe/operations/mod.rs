@@ -2,6 +2,8 @@
 //! [`wqe`](crate::wqe) begins a request of each.
 pub(super) mod copy;
 pub(super) mod frame;
+pub(super) mod frame_options;
+pub(super) mod frame_request;
 pub(super) mod multi_packet;
 pub(super) mod service;
 pub(super) mod table;
@@ -11,7 +13,8 @@ pub use super::keys::window::{BindWindow, Invalidate};
 pub use super::payload::NoLocalMemory;
 pub use super::tags::entry::TagOperation;
 pub use copy::Opaque;
-pub use frame::Frame;
+pub use frame::{Frame, InsertVlan, VlanTag};
+pub use frame_options::Large;
 pub use table::{
     CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32,
     MaskedFetchAdd64, MaskedFetchAdd128, Memcpy, Nop, Read, RecvEnable, Send, SendEnable, SendImm, SendInval, SetPsv,

@@ -2,6 +2,8 @@
 //! [table](crate::wqe::operations::table).
 use crate::transport::{Signable, Signed, Transport};
 use crate::types::DciStream;
+use crate::wqe::error::EncodeError;
+use crate::wqe::limits::FrameOffloads;
 use crate::wqe::opcode::Opcode;
 use crate::wqe::sealed::Sealed;
 use crate::wqe::sink::Sink;
@@ -20,6 +22,21 @@ pub trait Operation: Sealed + Copy {
 
     /// Whether its segments carry data. If so, a request without a payload leaves the device nothing to fetch.
     const INLINE: bool = false;
+
+    /// The offloads for frames that the device must have.
+    const OFFLOADS: FrameOffloads = FrameOffloads::NONE;
+
+    /// Whether [`check`](Self::check) may refuse it.
+    const CHECKED: bool = false;
+
+    /// Checks its values, for a payload of so many bytes.
+    ///
+    /// # Errors
+    /// A value is out of its limits, or of those of `offloads`.
+    #[inline(always)]
+    fn check(&self, _payload: u64, _offloads: FrameOffloads) -> Result<(), EncodeError> {
+        Ok(())
+    }
 
     /// The control segment's last word: immediate data, a key to invalidate, or zero.
     #[inline]

@@ -73,8 +73,8 @@ impl Pd {
     ///
     /// Each frame carries inline the headers that `M` names. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
-    /// [WQEs of several frames](blueflame::queue::Session) if the device has them
-    /// ([`takes_multi_packet`](crate::Context::takes_multi_packet)).
+    /// [WQEs of several frames](blueflame::queue::Session), large sends and VLAN tags if the device does
+    /// ([`frame_offloads`](crate::Context::frame_offloads)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
@@ -95,12 +95,12 @@ impl Pd {
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
         let inline_mode = context.inline_mode_of::<M>()?;
-        let multi_packet = context.takes_multi_packet()?;
+        let offloads = context.frame_offloads()?;
         let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
         let record = rings.record()?;
         let mut inbox = CreateSqIn::new();
         let sqc = inbox.ctx_mut();
-        sqc.set_allow_multi_pkt_send_wqe(multi_packet)
+        sqc.set_allow_multi_pkt_send_wqe(offloads.multi_packet)
             .set_min_wqe_inline_mode(inline_mode)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
@@ -143,7 +143,7 @@ impl Pd {
         // the completion queue is borrowed.
         let mut queue = unsafe { SendQueue::from_parts(parts, register) }.map_err(|error| bad(error.to_string()))?;
         queue.set_depth(Wqebbs(wqebbs as u16)).map_err(|error| bad(error.to_string()))?;
-        queue.set_multi_packet(multi_packet);
+        queue.set_frame_offloads(offloads);
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Sq { handle: Arc::new(handle) }, SendQueue::ring_addr) })
     }

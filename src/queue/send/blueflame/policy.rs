@@ -2,6 +2,7 @@
 use crate::queue::send::place::short::composed_ds;
 use crate::transport::Transport;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
+use crate::wqe::limits::FrameOffloads;
 use crate::wqe::{Limits, WorkRequest};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
@@ -41,9 +42,17 @@ impl BlueFlameLimits {
         let inline = if policy == BlueFlamePolicy::Never { 0 } else { half };
         let other = if policy == BlueFlamePolicy::Prefer { half } else { 0 };
         let allowed = |bytes, limit| if bytes >= WQEBB_BYTES as u32 { limit } else { 0 };
-        let one_wqebb =
-            Limits { max_inline: allowed(inline, limits.max_inline), max_sge: allowed(other, limits.max_sge) };
+        let one_wqebb = Limits {
+            max_inline: allowed(inline, limits.max_inline),
+            max_sge: allowed(other, limits.max_sge),
+            offloads: limits.offloads,
+        };
         Self { one_wqebb, wqe_bytes: [inline, other] }
+    }
+
+    /// For a queue that has other offloads now.
+    pub(in crate::queue) fn set_offloads(&mut self, offloads: FrameOffloads) {
+        self.one_wqebb.offloads = offloads;
     }
 
     /// Whether the queue takes a [short](crate::queue::send::place::short::is_short) request, and BlueFlame does.
