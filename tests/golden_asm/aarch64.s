@@ -7714,7 +7714,7 @@ L1:
     mov x0, x19
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
-    b <blueflame::queue::striding::memory::Slot>::free
+    b <blueflame::queue::striding::memory::BufferState>::free
 
 other_fire_doorbell_fence:
     ldp w9, w10, [x0, #56]

@@ -7970,7 +7970,7 @@ other_drop_frame_shared:
     je L1
     ret
 L1:
-    jmp qword ptr [rip + <blueflame::queue::striding::memory::Slot>::free@GOTPCREL]
+    jmp qword ptr [rip + <blueflame::queue::striding::memory::BufferState>::free@GOTPCREL]
 
 other_fire_doorbell_fence:
     mov rax, rdi
