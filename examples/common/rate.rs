@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::burst::Layout;
 use crate::{Failure, Latencies, Percentiles, ReportOptions};
 
-/// What a program does.
+/// The sides of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Run {
@@ -17,7 +17,7 @@ pub enum Run {
     Send,
     /// Receives.
     Receive,
-    /// Sends what it receives.
+    /// Receives frames, and sends them back.
     Forward,
 }
 
@@ -74,9 +74,9 @@ pub struct Options {
 struct Report {
     run: Run,
     frames: u64,
-    /// From the first frame to the last.
+    /// The rate between the first frame and the last.
     frames_per_second: f64,
-    /// What a frame costs the CPU, waiting excluded: cycles of the time stamp counter, and time.
+    /// The CPU's part of a frame, without waiting: cycles of the time stamp counter, and time.
     cycles_per_frame: f64,
     frame_us: Percentiles,
 }
@@ -102,7 +102,7 @@ impl Options {
         Ok(device)
     }
 
-    /// Prints what a side has done in a time, and draws the histogram of the program's own side.
+    /// Prints the rate and the cost of a side, and draws the histogram of the program's own side.
     ///
     /// # Errors
     /// The histogram cannot be written.

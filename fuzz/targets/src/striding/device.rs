@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::CQES;
 use super::model::{Expected, Model};
 use crate::memory::Arena;
+
+/// CQEs of the ring.
+pub(super) const CQES: u32 = 64;
 
 /// How completions are written.
 #[derive(Clone, Copy)]

@@ -19,7 +19,7 @@ use blueflame::queue::striding::{Frame, StridedMemory, Strides, StridingParts, S
 use blueflame::types::{CqCi, Cqn, Qpn};
 
 use crate::memory::Arena;
-use device::{Device, Form};
+use device::{CQES, Device, Form};
 use model::{Completion, Expected, Model, check_bytes};
 
 input_struct! {
@@ -67,9 +67,6 @@ input_enum! {
     }
 }
 
-/// CQEs of the ring.
-pub(crate) const CQES: u32 = 64;
-const LKEY: u32 = 0x55;
 /// log2 of strides and of their bytes: WQEs of 16 KiB.
 const STRIDES: [(u8, u8); 4] = [(3, 11), (8, 6), (6, 8), (5, 9)];
 

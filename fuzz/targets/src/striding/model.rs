@@ -7,8 +7,10 @@ use blueflame::queue::striding::{FrameBytes, Strides};
 
 use softhca::memory::HostMemory;
 
-use super::LKEY;
 use crate::memory::{Arena, BASE};
+
+/// The key of the buffers.
+pub(super) const LKEY: u32 = 0x55;
 
 /// The fields of a completion that matter.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use blueflame::queue::striding::{BufferState, Slab, SlabParts, StridedMemory, Strides};
 use blueflame::types::Lkey;
 
-use super::LKEY;
+use super::model::LKEY;
 use crate::memory::Arena;
 
 /// All that one memory needs.
