@@ -50,8 +50,8 @@ fn is_other_way(symbol: &str) -> bool {
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::settle")
         || symbol == "<blueflame::queue::striding::queue::StridingRecvQueue>::close"
-        || symbol == "<blueflame::queue::striding::memory::Slot>::close"
-        || symbol == "<blueflame::queue::striding::memory::Slot>::free"
+        || symbol == "<blueflame::queue::striding::memory::BufferState>::close"
+        || symbol == "<blueflame::queue::striding::memory::BufferState>::free"
         || symbol.starts_with("blueflame::queue::send::place::short::out_of_line::<")
         || symbol.starts_with("<blueflame::queue::send::session::Room>::around::<")
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
