@@ -101,7 +101,7 @@ impl std::fmt::Display for Percentiles {
     }
 }
 
-pub(crate) fn us(nanoseconds: u64) -> f64 {
+fn us(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1000.0
 }
 

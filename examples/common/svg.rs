@@ -9,7 +9,6 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Failure;
-use crate::latency::us;
 
 const SIZE: (u32, u32) = (960, 400);
 /// The plot's edges, in pixels.
@@ -56,12 +55,12 @@ pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(
         area.draw(&Rectangle::new(corners, BAR.filled())).map_err(broken)?;
     }
     for (n, (name, quantile)) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().enumerate() {
-        let ns = times.value_at_quantile(quantile).max(1);
-        let (x, y) = (across(bar(ns as f64)), TOP - 28 + 14 * n as i32);
+        let ns = times.value_at_quantile(quantile).max(1) as f64;
+        let (x, y) = (across(bar(ns)), TOP - 28 + 14 * n as i32);
         line(&area, (x, y), (x, BOTTOM), INK)?;
         // The label is left of its line if the right side has no room.
         let (side, gap) = if x < RIGHT - 120 { (HPos::Left, 4) } else { (HPos::Right, -4) };
-        text(&area, &format!("{name} {:.2} us", us(ns)), (x + gap, y), side, 12.0)?;
+        text(&area, &format!("{name} {:.2} us", ns / 1000.0), (x + gap, y), side, 12.0)?;
     }
     area.present().map_err(broken)
 }

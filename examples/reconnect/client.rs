@@ -13,7 +13,7 @@ use blueflame::{WrId, transport, wqe};
 use common::{Failure, Latencies, Percentiles};
 use serde::Serialize;
 
-use crate::{DEPTH, Options};
+use crate::options::{DEPTH, Options};
 
 /// How long the server may take to come back.
 const PATIENCE: Duration = Duration::from_secs(20);

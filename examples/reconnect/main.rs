@@ -11,6 +11,7 @@
 //! so the next connection begins with the first of them: each number arrives at least once, and in order.
 
 mod client;
+mod options;
 mod server;
 
 use std::process::ExitCode;
@@ -18,23 +19,9 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use common::{Failure, Process, ReportOptions, Setup, listen};
+use common::{Failure, Process, Setup, listen};
 
-/// Numbers for a peer that may die.
-#[derive(Parser)]
-#[command(version)]
-struct Options {
-    #[command(flatten)]
-    setup: Setup,
-    /// Seconds
-    #[arg(short = 'D', long, default_value_t = 3.0)]
-    duration: f64,
-    #[command(flatten)]
-    report: ReportOptions,
-}
-
-/// Requests outstanding.
-const DEPTH: u32 = 32;
+use crate::options::Options;
 
 fn main() -> ExitCode {
     let options = Options::parse();

@@ -9,7 +9,7 @@ use blueflame::verbs::{Access, Pool};
 use blueflame::{WrId, transport};
 use common::{Failure, prepared};
 
-use crate::{DEPTH, Options};
+use crate::options::{DEPTH, Options};
 
 /// Bytes of a message: a number.
 const BYTES: usize = 8;

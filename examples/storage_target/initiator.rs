@@ -12,8 +12,8 @@ use blueflame::{SendQueue, WrId, transport, wqe};
 use common::{Failure, Latencies, Percentiles};
 use serde::{Deserialize, Serialize};
 
-use crate::Options;
 use crate::command::{BLOCKS, Command};
+use crate::options::Options;
 
 /// How long the target may be silent.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -15,6 +15,7 @@
 
 mod command;
 mod initiator;
+mod options;
 mod service;
 mod session;
 mod target;
@@ -25,37 +26,13 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use common::{Failure, Process, ReportOptions, Setup, listen};
+use common::{Failure, Process, listen};
 use serde_json::json;
 
 use crate::initiator::Outcome;
+use crate::options::Options;
 use crate::service::Death;
 use crate::target::{Control, Target};
-
-/// Blocks over RDMA, for several initiators.
-#[derive(Parser)]
-#[command(version)]
-struct Options {
-    #[command(flatten)]
-    setup: Setup,
-    /// Queue pairs, one for each initiator
-    #[arg(short, long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
-    qp: u32,
-    /// Bytes of a block
-    #[arg(short, long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(8..=1 << 20))]
-    size: u32,
-    /// Commands that an initiator has outstanding
-    #[arg(short, long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=128))]
-    tx_depth: u32,
-    /// Seconds
-    #[arg(short = 'D', long, default_value_t = 3.0)]
-    duration: f64,
-    /// Which initiator this is: each has blocks of its own
-    #[arg(long, default_value_t = 0)]
-    number: u32,
-    #[command(flatten)]
-    report: ReportOptions,
-}
 
 fn main() -> ExitCode {
     let options = Options::parse();

@@ -12,8 +12,8 @@ use blueflame::verbs::{Access, Drained, OwnedCq, Pool};
 use blueflame::{ByQpn, WrId};
 use common::Failure;
 
-use crate::Options;
 use crate::command::{BLOCKS, Command};
+use crate::options::Options;
 use crate::service::{Death, Service};
 use crate::session::{Pair, Session, State, connect};
 
