@@ -8,8 +8,8 @@ use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, RingsUse, ThreadRings};
 use blueflame_devx::object::{OwnedCq, Pd, QueuePair, ThreadUar, Uar};
 
-use crate::PSN;
 use crate::bare::Shape;
+use crate::shape::PSN;
 
 /// What they are made from: all rings and records in one registration.
 pub(crate) struct Devx {

@@ -10,86 +10,26 @@ mod devx;
 mod memory;
 #[path = "../../../benches/common/record.rs"]
 mod record;
+mod rig;
+mod shape;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use bare::{Bare, Domain, Shape};
-use blueflame::db::{Register, ThreadRegister};
-use blueflame::transport;
-use blueflame::types::Psn;
-use blueflame::verbs::{Device, OwnedCq, Path, ProtectionDomain, QueuePair, ThreadDomain};
-use devx::Devx;
 use record::Record;
+use rig::Rig;
+use shape::SHAPE;
 
 const GROUP: &str = "set-up";
 /// Queue pairs at a time.
 const COUNTS: [usize; 4] = [1, 64, 512, 4096];
-const SHAPE: Shape = Shape { sends: 64, receives: 64, inline: 28 };
-const PSN: Psn = Psn::truncate(1);
 /// Queue pairs that a case makes in a round, at least.
 const ROUND: usize = 64;
 /// What the rounds of one number of queue pairs may take.
 const TIME: Duration = Duration::from_secs(10);
 /// Rounds at least.
 const ROUNDS: usize = 15;
-
-/// Bytes registered at once for the rings of DevX: room for all that are made at a time.
-const REGISTERED: usize = 32 << 20;
-
-/// What queue pairs are made from.
-pub(crate) struct Rig {
-    cq: OwnedCq,
-    pd: ProtectionDomain,
-    path: Path,
-    domain: ThreadDomain,
-    bare_domain: Rc<Domain>,
-    devx: Devx,
-}
-
-impl Rig {
-    fn new() -> Self {
-        let device = Device::options().devx(true).open_first();
-        let device = device.unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
-        let path = device.path(1, None).expect("a path");
-        let pd = device.protection_domain().expect("a PD");
-        // Nothing is posted, so nothing completes.
-        let cq = device.completion_queue(1023).build().expect("a CQ");
-        let (domain, bare_domain) = (pd.thread_domain().expect("a thread domain"), Domain::new(&pd));
-        let devx = Devx::new(&device, REGISTERED);
-        Self { cq, pd, path, domain, bare_domain, devx }
-    }
-
-    fn connect<R: Register>(&self, mut pair: QueuePair<transport::Rc, R>) -> QueuePair<transport::Rc, R> {
-        let itself = pair.qp.endpoint_with(&self.path, PSN);
-        pair.qp.to_init(&self.path).expect("INIT");
-        pair.sq.connect(&self.path, &itself, &itself).expect("RTS");
-        pair
-    }
-
-    fn ours(&self, shape: Shape) -> QueuePair<transport::Rc> {
-        let builder = self.pd.queue_pair(&self.cq, &self.cq).sends(shape.sends);
-        self.connect(builder.receives(shape.receives).inline(shape.inline).build().expect("a queue pair"))
-    }
-
-    fn ours_of_one_thread(&self, shape: Shape) -> QueuePair<transport::Rc, Rc<ThreadRegister>> {
-        let builder = self.pd.queue_pair(&self.cq, &self.cq).sends(shape.sends);
-        let builder = builder.receives(shape.receives).inline(shape.inline);
-        self.connect(builder.build_in(&self.domain).expect("a queue pair"))
-    }
-
-    fn theirs(&self, shape: Shape) -> Bare {
-        self.theirs_in(&Domain::new(&self.pd), shape)
-    }
-
-    fn theirs_in(&self, domain: &Rc<Domain>, shape: Shape) -> Bare {
-        let mut bare = Bare::new(domain, self.cq.handle(), shape);
-        bare.connect(&self.path, PSN);
-        bare
-    }
-}
 
 /// Nanoseconds that this thread has had a CPU for, in the kernel, too: what else runs on the machine does not count. In
 /// sink mode the device works on the thread that gives the command.

@@ -9,7 +9,8 @@ use rdma_sys as sys;
 
 use crate::bare::Shape;
 use crate::devx::Devx;
-use crate::{Rig, SHAPE};
+use crate::rig::Rig;
+use crate::shape::SHAPE;
 
 /// Queue pairs that exist at a time.
 const COUNT: usize = 512;

@@ -4,18 +4,15 @@
 //! Lists of commands belong here, their effects in the other files.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, c_void};
 use std::path::Path;
 use std::process::Command;
-use std::sync::Once;
 
 use blueflame::verbs::device::LinkLayer;
 use blueflame_devx::cmd::{AllocXrcdIn, COMMANDS, Opcode, QueryIssiIn};
 
+use crate::carried_out::{LIST, carried_out};
 use crate::ground::ground;
 
-/// Names the file that a process of this program leaves its list in.
-const LIST: &str = "DEVX_TESTS_COMMANDS";
 /// The test here, by the name that the test harness gives it.
 const THIS: &str = "every_command_is_carried_out_for_some_test";
 /// Described, and carried out by no test here, with the reason. Most are refused to programs; of all, the device has
@@ -33,34 +30,6 @@ const BY_NO_TEST: &[(Opcode, &str)] = &[
     (Opcode::ARM_XRC_SRQ, "needs such a queue"),
     (Opcode::MODIFY_GENERAL_OBJECT, "the device has no objects that can be changed"),
 ];
-/// Opcodes end before this.
-const OPCODES: u16 = 0x1000;
-
-/// How many mailboxes with an opcode the software device has carried out in this process; `None` on another device.
-fn carried_out(opcode: u16) -> Option<u32> {
-    let name: &CStr = c"softhca_carried_out";
-    // SAFETY: looks a name up among the loaded objects.
-    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    // SAFETY: the preloaded object's function of this name is of this type.
-    (!symbol.is_null())
-        .then(|| unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u16) -> u32>(symbol)(opcode) })
-}
-
-extern "C" fn leave_list() {
-    let list = (0..OPCODES).filter(|&opcode| carried_out(opcode).is_some_and(|count| count > 0));
-    let list: String = list.map(|opcode| format!("{opcode}\n")).collect();
-    // The end of a process has no one to report to; the test itself misses absent commands.
-    let _ = std::env::var(LIST).map(|file| std::fs::write(file, list));
-}
-
-/// Has this process leave its list at its end, if it is asked to.
-pub(crate) fn list_at_exit() {
-    static ONCE: Once = Once::new();
-    if std::env::var_os(LIST).is_some() {
-        // SAFETY: the function takes what it needs from the environment.
-        ONCE.call_once(|| assert_eq!(unsafe { libc::atexit(leave_list) }, 0));
-    }
-}
 
 /// Opcodes of the rows of `docs/firmware.md` that say so.
 fn documented(page: &str) -> BTreeSet<u16> {

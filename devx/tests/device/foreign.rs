@@ -18,8 +18,8 @@ use blueflame_devx::object::{
 };
 use blueflame_devx::{Answers, Context, Error, EventChannel, EventType};
 
+use crate::carried_out::list_at_exit;
 use crate::end::Ground;
-use crate::every_command::list_at_exit;
 
 /// One of each object that others are made of.
 struct Things {

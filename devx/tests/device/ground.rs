@@ -2,8 +2,8 @@
 
 use blueflame_devx::Context;
 
+use crate::carried_out::list_at_exit;
 use crate::end::Ground;
-use crate::every_command::list_at_exit;
 
 pub(crate) fn ground() -> Ground {
     list_at_exit();

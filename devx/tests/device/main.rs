@@ -23,6 +23,7 @@
 
 mod block_signatures;
 mod capabilities;
+mod carried_out;
 mod completion_queues;
 #[path = "../../../tests/verbs/conversation.rs"]
 mod conversation;

@@ -16,13 +16,13 @@ mod destruction;
 mod kernel;
 mod tree;
 
-use std::any::Any;
 use std::fs::read_dir;
 
 use blueflame_devx::cmd::Status;
 use blueflame_devx::{Context, Error};
 use control::{commands, objects, refuse_mailbox};
 use kernel::refuse_command;
+use tree::Tree;
 
 /// Possible leftovers: objects of the device, files, and mappings of memory.
 #[derive(Debug, PartialEq)]
@@ -34,8 +34,6 @@ struct Left {
 fn left() -> Left {
     Left { objects: objects(), files: read_dir("/proc/self/fd").expect("Linux").count() }
 }
-
-type Tree = Vec<Box<dyn Any>>;
 
 /// Has each command that `make` gives refused in turn by `refuse`, until it gives no more. How many there were, and the
 /// errors.

@@ -10,8 +10,8 @@ use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::{EncryptingKey, Mkey, Pd, SharedUar, ThreadUar, Uar};
 use blueflame_devx::{Answers, Context, Error, EventChannel, EventType};
 
-use crate::Tree;
-
+/// The objects, each to be dropped at any time.
+pub(crate) type Tree = Vec<Box<dyn Any>>;
 /// Commands to the kernel that it takes, at least.
 pub(crate) const LEAST_STEPS: u64 = 20;
 /// Mailboxes of this crate among them, at least.
