@@ -10,6 +10,7 @@ mod devx;
 mod frames;
 mod launcher;
 mod pair;
+mod program;
 mod rdma_cm;
 mod rdma_core;
 mod signals;
@@ -17,6 +18,7 @@ mod strict;
 mod vfio;
 
 use pair::{Device, launch_on, long, pair};
+use program::{compiled, launch};
 use std::time::Duration;
 use strict::STRICT;
 
@@ -125,11 +127,6 @@ const RELIABLE_PERFTEST: &[(&str, &[&str])] = &[
     ("ib_atomic_lat", &[]),
     ("ib_atomic_bw", &["-q", "8"]),
 ];
-
-/// Runs one program on a device with these options; its exit code, `None` after `patience`, and output.
-fn launch(options: &[&str], command: &[&str], patience: Duration) -> (Option<i32>, String) {
-    launch_on(&Device::new(options), command, patience)
-}
 
 /// How many messages a program exchanges that has one on its way at a time: two CPUs wait for each of them. The rings
 /// of such programs have wrapped by then. Five is the least that perftest takes.
@@ -323,18 +320,6 @@ fn a_device_is_of_the_generation_asked_for() {
             assert!(output.contains(&line), "{line:?} is not in:\n{output}");
         }
     }
-}
-
-/// The C program `name`, compiled; it is there as long as the directory.
-fn compiled(name: &str) -> (tempfile::TempDir, String) {
-    let directory = tempfile::tempdir().expect("a directory for the program");
-    let program = directory.path().join(name).display().to_string();
-    let source = &format!("{}/tests/{name}.c", env!("CARGO_MANIFEST_DIR"));
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let arguments = ["-Wall", "-Wextra", "-O1", "-o", &program, source, "-libverbs", "-lmlx5", "-lrdmacm", "-lpthread"];
-    let compiled = std::process::Command::new(&compiler).args(arguments).status();
-    assert!(compiled.is_ok_and(|status| status.success()), "{compiler} {arguments:?}");
-    (directory, program)
 }
 
 #[test]

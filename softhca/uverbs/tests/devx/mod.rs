@@ -1,7 +1,6 @@
 //! Commands of the device, which C programs send as mailboxes through libmlx5 (`mlx5dv_devx_*`).
 
-use crate::compiled;
-use crate::launch;
+use crate::program::{compiled, launch};
 use crate::strict::STRICT;
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
 //! What receives Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
 
-use crate::compiled;
-use crate::launch;
+use crate::program::{compiled, launch};
 use crate::strict::STRICT;
 use std::time::Duration;
 

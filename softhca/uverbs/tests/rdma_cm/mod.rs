@@ -1,8 +1,7 @@
 //! Debian's librdmacm, unmodified, on Ethernet ports: rdma-core's and libfabric's programs connect through it.
 
-use crate::compiled;
-use crate::launch;
 use crate::pair::{Device, both, free_port, listens};
+use crate::program::{compiled, launch};
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;

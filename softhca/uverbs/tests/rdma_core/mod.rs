@@ -1,6 +1,6 @@
 //! rdma-core's own tests, as Debian's python3-pyverbs has them.
 
-use crate::launch;
+use crate::program::launch;
 use std::path::Path;
 use std::time::Duration;
 

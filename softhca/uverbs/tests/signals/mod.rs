@@ -1,7 +1,7 @@
 //! Programs with handlers and faults of their own, and the handlers that every open device has.
 
+use crate::program::{compiled, launch};
 use crate::strict::STRICT;
-use crate::{compiled, launch};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,8 +1,7 @@
 //! Strict mode, with programs that are hard on it, and with what it must complain of.
 
-use crate::compiled;
-use crate::launch;
 use crate::pair::long;
+use crate::program::{compiled, launch};
 use std::time::Duration;
 
 /// Options of a device on which everything is trapped and checked.

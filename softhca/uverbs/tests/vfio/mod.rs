@@ -1,7 +1,6 @@
 //! PCI functions that programs drive themselves, by VFIO.
 
-use crate::compiled;
-use crate::launch;
+use crate::program::{compiled, launch};
 use crate::rdma_core;
 use std::time::Duration;
 
