@@ -46,6 +46,7 @@ mod mode;
 mod parts;
 mod record;
 mod register;
+mod sealed;
 mod shared;
 mod thread;
 
@@ -57,11 +58,6 @@ pub use record::DoorbellRecord;
 pub use register::{BlueFlame, Doorbell, Half, Register, Stored};
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;
-
-/// Seals the traits: other crates cannot implement them.
-mod sealed {
-    pub trait Sealed {}
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Requests from one end to the other, with a model of what must have happened once they have completed.
 
 mod done;
+mod expected;
 mod model;
 
 use std::collections::{HashMap, VecDeque};
@@ -14,15 +15,8 @@ use blueflame_testkit::{Buffer, ConnectOptions, Faults, Pair, Shape, wait_for_ti
 use softhca::wire::fault::FaultConfig;
 
 use done::Done;
-use model::{Arrival, Posted};
+use expected::{Arrival, FILL, Posted, SLOT, SOURCE, WINDOW};
 
-/// Bytes of the peer's memory that WRITEs, READs and atomics work on.
-const WINDOW: usize = 4096;
-/// Bytes behind each destination that must stay as they were.
-const GUARD: usize = 16;
-const SLOT: usize = MAX_MESSAGE + GUARD;
-const FILL: u8 = 0xee;
-const SOURCE: usize = 1 << 15;
 /// Rounds without an end after which a test gives up.
 const MAX_ROUNDS: usize = 1 << 16;
 

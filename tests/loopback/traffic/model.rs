@@ -7,27 +7,9 @@ use blueflame_testkit::Buffer;
 use blueflame_testkit::ops::{MAX_MESSAGE, Memory, Op, Tail};
 use blueflame_testkit::request::{Kind, Service, Wr};
 
+use super::Traffic;
 use super::done::Done;
-use super::{FILL, GUARD, SLOT, SOURCE, Traffic, WINDOW};
-
-/// A request posted and not known to be complete.
-pub(super) struct Posted {
-    pub(super) id: u64,
-    pub(super) signaled: bool,
-    pub(super) opcode: WcOpcode,
-    /// The expected contents of its slot of `landing` must hold.
-    pub(super) lands: Option<(usize, Vec<u8>)>,
-}
-
-/// A message that the peer must receive.
-pub(super) struct Arrival {
-    pub(super) opcode: CqeOpcode,
-    /// Empty for WRITE with immediate data, whose bytes are in the window.
-    pub(super) bytes: Vec<u8>,
-    pub(super) byte_len: usize,
-    pub(super) imm: Option<u32>,
-    pub(super) invalidates: Option<u32>,
-}
+use super::expected::{Arrival, FILL, GUARD, Posted, SLOT, SOURCE, WINDOW};
 
 impl<T: Service> Traffic<T> {
     /// A completion at the near end: everything up to that request is done, and was not before.

@@ -1,0 +1,3 @@
+//! Seals the traits: other crates cannot implement them.
+
+pub trait Sealed {}

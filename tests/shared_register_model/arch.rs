@@ -1,0 +1,94 @@
+//! CPUs with write-combining buffers, and a device.
+
+use std::cell::RefCell;
+
+/// A doorbell: the half's address, and its word.
+pub(crate) type Rung = (usize, u64);
+
+thread_local! {
+    /// What each CPU has stored and not flushed. (The model's threads are one of the system's.)
+    static BUFFERS: RefCell<[Vec<Rung>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
+    /// The device's view.
+    static SEEN: RefCell<Vec<Rung>> = const { RefCell::new(Vec::new()) };
+}
+
+loom::thread_local! {
+    static CPU: std::cell::Cell<usize> = std::cell::Cell::new(0);
+}
+
+pub(crate) fn run_on(cpu: usize) {
+    CPU.with(|own| own.set(cpu));
+}
+
+/// The device's view, before anything happens.
+pub(crate) fn power_cycle() -> Vec<Rung> {
+    BUFFERS.with_borrow_mut(|buffers| buffers.iter_mut().for_each(Vec::clear));
+    SEEN.take()
+}
+
+pub(crate) fn buffered() -> usize {
+    BUFFERS.with_borrow(|buffers| buffers.iter().map(Vec::len).sum())
+}
+
+fn drain() {
+    crate::sync::others_may_run();
+    let rung = BUFFERS.with_borrow_mut(|buffers| std::mem::take(&mut buffers[CPU.with(std::cell::Cell::get)]));
+    SEEN.with_borrow_mut(|seen| seen.extend(rung));
+}
+
+pub(crate) fn mmio_flush_writes() {
+    drain();
+}
+
+pub(crate) fn mmio_wc_start() {
+    drain();
+}
+
+pub(crate) fn mmio_wc_hint() {}
+
+/// # Safety
+/// That of the crate's function: the place may be written. This one writes nothing.
+pub(crate) unsafe fn mmio_write64(half: *mut u64, word: u64) {
+    crate::sync::others_may_run();
+    BUFFERS.with_borrow_mut(|buffers| buffers[CPU.with(std::cell::Cell::get)].push((half.addr(), word)));
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide;
+
+pub(crate) mod copy {
+    use super::Wide;
+
+    pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
+        /// # Safety
+        /// As for [`mmio_write64`](super::mmio_write64), as below.
+        unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
+        /// # Safety
+        /// As above.
+        unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
+        /// # Safety
+        /// As above.
+        unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
+    }
+
+    /// One store in the model, of the first word.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub(crate) struct Block;
+    pub(crate) type DefaultCopy = Block;
+    pub(crate) type DefaultSharedCopy = Block;
+
+    impl BlockCopy for Block {
+        unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
+            // SAFETY: the caller's.
+            unsafe { super::mmio_write64(dst, words[0]) }
+        }
+
+        unsafe fn copy_wide(self, _: *mut u64, _: [Wide; 4]) {
+            unreachable!("the model copies words");
+        }
+
+        unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {
+            unreachable!("the model copies words");
+        }
+    }
+}

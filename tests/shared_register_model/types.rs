@@ -1,0 +1,3 @@
+//! The crate's constant that a register needs.
+
+pub(crate) const WQEBB_BYTES: usize = 64;
