@@ -26,6 +26,16 @@ pub(crate) fn run_again(tests: &[&str], environment: &[(&str, &str)]) {
     );
 }
 
+/// Runs a test in a process of its own, on an Ethernet port. Says whether this is that process.
+pub(crate) fn on_ethernet(test: &str) -> bool {
+    const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    run_again(&[test], &[(INSIDE, "1"), ("SOFTHCA_LINK", "ethernet")]);
+    false
+}
+
 #[test]
 fn none_run_is_no_success() {
     let renamed = std::panic::catch_unwind(|| run_again(&["again::no_such_test"], &[]));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use blueflame::db::RegisterParts;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 
-use crate::datagrams::is_to_itself;
+use crate::addresses::is_to_itself;
 use crate::post::Way;
 
 /// Bytes of a WQEBB.

@@ -13,69 +13,15 @@ use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::again::run_again;
+use crate::addresses::{ITSELF, OWN_KEY, QKEY};
+use crate::again::on_ethernet;
 use crate::cases;
 use crate::completions;
-use crate::dynamic;
 use crate::post::{self, Way};
-use crate::sends::{self, run};
+use crate::requests;
+use crate::sends::run;
 use crate::twin::{Link, Twins, wait};
 use crate::verbs::{Fabric, Geometry};
-
-/// The Q_Key of all twins.
-const QKEY: Qkey = Qkey(0x1234_5678);
-/// Stands for the queue pair itself; 0 is that of the subnet manager, which nobody sends to here.
-const ITSELF: Qpn = Qpn::truncate(0);
-/// Bit 31 of a request's Q_Key: the sender's own is meant.
-const OWN_KEY: u32 = 1 << 31;
-
-/// Whether a request is a datagram to its own queue pair, or for the initiator's own target.
-pub(crate) fn is_to_itself(wr: &Wr) -> bool {
-    wr.to.is_some() || is_own(&wr.kind)
-}
-
-fn is_own(kind: &Kind) -> bool {
-    matches!(kind, Kind::Datagram(whom, _) if whom.qpn() == ITSELF)
-}
-
-/// Whether it is a datagram that arrives there.
-pub(crate) fn arrives(kind: &Kind) -> bool {
-    let Kind::Datagram(Whom::Full(address), _) = kind else { return false };
-    is_own(kind) && (address.qkey() == QKEY || address.qkey().0 & OWN_KEY != 0)
-}
-
-/// The requests as a queue pair posts them for its own receiver, of that number: itself, or an initiator's target.
-pub(crate) fn addressed(list: &[Wr], number: u32) -> Vec<Wr> {
-    let address = |wr: &Wr| match wr.kind {
-        _ if wr.to.is_some() => dynamic::addressed(wr, Qpn::truncate(number)),
-        Kind::Datagram(whom, imm) if is_own(&wr.kind) => {
-            Wr { kind: Kind::Datagram(whom.with_qpn(Qpn::truncate(number)), imm), ..wr.clone() }
-        }
-        _ => wr.clone(),
-    };
-    list.iter().map(address).collect()
-}
-
-/// Handles for the port's own addresses, of every form.
-pub(crate) fn handles(fabric: &Fabric) -> Vec<AddressHandle> {
-    let path = fabric.path();
-    let port = path.port;
-    let plain = Route { port: 1, lid: port.lid, service_level: 0, path_bits: 0, static_rate: 0, grh: None };
-    let mut routes = Vec::new();
-    for (n, entry) in fabric.device.gids(&port).expect("the GID table").into_iter().enumerate() {
-        let grh = |flow_label, hop_limit, traffic_class| {
-            Some(GlobalRoute { dgid: entry.gid.0, sgid_index: entry.index, flow_label, hop_limit, traffic_class })
-        };
-        routes.push(Route { grh: grh(0, 64, 0), ..plain });
-        routes.push(Route { service_level: 5, grh: grh(0x1_2345 + n as u32, 3, 0xa4), ..plain });
-        routes.push(Route { static_rate: 2, grh: grh(0xf_ffff, 255, 1), ..plain });
-    }
-    if port.link_layer == LinkLayer::InfiniBand {
-        routes.extend((0..16).map(|level| Route { service_level: level, static_rate: 10 - level / 2, ..plain }));
-    }
-    assert!(routes.len() >= 9, "addresses of several forms: {routes:?}");
-    routes.iter().map(|route| fabric.pd.address(route).expect("an address handle")).collect()
-}
 
 /// Signed or not.
 macro_rules! datagrams {
@@ -106,7 +52,7 @@ macro_rules! datagrams {
                 let imm = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
                 let datagram = (whom, imm).prop_map(|(whom, imm)| Kind::Datagram(whom, imm));
                 let longest = fabric.path().port.active_mtu.bytes();
-                let data = sends::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
+                let data = requests::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
                 prop_oneof![1 => Just((Kind::Nop, Data::Sges(Vec::new()))), 12 => (datagram, data)].boxed()
             }
         })*
@@ -136,16 +82,6 @@ fn geometries() {
     run("inline", Geometry { sends: 5, send_sge: 3, inline: 200, recv_sge: 3, ..Geometry::default() }, 0);
     run("long", Geometry { sends: 9, send_sge: 3, inline: 900, ..Geometry::default() }, 0);
     run("all signalled", Geometry { inline: 60, signal_all: true, cqe_bytes: 128, ..Geometry::default() }, 0);
-}
-
-/// Runs a test in a process of its own, on an Ethernet port. Says whether this is that process.
-pub(crate) fn on_ethernet(test: &str) -> bool {
-    const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    run_again(&[test], &[(INSIDE, "1"), ("SOFTHCA_LINK", "ethernet")]);
-    false
 }
 
 #[test]

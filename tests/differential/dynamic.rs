@@ -8,41 +8,24 @@ use std::ptr::{NonNull, null_mut};
 use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport;
-use blueflame::types::{DcKey, DciStream, Qpn, Srqn, WrId};
+use blueflame::types::{DcKey, DciStream, WrId};
 use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::{AddressHandle, Dct, Error, OwnedCq, OwnedSrq, QueuePair, XrcTarget, ffi};
 use blueflame::wqe::DcAddress;
-use blueflame::wqe::address::AddressVector;
-use blueflame_testkit::request::{Data, Kind, Target, Wr};
+use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
 use rdma_sys as sys;
 
-use crate::datagrams::on_ethernet;
+use crate::addresses::ITSELF;
+use crate::again::on_ethernet;
 use crate::post::{self, Receive};
-use crate::sends::{self, run};
+use crate::requests;
+use crate::sends::run;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq, create_srq};
 
 /// The access key of all targets.
 const KEY: DcKey = DcKey(0x0123_4567_89ab_cdef);
-/// Stands for the initiator's own target.
-const ITSELF: Qpn = Qpn::truncate(0);
-
-/// The request for the target, or on XRC the shared receive queue, of that number.
-pub(crate) fn addressed(wr: &Wr, dctn: Qpn) -> Wr {
-    fn aim<V: AddressVector>(address: DcAddress<V>, dctn: Qpn) -> DcAddress<V> {
-        assert_eq!(address.dctn(), ITSELF);
-        DcAddress::new(address.vector(), dctn, address.key())
-    }
-    let to = wr.to.map(|to| match to {
-        Target::Compact(address) => Target::Compact(aim(address, dctn)),
-        Target::Full(address) => Target::Full(aim(address, dctn)),
-        Target::Stream(to) => Target::Stream(aim(to.address(), dctn).on(to.stream())),
-        Target::Srq(_) => Target::Srq(Srqn::truncate(dctn.get())),
-    });
-    Wr { to, ..wr.clone() }
-}
-
 /// The targets of two initiators.
 pub(crate) struct Targets {
     theirs: RawTarget,
@@ -174,7 +157,7 @@ macro_rules! initiators {
             }
 
             fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-                sends::request(fabric, true, max_sge, max_inline)
+                requests::request(fabric, true, max_sge, max_inline)
             }
 
             fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {

@@ -44,6 +44,7 @@
 
 #![cfg(feature = "verbs")]
 
+mod addresses;
 mod again;
 #[path = "../operations/claims.rs"]
 mod claims;
@@ -63,6 +64,7 @@ mod key_lists;
 mod large_sends;
 mod memcpy;
 mod post;
+mod requests;
 mod resize;
 mod sends;
 mod shared_receives;

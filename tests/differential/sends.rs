@@ -8,21 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use blueflame::cq::cqe::Grh;
-use blueflame::types::Rkey;
+use blueflame::transport;
 use blueflame::verbs::{Error, QueuePair, XrcTarget};
 use blueflame::wqe::Fence;
-use blueflame::{Remote, Sge, transport};
 use blueflame_testkit::request::{Data, Kind, Target, Wr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
+use crate::addresses::arrives;
 use crate::again::run_again;
 use crate::cases;
 use crate::claims::{CLAIMS, IN_TURN, Proof};
 use crate::compare::{Rung, units};
-use crate::datagrams::arrives;
 use crate::post::{Receive, Way};
+use crate::requests::{RECEIVED, message_bytes, request};
 use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 
@@ -30,14 +30,7 @@ use crate::verbs::{Fabric, Geometry};
 const LISTS: u32 = 1000;
 /// Requests of each operation among them, at least.
 const LEAST_OF_EACH: u32 = 10;
-/// The memory of requests: gathered or read into, the peer's, received into. Bytes into the buffer.
-const LOCAL: usize = 0;
-pub(crate) const REMOTE: usize = 256 << 10;
-const RECEIVED: usize = 512 << 10;
-/// Bytes in each.
-const AREA: usize = 256 << 10;
-/// The longest entry, and the most WQEBBs of a WQE.
-const ENTRY_BYTES: u32 = 300;
+/// WQEBBs of the longest WQE.
 const MAX_WQEBBS: usize = 16;
 
 /// The requests of one doorbell.
@@ -93,55 +86,6 @@ fn operation(kind: &Kind) -> &'static str {
     }
 }
 
-pub(crate) fn data(fabric: &Fabric, max_sge: u32, max_inline: u32) -> impl Strategy<Value = Data> + use<> {
-    let entries = entries(fabric, max_sge);
-    let len = prop_oneof![0..=max_inline, 0..=max_inline.min(64), Just(0), Just(max_inline)];
-    let bytes = len.prop_flat_map(|len| vec(any::<u8>(), len as usize));
-    prop_oneof![entries.prop_map(Data::Sges), bytes.prop_map(Data::Inline)]
-}
-
-fn entries(fabric: &Fabric, max: u32) -> impl Strategy<Value = Vec<Sge>> + use<> {
-    let (start, lkey) = (fabric.buffer.addr() + LOCAL as u64, fabric.buffer.lkey());
-    let bytes = prop_oneof![4 => 1..=ENTRY_BYTES, 1 => Just(0)];
-    let entry = (0..AREA as u64 - u64::from(ENTRY_BYTES), bytes).prop_map(move |(offset, bytes)| Sge {
-        addr: start + offset,
-        length: bytes,
-        lkey,
-    });
-    prop_oneof![3 => vec(entry.clone(), 0..=max as usize), 1 => vec(entry, max as usize)]
-}
-
-pub(crate) fn request(fabric: &Fabric, reliable: bool, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-    let (start, rkey) = (fabric.buffer.addr() + REMOTE as u64, fabric.buffer.rkey());
-    let remote = || (0..(AREA / 2) as u64).prop_map(move |offset| Remote { addr: start + offset, rkey });
-    let data = || data(fabric, max_sge, max_inline);
-    let nothing = Data::Sges(Vec::new());
-    let common = prop_oneof![
-        1 => Just((Kind::Nop, nothing)),
-        3 => data().prop_map(|data| (Kind::Send, data)),
-        2 => (any::<u32>(), data()).prop_map(|(imm, data)| (Kind::SendImm(imm), data)),
-        4 => (remote(), data()).prop_map(|(at, data)| (Kind::Write(at), data)),
-        2 => (remote(), any::<u32>(), data()).prop_map(|(at, imm, data)| (Kind::WriteImm(at, imm), data)),
-    ];
-    if !reliable {
-        return common.boxed();
-    }
-    let key = Rkey(fabric.victim.rkey().0);
-    let word = move || (0..(AREA / 8) as u64).prop_map(move |n| Remote { addr: start + 8 * n, rkey });
-    let (result, lkey) = (fabric.buffer.addr() + LOCAL as u64, fabric.buffer.lkey());
-    let result =
-        move || (0..AREA as u64 / 8).prop_map(move |n| Data::Sges(vec![Sge { addr: result + 8 * n, length: 8, lkey }]));
-    prop_oneof![
-        12 => common,
-        1 => data().prop_map(move |data| (Kind::SendInval(key), data)),
-        3 => (remote(), entries(fabric, max_sge)).prop_map(|(at, sges)| (Kind::Read(at), Data::Sges(sges))),
-        2 => (word(), any::<u64>(), any::<u64>(), result())
-            .prop_map(|(at, compare, swap, data)| (Kind::CompareSwap(at, compare, swap), data)),
-        2 => (word(), any::<u64>(), result()).prop_map(|(at, add, data)| (Kind::FetchAdd(at, add), data)),
-    ]
-    .boxed()
-}
-
 /// Connections, and whether they are reliable.
 macro_rules! connections {
     ($($transport:ty, $column:literal, $reliable:literal;)*) => {
@@ -188,13 +132,6 @@ fn list<T: Link>(fabric: &Fabric, geometry: &Geometry, granted: (u32, u32)) -> i
             let (wrs, receives) = pairs.into_iter().unzip();
             List { way, batch, wrs, receives }
         })
-}
-
-pub(crate) fn message_bytes(data: &Data) -> u32 {
-    match data {
-        Data::Inline(bytes) => bytes.len() as u32,
-        Data::Sges(sges) => sges.iter().map(|sge| sge.length).sum(),
-    }
 }
 
 fn consumes_receive(kind: &Kind) -> bool {

@@ -14,12 +14,12 @@ use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
 use rdma_sys as sys;
 
+use crate::addresses::addressed;
 use crate::compare::{FILL, Place, RingRules, Rung, Window, is_signed, units};
 use crate::completions::{self, Completion};
-use crate::datagrams::addressed;
 use crate::decoded;
 use crate::post::{self, Receive, Way};
-use crate::sends::REMOTE;
+use crate::requests::REMOTE;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// A transport whose queue pairs can be tested alone.

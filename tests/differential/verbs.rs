@@ -7,7 +7,7 @@ use std::rc::Rc;
 use blueflame::verbs::{Access, AddressHandle, Buffer, Device, Path, Pool, ProtectionDomain, ffi};
 use rdma_sys as sys;
 
-use crate::datagrams;
+use crate::addresses;
 
 /// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
 const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
@@ -54,7 +54,7 @@ impl Fabric {
     }
 
     pub(crate) fn handles(&self) -> &Rc<[AddressHandle]> {
-        self.handles.get_or_init(|| datagrams::handles(self).into())
+        self.handles.get_or_init(|| addresses::handles(&self.pd, &self.path().port).into())
     }
 }
 

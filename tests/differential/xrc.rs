@@ -14,7 +14,8 @@ use proptest::prelude::*;
 use rdma_sys as sys;
 
 use crate::post::{self, Receive};
-use crate::sends::{self, run};
+use crate::requests;
+use crate::sends::run;
 use crate::shared_receives::parts;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq};
@@ -118,7 +119,7 @@ macro_rules! initiators {
             }
 
             fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-                sends::request(fabric, true, max_sge, max_inline)
+                requests::request(fabric, true, max_sge, max_inline)
             }
 
             /// Each twin's own: which number it has is not known here.
