@@ -1,7 +1,6 @@
 //! No circles of imports: no file needs another file that needs it, by the names that it states. The same holds for the
-//! parts at the top of a crate, folders and files. It holds for every library and program of the workspace, and the test
-//! asks cargo for them. Not held to it are tests, benchmarks and the packages under `examples/`. Thirteen circles are
-//! among their files, the largest in `tests/differential`.
+//! parts at the top of a crate, folders and files. It holds for every target of the workspace: libraries, programs,
+//! tests, benchmarks, examples and build scripts. The test asks cargo for them.
 //!
 //! A file needs whatever file defines a name that it states with a path: `use` of any shape, `crate::…`, `super::…`,
 //! `child::…`, also inside macros. A name that a module hands on counts for the file that defines it. Declaring a
@@ -340,21 +339,16 @@ fn source(file: &Path) -> Option<String> {
     std::fs::read_to_string(repository().join(file)).ok()
 }
 
-/// The root files of all libraries and programs of the workspace, below the repository's root.
+/// The root files of all targets of the workspace, below the repository's root.
 fn roots() -> BTreeSet<PathBuf> {
     let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
     let asked = Command::new(env!("CARGO")).args(arguments).current_dir(repository()).output().expect("cargo");
     assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&asked.stdout).expect("JSON");
     let items = |value: &serde_json::Value, name| value[name].as_array().expect("a list").clone();
-    let is_held = |target: &serde_json::Value| {
-        let kinds = items(target, "kind");
-        !kinds.iter().any(|kind| ["test", "bench", "example", "custom-build"].iter().any(|other| kind == other))
-    };
     let targets = items(&metadata, "packages").into_iter().flat_map(|package| items(&package, "targets"));
-    let files = targets.filter(is_held).map(|target| PathBuf::from(target["src_path"].as_str().expect("a path")));
-    let roots = files.map(|file| file.strip_prefix(repository()).expect("a file of the repository").to_owned());
-    roots.filter(|root| !root.starts_with("examples")).collect()
+    let files = targets.map(|target| PathBuf::from(target["src_path"].as_str().expect("a path")));
+    files.map(|file| file.strip_prefix(repository()).expect("a file of the repository").to_owned()).collect()
 }
 
 /// The circles of all crates, between the places that `place` returns for a crate's root and a file.
@@ -374,8 +368,16 @@ fn circles(place: impl for<'a> Fn(&Path, &'a Path) -> &'a Path) -> Vec<String> {
 #[test]
 fn every_crate_is_read() {
     let roots = roots();
-    let some =
-        ["src/lib.rs", "devx/src/lib.rs", "softhca/uverbs/src/bin/softhca-run/main.rs", "tools/demo/src/main.rs"];
+    let some = [
+        "src/lib.rs",
+        "devx/src/lib.rs",
+        "softhca/uverbs/src/bin/softhca-run/main.rs",
+        "tools/demo/src/main.rs",
+        "tests/differential/main.rs",
+        "devx/benches/setup/main.rs",
+        "examples/storage_target/main.rs",
+        "examples/common/lib.rs",
+    ];
     for root in some.map(Path::new) {
         assert!(roots.contains(root), "{} is missing in {roots:?}", root.display());
     }
@@ -387,9 +389,10 @@ fn no_file_needs_one_that_needs_it() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The part at the top of the crate with this root file that contains `file`.
+/// The part at the top of the crate with this root file that contains `file`. A file that a crate takes from another
+/// crate's folder is a part of its own.
 fn part<'a>(root: &Path, file: &'a Path) -> &'a Path {
-    let is_top = |part: &&Path| part.parent() == root.parent();
+    let is_top = |part: &&Path| part.parent() == root.parent() && !part.ends_with("..");
     file.ancestors().find(is_top).unwrap_or(file)
 }
 
@@ -476,6 +479,19 @@ fn files_that_need_no_other_can_be_of_parts_that_do() {
     let circles = found.circles(&|file| part(root, file));
     let lines: Vec<_> = circles.into_iter().map(|(_, lines)| lines).collect();
     assert_eq!(lines, [["a -> b.rs (crate::b::B)", "b.rs -> a (crate::a::low::Low)"]]);
+}
+
+#[test]
+fn files_of_another_crates_folder_are_parts_of_their_own() {
+    let root = Path::new("here/main.rs");
+    for (file, its) in [
+        ("here/a.rs", "here/a.rs"),
+        ("here/a/b/c.rs", "here/a"),
+        ("here/../there/low.rs", "here/../there/low.rs"),
+        ("here/../../there/high/mod.rs", "here/../../there/high/mod.rs"),
+    ] {
+        assert_eq!(part(root, Path::new(file)), Path::new(its));
+    }
 }
 
 #[test]
