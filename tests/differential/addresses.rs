@@ -1,6 +1,6 @@
-//! Whom requests are for: stand-ins for the sender's own receiver, the receiver's number in their place, and handles.
+//! Receivers of requests: stand-ins for the sender's own receiver, the number in their place, and address handles.
 //!
-//! What both drivers' requests name belongs here, the requests in the file of their service.
+//! Numbers and addresses in requests of both drivers belong here, the requests in the file of their service.
 
 use blueflame::types::{Qkey, Qpn, Srqn};
 use blueflame::verbs::device::{LinkLayer, Port};

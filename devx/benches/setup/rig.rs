@@ -1,4 +1,4 @@
-//! What queue pairs are made from: by this crate's verbs, by hand, and by commands.
+//! The device, and makers of queue pairs on it: verbs of this crate, calls by hand, and commands.
 use std::rc::Rc;
 
 use blueflame::db::{Register, ThreadRegister};
@@ -12,7 +12,7 @@ use crate::shape::PSN;
 /// Bytes registered at once for the rings of DevX: room for all that are made at a time.
 const REGISTERED: usize = 32 << 20;
 
-/// What queue pairs are made from.
+/// The device with everything that queue pairs need.
 pub(crate) struct Rig {
     cq: OwnedCq,
     pub(crate) pd: ProtectionDomain,

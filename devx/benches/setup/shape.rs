@@ -1,4 +1,4 @@
-//! What is asked of the queue pairs that are timed, whoever makes them.
+//! The size and the first packet number of the timed queue pairs, the same for each maker.
 use blueflame::types::Psn;
 
 use crate::bare::Shape;

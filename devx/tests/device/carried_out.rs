@@ -1,6 +1,6 @@
 //! The commands that the software device has carried out in this process, and the list of them that a process leaves.
 //!
-//! What must be on that list belongs in `every_command.rs`.
+//! The expected contents of that list belong in `every_command.rs`.
 
 use std::ffi::{CStr, c_void};
 use std::sync::Once;

@@ -1,4 +1,4 @@
-//! What the model expects: requests that will complete, messages that will arrive, and where their bytes lie.
+//! Expectations of the model: completions, messages, and the places of their bytes.
 
 use blueflame::cq::{CqeOpcode, WcOpcode};
 use blueflame_testkit::ops::MAX_MESSAGE;
