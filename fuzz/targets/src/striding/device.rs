@@ -224,7 +224,7 @@ impl Device {
         self.store(slot.into(), cqe);
     }
 
-    /// What the driver makes of a completion, for the first time or the second.
+    /// The driver's answer to a completion, the first time or the second.
     pub(super) fn received(&mut self, expected: &Expected, is_first: bool) {
         match *expected {
             _ if !self.is_honest => {}

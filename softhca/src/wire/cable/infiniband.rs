@@ -11,7 +11,7 @@ pub(super) const LRH: usize = 8;
 /// Bytes of a variant CRC.
 const VCRC: usize = 2;
 
-/// Link next header: what follows an LRH. The two others are raw packets.
+/// Link next header: the header behind an LRH. The two others are raw packets.
 const LNH_LOCAL: u8 = 2;
 const LNH_GLOBAL: u8 = 3;
 /// Bits of the packet length, which counts words from the LRH to the ICRC.
