@@ -70,8 +70,8 @@ impl Context {
     /// conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
     /// `mlx5_select_tx_function`).
     ///
-    /// A ConnectX-5 also reports `wqe_vlan_insert`. DPDK does not use it there
-    /// (`drivers/net/mlx5/mlx5.c`, `mlx5_set_min_inline`).
+    /// Drivers disagree about which devices report `wqe_vlan_insert`
+    /// ([`insert_vlan`](blueflame::wqe::Request::insert_vlan)).
     ///
     /// # Errors
     /// [`Error::Command`] if the device has no queues of frames.

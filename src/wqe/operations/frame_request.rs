@@ -55,8 +55,12 @@ impl<X, P> Request<Frame<(), X>, P> {
     /// ```
     ///
     /// The device must have the offload ([`FrameOffloads`](crate::wqe::limits::FrameOffloads)); otherwise the request
-    /// is refused ([`EncodeError::NoOffload`](crate::wqe::EncodeError::NoOffload)). ConnectX-6 and later have it, and
-    /// DPDK does not use it on a ConnectX-5 (`drivers/net/mlx5/mlx5.c`, `mlx5_set_min_inline`).
+    /// is refused ([`EncodeError::NoOffload`](crate::wqe::EncodeError::NoOffload)).
+    ///
+    /// It is rare, and drivers disagree about it. DPDK says that a ConnectX-5 reports the offload, and leaves it unused
+    /// there, because flow control may break (`drivers/net/mlx5/mlx5.c`, `mlx5_set_min_inline`). Linux' driver lost its
+    /// code for it in 2025: its authors at NVIDIA say that no device has it enabled (commit ade89d1f2486). A tag in the
+    /// inline headers works on every device.
     #[doc(alias("MLX5_ETH_WQE_INSERT_VLAN", "MLX5_ETH_WQE_VLAN_INSERT"))]
     #[inline]
     pub fn insert_vlan(self, tag: VlanTag) -> Request<Frame<InsertVlan, X>, P> {
