@@ -3,10 +3,12 @@
 //! The expected contents of that list belong in `every_command.rs`.
 
 use std::ffi::{CStr, c_void};
+use std::path::Path;
+use std::process::Command;
 use std::sync::Once;
 
 /// Names the file that a process of this program leaves its list in.
-pub(crate) const LIST: &str = "DEVX_TESTS_COMMANDS";
+const LIST: &str = "DEVX_TESTS_COMMANDS";
 /// Opcodes end before this.
 const OPCODES: u16 = 0x1000;
 
@@ -27,10 +29,20 @@ extern "C" fn leave_list() {
     let _ = std::env::var(LIST).map(|file| std::fs::write(file, list));
 }
 
+/// Has the process of a command leave its list in `file`.
+pub(crate) fn ask_for_list(command: &mut Command, file: &Path) {
+    command.env(LIST, file);
+}
+
+/// Whether this process was asked for its list.
+pub(crate) fn is_asked() -> bool {
+    std::env::var_os(LIST).is_some()
+}
+
 /// Has this process leave its list at its end, if it is asked to.
 pub(crate) fn list_at_exit() {
     static ONCE: Once = Once::new();
-    if std::env::var_os(LIST).is_some() {
+    if is_asked() {
         // SAFETY: the function takes what it needs from the environment.
         ONCE.call_once(|| assert_eq!(unsafe { libc::atexit(leave_list) }, 0));
     }
