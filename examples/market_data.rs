@@ -57,7 +57,7 @@ fn main() -> ExitCode {
 
 /// Receives until the publisher ends the session, or for the time asked for.
 fn receive(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    let (device, interface) = options.feed.open()?;
+    let (device, interface) = options.feed.nic.open()?;
     let pd = device.protection_domain()?;
     let mut lines = Lines::new(&device, &pd, &interface, &options.feed)?;
     ready()?;

@@ -74,12 +74,12 @@ fn main() -> ExitCode {
 }
 
 fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-    let (device, interface) = options.feed.open()?;
+    let (device, interface) = options.feed.nic.open()?;
     let pd = device.protection_domain()?;
     let mut lines = Lines::new(&device, &pd, &interface, &options.feed)?;
     let mut cq = device.completion_queue(SENDS).free_running(true).build()?;
     let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).receives(0).build()?;
-    pair.activate(&device.port(options.feed.ib_port)?)?;
+    pair.activate(&device.port(options.feed.nic.ib_port)?)?;
     // ANCHOR: template
     let here = Host { mac: interface.mac()?, socket: SOURCE };
     let mut order = Packet::<Udp4, FRAME>::new(&here, &Host::group(options.venue)?);

@@ -39,9 +39,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = options.open()?;
-    let port = device.port(options.ib_port)?;
-    let station = device.interface(&port)?.ok_or("the port has no network interface")?.mac()?;
+    let (device, interface) = options.nic.open()?;
+    let station = interface.mac()?;
     let pd = device.protection_domain()?;
     let mut frame = vec![0; options.size.into()];
     frame[..6].copy_from_slice(&options.dest_mac.unwrap_or(station));
@@ -71,7 +70,7 @@ fn run(options: &Options) -> Result<(), Failure> {
 
 /// Sends all frames; with a receiver on this machine, not more than it has room for.
 fn send(o: &Options, pd: &ProtectionDomain, frame: &[u8], taken: Option<&AtomicU64>) -> Result<(), Failure> {
-    let mut sender = FrameSender::new(pd, o.ib_port, o.layout, frame)?;
+    let mut sender = FrameSender::new(pd, o.nic.ib_port, o.layout, frame)?;
     let (mut effort, begin, frames) = (Effort::default(), Instant::now(), vec![frame; o.post_list.into()]);
     while sender.sent < o.iters {
         let burst = u64::from(o.post_list).min(o.iters - sender.sent);
@@ -101,7 +100,7 @@ fn receive<M: PollMode>(
     // A program that only receives reads the headers.
     let read = if forward { frame.len() } else { 64 };
     let mut frames = Frames::new(pd, cq, (o.rx_depth, o.striding), flow, read)?;
-    let mut sender = if forward { Some(FrameSender::new(pd, o.ib_port, o.layout, frame)?) } else { None };
+    let mut sender = if forward { Some(FrameSender::new(pd, o.nic.ib_port, o.layout, frame)?) } else { None };
     ready.send(())?;
     let (mut effort, mut out) = (Effort::default(), Vec::new());
     let (mut begin, mut heard) = (Instant::now(), Instant::now());

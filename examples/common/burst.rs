@@ -101,7 +101,7 @@ impl FrameSender {
         let mut batch = self.pair.sq.batch();
         // ANCHOR: send
         for frames in frames.chunks(session.max(1)) {
-            // The tag of a frame is its number. A session completes for all its frames.
+            // The `wr_id` of a frame is its number. A session completes for all its frames.
             if session > 0 {
                 let mut session = batch.session(&wqe::frame().signaled(WrId(self.sent)))?;
                 for frame in frames {

@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use blueflame::packet::{Host, Packet, Udp4};
 use blueflame::transport::RawPacket;
-use blueflame::verbs::Device;
-use blueflame::verbs::ethernet::Interface;
 use blueflame::{PostError, SendQueue, WrId};
 use clap::Args;
 
-use crate::{Failure, feed};
+use crate::{Failure, NicOptions, feed};
 
 /// The options of programs with a feed. The letters are perftest's where it has such options.
 #[derive(Args, Clone, Debug)]
@@ -23,15 +21,9 @@ pub struct FeedOptions {
     /// Publish the feed in place of receiving it
     #[arg(long)]
     pub publish: bool,
-    /// Network interface, whose RDMA device is used
-    #[arg(long, conflicts_with = "ib_dev")]
-    pub interface: Option<String>,
-    /// RDMA device [default: the first mlx5 device]
-    #[arg(short = 'd', long, visible_alias = "device")]
-    pub ib_dev: Option<String>,
-    /// Port of the device
-    #[arg(short, long, default_value_t = 1)]
-    pub ib_port: u8,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "the text would be part of the help")]
+    pub nic: NicOptions,
     /// Group and port of line A
     #[arg(short = 'A', long, default_value = "239.1.1.1:5001")]
     pub line_a: SocketAddrV4,
@@ -74,23 +66,6 @@ impl FeedOptions {
         [self.line_a, self.line_b]
     }
 
-    /// Opens the device, and finds the network interface of its port.
-    ///
-    /// # Errors
-    /// No such device, or none with an Ethernet port.
-    pub fn open(&self) -> Result<(Device, Interface), Failure> {
-        let device = match (&self.interface, &self.ib_dev) {
-            (Some(name), _) => Device::of_interface(name)?,
-            (None, Some(name)) => Device::open(name)?,
-            (None, None) => Device::open_first()?,
-        };
-        let interface = match &self.interface {
-            Some(name) => Interface::named(name)?,
-            None => device.interface(&device.port(self.ib_port)?)?.ok_or("the port has no network interface")?,
-        };
-        Ok((device, interface))
-    }
-
     /// Runs `receive`, or publishes the feed, or both in two threads: `receive` calls its argument when it is ready.
     ///
     /// # Errors
@@ -117,11 +92,11 @@ impl FeedOptions {
     /// # Errors
     /// A failed call, or a request that fails.
     pub fn publish(&self) -> Result<(), Failure> {
-        let (device, interface) = self.open()?;
+        let (device, interface) = self.nic.open()?;
         let pd = device.protection_domain()?;
         let mut cq = device.completion_queue(SENDS).build()?;
         let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).receives(0).build()?;
-        pair.activate(&device.port(self.ib_port)?)?;
+        pair.activate(&device.port(self.nic.ib_port)?)?;
         let here = Host { mac: interface.mac()?, socket: SOURCE };
         // ANCHOR: packets
         let mut lines = Vec::new();

@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::verbs::Device;
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use crate::burst::Layout;
-use crate::{Failure, Latencies, Percentiles, ReportOptions};
+use crate::{Failure, Latencies, NicOptions, Percentiles, ReportOptions};
 
 /// The sides of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -31,15 +30,9 @@ pub struct Options {
     /// Send as well, on this machine, as fast as the receiver takes frames
     #[arg(long)]
     pub local: bool,
-    /// Network interface, whose RDMA device is used
-    #[arg(long, conflicts_with = "ib_dev")]
-    pub interface: Option<String>,
-    /// RDMA device [default: the first mlx5 device]
-    #[arg(short = 'd', long, visible_alias = "device")]
-    pub ib_dev: Option<String>,
-    /// Port of the device
-    #[arg(short, long, default_value_t = 1)]
-    pub ib_port: u8,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "the text would be part of the help")]
+    pub nic: NicOptions,
     /// MAC address to send to [default: the own one]
     #[arg(short = 'E', long, value_parser = mac)]
     pub dest_mac: Option<[u8; 6]>,
@@ -89,19 +82,6 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
 }
 
 impl Options {
-    /// Opens the device.
-    ///
-    /// # Errors
-    /// No such device.
-    pub fn open(&self) -> Result<Device, Failure> {
-        let device = match (&self.interface, &self.ib_dev) {
-            (Some(name), _) => Device::of_interface(name)?,
-            (None, Some(name)) => Device::open(name)?,
-            (None, None) => Device::open_first()?,
-        };
-        Ok(device)
-    }
-
     /// Prints the rate and the cost of a side, and draws the histogram of the program's own side.
     ///
     /// # Errors

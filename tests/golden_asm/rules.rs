@@ -3,9 +3,9 @@
 //! 1. Nothing in it, on any path, jumps through a register or a table, calls through one, or mentions a panic (a bounds
 //!    check is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that
 //!    has a lock.
-//! 2. It calls nothing but constructors of this crate's error values, and the functions that the crate keeps apart for
-//!    requests of several WQEBBs, or with less in them than their type says, for frames of a session that go around the
-//!    ring's end, and for receives that complete out of order ([`is_other_way`]).
+//! 2. It calls constructors of this crate's error values, and the functions that the crate keeps apart
+//!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, requests with less in them than
+//!    their type says, frames of a session that go around the ring's end, and receives that complete out of order.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed

@@ -11,7 +11,7 @@ use blueflame_devx::object::{OwnedCq, Pd, QueuePair, ThreadUar, Uar};
 use crate::bare::Shape;
 use crate::shape::PSN;
 
-/// What they are made from: all rings and records in one registration.
+/// Memory of the queue pairs: all rings and records in one registration.
 pub(crate) struct Devx {
     context: Context,
     pd: Pd,

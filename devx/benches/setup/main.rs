@@ -1,5 +1,5 @@
-//! What a queue pair costs until it is ready to send, in time and memory: by verbs of this workspace, against the calls
-//! of libibverbs and libmlx5 that it makes, made by hand; and by commands of the firmware (DevX) beside both.
+//! The cost of a queue pair until it is ready to send, in time and memory. Three ways are compared: verbs of this
+//! workspace, the same calls of libibverbs and libmlx5 by hand, and commands of the firmware (DevX).
 //!
 //! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and
 //! destroy them. Only the making is timed, in turns. The software device answers a command in a microsecond or two; the
@@ -26,7 +26,7 @@ const GROUP: &str = "set-up";
 const COUNTS: [usize; 4] = [1, 64, 512, 4096];
 /// Queue pairs that a case makes in a round, at least.
 const ROUND: usize = 64;
-/// What the rounds of one number of queue pairs may take.
+/// Time that the rounds of one number of queue pairs may take.
 const TIME: Duration = Duration::from_secs(10);
 /// Rounds at least.
 const ROUNDS: usize = 15;

@@ -48,7 +48,7 @@ fn heap() -> usize {
 
 /// What `COUNT` things take, each: by this program, and by everybody.
 fn taken<T>(make: impl Fn() -> T) -> [f64; 2] {
-    // What is kept for the next ones is there.
+    // The memory that libraries keep for the next queue pairs is there.
     drop((0..COUNT).map(|_| make()).collect::<Vec<_>>());
     let mut all = Vec::with_capacity(COUNT);
     let before = [IN_USE.load(Ordering::Relaxed), heap()];
@@ -58,7 +58,7 @@ fn taken<T>(make: impl Fn() -> T) -> [f64; 2] {
     [0, 1].map(|at| (after[at] as f64 - before[at] as f64) / COUNT as f64)
 }
 
-/// Prints what a queue pair takes, and what it takes more with longer queues.
+/// Prints the memory of a queue pair, and the further memory of one with longer queues.
 pub(crate) fn report(rig: &Rig) {
     let longer = [Shape { sends: 2 * SHAPE.sends, ..SHAPE }, Shape { receives: 2 * SHAPE.receives, ..SHAPE }];
     let [theirs, ours] = [taken(|| rig.theirs(SHAPE))[1], taken(|| rig.ours(SHAPE))[0]];
@@ -87,7 +87,7 @@ fn resident() -> usize {
     pages * usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// What `count` things take in memory, each, by what the kernel says of the process.
+/// Memory that each of `count` things takes, by the resident pages of the process.
 fn resident_each<T>(count: usize, make: impl Fn() -> T, look: impl FnOnce(&[T])) -> f64 {
     let mut all = Vec::with_capacity(count);
     let before = resident();

@@ -288,8 +288,8 @@ fn data_program() -> (tempfile::TempDir, String) {
     (directory, program)
 }
 
-/// By DevX, no queue that is used is libmlx5's: each is made by the firmware's commands, and so is the memory key for
-/// atomics. libmlx5 would have to know a queue to write a WQE into it: the WQEs are UCX's.
+/// By DevX, UCX makes each queue that it uses by commands of the firmware, and the memory key for atomics as well.
+/// libmlx5 does not know these queues, so the WQEs in them are UCX's.
 #[test]
 fn by_devx_it_makes_all_queues_itself() {
     let options = ["--log", "warn,softhca::firmware=debug,softhca_uverbs::commands=trace"];

@@ -74,14 +74,14 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// ```
 ///
 /// # Identifiers
-/// The WQE completes once, for all its frames. Their `wr_id`s follow one another: the first frame has the `wr_id` of the
-/// head, the next frame that number plus one. [`Retired::wr_ids`](crate::queue::Retired::wr_ids) gives them all back.
+/// The WQE completes once, for all its frames. Their `wr_id`s follow one another: the first frame has that of the head,
+/// the next frame that number plus one. [`Retired::wr_ids`](crate::queue::Retired::wr_ids) gives them all back.
 ///
 /// # Limits
 /// A WQE has at most [`Ds::MAX`] DS. The head takes 2 of them. A frame by pointer takes 1, so 61 of them fit; an inline
-/// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](crate::SendQueue::limits) do not count here. DPDK closes a
-/// WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60 DS
-/// (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
+/// frame takes `(4 + bytes) / 16`, rounded up. The queue's [limits](crate::SendQueue::limits) do not count here. DPDK
+/// closes a WQE at 60 DS and at 32 frames (`drivers/net/mlx5/mlx5_defs.h`, `MLX5_EMPW_MAX_PACKETS`), Linux' XDP at 60
+/// DS (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
 /// All frames of a WQE have the same checksum options. A frame with other options, with a VLAN tag that the device

@@ -232,7 +232,7 @@ impl StridingRecvQueue {
     #[inline(always)]
     fn span(&self, first: u16, word: u32) -> Span {
         let first = u32::from(first);
-        // A frame of no bytes would need more strides than a WQE has. Behind two zeros, it needs the stride of the zeros.
+        // A frame of no bytes would need more strides than a WQE has. Behind two zeros, it needs their stride.
         let needed = ((word & BYTES_MASK).wrapping_add(self.shift_less_one) >> self.log_bytes) + 1;
         Span { first, end: first + needed.max((word >> COUNT_SHIFT) & COUNT_MASK) }
     }

@@ -1,5 +1,5 @@
-//! Captures of programs (`--pcap`): `tshark` finds both ends' packets in the files, nothing malformed, and the packets that
-//! were dropped on purpose. The launcher gives each process a file of its own.
+//! Captures of programs (`--pcap`): in the files, `tshark` finds the packets of both ends, nothing malformed, and the
+//! packets that were dropped on purpose. The launcher gives each process a file of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
