@@ -39,6 +39,7 @@
 //!
 //! ```text
 //! softhca-run --generation connectx7 --
+//! softhca-run --generation connectx6dx -- crypto memcpy
 //! softhca-run --no-write-combining -- sends::reliable sends::unreliable datagrams dynamic shared_receives events
 //! ```
 

@@ -32,9 +32,9 @@ use crate::wqe::{self, Sge};
 pub enum TagEvent {
     /// A buffer is on the list.
     Appended {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
-        /// Its entry.
+        /// The entry of the buffer in the list.
         entry: TagIndex,
         /// Whether messages are compared with it. If not, the device has seen an unexpected message that software had
         /// not seen when it appended the buffer. The buffer waits for [`sync`](TagMatching::sync), or the next
@@ -43,9 +43,9 @@ pub enum TagEvent {
     },
     /// A buffer was to be removed.
     Removed {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
-        /// Its entry.
+        /// The entry of the buffer in the list.
         entry: TagIndex,
         /// Whether it is off the list, and yours again. If not, a message had come for it: [`TagEvent::Matched`]
         /// reports the message, now or earlier.
@@ -56,14 +56,13 @@ pub enum TagEvent {
         /// Whether the device has seen no more than this count.
         in_step: bool,
     },
-    /// A message has matched, or its data is there.
+    /// A message has matched a buffer, or the data of a matched message has arrived.
     Matched {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
-        /// Its entry.
+        /// The entry of the buffer in the list.
         entry: TagIndex,
-        /// The message's header, when it has matched. If another event reports the data, that event does not have the
-        /// header.
+        /// The header of the message, in the event of its match. An event that reports data alone has no header.
         header: Option<TagHeader>,
         /// Bytes of data in the buffer, if `complete`. A queue pair that was made to put data into CQEs may have put
         /// them there ([`copy_inline`](CqeView::copy_inline)).
@@ -74,33 +73,34 @@ pub enum TagEvent {
         /// the data is yours to read.
         incomplete: bool,
     },
-    /// A message that had matched was given up, because its queue pair has failed. No more events of it follow.
+    /// The queue pair of a matched message has failed, and the device has given the message up. No event of this message
+    /// follows.
     Canceled {
-        /// The buffer's tag. The buffer is yours again, with any contents.
+        /// The `wr_id` of the buffer. The buffer is yours again, with any contents.
         wr_id: WrId,
-        /// Its entry.
+        /// The entry of the buffer in the list.
         entry: TagIndex,
     },
-    /// A message has matched nothing: it is in this buffer of the shared receive queue, its header in front. Compare
+    /// A message has matched no buffer. It is in this buffer of the shared receive queue, with its header in front. Compare
     /// each tag that you append later with this message: operations posted from now on tell the device that you know of
     /// the message.
     Unexpected {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
-        /// Bytes, those of the header among them.
+        /// Bytes in the buffer, with those of the header.
         bytes: u32,
     },
-    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)): in
-    /// such a buffer as well.
+    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)). It is
+    /// in a buffer of the shared receive queue.
     NoTag {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
-        /// Bytes, those of the header among them.
+        /// Bytes in the buffer, with those of the header.
         bytes: u32,
     },
-    /// A buffer of the shared receive queue has come back with an error, of the queue pair that had taken it.
+    /// A buffer of the shared receive queue has come back with an error of the queue pair that had taken it.
     Failed {
-        /// The buffer's tag.
+        /// The `wr_id` of the buffer.
         wr_id: WrId,
         /// The error.
         error: CqeError,
