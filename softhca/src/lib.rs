@@ -112,6 +112,7 @@ mod resources;
 pub mod runner;
 mod steering;
 mod table;
+mod thread;
 pub mod uar;
 pub mod wire;
 pub mod wqe;

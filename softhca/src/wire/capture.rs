@@ -25,7 +25,7 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 use pcap_file::{DataLink, PcapError};
 
 use super::address::Announcement;
-use super::cable;
+use super::cable::{self, Dropped};
 use super::frame::Frame;
 use super::port::{Fate, Wire};
 use crate::config::{LinkLayer, PortConfig};
@@ -229,6 +229,10 @@ impl<W: Wire> Wire for CapturedWire<W> {
         let frame = self.wire.recv_ethernet()?;
         self.add_ethernet(&frame, INBOUND);
         Some(frame)
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        self.wire.next_dropped()
     }
 
     fn announce(&mut self, announcement: Announcement) {

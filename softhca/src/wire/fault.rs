@@ -14,6 +14,7 @@ use fastrand::Rng;
 use thiserror::Error;
 
 use super::address::Announcement;
+use super::cable::Dropped;
 use super::frame::Frame;
 use super::port::{Fate, Wire};
 use crate::packet::Packet;
@@ -276,6 +277,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
 
     fn note(&mut self, frame: &Frame, fate: Fate) {
         self.wire.note(frame, fate);
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        self.wire.next_dropped()
     }
 
     fn announce(&mut self, announcement: Announcement) {

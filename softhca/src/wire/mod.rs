@@ -13,6 +13,10 @@ mod port;
 pub mod shm;
 #[cfg(test)]
 pub(crate) mod test_frames;
+#[cfg(target_os = "linux")]
+pub mod udp;
+#[cfg(target_os = "linux")]
+mod watcher;
 
 pub use address::{Address, Announcement, GSI_QPN};
 pub use frame::{Frame, Grh, Macs, Route};

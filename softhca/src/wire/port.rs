@@ -1,6 +1,7 @@
 //! The end of a wire at a port.
 
 use super::address::Announcement;
+use super::cable::Dropped;
 use super::frame::Frame;
 use std::os::fd::RawFd;
 
@@ -59,6 +60,11 @@ pub trait Wire: Send {
         None
     }
 
+    /// The reason why bytes that arrived by a cable were no packet, one for each time. The device counts them.
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        None
+    }
+
     /// The device has other addresses from now on. Packets under way arrive where packets sent now would arrive. A
     /// wire that has one device at its other end need not know.
     fn announce(&mut self, announcement: Announcement) {
@@ -96,6 +102,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         (**self).recv_ethernet()
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        (**self).next_dropped()
     }
 
     fn announce(&mut self, announcement: Announcement) {

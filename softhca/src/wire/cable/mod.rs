@@ -17,9 +17,11 @@
 //! IBTA's list. Congestion notifications are neither sent nor taken: the device has no rate control.
 
 mod crc;
+mod datagram;
 mod dropped;
 mod entropy;
 mod ethernet;
+mod identification;
 mod infiniband;
 pub(crate) mod network;
 #[cfg(test)]
@@ -27,7 +29,9 @@ mod tests;
 #[cfg(test)]
 mod vectors;
 
+pub use datagram::{Datagram, decode_datagram, encode_datagram, gid_of, ip_of};
 pub use dropped::Dropped;
+pub use network::PORT as ROCE_PORT;
 
 use super::frame::{Frame, Route};
 use crate::config::{GidType, LinkLayer};

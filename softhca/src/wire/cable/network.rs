@@ -9,7 +9,7 @@ use crate::ethernet::{IPV4_HEADER, IPV6_HEADER, UDP};
 use crate::wire::frame::Grh;
 
 /// UDP port of RoCE v2 (IANA, `roce`).
-pub(crate) const PORT: u16 = 4791;
+pub const PORT: u16 = 4791;
 /// Bytes of a UDP header.
 const UDP_HEADER: usize = 8;
 /// The most bytes that network headers take.

@@ -99,7 +99,7 @@ proptest! {
 }
 
 /// A RoCE v2 frame between 10.0.0.1 and 10.0.0.2.
-fn ip4_frame() -> Frame {
+pub(super) fn ip4_frame() -> Frame {
     let gid = |host| std::net::Ipv4Addr::new(10, 0, 0, host).to_ipv6_mapped().octets();
     let grh = Grh { kind: GidType::RoceV2, sgid: gid(1), dgid: gid(2), traffic_class: 2, flow_label: 0, hop_limit: 9 };
     let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
