@@ -8,6 +8,7 @@ mod check;
 mod dcts;
 mod deks;
 mod events;
+mod hw_counters;
 mod keys;
 mod nic;
 mod objects;
@@ -18,6 +19,7 @@ mod reset;
 mod tag_matching;
 mod xrc;
 
+pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
 
 use crate::busy_table::BusyTable;
@@ -30,13 +32,13 @@ use crate::event::Event;
 use crate::gsi::{Gsi, MAD_BYTES, Mad, QP1};
 use crate::memory::{HostMemory, PagedMemory};
 use crate::nic::Nic;
-use crate::packet::Packet;
+use crate::packet::{Packet, cnp};
 use crate::qp::Qp;
 use crate::qp::dc::target::Dct;
 use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
-use crate::wire::{Frame, Wire};
+use crate::wire::{Frame, Route, Wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -248,6 +250,10 @@ impl Device {
             worked = true;
             self.receive(&frame, now);
         }
+        while let Some(reason) = self.wire.next_dropped() {
+            // A wire that takes bytes from a cable has one port.
+            self.resources.port_counters.iter_mut().take(1).for_each(|counters| counters.add_dropped(&reason));
+        }
         worked | self.work(now)
     }
 
@@ -347,9 +353,15 @@ impl Device {
 
     /// Hands a packet to the QP that it is for. Like a port, it drops packets that it cannot parse.
     fn receive(&mut self, frame: &Frame, now: Duration) {
+        if let Some(qpn) = cnp::notified(&frame.packet) {
+            return self.receive_notification(qpn, &frame.route);
+        }
         let packet = match Packet::parse(&frame.packet) {
             Ok(packet) => packet,
-            Err(fault) => return log::debug!("packet dropped: {fault}"),
+            Err(fault) => {
+                self.resources.count_at(self.port_of(&frame.route), |counters| &mut counters.port_rcv_errors);
+                return log::debug!("packet dropped: {fault}");
+            }
         };
         let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));
         if first.is_some_and(|port| frame.route.ends_at(port)) {
@@ -366,5 +378,23 @@ impl Device {
             None if self.gsi.receive(&frame.route, &packet) => {}
             None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
         }
+    }
+
+    /// Takes a notification of congestion for QP `qpn`. There is no rate control that would act on it.
+    fn receive_notification(&mut self, qpn: u32, route: &Route) {
+        let port = self.port_of(route);
+        let is_known = self.qps.get_mut(qpn).is_some_and(|qp| qp.is_from_peer(route));
+        if is_known {
+            self.resources.count_at(port, |counters| &mut counters.rp_cnp_handled);
+        } else {
+            self.resources.count_at(port, |counters| &mut counters.rp_cnp_ignored);
+        }
+    }
+
+    /// The port that a route ends at; 1 if it ends at none.
+    fn port_of(&self, route: &Route) -> u8 {
+        let index = self.resources.ports.iter().position(|port| route.ends_at(port)).unwrap_or(0);
+        // At most 255 ports.
+        index as u8 + 1
     }
 }

@@ -4,6 +4,7 @@
 //! [`Packet::parse`] takes any bytes and [`Headers::build`] any headers. Both check them against one table of what each
 //! opcode carries ([`opcode`]).
 
+pub(crate) mod cnp;
 pub mod dc;
 pub mod extended;
 pub mod headers;

@@ -15,6 +15,7 @@
 //! (`dc::initiator`) connects to the targets of its requests, and a target (`dc::target`) has a responder for each
 //! connection (`dc::connection`).
 
+mod congestion;
 pub mod dc;
 mod failure;
 mod modify;
@@ -27,6 +28,7 @@ mod state;
 
 use std::time::Duration;
 
+use congestion::Notices;
 use dc::initiator::Initiator;
 use psn::Psn;
 use qp_core::{QpCore, Role};
@@ -82,6 +84,8 @@ pub struct Qp {
     established: bool,
     /// The event for the drained send queue has been raised, or is not wanted.
     drain_reported: bool,
+    /// Notifications of congestion to the peer.
+    notices: Notices,
 }
 
 impl Qp {
@@ -116,6 +120,7 @@ impl Qp {
             initiator: Initiator::default(),
             established: false,
             drain_reported: true,
+            notices: Notices::default(),
         }
     }
 
@@ -324,11 +329,17 @@ impl Qp {
         if matches!(state, QpState::Reset | QpState::Init | QpState::Err)
             || !self.core.is_linked(resources)
             || bth.opcode.transport() != self.core.transport()
-            || !self.core.accepts_pkey(resources, bth.pkey)
             || self.core.route.is_some_and(|to| !to.is_way_back(route))
         {
             log::debug!("QP {:#x}: dropped a packet in state {state:?}: {:?}", self.core.qpn, packet.headers);
             return;
+        }
+        if !self.core.accepts_pkey(resources, bth.pkey) {
+            resources.count_at(self.core.attr.port.unwrap_or(0), |counters| &mut counters.bad_pkeys);
+            return log::debug!("QP {:#x}: dropped a packet of P_Key {:#x}", self.core.qpn, bth.pkey);
+        }
+        if congestion::is_marked(route) {
+            self.notices.notice(&self.core, resources, now);
         }
         if state == QpState::Rtr && !self.established {
             self.established = true;
@@ -358,6 +369,11 @@ impl Qp {
         if taken == Err(Fatal) {
             self.enter_error();
         }
+    }
+
+    /// Whether a packet that came by `route` is from the peer of a connection.
+    pub(crate) fn is_from_peer(&self, route: &Route) -> bool {
+        self.core.route.is_some_and(|to| to.is_way_back(route))
     }
 
     /// Takes a response.

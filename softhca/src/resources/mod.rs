@@ -6,6 +6,7 @@
 mod access;
 mod link;
 mod memcpy;
+mod port_counters;
 mod q_counter;
 mod signatures;
 mod slaves;
@@ -14,6 +15,7 @@ mod umr;
 
 pub(crate) use link::Link;
 pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
+pub(crate) use port_counters::PortCounters;
 pub(crate) use q_counter::QCounter;
 pub(crate) use signatures::Psv;
 pub(crate) use slaves::Slaves;
@@ -97,6 +99,10 @@ pub(crate) struct Resources {
     pub(crate) egress: Egress,
     /// Counters of sets of queues.
     pub(crate) q_counters: Table<QCounter>,
+    /// Counters of all queues.
+    pub(crate) all_queues: QCounter,
+    /// Counters of each port; port 1 is the first.
+    pub(crate) port_counters: Vec<PortCounters>,
     /// Ethernet frames that have left, the latest ones.
     pub(crate) frames: FrameLog,
     /// Ports; port 1 is the first.
@@ -164,6 +170,8 @@ impl Resources {
             outbox: Outbox::default(),
             egress: Egress::default(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
+            all_queues: QCounter::default(),
+            port_counters: vec![PortCounters::default(); config.ports.len()],
             frames: FrameLog::default(),
             links: vec![Link::default(); config.ports.len()],
             ports: config.ports.clone(),

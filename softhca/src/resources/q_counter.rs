@@ -104,9 +104,14 @@ impl QCounter {
 }
 
 impl Resources {
+    /// The counters of set `set`, and those of all queues.
+    fn counting(&mut self, set: u8) -> impl Iterator<Item = &mut QCounter> {
+        self.q_counters.get_mut(set.into()).into_iter().chain([&mut self.all_queues])
+    }
+
     /// Something happened to a queue of set `set`; `counter` names what.
     pub(crate) fn count(&mut self, set: u8, counter: fn(&mut QCounter) -> &mut u32) {
-        if let Some(set) = self.q_counters.get_mut(set.into()) {
+        for set in self.counting(set) {
             let counter = counter(set);
             *counter = counter.wrapping_add(1);
         }
@@ -114,21 +119,21 @@ impl Resources {
 
     /// A request of a queue of set `set` ended in an error CQE.
     pub(crate) fn count_request_error(&mut self, set: u8, syndrome: Syndrome) {
-        if let Some(counter) = self.q_counters.get_mut(set.into()) {
+        for counter in self.counting(set) {
             counter.request_error(syndrome);
         }
     }
 
     /// Something arrived for a queue of set `set` and found no receive WQE.
     pub(crate) fn count_out_of_buffer(&mut self, set: u8) {
-        if let Some(counter) = self.q_counters.get_mut(set.into()) {
+        for counter in self.counting(set) {
             counter.out_of_buffer = counter.out_of_buffer.wrapping_add(1);
         }
     }
 
     /// A receive of a queue of set `set` ended in an error CQE.
     pub(crate) fn count_receive_error(&mut self, set: u8, syndrome: Syndrome) {
-        if let Some(counter) = self.q_counters.get_mut(set.into()) {
+        for counter in self.counting(set) {
             counter.receive_error(syndrome);
         }
     }

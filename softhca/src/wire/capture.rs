@@ -215,7 +215,7 @@ impl<W: Wire> Wire for CapturedWire<W> {
     fn note(&mut self, frame: &Frame, fate: Fate) {
         match fate {
             Fate::Dropped => self.add(frame, OUTBOUND, Some(fate.comment())),
-            Fate::Repeated | Fate::Overtaken | Fate::Delayed => self.fate = Some(fate),
+            Fate::Repeated | Fate::Overtaken | Fate::Delayed | Fate::Marked => self.fate = Some(fate),
         }
         self.wire.note(frame, fate);
     }

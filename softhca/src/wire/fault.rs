@@ -17,6 +17,7 @@ use super::address::Announcement;
 use super::cable::Dropped;
 use super::frame::Frame;
 use super::port::{Fate, Wire};
+use crate::config::GidType;
 use crate::packet::Packet;
 
 /// For how many ticks a reordered frame lets others pass. A tick is one call of the wire, `send` or `recv`; so time
@@ -27,7 +28,7 @@ const DELAY_TICKS: RangeInclusive<u64> = 16..=256;
 
 /// Rates of faults, per mille of frames; their sum is at most 1000. A frame suffers one fault at most.
 ///
-/// Written as `drop=10,dup=5,reorder=5,delay=3,seed=1`, in any order, each optional.
+/// Written as `drop=10,dup=5,reorder=5,delay=3,ecn=2,seed=1`, in any order, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultConfig {
     /// The frame vanishes.
@@ -38,6 +39,9 @@ pub struct FaultConfig {
     pub reorder: u16,
     /// It waits for 16 to 256 calls of the wire.
     pub delay: u16,
+    /// A router on the way is congested and marks it, if the sender permits marks (an ECN field that is not 0; RFC 3168,
+    /// 5). Other frames pass as they are.
+    pub ecn: u16,
     /// Where the random numbers start.
     pub seed: u64,
 }
@@ -49,7 +53,7 @@ pub enum FaultConfigError {
     #[error("`{0}` is not name=value")]
     NoValue(String),
     /// No such name.
-    #[error("`{0}` is none of drop, dup, reorder, delay, odp, psn, seed")]
+    #[error("`{0}` is none of drop, dup, reorder, delay, ecn, odp, psn, seed")]
     Name(String),
     /// Not a number, or too large.
     #[error("`{0}` is not a number in range")]
@@ -72,6 +76,7 @@ impl FromStr for FaultConfig {
                 "dup" => &mut config.duplicate,
                 "reorder" => &mut config.reorder,
                 "delay" => &mut config.delay,
+                "ecn" => &mut config.ecn,
                 "seed" => {
                     config.seed = value.trim().parse().map_err(fault)?;
                     continue;
@@ -87,7 +92,7 @@ impl FromStr for FaultConfig {
 
 impl FaultConfig {
     fn check(&self) -> Result<(), FaultConfigError> {
-        let sum = [self.drop, self.duplicate, self.reorder, self.delay].map(u32::from).iter().sum();
+        let sum = [self.drop, self.duplicate, self.reorder, self.delay, self.ecn].map(u32::from).iter().sum();
         if sum > 1000 { Err(FaultConfigError::Sum(sum)) } else { Ok(()) }
     }
 }
@@ -100,6 +105,7 @@ pub struct FaultStats {
     duplicated: AtomicUsize,
     reordered: AtomicUsize,
     delayed: AtomicUsize,
+    marked: AtomicUsize,
 }
 
 impl FaultStats {
@@ -132,6 +138,12 @@ impl FaultStats {
     pub fn delayed(&self) -> usize {
         self.delayed.load(Ordering::Relaxed)
     }
+
+    /// Frames that a router has marked.
+    #[must_use]
+    pub fn marked(&self) -> usize {
+        self.marked.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +153,7 @@ enum Draw {
     Duplicate,
     Reorder,
     Delay,
+    Mark,
 }
 
 /// A wire that drops, duplicates, reorders and delays the frames that it sends. It leaves received frames alone.
@@ -179,11 +192,15 @@ impl<W: Wire> FaultInjector<W> {
     }
 
     fn draw(&mut self) -> Draw {
-        let FaultConfig { drop, duplicate, reorder, delay, .. } = self.config;
+        let FaultConfig { drop, duplicate, reorder, delay, ecn, .. } = self.config;
         let mut number = self.rng.u16(0..1000);
-        for (rate, fate) in
-            [(drop, Draw::Drop), (duplicate, Draw::Duplicate), (reorder, Draw::Reorder), (delay, Draw::Delay)]
-        {
+        for (rate, fate) in [
+            (drop, Draw::Drop),
+            (duplicate, Draw::Duplicate),
+            (reorder, Draw::Reorder),
+            (delay, Draw::Delay),
+            (ecn, Draw::Mark),
+        ] {
             if number < rate {
                 return fate;
             }
@@ -218,8 +235,20 @@ impl<W: Wire> FaultInjector<W> {
     }
 }
 
+/// Marks a frame as a congested router does; `false` if the sender does not permit it.
+fn mark(frame: &mut Frame) -> bool {
+    const ECN: u8 = 3;
+    match &mut frame.route.grh {
+        Some(grh) if grh.kind == GidType::RoceV2 && grh.traffic_class & ECN != 0 => {
+            grh.traffic_class |= ECN;
+            true
+        }
+        _ => false,
+    }
+}
+
 impl<W: Wire> Wire for FaultInjector<W> {
-    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+    fn send(&mut self, mut frame: Frame) -> Result<(), Frame> {
         self.pass_time();
         if self.is_held_up(&frame) {
             return Err(frame);
@@ -239,7 +268,17 @@ impl<W: Wire> Wire for FaultInjector<W> {
                 self.hold(frame, DELAY_TICKS, Fate::Delayed);
                 &stats.delayed
             }
-            Draw::Pass | Draw::Duplicate => {
+            Draw::Mark if mark(&mut frame) => {
+                self.wire.note(&frame, Fate::Marked);
+                if let Err(back) = self.wire.send(frame) {
+                    // It keeps its mark.
+                    self.drawn = Some(Draw::Pass);
+                    stats.marked.fetch_add(1, Ordering::Relaxed);
+                    return Err(back);
+                }
+                &stats.marked
+            }
+            Draw::Pass | Draw::Duplicate | Draw::Mark => {
                 let copy = (fate == Draw::Duplicate).then(|| frame.clone());
                 if let Err(back) = self.wire.send(frame) {
                     self.drawn = Some(fate);

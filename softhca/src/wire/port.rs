@@ -16,6 +16,8 @@ pub enum Fate {
     Overtaken,
     /// It was held back for long.
     Delayed,
+    /// It carries the mark of a congested router.
+    Marked,
 }
 
 impl Fate {
@@ -27,6 +29,7 @@ impl Fate {
             Self::Repeated => "sent a second time by the fault injector",
             Self::Overtaken => "held back by the fault injector, for later packets to overtake it",
             Self::Delayed => "delayed by the fault injector",
+            Self::Marked => "marked by the fault injector: congestion experienced",
         }
     }
 }

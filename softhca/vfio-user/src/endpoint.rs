@@ -16,7 +16,7 @@ use softhca::runner::Runner;
 use softhca::wire::in_process::AddressTaken;
 use softhca::wire::shm::{ShmError, ShmWire};
 use softhca::wire::{Address, Wire};
-use softhca_settings::{Mishaps, node_guid, port_config};
+use softhca_settings::{Mishaps, node_guid, plain_port};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Endpoint {
 
 /// The port that a function has.
 fn port(options: &PortOptions) -> PortConfig {
-    let mut port = port_config(options.link, &[], options.index, PORT);
+    let mut port = plain_port(options.link, options.index, PORT);
     if port.link == LinkLayer::Ethernet {
         port.mac = options.mac.unwrap_or(port.mac);
         // The guest's kernel derives them from those of its network interfaces.

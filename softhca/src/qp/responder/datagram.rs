@@ -23,6 +23,7 @@ pub(in crate::qp) fn receive(
 ) -> Result<(), Fatal> {
     let Some(deth) = packet.headers.deth else { return Ok(()) };
     if Some(deth.qkey) != qp.attr.qkey {
+        resources.count_at(qp.attr.port.unwrap_or(0), |counters| &mut counters.bad_qkeys);
         log::debug!("QP {:#x}: datagram with another Q_Key {:#x} dropped", qp.qpn, deth.qkey);
         return Ok(());
     }

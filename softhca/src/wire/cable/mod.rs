@@ -14,7 +14,7 @@
 //!
 //! Not in any specification: packets of dynamic connections and of masked atomics. They are packets of this device's
 //! own form ([`crate::packet::dc`], [`crate::packet::extended`]), with opcodes of the service that has no name in the
-//! IBTA's list. Congestion notifications are neither sent nor taken: the device has no rate control.
+//! IBTA's list.
 
 mod crc;
 mod datagram;

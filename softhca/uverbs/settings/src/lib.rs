@@ -7,13 +7,16 @@ mod generation;
 mod local_address;
 mod mishaps;
 mod port;
+mod wire;
 
 pub use clock::Clock;
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::Mishaps;
-pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, port_config, port_guid};
+pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_guid};
+pub use wire::{BadWire, WireKind};
 
+use softhca::config::PortConfig;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -163,6 +166,8 @@ pub struct Settings {
     pub faults: Option<String>,
     /// File that gets every packet that crosses the cable; `None` = no capture.
     pub pcap: Option<PathBuf>,
+    /// How packets reach other devices.
+    pub wire: WireKind,
     /// Directory in which processes on one network meet.
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
@@ -202,6 +207,7 @@ const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const PCAP: &str = "SOFTHCA_PCAP";
+const WIRE: &str = "SOFTHCA_WIRE";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
 const SYSFS: &str = "SOFTHCA_SYSFS";
@@ -227,6 +233,7 @@ impl Settings {
             (CLOCK, self.clock.name().to_owned()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
+            (WIRE, self.wire.to_string()),
             (LOG, self.log.clone()),
         ];
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
@@ -308,6 +315,13 @@ impl Settings {
         let Some(clock) = Clock::ALL.into_iter().find(|known| known.name() == clock) else {
             return Err(BadSetting { name: CLOCK, value: clock, expected: "free-running, real-time or both" });
         };
+        let wire = match var(WIRE).map(|value| (value.parse(), value)) {
+            None => WireKind::Shm,
+            Some((Ok(wire), _)) => wire,
+            Some((Err(_), value)) => {
+                return Err(BadSetting { name: WIRE, value, expected: "shm or udp[:ADDRESS,...]" });
+            }
+        };
         let Some(fabric) = variable(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
         };
@@ -329,6 +343,7 @@ impl Settings {
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             pcap: variable(PCAP).map(Into::into),
+            wire,
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
             sysfs: variable(SYSFS).map(Into::into),
@@ -369,9 +384,18 @@ const OWN_INTERFACE: &str = "lo";
 /// The network interface that entry `index` of an Ethernet port's GID table belongs to.
 #[must_use]
 pub fn interface(settings: &Settings, device: u32, port: u32, index: u32) -> &str {
-    let local = if (device, port) == (0, 1) { &settings.addresses[..] } else { &[] };
-    let address = (index as usize).checked_sub(OWN_GIDS).and_then(|index| local.get(index / 2));
+    let (own, each) = match settings.wire {
+        WireKind::Shm => (OWN_GIDS, 2),
+        WireKind::Udp(_) => (0, 1),
+    };
+    let local = local_addresses(settings, device, port);
+    let address = (index as usize).checked_sub(own).and_then(|index| local.get(index / each));
     address.map_or(OWN_INTERFACE, |address| &address.interface)
+}
+
+/// The machine's addresses that a port has: those of port 1 of the first device.
+fn local_addresses(settings: &Settings, device: u32, port: u32) -> &[LocalAddress] {
+    if (device, port) == (0, 1) { &settings.addresses } else { &[] }
 }
 
 /// The port of Ethernet devices, and the entry of its table, that has `gid` for RoCE v2: device, port, index.
@@ -388,10 +412,21 @@ pub fn find_gid(settings: &Settings, gid: &Gid) -> Option<(u32, u32, u32)> {
 /// Entries of an Ethernet port's table before those for the machine's IP addresses.
 const OWN_GIDS: usize = 4;
 
-/// The occupied part of a port's GID table, in order.
+/// The occupied part of a port's GID table, in order. By UDP sockets, a port has the host's addresses and no others,
+/// all for RoCE v2.
 #[must_use]
 pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
-    port::gids(settings.link, &settings.addresses, device, port)
+    let local = local_addresses(settings, device, port);
+    match settings.wire {
+        WireKind::Shm => port::gids(settings.link, local, device, port),
+        WireKind::Udp(_) => local.iter().map(|address| (gid_of(address.ip), GidType::RoceV2)).collect(),
+    }
+}
+
+/// Port `port` of device `device`, as the core has it.
+#[must_use]
+pub fn port_config(settings: &Settings, device: u32, port: u32) -> PortConfig {
+    port::config(settings.link, gids(settings, device, port), device, port)
 }
 
 #[cfg(test)]
@@ -423,6 +458,7 @@ mod tests {
             sink: true,
             faults: Some("drop=0.01".to_owned()),
             pcap: Some("/capture".into()),
+            wire: WireKind::Shm,
             fabric: "/somewhere".into(),
             report: None,
             sysfs: Some("/elsewhere".into()),
@@ -483,6 +519,19 @@ mod tests {
             ["lo", "lo", "lo", "lo", "eth0", "eth0"]
         );
         assert_eq!(gids(&settings, 0, 2).len(), 4);
+    }
+
+    #[test]
+    fn by_udp_the_hosts_addresses_are_all_gids() {
+        let settings = Settings { wire: WireKind::Udp(Vec::new()), ..settings(Link::Ethernet) };
+        let table = gids(&settings, 0, 1);
+        let ips: Vec<_> = settings.addresses.iter().map(|address| (gid_of(address.ip), GidType::RoceV2)).collect();
+        assert_eq!(table, ips);
+        assert_eq!([0, 1].map(|index| interface(&settings, 0, 1, index)), ["lo", "eth0"]);
+        assert_eq!(gids(&settings, 1, 1), []);
+        assert_eq!(port_config(&settings, 0, 1).gids.len(), 2);
+        let env: HashMap<_, _> = settings.to_env().into_iter().collect();
+        assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::net::IpAddr;
 
+pub use softhca::wire::cable::gid_of;
+
 /// Bytes in a GID.
 pub type Gid = [u8; 16];
 
@@ -38,13 +40,4 @@ pub(crate) fn from_text(text: &str) -> Option<Vec<LocalAddress>> {
         })
         .collect();
     addresses.filter(|addresses| addresses.len() <= MAX_LOCAL_ADDRESSES)
-}
-
-/// The GID of an IP address: IPv4 addresses are mapped (IBTA annex A17.4.1.1).
-#[must_use]
-pub fn gid_of(ip: IpAddr) -> Gid {
-    match ip {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
-        IpAddr::V6(ip) => ip.octets(),
-    }
 }

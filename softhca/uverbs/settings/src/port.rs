@@ -60,13 +60,18 @@ pub fn mac(device: u32, port: u32) -> [u8; 6] {
     [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
 }
 
-/// What the core makes a device's port of. The machine's IP addresses are those of port 1 of device 0.
+/// What the core makes a port of that has none of the machine's IP addresses.
 #[must_use]
-pub fn port_config(link: Link, addresses: &[LocalAddress], device: u32, port: u32) -> PortConfig {
+pub fn plain_port(link: Link, device: u32, port: u32) -> PortConfig {
+    config(link, gids(link, &[], device, port), device, port)
+}
+
+/// What the core makes a device's port of, with these GIDs.
+pub(crate) fn config(link: Link, gids: Vec<(Gid, GidType)>, device: u32, port: u32) -> PortConfig {
     let gid = |(raw, kind)| config::Gid { raw, kind: gid_type(kind) };
     PortConfig {
         lid: lid(link, device, port),
-        gids: gids(link, addresses, device, port).into_iter().map(gid).collect(),
+        gids: gids.into_iter().map(gid).collect(),
         pkeys: vec![DEFAULT_PKEY],
         link: match link {
             Link::Infiniband => LinkLayer::InfiniBand,
@@ -98,7 +103,7 @@ pub(crate) fn lid(link: Link, device: u32, port: u32) -> u16 {
     }
 }
 
-/// The occupied part of a port's GID table, in order.
+/// The occupied part of a port's GID table, in order: its own addresses, and those of the machine that it has.
 pub(crate) fn gids(link: Link, addresses: &[LocalAddress], device: u32, port: u32) -> Vec<(Gid, GidType)> {
     let link_local = |interface_id: [u8; 8]| {
         let mut gid = [0; 16];
@@ -115,9 +120,7 @@ pub(crate) fn gids(link: Link, addresses: &[LocalAddress], device: u32, port: u3
             let mut ip = [0; 16];
             ip[10..].copy_from_slice(&[0xff, 0xff, 10, 95, device as u8, port as u8]);
             let mut all = vec![mac, ip];
-            if (device, port) == (0, 1) {
-                all.extend(addresses.iter().map(|address| gid_of(address.ip)));
-            }
+            all.extend(addresses.iter().map(|address| gid_of(address.ip)));
             all.into_iter().flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect()
         }
     }

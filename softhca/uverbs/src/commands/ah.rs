@@ -6,8 +6,9 @@ use super::request::Request;
 use crate::abi::{CreateAh, CreateAhResp, UHW_OUT, mlx5};
 use crate::context::{Context, Object, Rank};
 use crate::device::Hca;
-use crate::process::Errno;
-use softhca_settings::{self as settings, Gid, Link, Settings};
+use crate::process::{Errno, route};
+use softhca::wire::cable::ip_of;
+use softhca_settings::{self as settings, Gid, Link, Settings, WireKind};
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -27,12 +28,23 @@ impl Object for Ah {
     }
 }
 
+/// The MAC address that stands for the host's IP stack: of no device.
+const HOST_MAC: [u8; 6] = [0x02, 0x00, 0x5f, 0x04, 0x00, 0x01];
+
 /// The MAC address of the port that has `gid`. Addresses of the software devices say it themselves; so do link-local
 /// and multicast ones. A link-local address of no neighbour is asked for until time is up (`process_one_req` in Linux'
 /// `drivers/infiniband/core/addr.c`); here at once.
 pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
     if let Some((device, port, _)) = settings::find_gid(settings, gid) {
         return Ok(settings::mac(device, port));
+    }
+    if let WireKind::Udp(_) = settings.wire {
+        // The host's stack finds the neighbour. A packet has no Ethernet header of the device's.
+        return match *gid {
+            // Reached on the interface that has the source address.
+            [0xfe, 0x80, ..] => Ok(HOST_MAC),
+            gid => route::source_of(ip_of(gid)).map(|_| HOST_MAC),
+        };
     }
     match *gid {
         // Multicast (RFC 2464, section 7).
@@ -100,6 +112,7 @@ mod tests {
             sink: false,
             faults: None,
             pcap: None,
+            wire: softhca_settings::WireKind::Shm,
             fabric: "/nowhere".into(),
             report: None,
             sysfs: None,

@@ -6,8 +6,8 @@ use crate::abi::{GidEntry, QueryPort, QueryPortResp, write};
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
+use crate::process::route::interface_index;
 use softhca_settings::{self as settings, Gid, GidType, Link};
-use std::ffi::CString;
 use std::sync::Arc;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -89,12 +89,6 @@ pub(crate) fn write_query_port(context: &Arc<Context>, request: &Request) -> Res
         return Err(Errno::ENOSPC);
     }
     request.put_bytes(write::CORE_OUT, &response.as_bytes()[..plain])
-}
-
-fn interface_index(name: &str) -> u32 {
-    let Ok(name) = CString::new(name) else { return 0 };
-    // SAFETY: a string that ends with a zero byte.
-    unsafe { libc::if_nametoindex(name.as_ptr()) }
 }
 
 fn entry(hca: &Hca, port: u32, index: u32, (gid, gid_type): (Gid, GidType)) -> GidEntry {

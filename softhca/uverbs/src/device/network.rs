@@ -1,7 +1,9 @@
-//! How a device reaches others: the fabric that the launcher's programs share, or, for a sink, nothing; and its ports.
+//! How a device reaches others: the fabric that the launcher's programs share, the host's network, or, for a sink,
+//! nothing; and its ports.
 
 use super::limits::MAX_QUEUES;
 use crate::process::Errno;
+use crate::process::route::interface_index;
 use parking_lot::Mutex;
 use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
@@ -10,14 +12,19 @@ use softhca::wire::capture::Capture;
 use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
+use softhca::wire::udp::{UdpAddress, UdpWire};
 use softhca::wire::{Address, Wire};
-use softhca_settings::{Settings, port_config};
+use softhca_settings::{LocalAddress, Settings, WireKind, port_config};
 use std::fs::File;
 use std::io;
+use std::net::IpAddr;
 use std::ops::Range;
 
-/// QPNs of a sink, which shares them with nobody: all that are not special and that libmlx5's table of QPs holds.
-const SINK_QPNS: Range<u32> = 0x100..MAX_QUEUES;
+/// QPNs of a device that shares its address with nobody: all that are not special and that libmlx5's table of QPs
+/// holds.
+const OWN_QPNS: Range<u32> = 0x100..MAX_QUEUES;
+/// QP 1 of such a device.
+const OWN_GSI: u32 = 1;
 
 /// How a device reaches others.
 pub(crate) struct Network {
@@ -44,26 +51,32 @@ impl Network {
         };
         if settings.sink {
             // One of its own: nobody else is there.
-            let address = Address { lids, gids, qpns: SINK_QPNS };
+            let address = Address { lids, gids, qpns: OWN_QPNS };
             let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
             let srq_faults = SrqFaults::default();
             return Ok(Self {
                 notify: wire.notify(),
                 wire: Box::new(wire),
-                qpns: SINK_QPNS,
+                qpns: OWN_QPNS,
                 gsi_qpn: None,
                 srq_faults,
             });
         }
-        let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
-        let (qpns, gsi_qpn, notify) = (wire.qpns(), Some(wire.gsi_qpn()), wire.notify());
+        let Joined { wire, qpns, gsi_qpn, notify } = match &settings.wire {
+            WireKind::Shm => {
+                let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
+                let (qpns, gsi_qpn, notify) = (wire.qpns(), wire.gsi_qpn(), wire.notify());
+                Joined { wire: Box::new(wire), qpns, gsi_qpn, notify }
+            }
+            WireKind::Udp(_) => Joined::by_udp(settings, index)?,
+        };
         let bad = |error: softhca::wire::fault::FaultConfigError| {
             log::error!("faults: {error}");
             Errno::EINVAL
         };
         let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
         let wire: Box<dyn Wire> = match capture(settings).map_err(|error| eio(&error))? {
-            None => Box::new(wire),
+            None => wire,
             Some(capture) => {
                 Box::new(capture.wire(wire, &format!("mlx5_{index}"), ports).map_err(|error| eio(&error))?)
             }
@@ -72,11 +85,48 @@ impl Network {
             None => wire,
             Some(Faults { mut network, .. }) => {
                 // The ends of a connection must not lose the same packets in step.
-                network.seed ^= u64::from(qpns.start);
+                network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
                 Box::new(FaultInjector::new(wire, network).map_err(bad)?)
             }
         };
-        Ok(Self { wire, qpns, gsi_qpn, notify, srq_faults: faults.unwrap_or_default().srq })
+        Ok(Self { wire, qpns, gsi_qpn: Some(gsi_qpn), notify, srq_faults: faults.unwrap_or_default().srq })
+    }
+}
+
+/// A wire with its numbers.
+struct Joined {
+    wire: Box<dyn Wire>,
+    qpns: Range<u32>,
+    gsi_qpn: u32,
+    notify: Notify,
+}
+
+impl Joined {
+    /// Joins the host's network at the addresses that the launcher has chosen.
+    fn by_udp(settings: &Settings, index: u32) -> Result<Self, Errno> {
+        if index > 0 {
+            // The launcher makes no others.
+            return Err(Errno::ENODEV);
+        }
+        let scope = |address: &LocalAddress| match address.ip {
+            IpAddr::V6(ip) if ip.is_unicast_link_local() => interface_index(&address.interface),
+            _ => 0,
+        };
+        let addresses = settings.addresses.iter().map(|address| UdpAddress { ip: address.ip, scope: scope(address) });
+        let wire = UdpWire::bind(&Vec::from_iter(addresses)).map_err(|error| {
+            log::error!("{error}");
+            Errno(error.io().raw_os_error().unwrap_or(libc::EIO))
+        })?;
+        let notify = wire.notify();
+        Ok(Self { wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: OWN_GSI, notify })
+    }
+}
+
+/// A number that the devices of different hosts have different, for devices whose QPNs are not.
+fn identity_of(settings: &Settings, gids: &[Gid]) -> u64 {
+    match (&settings.wire, gids) {
+        (WireKind::Udp(_), [Gid { raw: [.., a, b, c, d], .. }, ..]) => u32::from_be_bytes([*a, *b, *c, *d]).into(),
+        _ => 0,
     }
 }
 
@@ -103,5 +153,5 @@ fn capture(settings: &Settings) -> io::Result<Option<Capture>> {
 
 /// The ports of device `index`.
 pub(crate) fn ports(settings: &Settings, index: u32) -> Vec<PortConfig> {
-    (1..=settings.ports).map(|port| port_config(settings.link, &settings.addresses, index, port)).collect()
+    (1..=settings.ports).map(|port| port_config(settings, index, port)).collect()
 }

@@ -13,6 +13,7 @@ pub(crate) mod lock_file;
 mod memlock;
 mod page;
 pub(crate) mod real;
+pub(crate) mod route;
 mod shared_file;
 pub(crate) mod user;
 

@@ -1,9 +1,82 @@
 //! The machine's IP addresses, as its network interfaces have them.
 
 use softhca_settings::{LocalAddress, MAX_LOCAL_ADDRESSES};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::AsRawFd;
+
+/// The interface of loopback addresses.
+const LOOPBACK: &str = "lo";
+
+/// The addresses for a device that reaches others by UDP: those wanted, or, if none is, all of the host that are not
+/// loopback addresses. The order is that of Linux' GID tables: by interface, link-local addresses first.
+pub(crate) fn for_udp(wanted: &[IpAddr]) -> io::Result<Vec<LocalAddress>> {
+    let local = local()?;
+    let bind = |ip: IpAddr, interface: &str| {
+        let address = match ip {
+            IpAddr::V6(v6) => SocketAddrV6::new(v6, 0, 0, index_of(interface)).into(),
+            IpAddr::V4(_) => SocketAddr::new(ip, 0),
+        };
+        UdpSocket::bind(address)
+    };
+    if !wanted.is_empty() {
+        return wanted
+            .iter()
+            .map(|&ip| {
+                let known = local.iter().find(|address| address.ip == ip);
+                // All of 127.0.0.0/8 is the loopback interface's.
+                let address = known.cloned().unwrap_or_else(|| LocalAddress { interface: LOOPBACK.to_owned(), ip });
+                bind(ip, &address.interface).map_err(|error| io::Error::new(error.kind(), format!("{ip}: {error}")))?;
+                Ok(address)
+            })
+            .collect();
+    }
+    let mut interfaces: Vec<String> = local.iter().map(|address| address.interface.clone()).collect();
+    interfaces.dedup();
+    // An address that is new on its interface, and may still turn out to be another host's, cannot be bound.
+    let usable = |address: &LocalAddress| !address.ip.is_loopback() && bind(address.ip, &address.interface).is_ok();
+    let mut addresses: Vec<LocalAddress> = local.into_iter().filter(usable).collect();
+    addresses.sort_by_key(|address| {
+        let interface = interfaces.iter().position(|name| *name == address.interface);
+        let rank = match address.ip {
+            IpAddr::V6(ip) if ip.is_unicast_link_local() => 0,
+            IpAddr::V4(_) => 1,
+            IpAddr::V6(_) => 2,
+        };
+        (interface, rank)
+    });
+    if addresses.is_empty() {
+        let text = "the host has no address but loopback ones: --wire udp:127.0.0.1 takes one of these";
+        return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, text));
+    }
+    Ok(addresses)
+}
+
+/// The MTU of an interface, in bytes. Asked of the kernel: sysfs may show the interfaces of another namespace.
+pub(crate) fn mtu(interface: &str) -> io::Result<u32> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).or_else(|_| UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)))?;
+    // SAFETY: zeros are a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // The last byte of the name stays zero.
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: the request outlives the call, which fills it in.
+    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &mut request) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has filled the MTU in.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    Ok(u32::try_from(mtu).unwrap_or(0))
+}
+
+fn index_of(interface: &str) -> u32 {
+    let Ok(name) = CString::new(interface) else { return 0 };
+    // SAFETY: a string that ends with a zero byte.
+    unsafe { libc::if_nametoindex(name.as_ptr()) }
+}
 
 /// The addresses of all interfaces that are up, each once, in the system's order; of too many the first.
 pub(crate) fn local() -> io::Result<Vec<LocalAddress>> {

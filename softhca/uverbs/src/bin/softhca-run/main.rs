@@ -11,7 +11,8 @@ use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings,
+    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings,
+    WireKind,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,13 +40,19 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: u32,
 
-    /// Link layer of all ports
-    #[arg(long, value_enum, default_value_t = Link::Infiniband)]
-    link: Link,
+    /// Link layer of all ports [default: infiniband; ethernet with --wire udp]
+    #[arg(long, value_enum)]
+    link: Option<Link>,
 
-    /// MTU of the network interfaces of Ethernet ports, in bytes. The active path MTU follows from it
-    #[arg(long, default_value_t = DEFAULT_MTU, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end())))]
-    mtu: u32,
+    /// The network. shm: programs of this user. udp, or udp:ADDRESS,…: UDP port 4791 of the host's addresses, without
+    /// privilege; reaches other hosts and containers by RoCE v2. Only one program at a time can have an address
+    #[arg(long, default_value_t = WireKind::Shm, value_name = "WIRE")]
+    wire: WireKind,
+
+    /// MTU of the network interfaces of Ethernet ports, in bytes. The active path MTU follows from it [default: 1500;
+    /// with --wire udp, that of the host's interfaces]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end())))]
+    mtu: Option<u32>,
 
     /// The ConnectX that the devices stand for: PCI device, firmware version and capabilities
     #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
@@ -220,6 +227,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         Some(directory) => shm::own_directory(directory),
         None => shm::default_directory(),
     }?;
+    let HostNetwork { link, mtu, addresses } = host_network(options)?;
     // Removed when it goes out of scope, also when an error ends this function.
     let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
     let report = scratch.path().join("report");
@@ -228,10 +236,10 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         devices: options.devices,
         vfio: options.vfio,
         ports: options.ports,
-        mtu: options.mtu,
-        link: options.link,
+        mtu,
+        link,
         generation: options.generation,
-        addresses: addresses::local()?,
+        addresses,
         inline_headers: match options.inline_headers {
             InlineOption::None => InlineHeaders::None,
             InlineOption::L2 => InlineHeaders::L2,
@@ -251,6 +259,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         sink: options.sink,
         faults: options.faults.clone(),
         pcap: options.pcap.as_deref().map(room_for_capture).transpose()?,
+        wire: options.wire.clone(),
         fabric,
         report: Some(report.clone()),
         sysfs: Some(sysfs.clone()),
@@ -262,6 +271,36 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
     let code = child::run(&options.command, env)?;
     Ok(summary(&report, options.strict, code)?)
+}
+
+/// The part of the settings that the wire decides.
+struct HostNetwork {
+    link: Link,
+    mtu: u32,
+    addresses: Vec<LocalAddress>,
+}
+
+fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn std::error::Error>> {
+    let WireKind::Udp(wanted) = &options.wire else {
+        let link = options.link.unwrap_or(Link::Infiniband);
+        return Ok(HostNetwork { link, mtu: options.mtu.unwrap_or(DEFAULT_MTU), addresses: addresses::local()? });
+    };
+    if options.link == Some(Link::Infiniband) {
+        return Err("--wire udp carries RoCE: --link infiniband is impossible".into());
+    }
+    if (options.devices, options.ports, options.vfio, options.sink) != (1, 1, 0, false) {
+        return Err("--wire udp serves one device with one port: no --devices, --ports, --vfio or --sink".into());
+    }
+    let addresses = addresses::for_udp(wanted)?;
+    let mut limit = u32::MAX;
+    for address in &addresses {
+        limit = limit.min(addresses::mtu(&address.interface)?);
+    }
+    let mtu = options.mtu.unwrap_or_else(|| limit.clamp(*MTUS.start(), *MTUS.end()));
+    if mtu > limit {
+        return Err(format!("--mtu {mtu} is more than the {limit} of the host's interface").into());
+    }
+    Ok(HostNetwork { link: Link::Ethernet, mtu, addresses })
 }
 
 /// Shows what strict mode has complained about; gives the exit code.

@@ -1,0 +1,45 @@
+//! Counters of the packets that a port has dropped, and of congestion.
+
+use super::Resources;
+use crate::wire::cable::Dropped;
+
+/// Counters of a port. Names are those of Linux, except for the last ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PortCounters {
+    /// Packets with a wrong invariant CRC.
+    pub(crate) rx_icrc_encapsulated: u64,
+    /// Packets that met congestion on their way here.
+    pub(crate) np_ecn_marked_roce_packets: u64,
+    /// Notifications that told their senders so.
+    pub(crate) np_cnp_sent: u64,
+    /// Notifications that have arrived for a QP.
+    pub(crate) rp_cnp_handled: u64,
+    /// Notifications that have arrived for no QP.
+    pub(crate) rp_cnp_ignored: u64,
+    /// Packets with any other mistake in their headers or their length (`PortRcvErrors`).
+    pub(crate) port_rcv_errors: u64,
+    /// Packets of another partition than their QP's.
+    pub(crate) bad_pkeys: u64,
+    /// Datagrams with another Q_Key than their QP's.
+    pub(crate) bad_qkeys: u64,
+}
+
+impl PortCounters {
+    /// Counts bytes that were no packet. Frames of other protocols are no mistake.
+    pub(crate) fn add_dropped(&mut self, reason: &Dropped) {
+        match reason {
+            Dropped::OtherProtocol { .. } => {}
+            Dropped::InvariantCrc { .. } => self.rx_icrc_encapsulated += 1,
+            _ => self.port_rcv_errors += 1,
+        }
+    }
+}
+
+impl Resources {
+    /// Counts something at port `port`, from 1.
+    pub(crate) fn count_at(&mut self, port: u8, counter: fn(&mut PortCounters) -> &mut u64) {
+        if let Some(counters) = usize::from(port).checked_sub(1).and_then(|index| self.port_counters.get_mut(index)) {
+            *counter(counters) += 1;
+        }
+    }
+}
