@@ -134,7 +134,7 @@ proptest! {
 #[test]
 fn nothing_is_lost_on_a_bad_network() {
     for seed in 0..4 {
-        let faults = FaultConfig { drop: 50, duplicate: 50, reorder: 50, delay: 50, seed };
+        let faults = FaultConfig { drop: 50, duplicate: 50, reorder: 50, delay: 50, seed, ..FaultConfig::default() };
         let (mut x, mut y) =
             EmbeddedDevice::pair_with(|wire| Box::new(FaultInjector::new(wire, faults).unwrap())).unwrap();
         let (cq_x, cq_y) = (x.create_cq(CqOptions::new(16)).unwrap(), y.create_cq(CqOptions::new(16)).unwrap());

@@ -12,7 +12,7 @@ use crate::traffic::Traffic;
 
 fn faults() -> impl Strategy<Value = FaultConfig> {
     (0_u16..80, 0_u16..80, 0_u16..80, 0_u16..80, any::<u64>())
-        .prop_map(|(drop, duplicate, reorder, delay, seed)| FaultConfig { drop, duplicate, reorder, delay, seed })
+        .prop_map(|(drop, duplicate, reorder, delay, seed)| FaultConfig { drop, duplicate, reorder, delay, seed, ..FaultConfig::default() })
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -63,7 +63,7 @@ proptest! {
 #[test]
 fn thousands_of_requests() {
     let shape = Shape { sq_wqebbs: 4, recv_wqes: 4, ..Shape::SMALL };
-    let faults = FaultConfig { drop: 50, duplicate: 30, reorder: 30, delay: 30, seed: 7 };
+    let faults = FaultConfig { drop: 50, duplicate: 30, reorder: 30, delay: 30, seed: 7, ..FaultConfig::default() };
     let mut traffic = Traffic::<transport::Rc>::over(faults, &shape, 512);
     for (op, signaled) in moderated(2, &shape, fixed(&reliable(&shape), 3000)).expect("a moderation") {
         traffic.post(&op, signaled);

@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(fault("lose=1"), FaultConfigError::Name("lose".into()));
         assert_eq!(fault("dup=-1"), FaultConfigError::Number("dup=-1".into()));
         assert_eq!(fault("drop=900,delay=101"), FaultConfigError::Sum(1001));
-        let good = FaultConfig { drop: 10, duplicate: 5, reorder: 5, delay: 3, seed: 1 };
-        assert_eq!("drop=10,dup=5,reorder=5,delay=3,seed=1".parse(), Ok(good));
+        let good = FaultConfig { drop: 10, duplicate: 5, reorder: 5, delay: 3, ecn: 2, seed: 1 };
+        assert_eq!("drop=10,dup=5,reorder=5,delay=3,ecn=2,seed=1".parse(), Ok(good));
     }
 }

@@ -41,7 +41,7 @@ fn mixed_traffic_survives_a_bad_network() {
 #[test]
 fn mixed_traffic_survives_the_fault_injector() {
     for seed in 1..=20 {
-        let faults = FaultConfig { drop: 20, duplicate: 20, reorder: 20, delay: 10, seed };
+        let faults = FaultConfig { drop: 20, duplicate: 20, reorder: 20, delay: 10, seed, ..FaultConfig::default() };
         exchange(&mut Lab::new(Options::patient(faults)), seed);
     }
 }

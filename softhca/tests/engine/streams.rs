@@ -147,7 +147,9 @@ fn what_becomes_of_each_request_follows_from_its_stream() {
     let (mut failures, mut queue_failures, mut flushes, mut others) = (0, 0, 0, 0);
     for round in 0..80 {
         let bad = if round % 2 == 0 { 0 } else { 20 };
-        let faults = FaultConfig { drop: bad, duplicate: bad, reorder: bad, delay: bad, seed: round * 100 };
+        let seed = round * 100;
+        let faults =
+            FaultConfig { drop: bad, duplicate: bad, reorder: bad, delay: bad, seed, ..FaultConfig::default() };
         let log_errored = draw(3) as u8;
         let streams = options(log_errored).streams;
         let mut net = Net::new(2, Options { streams, ..Options::patient(faults) });

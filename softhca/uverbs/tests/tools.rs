@@ -8,6 +8,7 @@
 mod captures;
 mod devx;
 mod frames;
+mod hosts;
 mod launcher;
 mod pair;
 mod program;

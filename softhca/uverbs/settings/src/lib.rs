@@ -3,6 +3,7 @@
 //! same ones.
 
 mod clock;
+mod counters;
 mod generation;
 mod local_address;
 mod mishaps;
@@ -10,6 +11,7 @@ mod port;
 mod wire;
 
 pub use clock::Clock;
+pub use counters::{all_counters, counters_file, first_counter};
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::Mishaps;

@@ -2,6 +2,7 @@
 
 use super::capabilities::Capabilities;
 use super::clock::{Clock, ClockPages};
+use super::counters_file::CountersFile;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::flow_tables::FlowTables;
@@ -111,7 +112,12 @@ impl Hca {
         // Devices are never freed: handlers that ring them last as long as the process.
         let trapped = if settings.strict { Trapped::new } else { Trapped::never };
         let trapped: &'static Trapped = Box::leak(Box::new(trapped(notify.clone())));
-        let mut core = Stepped::new(device, Mishaps::new(&settings.fabric, index, settings.ports), trapped, clock);
+        let counters = CountersFile::open(&settings, index).unwrap_or_else(|error| {
+            log::warn!("sysfs shows no counters of mlx5_{index}: {error}");
+            None
+        });
+        let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
+        let mut core = Stepped::new(device, mishaps, trapped, clock, counters);
         // A cable that was pulled before raises no event.
         let now = core.clock.now();
         core.step(now);

@@ -4,6 +4,7 @@
 mod attributes;
 mod capabilities;
 mod clock;
+mod counters_file;
 mod dma;
 mod events;
 mod firmware;

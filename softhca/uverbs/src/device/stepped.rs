@@ -1,6 +1,7 @@
 //! The software device and where its events go: to the event files of the program, the complaints to the launcher.
 
 use super::clock::Clock;
+use super::counters_file::CountersFile;
 use super::events::{EventPipe, Source};
 use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
@@ -48,6 +49,8 @@ pub(super) struct Stepped {
     mishaps: Mishaps,
     trapped: &'static Trapped,
     pub(super) clock: Clock,
+    /// What the launcher shows in sysfs.
+    counters: Option<CountersFile>,
 }
 
 /// The receiver of management datagrams that arrive at any device; without one they are dropped.
@@ -59,7 +62,13 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 }
 
 impl Stepped {
-    pub(super) fn new(device: Device, mishaps: Mishaps, trapped: &'static Trapped, clock: Clock) -> Self {
+    pub(super) fn new(
+        device: Device,
+        mishaps: Mishaps,
+        trapped: &'static Trapped,
+        clock: Clock,
+        counters: Option<CountersFile>,
+    ) -> Self {
         let firmware = Firmware::new();
         Self {
             device,
@@ -70,6 +79,7 @@ impl Stepped {
             mishaps,
             trapped,
             clock,
+            counters,
         }
     }
 
@@ -188,6 +198,9 @@ impl Step for Stepped {
         self.mishaps.befall(now, &mut self.device);
         let worked = self.device.step(now);
         self.deliver_all();
+        if let Some(counters) = &mut self.counters {
+            counters.after_step(&self.device, worked, now);
+        }
         worked
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn preload() -> PathBuf {
     object
 }
 
-fn launcher(options: &[&str], fabric: &Path, command: &[&str]) -> Command {
+pub(crate) fn launcher(options: &[&str], fabric: &Path, command: &[&str]) -> Command {
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_softhca-run"));
     launcher.args(options).arg("--preload").arg(preload()).arg("--fabric").arg(fabric).arg("--").args(command);
     launcher.stdin(Stdio::null());
@@ -186,30 +186,41 @@ fn ends(pair: &mut [Started; 2], mut deadline: Instant) -> [Option<ExitStatus>; 
     }
 }
 
-/// Runs a server and, when it is `ready`, a client: how they ended, if they did, and what they printed. One pair at a
-/// time: they take turns on few cores badly.
+/// Runs a server and, when it is `ready`, a client, each with these devices: how they ended, if they did, and what they
+/// printed.
 pub(crate) fn both(
     device: &Device,
     server: &[&str],
     client: &[&str],
     ready: impl Fn() -> bool,
 ) -> ([Option<ExitStatus>; 2], [String; 2]) {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let start = |command: &[&str]| {
+    let launched = |command: &[&str]| {
         let mut launcher = launcher(device.options, device.fabric.path(), command);
         launcher.envs(device.environment.iter().copied());
-        Started::new(launcher)
+        launcher
     };
+    ends_of(launched(server), launched(client), ready)
+}
+
+/// Runs a server and, when it is `ready`, a client: how they ended, if they did, and what they printed. One pair at a
+/// time: they take turns on few cores badly.
+pub(crate) fn ends_of(
+    server: Command,
+    client: Command,
+    ready: impl Fn() -> bool,
+) -> ([Option<ExitStatus>; 2], [String; 2]) {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let deadline = Instant::now() + PATIENCE;
-    let mut listening = start(server);
+    let called = format!("{server:?}");
+    let mut listening = Started::new(server);
     while !ready() {
         let ended = listening.child.try_wait().expect("the launcher can be waited for");
         let late = Instant::now() > deadline;
-        assert!(ended.is_none() && !late, "{server:?} does not listen:\n{}", listening.output());
+        assert!(ended.is_none() && !late, "{called} does not listen:\n{}", listening.output());
         thread::sleep(Duration::from_millis(5));
     }
-    let mut pair = [listening, start(client)];
+    let mut pair = [listening, Started::new(client)];
     let ends = ends(&mut pair, deadline);
     (ends, pair.map(|mut end| end.output()))
 }

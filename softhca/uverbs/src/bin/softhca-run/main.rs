@@ -2,6 +2,7 @@
 
 mod addresses;
 mod child;
+mod counters;
 #[cfg(test)]
 mod page;
 mod preload;
@@ -67,7 +68,7 @@ struct Options {
     #[arg(long)]
     strict: bool,
 
-    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3 in frames per thousand; odp=20,psn=5 in messages per
+    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3,ecn=2 in frames per thousand; odp=20,psn=5 in messages per
     /// thousand that fail at a receive from an SRQ (vendor syndromes 0x93 and 0x99); seed=1
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
@@ -266,10 +267,12 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         log: options.log.clone(),
     };
     sysfs::write(&settings, &sysfs)?;
+    let counters = counters::Counters::show(&settings, &sysfs)?;
     let mut env = settings.to_env();
     env.push(("SYSFS_PATH", sysfs.into()));
     env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
     let code = child::run(&options.command, env)?;
+    drop(counters);
     Ok(summary(&report, options.strict, code)?)
 }
 

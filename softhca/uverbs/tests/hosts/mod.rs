@@ -1,0 +1,168 @@
+//! Programs on two hosts that meet by UDP (`--wire udp`). The hosts are network namespaces, made without privilege, with
+//! a cable between them; and addresses of the loopback interface, which every machine has.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use super::pair::{Device, ends_of, free_port, launch_on, launcher, listens, long, preload};
+
+/// A program with its arguments, and those of the client besides. `-g 1` is the host's IPv4 address.
+type Case = (&'static str, &'static [&'static str]);
+
+/// The cases of every run.
+const SHORT: &[Case] = &[
+    ("ibv_rc_pingpong", &["-g", "1", "-c", "-n", "200"]),
+    ("ibv_ud_pingpong", &["-g", "1", "-c", "-n", "200"]),
+    ("ib_send_bw", &["-n", "200", "-s", "20000"]),
+    ("ib_write_lat", &["-n", "200"]),
+];
+
+/// What `--long` adds.
+const LONG: &[Case] = &[
+    // The link-local address.
+    ("ibv_rc_pingpong", &["-g", "0", "-c"]),
+    ("ibv_rc_pingpong", &["-g", "1", "-c", "-e", "-s", "100000"]),
+    ("ibv_uc_pingpong", &["-g", "1", "-c"]),
+    ("ibv_srq_pingpong", &["-g", "1", "-c"]),
+    ("ib_send_lat", &["-n", "1000"]),
+    ("ib_send_lat", &["-n", "1000", "-c", "UD"]),
+    ("ib_send_bw", &["-n", "500", "-q", "4"]),
+    ("ib_write_bw", &["-n", "500"]),
+    ("ib_read_bw", &["-n", "500"]),
+    ("ib_read_lat", &["-n", "500"]),
+    ("ib_atomic_lat", &["-n", "500"]),
+    ("ib_atomic_bw", &["-n", "500"]),
+];
+
+/// Whether this machine lets its users make namespaces.
+fn has_namespaces() -> bool {
+    let mut make = Command::new("unshare");
+    make.args(["--user", "--map-root-user", "--net", "sh", "-c", "ip link add a0 type veth peer name b0"]);
+    make.output().is_ok_and(|made| made.status.success())
+}
+
+/// Runs server and client on two hosts; what they printed.
+fn on_two_hosts(options: &str, port: &str, server: &str, client: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/two-hosts");
+    // A network of shared memory is not what they meet by.
+    let directories = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+    let launched = |host: usize, command: &str| {
+        let (launcher, object) = (env!("CARGO_BIN_EXE_softhca-run"), preload());
+        let fabric = directories[host].path().display();
+        format!("{launcher} --wire udp {options} --preload {} --fabric {fabric} -- {command}", object.display())
+    };
+    let mut both = Command::new("timeout");
+    both.args(["60", "unshare", "--user", "--map-root-user", "--net", script, port]);
+    both.args([launched(1, server), launched(0, client)]);
+    let output = both.output().expect("the hosts are made");
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{options} {client}: {:?}\n{text}", output.status);
+    assert!(!text.contains("complaint"), "{options} {client}:\n{text}");
+    text
+}
+
+#[test]
+fn programs_of_two_hosts_meet_by_udp() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let long = if long() { LONG } else { &[] };
+    for (tool, arguments) in SHORT.iter().chain(long) {
+        // Each host has all ports.
+        let command = format!("{tool} -p 18700 {}", arguments.join(" "));
+        on_two_hosts("", "18700", &command, &format!("{command} 10.47.0.2"));
+    }
+}
+
+#[test]
+fn a_bad_network_between_hosts_is_repaired() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let command = "ib_write_bw -p 18701 -n 200 -s 8000";
+    on_two_hosts("--faults drop=10,dup=5,reorder=5,seed=3", "18701", command, &format!("{command} 10.47.0.2"));
+}
+
+/// Marks of a congested router, and notifications of them, are counted on both hosts.
+#[test]
+fn congestion_is_notified_and_counted() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let counters = "ib_write_bw -p 18702 -n 200 -s 8000 --tclass 2 \"$@\"; status=$?; sleep 0.2
+        cd $SYSFS_PATH/class/infiniband/mlx5_0/ports/1/hw_counters
+        echo np_ecn_marked_roce_packets $(cat np_ecn_marked_roce_packets) np_cnp_sent $(cat np_cnp_sent)
+        echo rp_cnp_handled $(cat rp_cnp_handled) rx_icrc_encapsulated $(cat rx_icrc_encapsulated); exit $status";
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("counted");
+    fs::write(&script, counters).expect("the script is written");
+    let command = format!("sh {}", script.display());
+    let text = on_two_hosts("--faults ecn=100,seed=3", "18702", &command, &format!("{command} 10.47.0.2"));
+    let values = |name: &str| -> Vec<u64> {
+        let words: Vec<_> = text.split_whitespace().collect();
+        words.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1].parse().expect("a number")).collect()
+    };
+    let [marked, sent, handled, wrong] =
+        ["np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rx_icrc_encapsulated"].map(values);
+    assert!(marked.iter().sum::<u64>() >= 20 && marked.len() == 2, "{text}");
+    assert!(sent.iter().zip(&marked).all(|(sent, marked)| sent <= marked), "{text}");
+    assert!(sent.iter().sum::<u64>() > 0, "{text}");
+    // One that leaves first may miss the last notifications.
+    assert!(handled.iter().sum::<u64>() > 0 && handled.iter().sum::<u64>() <= sent.iter().sum(), "{text}");
+    assert_eq!(wrong, [0, 0], "{text}");
+}
+
+/// Both ends on this host, at two of its loopback addresses.
+#[test]
+fn programs_meet_at_loopback_addresses() {
+    let fabric = tempfile::tempdir().expect("a directory");
+    for (tool, arguments) in SHORT {
+        let arguments = arguments.iter().map(|&argument| if argument == "1" { "0" } else { argument });
+        let port = free_port();
+        let text = port.to_string();
+        let mut command = vec![*tool, "-p", &text];
+        command.extend(arguments);
+        let server = launcher(&["--wire", "udp:127.47.0.2"], fabric.path(), &command);
+        command.push("127.0.0.1");
+        let client = launcher(&["--wire", "udp:127.47.0.1"], fabric.path(), &command);
+        let (ends, outputs) = ends_of(server, client, || listens(port));
+        let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+        assert!(well && !outputs.concat().contains("complaint"), "{command:?}: {ends:?}\n{}", outputs.concat());
+    }
+}
+
+#[test]
+fn a_second_program_at_an_address_is_refused() {
+    let options = ["--wire", "udp:127.47.0.3"];
+    let script = "ibv_rc_pingpong -g 0 -p 18703 & sleep 0.5; ibv_devinfo; status=$?; kill $!; exit $status";
+    let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", script], Duration::from_secs(30));
+    assert!(code != Some(0), "{output}");
+    assert!(output.contains("UDP port 4791 of 127.47.0.3: Address already in use"), "{output}");
+}
+
+#[test]
+fn impossible_wires_are_refused_with_their_reason() {
+    for (options, reason) in [
+        (&["--wire", "udp:127.47.0.4", "--link", "infiniband"][..], "--link infiniband is impossible"),
+        (&["--wire", "udp:127.47.0.4", "--devices", "2"], "one device with one port"),
+        (&["--wire", "udp:127.47.0.4", "--ports", "2"], "one device with one port"),
+        (&["--wire", "udp:192.0.2.1"], "192.0.2.1: Cannot assign requested address"),
+        (&["--wire", "udp:host"], "`host` is no IP address"),
+        (&["--wire", "tcp"], "`tcp` is none of"),
+    ] {
+        let (code, output) = launch_on(&Device::new(options), &["true"], Duration::from_secs(30));
+        assert!(code != Some(0) && output.contains(reason), "{options:?}: {code:?} {output}");
+    }
+}
+
+/// The table of GIDs is that of the addresses: their order, their types, and no others.
+#[test]
+fn gids_are_the_hosts_addresses() {
+    let options = ["--wire", "udp:127.47.0.5,127.47.0.6"];
+    let script = "cd $SYSFS_PATH/class/infiniband/mlx5_0/ports/1; cat gids/* gid_attrs/types/* gid_attrs/ndevs/*";
+    let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", script], Duration::from_secs(30));
+    let gid = |last: u8| format!("0000:0000:0000:0000:0000:ffff:7f2f:00{last:02x}");
+    let expected = [&gid(5), &gid(6), "RoCE v2", "RoCE v2", "lo", "lo"];
+    assert_eq!((code, output.lines().collect::<Vec<_>>()), (Some(0), expected.to_vec()));
+}
