@@ -8,6 +8,7 @@
 //! softhca-run --
 //! softhca-run --link ethernet -- pingpong rdma_operations
 //! softhca-run --strict -- pingpong
+//! softhca-run --wire udp:127.47.0.9 -- --exact rc_pingpong
 //! ```
 
 use std::net::TcpListener;

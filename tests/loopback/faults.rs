@@ -11,8 +11,9 @@ use softhca::wire::fault::FaultConfig;
 use crate::traffic::Traffic;
 
 fn faults() -> impl Strategy<Value = FaultConfig> {
-    (0_u16..80, 0_u16..80, 0_u16..80, 0_u16..80, any::<u64>())
-        .prop_map(|(drop, duplicate, reorder, delay, seed)| FaultConfig { drop, duplicate, reorder, delay, seed, ..FaultConfig::default() })
+    (0_u16..80, 0_u16..80, 0_u16..80, 0_u16..80, any::<u64>()).prop_map(|(drop, duplicate, reorder, delay, seed)| {
+        FaultConfig { drop, duplicate, reorder, delay, seed, ..FaultConfig::default() }
+    })
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {

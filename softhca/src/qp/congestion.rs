@@ -39,10 +39,8 @@ impl Notices {
             return;
         }
         self.latest = Some(now);
-        let route = qp.route.map(|route| Route {
-            grh: Some(Grh { traffic_class: cnp::TRAFFIC_CLASS, ..grh }),
-            ..route
-        });
+        let route =
+            qp.route.map(|route| Route { grh: Some(Grh { traffic_class: cnp::TRAFFIC_CLASS, ..grh }), ..route });
         if let Some(route) = route {
             resources.count_at(port, |counters| &mut counters.np_cnp_sent);
             qp.send(resources, Frame { route, packet: cnp::notification(qp.dest_qpn(), qp.pkey) });

@@ -31,7 +31,8 @@ impl Dice {
 #[test]
 fn everything_is_done_once_on_a_bad_network() {
     for seed in 1..=20 {
-        let faults = FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100, ..FaultConfig::default() };
+        let faults =
+            FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100, ..FaultConfig::default() };
         let mut net = Net::new(4, Options { rq_log: 6, ..Options::patient(faults) });
         let targets: Vec<Target> = (0..4).map(|node| net.target(node)).collect();
         let mut dice = Dice(seed);

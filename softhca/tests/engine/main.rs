@@ -20,6 +20,7 @@ mod net;
 mod operations;
 mod options;
 mod out_of_order;
+mod port_counters;
 mod raw_packets;
 mod roce;
 mod sink;

@@ -507,7 +507,8 @@ fn each_end_has_attributes_of_its_own() {
 #[test]
 fn everything_is_done_once_on_a_bad_network() {
     for seed in 1..=10 {
-        let faults = FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100, ..FaultConfig::default() };
+        let faults =
+            FaultConfig { drop: 20, duplicate: 30, reorder: 30, delay: 20, seed: seed * 100, ..FaultConfig::default() };
         let mut lab = xrc(Options { rq_log: 6, ..Options::patient(faults) });
         let xrcd = lab.b.xrcd.unwrap();
         let pool = Pool::new(&mut lab.b, xrcd, Some(0x61), 0);

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 /// How packets reach other devices.
@@ -40,9 +39,9 @@ impl Display for WireKind {
             Self::Shm => write!(f, "shm"),
             Self::Udp(addresses) => {
                 write!(f, "udp")?;
-                (0..).zip(addresses).try_for_each(|(number, address)| {
-                    write!(f, "{}{address}", if number == 0 { ':' } else { ',' })
-                })
+                (0..)
+                    .zip(addresses)
+                    .try_for_each(|(number, address)| write!(f, "{}{address}", if number == 0 { ':' } else { ',' }))
             }
         }
     }

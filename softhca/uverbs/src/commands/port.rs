@@ -46,6 +46,9 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     let infiniband = link == Link::Infiniband;
     // At most 2.
     let up = hca.port_is_up(port as u8);
+    // The fields have 32 bits, and those of hardware stay at their largest value.
+    let (bad_pkey_cntr, qkey_viol_cntr) = hca.key_violations(port as u8);
+    let last = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(QueryPortResp {
         // As a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
         port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
@@ -68,6 +71,8 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
         // Link up; polling, as with a cable that was pulled.
         phys_state: if up { 5 } else { 2 },
         link_layer: if infiniband { 1 } else { 2 },
+        bad_pkey_cntr: last(bad_pkey_cntr),
+        qkey_viol_cntr: last(qkey_viol_cntr),
         // IB_UVERBS_QPF_GRH_REQUIRED.
         flags: if infiniband { 0 } else { 1 },
         ..FromZeros::new_zeroed()

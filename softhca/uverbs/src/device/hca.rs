@@ -264,6 +264,11 @@ impl Hca {
         self.core.lock().device.port_is_up(port)
     }
 
+    /// Packets that port `port`, from 1, has dropped for their P_Key, and for their Q_Key.
+    pub(crate) fn key_violations(&self, port: u8) -> (u64, u64) {
+        self.core.lock().device.key_violations(port)
+    }
+
     /// Whether the device has stopped for good.
     pub(crate) fn has_failed(&self) -> bool {
         self.core.lock().device.has_failed()

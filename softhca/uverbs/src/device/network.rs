@@ -54,13 +54,7 @@ impl Network {
             let address = Address { lids, gids, qpns: OWN_QPNS };
             let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
             let srq_faults = SrqFaults::default();
-            return Ok(Self {
-                notify: wire.notify(),
-                wire: Box::new(wire),
-                qpns: OWN_QPNS,
-                gsi_qpn: None,
-                srq_faults,
-            });
+            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: None, srq_faults });
         }
         let Joined { wire, qpns, gsi_qpn, notify } = match &settings.wire {
             WireKind::Shm => {

@@ -113,11 +113,12 @@ fn congestion_is_notified_and_counted() {
     assert_eq!(wrong, [0, 0], "{text}");
 }
 
-/// Both ends on this host, at two of its loopback addresses.
+/// Both ends on this host, at two of its loopback addresses: all programs where hosts cannot be made.
 #[test]
 fn programs_meet_at_loopback_addresses() {
     let fabric = tempfile::tempdir().expect("a directory");
-    for (tool, arguments) in SHORT {
+    let all = if has_namespaces() { 1 } else { SHORT.len() };
+    for (tool, arguments) in &SHORT[..all] {
         let arguments = arguments.iter().map(|&argument| if argument == "1" { "0" } else { argument });
         let port = free_port();
         let text = port.to_string();
