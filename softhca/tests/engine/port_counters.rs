@@ -1,4 +1,4 @@
-//! Counters of a port: what it drops and why, and congestion. A script stands for the cable and for the peer.
+//! Counters of a port: dropped packets by reason, and congestion. A script stands for the cable and for the peer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -60,13 +60,13 @@ pub fn mac(device: u32, port: u32) -> [u8; 6] {
     [0x02, 0x00, 0x5f, 0x03, device as u8, port as u8]
 }
 
-/// What the core makes a port of that has none of the machine's IP addresses.
+/// The core's description of a port without IP addresses of the machine.
 #[must_use]
 pub fn plain_port(link: Link, device: u32, port: u32) -> PortConfig {
     config(link, gids(link, &[], device, port), device, port)
 }
 
-/// What the core makes a device's port of, with these GIDs.
+/// The core's description of a port with these GIDs.
 pub(crate) fn config(link: Link, gids: Vec<(Gid, GidType)>, device: u32, port: u32) -> PortConfig {
     let gid = |(raw, kind)| config::Gid { raw, kind: gid_type(kind) };
     PortConfig {

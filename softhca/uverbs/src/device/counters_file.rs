@@ -13,7 +13,7 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// The mapped file, and the counts that are in it already.
 pub(super) struct CountersFile {
     file: memmap2::MmapRaw,
-    /// For each port: the place of its first counter, and what the device has added there.
+    /// For each port: the place of its first counter, and the counts that the device has added there.
     ports: Vec<(usize, [u64; HW_COUNTERS])>,
     /// The device has worked since its counters were published.
     is_behind: bool,

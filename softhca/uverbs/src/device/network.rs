@@ -13,7 +13,7 @@ use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::udp::{UdpAddress, UdpWire};
-use softhca::wire::{Address, Wire};
+use softhca::wire::{Address, GSI_QPN, Wire};
 use softhca_settings::{LocalAddress, Settings, WireKind, port_config};
 use std::fs::File;
 use std::io;
@@ -23,8 +23,6 @@ use std::ops::Range;
 /// QPNs of a device that shares its address with nobody: all that are not special and that libmlx5's table of QPs
 /// holds.
 const OWN_QPNS: Range<u32> = 0x100..MAX_QUEUES;
-/// QP 1 of such a device.
-const OWN_GSI: u32 = 1;
 
 /// How a device reaches others.
 pub(crate) struct Network {
@@ -112,7 +110,7 @@ impl Joined {
             Errno(error.io().raw_os_error().unwrap_or(libc::EIO))
         })?;
         let notify = wire.notify();
-        Ok(Self { wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: OWN_GSI, notify })
+        Ok(Self { wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: GSI_QPN, notify })
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct Stepped {
     mishaps: Mishaps,
     trapped: &'static Trapped,
     pub(super) clock: Clock,
-    /// What the launcher shows in sysfs.
+    /// The counters that the launcher shows in sysfs.
     counters: Option<CountersFile>,
 }
 

@@ -13,7 +13,8 @@ use super::requests::{Rep, Req, SidrRep, SidrReq};
 use super::thread;
 use crate::device::Hca;
 use crate::device::limits::LOCAL_ACK_DELAY;
-use crate::process::Errno;
+use crate::process::{Errno, route};
+use softhca::wire::GSI_QPN;
 use softhca_settings::{self as settings, gid_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Instant;
@@ -104,12 +105,13 @@ pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination:
         wanted.set_ip(if wanted.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }
     id.destination = Some(wanted);
-    // All ports are on one machine, so the way to any of them begins at its own address.
     let settings = settings()?;
     let found = match settings::find_gid(settings, &gid_of(wanted.ip())) {
+        None if settings.wire.leaves_the_host() => resolve_remote(id, wanted.ip(), bound.port()),
         None if settings.link == settings::Link::Infiniband => Err(Errno::ENODEV),
         None => Err(Errno(libc::EHOSTUNREACH)),
         Some(_) if id.local.is_some() => Ok(()),
+        // A port of this machine: the way to it begins at its own address.
         Some(_) => Local::with_ip(settings, wanted.ip()).map(|local| {
             id.local = Some(local);
             id.source = Some(Address::Ip(SocketAddr::new(wanted.ip(), bound.port())));
@@ -121,6 +123,16 @@ pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination:
             id.raise(event::ADDR_RESOLVED, 0, &Param::None, [0; 2]);
         }
         Err(error) => id.raise(event::ADDR_ERROR, -error.0, &Param::None, [0; 2]),
+    }
+    Ok(())
+}
+
+/// The way to another host: it begins at the address that the host's routes name.
+fn resolve_remote(id: &mut Id, to: IpAddr, port: u16) -> Result<(), Errno> {
+    let source = route::source_of(to)?;
+    if id.local.is_none() {
+        id.local = Some(Local::with_ip(settings()?, source)?);
+        id.source = Some(Address::Ip(SocketAddr::new(source, port)));
     }
     Ok(())
 }
@@ -167,7 +179,12 @@ impl Manager {
         let header = ip_header(source, destination.ip());
         let gid = gid_of(destination.ip());
         let device = settings::find_gid(settings, &gid).map_or(0, |(device, ..)| device);
-        let agent = ports::listener(&settings.fabric, id.space, destination.ip(), destination.port(), device);
+        let agent = if settings.wire.leaves_the_host() {
+            // Every host has one, with the well-known number.
+            Some(GSI_QPN)
+        } else {
+            ports::listener(&settings.fabric, id.space, destination.ip(), destination.port(), device)
+        };
         let peer = Peer { qpn: agent.unwrap_or(0), gid, own_gid: local.gid };
         let phase = if id.datagram { Phase::SidrReqSent } else { Phase::ReqSent };
         let mut talk = Conversation::new(phase, peer, peer.life(), local_id);

@@ -42,10 +42,10 @@ fn has_namespaces() -> bool {
     make.output().is_ok_and(|made| made.status.success())
 }
 
-/// Runs server and client on two hosts; what they printed.
+/// Runs server and client on two hosts; returns their output.
 fn on_two_hosts(options: &str, port: &str, server: &str, client: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/two-hosts");
-    // A network of shared memory is not what they meet by.
+    // They do not share a network by memory.
     let directories = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
     let launched = |host: usize, command: &str| {
         let (launcher, object) = (env!("CARGO_BIN_EXE_softhca-run"), preload());
@@ -73,6 +73,21 @@ fn programs_of_two_hosts_meet_by_udp() {
         let command = format!("{tool} -p 18700 {}", arguments.join(" "));
         on_two_hosts("", "18700", &command, &format!("{command} 10.47.0.2"));
     }
+}
+
+/// librdmacm: management datagrams between the well-known QPs of both hosts.
+#[test]
+fn connections_between_hosts_are_made() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let client = directory.path().join("client");
+    // The server may not listen yet.
+    let attempts = "for try in $(seq 50); do rping -c -a 10.47.0.2 -p 18704 -C 20 -v && exit; sleep 0.1; done; exit 1";
+    fs::write(&client, attempts).expect("the script is written");
+    let text = on_two_hosts("", "", "rping -s -a 10.47.0.2 -p 18704 -C 20", &format!("sh {}", client.display()));
+    assert_eq!(text.matches("ping data: rdma-ping-").count(), 20, "{text}");
 }
 
 #[test]
