@@ -18,9 +18,8 @@ use softhca::event::Event;
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::runner::Runner;
-use softhca::wire::fault::{FaultConfig, FaultInjector};
+use softhca::wire::Address;
 use softhca::wire::in_process::Fabric;
-use softhca::wire::{Address, Wire};
 
 use crate::buffer::Buffer;
 use crate::error::Error;
@@ -53,11 +52,7 @@ impl Network {
             qpns: config.qpn_first..config.qpn_first + config.qpn_count,
         })?;
         let notify = threaded.then(|| wire.notify());
-        let wire: Box<dyn Wire> = if (FaultConfig { seed: 0, ..faults.network }) == FaultConfig::default() {
-            Box::new(wire)
-        } else {
-            Box::new(FaultInjector::new(wire, faults.network)?)
-        };
+        let wire = faults.inject(Box::new(wire))?;
         Device::new(EmbeddedDevice::new(config, wire)?, notify)
     }
 }

@@ -108,6 +108,25 @@ fn on_threads() -> Outcome {
     Ok(())
 }
 
+/// A link around half the world: the clock is virtual, so the test takes no such time.
+#[test]
+fn a_distant_peer_answers_after_the_way_there_and_back() -> Outcome {
+    let options = ConnectOptions { timeout: 18, ..ConnectOptions::default() };
+    let far = "latency=100000,rate=1000".parse()?;
+    let mut pair = Pair::<transport::Rc>::builder().faults(far).options(options).connect()?;
+    let inbox = pair.far.buffer(1 << 20)?;
+    let outbox = pair.near.buffer(1 << 20)?;
+    let began = pair.near.device().now();
+    // SAFETY: both buffers live until the completion.
+    unsafe { pair.near.sq.post_unchecked(&wqe::write(inbox.remote()).gather([outbox.sge(..)]).signaled(WrId(1)))? };
+    pair.run_until_idle()?;
+    pair.near.cq.poll().expect("a completion").check()?;
+    let took = (pair.near.device().now() - began).as_millis();
+    // 8 Mbit and headers at 1 Gbit/s, and twice 100 ms.
+    assert!((208..=215).contains(&took), "{took} ms");
+    Ok(())
+}
+
 #[test]
 fn a_receiver_that_is_never_ready() -> Outcome {
     let options = ConnectOptions { rnr_retry: 2, ..ConnectOptions::default() };

@@ -244,7 +244,8 @@ impl Device {
         if self.failed {
             return false;
         }
-        let mut worked = self.doorbells.scan(&mut self.qps, &mut self.resources);
+        let mut worked = self.wire.advance(now);
+        worked |= self.doorbells.scan(&mut self.qps, &mut self.resources);
         for _ in 0..RECEIVE_BATCH {
             let Some(frame) = self.wire.recv() else { break };
             worked = true;
@@ -312,12 +313,13 @@ impl Device {
         self.resources.sends_completed
     }
 
-    /// When the next timer of a QP or CQ runs out, on the clock that [`Self::step`] is given.
+    /// When the next timer of a QP, a CQ or the wire runs out, on the clock that [`Self::step`] is given.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let qps = self.qps.busy().filter_map(|qp| qp.deadline());
         let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
-        qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline())).min()
+        let objects = qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline()));
+        objects.chain(self.wire.next_deadline()).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

@@ -239,6 +239,14 @@ impl<W: Wire> Wire for CapturedWire<W> {
         self.wire.announce(announcement);
     }
 
+    fn advance(&mut self, now: Duration) -> bool {
+        self.wire.advance(now)
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.wire.next_deadline()
+    }
+
     fn is_holding(&self) -> bool {
         self.wire.is_holding()
     }

@@ -8,6 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use fastrand::Rng;
@@ -53,7 +54,7 @@ pub enum FaultConfigError {
     #[error("`{0}` is not name=value")]
     NoValue(String),
     /// No such name.
-    #[error("`{0}` is none of drop, dup, reorder, delay, ecn, odp, psn, seed")]
+    #[error("`{0}` is none of drop, dup, reorder, delay, ecn, odp, psn, latency, jitter, rate, seed")]
     Name(String),
     /// Not a number, or too large.
     #[error("`{0}` is not a number in range")]
@@ -324,6 +325,14 @@ impl<W: Wire> Wire for FaultInjector<W> {
 
     fn announce(&mut self, announcement: Announcement) {
         self.wire.announce(announcement);
+    }
+
+    fn advance(&mut self, now: Duration) -> bool {
+        self.wire.advance(now)
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.wire.next_deadline()
     }
 
     fn is_holding(&self) -> bool {

@@ -11,6 +11,7 @@ mod outbox;
 mod port;
 #[cfg(target_os = "linux")]
 pub mod shm;
+pub mod slow;
 #[cfg(test)]
 pub(crate) mod test_frames;
 #[cfg(target_os = "linux")]

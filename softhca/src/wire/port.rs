@@ -4,6 +4,7 @@ use super::address::Announcement;
 use super::cable::Dropped;
 use super::frame::Frame;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 /// The fate of a packet that a fault injector does not let pass as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,17 @@ pub trait Wire: Send {
         let _ = announcement;
     }
 
+    /// The device's clock is at `now`. Whether packets went on that had waited for this time. For wires that take time.
+    fn advance(&mut self, now: Duration) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// When [`Self::advance`] has something to do although nothing happens.
+    fn next_deadline(&self) -> Option<Duration> {
+        None
+    }
+
     /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device
     /// with nothing else to do is not idle yet.
     fn is_holding(&self) -> bool {
@@ -113,6 +125,14 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn announce(&mut self, announcement: Announcement) {
         (**self).announce(announcement);
+    }
+
+    fn advance(&mut self, now: Duration) -> bool {
+        (**self).advance(now)
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        (**self).next_deadline()
     }
 
     fn is_holding(&self) -> bool {

@@ -9,7 +9,6 @@ use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::wire::capture::Capture;
-use softhca::wire::fault::FaultInjector;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::udp::{UdpAddress, UdpWire};
@@ -75,10 +74,10 @@ impl Network {
         };
         let wire: Box<dyn Wire> = match faults {
             None => wire,
-            Some(Faults { mut network, .. }) => {
+            Some(mut faults) => {
                 // The ends of a connection must not lose the same packets in step.
-                network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
-                Box::new(FaultInjector::new(wire, network).map_err(bad)?)
+                faults.network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
+                faults.inject(wire).map_err(bad)?
             }
         };
         Ok(Self { wire, qpns, gsi_qpn: Some(gsi_qpn), notify, srq_faults: faults.unwrap_or_default().srq })
