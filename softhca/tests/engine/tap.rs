@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 use softhca::packet::{Operation, Packet};
 use softhca::wire::{Frame, Wire};
 
+/// Opcode of notifications of congestion, which scripts do not see: packets of the lab have the mark.
+const NOTIFICATION: u8 = 0x81;
+
 /// The fate of a packet.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fate {
@@ -42,6 +45,9 @@ impl Wire for TappedWire {
         let mut tap = self.tap.lock().unwrap();
         if tap.width.is_some_and(|width| tap.taken >= width) {
             return Err(frame);
+        }
+        if frame.packet[0] == NOTIFICATION {
+            return self.inner.send(frame);
         }
         let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
         let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));

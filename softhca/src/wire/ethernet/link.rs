@@ -1,0 +1,41 @@
+//! A link that carries Ethernet frames.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use super::super::watcher::Watcher;
+
+/// The link has no room now; the sender may try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// A link.
+pub(super) trait Link: Send {
+    /// Has the watcher watch its descriptors, those of now.
+    fn watch(&mut self, watcher: &Watcher) -> io::Result<()> {
+        self.watched().into_iter().try_for_each(|fd| watcher.add(fd))
+    }
+
+    /// Its descriptors.
+    fn watched(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// Sends a frame. One that can never leave is lost.
+    fn send(&mut self, frame: &[u8]) -> Result<(), Full>;
+
+    /// Puts the next frame into `frame`, which may have any content; `false` if none has arrived. New descriptors are
+    /// watched from now on.
+    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> bool;
+}
+
+/// The outcome of sending a frame, by the system's error.
+pub(super) fn sent(result: rustix::io::Result<usize>) -> Result<(), Full> {
+    use rustix::io::Errno;
+    match result {
+        Ok(_) => Ok(()),
+        Err(Errno::AGAIN | Errno::NOBUFS) => Err(Full),
+        Err(error) => {
+            log::debug!("a frame is lost: {error}");
+            Ok(())
+        }
+    }
+}

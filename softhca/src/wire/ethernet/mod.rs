@@ -1,0 +1,245 @@
+//! A wire of Ethernet frames: packets of RoCE, and all other frames for the device's own queues.
+//!
+//! ```text
+//! device ── EthernetWire ── Link ──┬── Tap:    a TAP device; the host's kernel is at the other end
+//!               │                  ├── Raw:    an interface of the host, beside the kernel's own stack
+//!               └── Neighbours     └── Stream: a Unix socket in QEMU's form, and a learning switch
+//! ```
+//!
+//! A port is a station: it takes frames for its own address and for groups. It asks for the Ethernet addresses of its
+//! neighbours, and answers for its own where no kernel does.
+
+mod link;
+mod neighbours;
+mod raw;
+mod stream;
+mod switch;
+mod tap;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
+use std::time::Instant;
+
+use self::link::{Full, Link};
+use self::neighbours::{Neighbour, Neighbours, derived};
+use self::raw::Raw;
+use self::stream::Stream;
+use self::tap::Tap;
+use super::address::Announcement;
+use super::cable::{self, Dropped, ip_of};
+use super::frame::{Frame, Macs};
+use super::port::Wire;
+use super::watcher::Watcher;
+use crate::config::{Gid, LinkLayer};
+use crate::notify::Notify;
+
+pub use switch::{Switch, Way};
+
+/// Frames that are read at most while a packet is looked for.
+const BATCH: usize = 64;
+/// Most frames for the device's own queues that wait, and most packets from the device to itself.
+const WAITING: usize = 1024;
+/// Reasons to drop frames that are kept at most until the device asks.
+const REASONS: usize = 1024;
+/// The bit of an address that says that it is a group's.
+const GROUP: u8 = 1;
+
+/// An Ethernet address.
+type Mac = [u8; 6];
+
+/// A device's end of an Ethernet.
+pub struct EthernetWire {
+    link: Box<dyn Link>,
+    watcher: Watcher,
+    notify: Notify,
+    mac: Mac,
+    gids: Vec<Gid>,
+    neighbours: Neighbours,
+    /// A kernel answers for the port's addresses.
+    has_kernel: bool,
+    buffer: Vec<u8>,
+    ethernet: VecDeque<Vec<u8>>,
+    loopback: VecDeque<Frame>,
+    dropped: VecDeque<Dropped>,
+}
+
+impl EthernetWire {
+    /// Opens the TAP device `name`, which is made if it does not exist (this needs `CAP_NET_ADMIN`). The host's kernel
+    /// is at its other end. The port has the address `mac` and these GIDs.
+    ///
+    /// # Errors
+    /// The device cannot be opened.
+    pub fn tap(name: &str, mac: [u8; 6], gids: &[Gid]) -> io::Result<Self> {
+        Self::new(Box::new(Tap::open(name)?), mac, gids, false)
+    }
+
+    /// Sends and takes frames on the interface `name` of the host, beside its kernel's stack (this needs
+    /// `CAP_NET_RAW`). `mac` and the GIDs are those of the interface, for which the kernel answers.
+    ///
+    /// # Errors
+    /// There is no such interface, or the right is missing.
+    pub fn raw(name: &str, mac: [u8; 6], gids: &[Gid]) -> io::Result<Self> {
+        Self::new(Box::new(Raw::open(name)?), mac, gids, true)
+    }
+
+    /// Joins the network at the Unix socket `path`, in the form of QEMU's `-netdev stream`. The first one there is the
+    /// switch, and the network ends with it.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub fn socket(path: &Path, mac: [u8; 6], gids: &[Gid]) -> io::Result<Self> {
+        Self::new(Box::new(Stream::join(path)?), mac, gids, false)
+    }
+
+    fn new(mut link: Box<dyn Link>, mac: Mac, gids: &[Gid], has_kernel: bool) -> io::Result<Self> {
+        let notify = Notify::new();
+        let watcher = Watcher::new(notify.clone())?;
+        link.watch(&watcher)?;
+        let mut wire = Self {
+            link,
+            watcher,
+            notify,
+            mac,
+            gids: Vec::new(),
+            neighbours: Neighbours::new(mac),
+            has_kernel,
+            buffer: Vec::new(),
+            ethernet: VecDeque::new(),
+            loopback: VecDeque::new(),
+            dropped: VecDeque::new(),
+        };
+        wire.set_gids(gids);
+        Ok(wire)
+    }
+
+    /// Wakes the thread that steps the device when a frame arrives.
+    #[must_use]
+    pub fn notify(&self) -> Notify {
+        self.notify.clone()
+    }
+
+    fn set_gids(&mut self, gids: &[Gid]) {
+        self.gids = gids.to_vec();
+        if !self.has_kernel {
+            self.neighbours.answer_for(gids.iter().map(|gid| ip_of(gid.raw)).collect());
+        }
+    }
+
+    fn has_gid(&self, raw: [u8; 16]) -> bool {
+        self.gids.iter().any(|gid| gid.raw == raw)
+    }
+
+    /// The Ethernet address that a packet goes to. `given` is the driver's, if it is not zeros.
+    fn destination(&mut self, from: IpAddr, to: IpAddr, given: Mac) -> Neighbour {
+        if let Some(mac) = derived(to).or((given != [0; 6]).then_some(given)) {
+            return Neighbour::At(mac);
+        }
+        let (neighbour, question) = self.neighbours.find(from, to, Instant::now());
+        if let Some(question) = question {
+            // Without room it is asked again.
+            let _ = self.link.send(&question);
+        }
+        neighbour
+    }
+
+    /// Takes a frame; the packet in it, if it is one for the port.
+    fn take(&mut self) -> Option<Frame> {
+        let is_own = self.buffer.first_chunk() == Some(&self.mac) || self.buffer.first().is_some_and(|b| b & GROUP != 0);
+        match cable::decode(LinkLayer::Ethernet, &self.buffer) {
+            Ok(frame) => {
+                let grh = frame.route.grh.filter(|grh| is_own && self.has_gid(grh.dgid))?;
+                self.neighbours.learn(ip_of(grh.sgid), frame.route.macs.source);
+                return Some(frame);
+            }
+            Err(Dropped::OtherProtocol { .. }) => {
+                if let Some(answer) = self.neighbours.hear(&self.buffer) {
+                    let _ = self.link.send(&answer);
+                }
+                if self.ethernet.len() < WAITING {
+                    self.ethernet.push_back(self.buffer.clone());
+                }
+            }
+            Err(reason) if is_own => {
+                log::debug!("a frame is dropped: {reason}");
+                if self.dropped.len() < REASONS {
+                    self.dropped.push_back(reason);
+                }
+            }
+            Err(_) => {}
+        }
+        None
+    }
+}
+
+impl Wire for EthernetWire {
+    fn send(&mut self, mut frame: Frame) -> Result<(), Frame> {
+        let Some(grh) = frame.route.grh else { return Ok(()) };
+        if self.has_gid(grh.dgid) {
+            // A port does not hear itself.
+            if self.loopback.len() >= WAITING {
+                return Err(frame);
+            }
+            self.loopback.push_back(frame);
+            return Ok(());
+        }
+        let given = frame.route.macs.destination;
+        let destination = match self.destination(ip_of(grh.sgid), ip_of(grh.dgid), given) {
+            Neighbour::At(mac) => mac,
+            Neighbour::Asked => return Err(frame),
+            Neighbour::Silent => {
+                log::debug!("no neighbour has {}", ip_of(grh.dgid));
+                return Ok(());
+            }
+        };
+        frame.route.macs = Macs { source: self.mac, destination };
+        match cable::encode(&frame) {
+            Ok(bytes) => self.link.send(&bytes).map_err(|Full| frame),
+            Err(reason) => {
+                log::debug!("a packet does not leave: {reason}");
+                Ok(())
+            }
+        }
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        if let Some(frame) = self.loopback.pop_front() {
+            return Some(frame);
+        }
+        for _ in 0..BATCH {
+            if !self.link.recv(&self.watcher, &mut self.buffer) {
+                break;
+            }
+            if let Some(frame) = self.take() {
+                return Some(frame);
+            }
+        }
+        self.watcher.arm(self.link.watched());
+        None
+    }
+
+    fn send_ethernet(&mut self, frame: &[u8]) {
+        // Without room it is lost, as at a switch.
+        let _ = self.link.send(frame);
+    }
+
+    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
+        self.ethernet.pop_front()
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        self.dropped.pop_front()
+    }
+
+    fn announce(&mut self, announcement: Announcement) {
+        self.set_gids(&announcement.gids);
+    }
+
+    fn descriptors(&self) -> Vec<RawFd> {
+        self.link.watched().iter().map(AsRawFd::as_raw_fd).chain(self.watcher.descriptors()).collect()
+    }
+}

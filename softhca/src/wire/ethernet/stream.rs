@@ -1,0 +1,253 @@
+//! Frames by Unix sockets, in the form of QEMU's `-netdev stream` (QEMU `net/net.c`, `net_fill_rstate`): before each
+//! frame, its length in 4 bytes of the network's order.
+//!
+//! The first program at a path listens there, and is the switch. Later ones connect to it, and so do virtual machines:
+//! `-netdev stream,id=n,addr.type=unix,addr.path=PATH`.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::net::{RecvFlags, SendFlags};
+
+use super::super::watcher::Watcher;
+use super::link::{Full, Link};
+use super::switch::{Switch, Way};
+
+/// Bytes of a length.
+const LENGTH: usize = 4;
+/// The longest frame that QEMU sends (`NET_BUFSIZE`). A longer one ends the connection.
+const LONGEST: usize = 4096 + 65536;
+/// Bytes that are read at once.
+const READ: usize = 1 << 16;
+/// Bytes that wait at most for a peer that does not read. Past it, frames to it are lost or wait at their sender.
+const WAITING: usize = 1 << 20;
+/// Most peers of a switch.
+const PEERS: usize = 64;
+/// The device's own port of the switch; peers have other numbers.
+const OWN: u32 = 0;
+
+/// One connection.
+struct Peer {
+    stream: UnixStream,
+    port: u32,
+    read: Vec<u8>,
+    /// Bytes of the front of `read` that were taken.
+    taken: usize,
+    unsent: VecDeque<u8>,
+    is_closed: bool,
+}
+
+impl Peer {
+    fn new(stream: UnixStream, port: u32) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, port, read: Vec::new(), taken: 0, unsent: VecDeque::new(), is_closed: false })
+    }
+
+    /// Sends what waits, as far as the peer has room.
+    fn flush(&mut self) {
+        while !self.unsent.is_empty() {
+            match rustix::net::send(&self.stream, self.unsent.as_slices().0, SendFlags::NOSIGNAL) {
+                Ok(len) => drop(self.unsent.drain(..len)),
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(_) => {
+                    self.is_closed = true;
+                    self.unsent.clear();
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Full> {
+        self.flush();
+        if self.is_closed {
+            return Ok(());
+        }
+        if self.unsent.len() + LENGTH + frame.len() > WAITING {
+            return Err(Full);
+        }
+        // No frame is as long as 4 GiB.
+        self.unsent.extend((frame.len() as u32).to_be_bytes());
+        self.unsent.extend(frame);
+        self.flush();
+        Ok(())
+    }
+
+    /// The next frame.
+    fn recv(&mut self) -> Option<&[u8]> {
+        self.flush();
+        let end = loop {
+            match self.length() {
+                Some(len) if len == 0 || len > LONGEST => {
+                    log::warn!("a peer of the network is let go: it announces a frame of {len} bytes");
+                    self.is_closed = true;
+                    return None;
+                }
+                Some(len) if self.read.len() >= self.taken + LENGTH + len => break self.taken + LENGTH + len,
+                _ => {}
+            }
+            if self.is_closed || !self.fill() {
+                return None;
+            }
+        };
+        let begin = self.taken + LENGTH;
+        self.taken = end;
+        Some(&self.read[begin..end])
+    }
+
+    /// The length of the next frame, if it has arrived.
+    fn length(&self) -> Option<usize> {
+        let bytes = *self.read.get(self.taken..)?.first_chunk::<LENGTH>()?;
+        usize::try_from(u32::from_be_bytes(bytes)).ok()
+    }
+
+    /// Reads more; `false` if nothing has arrived.
+    fn fill(&mut self) -> bool {
+        self.read.drain(..std::mem::take(&mut self.taken));
+        let before = self.read.len();
+        self.read.resize(before + READ, 0);
+        let len = match rustix::net::recv(&self.stream, &mut self.read[before..], RecvFlags::empty()) {
+            Ok((0, _)) => {
+                self.is_closed = true;
+                0
+            }
+            Ok((len, _)) => len,
+            Err(rustix::io::Errno::AGAIN) => 0,
+            Err(_) => {
+                self.is_closed = true;
+                0
+            }
+        };
+        self.read.truncate(before + len);
+        len > 0
+    }
+}
+
+/// The switch of a network.
+struct Hub {
+    listener: UnixListener,
+    path: PathBuf,
+    /// The process that listens: a forked child does not remove the socket.
+    pid: u32,
+    switch: Switch,
+    next_port: u32,
+}
+
+/// An end of the network: the switch with its peers, or the way to it.
+pub(super) struct Stream {
+    peers: Vec<Peer>,
+    hub: Option<Hub>,
+    /// Index of the next peer to read.
+    turn: usize,
+}
+
+impl Stream {
+    /// Joins the network at `path`.
+    pub(super) fn join(path: &Path) -> io::Result<Self> {
+        /// Others may begin at the same moment.
+        const ATTEMPTS: u32 = 10;
+        let mut attempts = ATTEMPTS;
+        loop {
+            attempts -= 1;
+            match UnixStream::connect(path) {
+                Ok(stream) => return Ok(Self { peers: vec![Peer::new(stream, OWN + 1)?], hub: None, turn: 0 }),
+                // The socket of a switch that is gone.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(std::fs::remove_file(path)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            match UnixListener::bind(path) {
+                Ok(listener) => {
+                    listener.set_nonblocking(true)?;
+                    let (path, pid) = (path.to_owned(), std::process::id());
+                    let hub = Hub { listener, path, pid, switch: Switch::default(), next_port: OWN + 1 };
+                    return Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0 });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempts > 0 => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Lets peers in that have come, and lets go of those that have gone.
+    fn look_for_peers(&mut self, watcher: &Watcher) {
+        let Some(hub) = &mut self.hub else { return };
+        self.peers.retain(|peer| {
+            if peer.is_closed {
+                hub.switch.forget(peer.port);
+            }
+            !peer.is_closed
+        });
+        while self.peers.len() < PEERS
+            && let Ok((stream, _)) = hub.listener.accept()
+        {
+            let port = hub.next_port;
+            hub.next_port = port.checked_add(1).unwrap_or(OWN + 1);
+            match Peer::new(stream, port).and_then(|peer| watcher.add(&peer.stream).map(|()| peer)) {
+                Ok(peer) => self.peers.push(peer),
+                Err(error) => log::warn!("a peer is not let in: {error}"),
+            }
+        }
+    }
+}
+
+impl Link for Stream {
+    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        let listener = self.hub.iter().map(|hub| hub.listener.as_fd());
+        self.peers.iter().map(|peer| peer.stream.as_fd()).chain(listener).collect()
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Full> {
+        let Some(hub) = &mut self.hub else {
+            return self.peers.first_mut().map_or(Ok(()), |peer| peer.send(frame));
+        };
+        match hub.switch.pass(OWN, frame) {
+            Way::Nowhere => Ok(()),
+            Way::Port(port) => {
+                let peer = self.peers.iter_mut().find(|peer| peer.port == port);
+                peer.map_or(Ok(()), |peer| peer.send(frame))
+            }
+            Way::Others => {
+                // A peer without room loses the frame.
+                self.peers.iter_mut().for_each(|peer| drop(peer.send(frame)));
+                Ok(())
+            }
+        }
+    }
+
+    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> bool {
+        self.look_for_peers(watcher);
+        let mut tries = self.peers.len();
+        while tries > 0 {
+            tries -= 1;
+            self.turn = if self.turn + 1 < self.peers.len() { self.turn + 1 } else { 0 };
+            let Some(found) = self.peers[self.turn].recv() else { continue };
+            frame.clear();
+            frame.extend_from_slice(found);
+            let Some(hub) = &mut self.hub else { return true };
+            let from = self.peers[self.turn].port;
+            let way = hub.switch.pass(from, frame);
+            for peer in self.peers.iter_mut().filter(|peer| peer.port != from) {
+                if way == Way::Others || way == Way::Port(peer.port) {
+                    let _ = peer.send(frame);
+                }
+            }
+            if matches!(way, Way::Others | Way::Port(OWN)) {
+                return true;
+            }
+            // It was for another one. More may be behind it.
+            tries = self.peers.len();
+        }
+        false
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        if self.pid == std::process::id() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
