@@ -1,5 +1,5 @@
 //! Decodes the logs and memory of mlx5 drivers: error CQEs, WQEs, doorbells and refused commands. The input is a log, a
-//! hex dump or binary.
+//! hex dump or binary. It also reads captures of packets ([`capture`]).
 //!
 //! ```
 //! let log = "
@@ -24,6 +24,7 @@
 //! Fields have the names of `mlx5dv.h`. Their offsets come from this crate's own tables ([`layout`]), not from the
 //! structs with which `blueflame` writes. So each can reveal the other's mistakes.
 
+pub mod capture;
 mod cqe;
 mod diagnosis;
 mod doorbell;

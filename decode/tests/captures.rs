@@ -111,7 +111,8 @@ fn the_silent_end_is_named() {
     }
     let found = file.read();
     let conversation = &found.conversations[0];
-    let silence = "PSN 1 (SEND Only) was sent 3 times in 2.0ms, and never answered: queue pair 0x22 of LID 0x2 is silent";
+    let silence =
+        "PSN 1 (SEND Only) was sent 3 times in 2.0ms, and never answered: queue pair 0x22 of LID 0x2 is silent";
     assert_eq!(conversation.silences, [silence]);
     assert_eq!((conversation.directions[0].repeated, conversation.events.len()), (2, 2));
     assert_eq!(conversation.events[1].text, "PSN 1 (SEND Only) is sent again, 2.0ms after the first time");

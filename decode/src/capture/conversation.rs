@@ -3,7 +3,7 @@
 use super::file::Captured;
 use super::flow::{Key, Requests};
 use super::names::{self, ACKNOWLEDGE, READ_RESPONSE_MIDDLE, Service, Syndrome, operation};
-use super::packet::{Address, Packet};
+use super::packet::Packet;
 use std::collections::{BTreeMap, HashMap};
 
 /// The events of a conversation that are kept.

@@ -53,13 +53,7 @@ pub(super) struct Again {
 
 impl Requests {
     /// Takes a request packet. It may be sent again.
-    pub(super) fn send(
-        &mut self,
-        time: u64,
-        (opcode, psn): (u8, u32),
-        asks: bool,
-        is_dropped: bool,
-    ) -> Option<Again> {
+    pub(super) fn send(&mut self, time: u64, (opcode, psn): (u8, u32), asks: bool, is_dropped: bool) -> Option<Again> {
         self.latest = time;
         let number = self.newest.map_or(i64::from(psn), |newest| unwrap(newest, psn));
         let is_again = self.newest.is_some_and(|newest| number <= newest);
@@ -145,12 +139,15 @@ mod tests {
     #[test]
     fn answers_end_the_waiting_of_their_requests() {
         let mut requests = Requests::default();
-        let mut send = |requests: &mut Requests, psn| requests.send(psn.into(), (SEND_ONLY, psn), true, false);
+        let send = |requests: &mut Requests, psn: u32| requests.send(psn.into(), (SEND_ONLY, psn), true, false);
         // Over the end of the numbers.
         for psn in [0xff_fffe, 0xff_ffff, 0, 1] {
             assert_eq!(send(&mut requests, psn), None);
         }
-        assert_eq!((requests.distance(0), requests.distance(2), requests.distance(0x80_0000)), (Some(0), Some(2), None));
+        assert_eq!(
+            (requests.distance(0), requests.distance(2), requests.distance(0x80_0000)),
+            (Some(0), Some(2), None)
+        );
         requests.answer(ACKNOWLEDGE, 0, Some(Syndrome::Ack));
         assert!(requests.silence().unwrap().starts_with("PSN 1 (SEND Only) was sent once"));
         requests.answer(ACKNOWLEDGE, 1, Some(Syndrome::Rnr));

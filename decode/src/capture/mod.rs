@@ -18,7 +18,6 @@ mod show;
 use std::collections::HashMap;
 
 pub use conversation::{Conversation, Direction, Event};
-pub use packet::Address;
 
 /// The conversations in a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -26,7 +26,7 @@ const ERF_INFINIBAND: u8 = 21;
 
 /// The address of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Address {
+pub(super) enum Address {
     /// Of RoCE v2: IPv4 or IPv6.
     Ip(IpAddr),
     /// Of RoCE v1: a GID.
@@ -175,7 +175,8 @@ fn transport<'a>(
     let (body, crc) = packet.split_last_chunk::<ICRC>()?;
     let bth: &[u8; BTH] = body.first_chunk()?;
     let number = |at: usize| u32::from_be_bytes([0, bth[at], bth[at + 1], bth[at + 2]]);
-    let is_crc_right = masked.map(|masked| crc32([masked, &body[..4], &[0xff], &body[5..]]) == u32::from_le_bytes(*crc));
+    let is_crc_right =
+        masked.map(|masked| crc32([masked, &body[..4], &[0xff], &body[5..]]) == u32::from_le_bytes(*crc));
     Some(Packet {
         from,
         to,
@@ -223,17 +224,14 @@ mod tests {
         assert_eq!(found.is_crc_right, Some(true));
         let record = [&[0; 8][..], &[21, 4, 0, 0, 0, 0, 0, 0], &ack].concat();
         assert_eq!(of(Link::Erf, &record), Some(found));
-        let notification = hex(
-            "e41d2dab2bc2 7cfe90643b32 0800 45c2003c718c4000401191610a0011010a001201 000012b700280000
-            8100ffff4000011800000000 00000000000000000000000000000000 82fd002a",
-        );
+        let notification =
+            hex("e41d2dab2bc2 7cfe90643b32 0800 45c2003c718c4000401191610a0011010a001201 000012b700280000
+            8100ffff4000011800000000 00000000000000000000000000000000 82fd002a");
         let found = of(Link::Ethernet, &notification).unwrap();
         assert_eq!((found.opcode, found.qpn, found.is_crc_right), (0x81, 0x118, Some(true)));
         assert_eq!(found.from, Address::Ip([10, 0, 17, 1].into()));
-        let send = hex(
-            "020000000002 020000000001 86dd 6621234500201111 20010db8000000000000000000000001
-            20010db8000000000000000000000002 c12312b700200000 0470ffff8012345680abcdef 68656c6c6f000000 a9cabf72",
-        );
+        let send = hex("020000000002 020000000001 86dd 6621234500201111 20010db8000000000000000000000001
+            20010db8000000000000000000000002 c12312b700200000 0470ffff8012345680abcdef 68656c6c6f000000 a9cabf72");
         let found = of(Link::Ethernet, &send).unwrap();
         assert_eq!((found.qpn, found.psn, found.padding, found.is_crc_right), (0x123456, 0xabcdef, 3, Some(true)));
         assert!(found.asks_for_acknowledgement && !found.is_marked);

@@ -1,8 +1,10 @@
-//! `blueflame decode`: dumps and logs as named fields, with a diagnosis.
+//! `blueflame decode`: dumps and logs as named fields, with a diagnosis; captures as conversations.
 use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, Result};
-use blueflame_decode::{Input, Options, Order, Report, Styled, Transport};
+use blueflame_decode::capture::{Capture, capture};
+use blueflame_decode::{Input, Options, Order, Record, Styled, Transport};
 use clap::Args;
+use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,11 +45,14 @@ hexdump, od, gdb or the drivers print them. The command skips all other text.
   blueflame decode job.log --json
   blueflame decode ring.bin --binary --kind wqe --transport ud
   echo 10012abe00000004 | blueflame decode --kind sq-doorbell
+  blueflame decode packets.pcapng
+
+Of a capture of packets (pcapng, pcap), the command prints the conversation of each pair of queue pairs.
 
 Fields have the names of mlx5dv.h. Exit codes: 0 if the command found a dump or a line that it knows, 1 if not, 2 for a
 wrong call or an unreadable file.";
 
-/// Explain a dump of an error CQE, a WQE or a doorbell
+/// Explain a dump of an error CQE, a WQE or a doorbell, or a capture of packets
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
@@ -73,6 +78,14 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// Everything found, for JSON.
+#[derive(Default, Serialize)]
+struct All {
+    records: Vec<Record>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    captures: Vec<Capture>,
+}
+
 /// Reads the input, and prints the results.
 pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
     match decode(arguments, colour) {
@@ -93,11 +106,25 @@ fn decode(arguments: &Arguments, colour: ColorChoice) -> Result<ExitCode> {
     let options = Options { input: kind, transport, order, cqe_bytes: cqe_size, binary };
     let stdin = [PathBuf::from("-")];
     let files = if arguments.files.is_empty() { &stdin[..] } else { &arguments.files };
-    let mut all = Report::default();
+    let mut all = All::default();
     let mut out = AutoStream::new(io::stdout(), colour).lock();
     let mut shown = 0;
     for file in files {
-        let report = blueflame_decode::decode(&read(file)?, &options);
+        let input = read(file)?;
+        let packets = if kind == Input::Auto { capture(&input) } else { None };
+        if let Some(packets) = packets {
+            shown += packets.conversations.len();
+            if arguments.json {
+                all.captures.push(packets);
+            } else {
+                if files.len() > 1 {
+                    writeln!(out, "==> {} <==", file.display())?;
+                }
+                write!(out, "{packets}")?;
+            }
+            continue;
+        }
+        let report = blueflame_decode::decode(&input, &options);
         shown += report.records.len();
         if arguments.json {
             all.records.extend(report.records);

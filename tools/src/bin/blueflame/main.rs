@@ -21,7 +21,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Explain a dump of an error CQE, a WQE or a doorbell
+    /// Explain a dump of an error CQE, a WQE or a doorbell, or a capture of packets
     Decode(decode::Arguments),
 }
 
