@@ -114,11 +114,23 @@ fn the_silent_end_is_named() {
     let silence =
         "PSN 1 (SEND Only) was sent 3 times in 2.0ms, and never answered: queue pair 0x22 of LID 0x2 is silent";
     assert_eq!(conversation.silences, [silence]);
-    assert_eq!((conversation.directions[0].repeated, conversation.events.len()), (2, 2));
+    assert_eq!((conversation.directions[0].repeated, conversation.events.len()), (2, 2), "{found}");
     assert_eq!(conversation.events[1].text, "PSN 1 (SEND Only) is sent again, 2.0ms after the first time");
     let text = found.to_string();
     assert!(text.starts_with("RC: queue pair 0x11 of LID 0x1 and 0x22 of LID 0x2, in 4.0ms\n"), "{text}");
     assert!(text.contains("  silence: PSN 1"), "{text}");
+}
+
+#[test]
+fn requests_in_a_row_that_are_sent_again_are_one_event() {
+    let mut file = File::new();
+    for psn in [7, 8, 9, 7, 8, 9, 8] {
+        file.packet(TO_2, (SEND_ONLY, psn), &[7; 8], "");
+    }
+    let found = file.read();
+    let texts: Vec<_> = found.conversations[0].events.iter().map(|event| event.text.as_str()).collect();
+    let run = "PSNs 7 (SEND Only) to 9 are sent again, 3.0ms after the first time";
+    assert_eq!(texts, [run, "PSN 8 (SEND Only) is sent again, 5.0ms after the first time"]);
 }
 
 #[test]

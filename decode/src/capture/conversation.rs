@@ -23,7 +23,7 @@ pub struct Conversation {
     pub events: Vec<Event>,
     /// Further events.
     pub more_events: u64,
-    /// Who was silent, a sentence each; empty if everything was answered.
+    /// A sentence for each silent end; empty if everything was answered.
     pub silences: Vec<String>,
 }
 
@@ -76,12 +76,55 @@ struct Flow {
     requests: Requests,
     events: Vec<Event>,
     more_events: u64,
+    /// Requests in a row that are sent again: an event that is not over.
+    run: Option<Run>,
     /// The flow with the answers to its requests, and whose requests it answers.
     peer: Option<usize>,
 }
 
+/// Requests with PSNs in a row that are sent again.
+#[derive(Debug)]
+struct Run {
+    time: u64,
+    psns: [u32; 2],
+    /// Of the first one: its name, and when it was sent before.
+    name: String,
+    since: String,
+}
+
+impl Run {
+    fn text(self) -> String {
+        match self.psns {
+            [one, last] if one == last => format!("PSN {one} ({}) is sent again, {}", self.name, self.since),
+            [first, last] => format!("PSNs {first} ({}) to {last} are sent again, {}", self.name, self.since),
+        }
+    }
+}
+
 impl Flow {
+    /// A request is sent again.
+    fn add_again(&mut self, time: u64, (psn, name): (u32, String), since: String) {
+        match &mut self.run {
+            Some(run) if psn == (run.psns[1] + 1) & 0xff_ffff => run.psns[1] = psn,
+            _ => {
+                self.end_run();
+                self.run = Some(Run { time, psns: [psn; 2], name, since });
+            }
+        }
+    }
+
+    fn end_run(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.push_event(run.time, run.text());
+        }
+    }
+
     fn add_event(&mut self, time: u64, text: String) {
+        self.end_run();
+        self.push_event(time, text);
+    }
+
+    fn push_event(&mut self, time: u64, text: String) {
         if self.events.len() < EVENTS {
             self.events.push(Event { time, text });
         } else {
@@ -133,7 +176,7 @@ impl Talk {
                     Some(after) => format!("{after:.1?} after the first time"),
                     None => "although it was answered".to_owned(),
                 };
-                flow.add_event(time, format!("PSN {psn} ({}) is sent again, {since}", operation(code)));
+                flow.add_again(time, (psn, operation(code)), since);
             }
             return;
         }
@@ -178,6 +221,7 @@ impl Talk {
             requests: Requests::default(),
             events: Vec::new(),
             more_events: 0,
+            run: None,
             peer: None,
         });
         self.flows.len() - 1
@@ -217,7 +261,8 @@ impl Talk {
 
 fn conversation(flows: Vec<Flow>) -> Conversation {
     let mut found = Conversation { service: "", times: [u64::MAX, 0], ..Conversation::default() };
-    for flow in flows {
+    for mut flow in flows {
+        flow.end_run();
         let Flow { key, first, last, direction, requests, events, more_events, .. } = flow;
         found.service = key.service.name();
         found.times = [found.times[0].min(first), found.times[1].max(last)];

@@ -34,6 +34,8 @@ pub(super) struct Requests {
     /// The newest PSN, counted on over its 24 bits.
     newest: Option<i64>,
     waiting: BTreeMap<i64, Waiting>,
+    /// All up to this PSN were answered.
+    answered: Option<i64>,
     /// When the latest one was sent.
     pub(super) latest: u64,
 }
@@ -56,7 +58,8 @@ impl Requests {
     pub(super) fn send(&mut self, time: u64, (opcode, psn): (u8, u32), asks: bool, is_dropped: bool) -> Option<Again> {
         self.latest = time;
         let number = self.newest.map_or(i64::from(psn), |newest| unwrap(newest, psn));
-        let is_again = self.newest.is_some_and(|newest| number <= newest);
+        // One that is neither waiting nor answered was lost before it came here.
+        let is_again = self.answered.is_some_and(|answered| number <= answered);
         self.newest = Some(self.newest.map_or(number, |newest| newest.max(number)));
         // READs and atomics ask by themselves.
         let needs_answer = asks || matches!(opcode & 0x1f, READ_REQUEST | 0x13 | 0x14);
@@ -108,6 +111,7 @@ impl Requests {
             _ => number,
         };
         self.waiting.retain(|&at, _| at > answered);
+        self.answered = self.answered.max(Some(answered.min(newest)));
     }
 
     /// The oldest request that was never answered, in words.
@@ -156,6 +160,9 @@ mod tests {
         assert_eq!(requests.silence().unwrap(), "PSN 1 (SEND Only) was sent 2 times in 0.0ns, and never answered");
         requests.answer(ACKNOWLEDGE, 1, Some(Syndrome::Ack));
         assert_eq!(requests.silence(), None);
+        // One that a sniffer behind the loss has not seen before.
+        assert_eq!(send(&mut requests, 5), None);
+        assert_eq!(send(&mut requests, 4), None);
         // The acknowledgement was lost.
         assert_eq!(send(&mut requests, 1), Some(Again { after: None }));
     }
