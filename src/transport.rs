@@ -82,18 +82,25 @@ impl Receives for Uc {}
 impl Receives for Ud {}
 impl<M: InlineMode> Receives for RawPacket<M> {}
 
-/// Reliable connection: acknowledged, in order, with READ and atomics (IBTA vol. 1, 9.7).
+/// Reliable connection: acknowledged, in order (IBTA vol. 1, 9.7).
+///
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT
+/// and ENABLE, DUMP, tag matching.
 #[doc(alias = "IBV_QPT_RC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Rc;
 
-/// Unreliable connection: SEND and WRITE only, lost messages are not repeated (IBTA vol. 1, 9.8.2).
+/// Unreliable connection: lost messages are not repeated (IBTA vol. 1, 9.8.2).
+///
+/// Operations: NOP, SEND, WRITE, memory windows.
 #[doc(alias = "IBV_QPT_UC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
-/// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). It has the operations
-/// of [`Rc`], but each request [names](crate::wqe::Request::to) its shared receive queue at the other end, by number.
+/// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). Each request to the other
+/// end [names](crate::wqe::Request::to) a shared receive queue there, by number.
+///
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics.
 ///
 /// So one queue pair reaches all processes of a machine, where RC needs one for each. The other end is a target
 /// (`verbs::XrcTarget`), which has no queues. A message is received into the shared queue that it names and completes
@@ -127,6 +134,8 @@ pub struct XrcInitiator;
 /// Unreliable datagrams: one packet each, to any queue pair. The [request names](crate::wqe::Request::to) the queue
 /// pair. Lost datagrams are not repeated (IBTA vol. 1, 9.8.3).
 ///
+/// Operations: NOP, SEND.
+///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};
 /// use blueflame::types::WrId;
@@ -157,9 +166,11 @@ pub struct XrcInitiator;
 #[derive(Clone, Copy, Debug)]
 pub struct Ud;
 
-/// The initiator's side of dynamic connections (DCI): reliable, in order, with READ and atomics, to any target. The
+/// The initiator's side of dynamic connections (DCI): reliable, in order, to any target. The
 /// [request names](crate::wqe::Request::to) the target. An initiator receives nothing. One such queue pair replaces a
 /// reliable connection to each peer. The peers have targets (DCT, `verbs::Dct`), which send nothing.
+///
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory copies.
 ///
 /// The device reconnects when a request names another target than the one before, so runs of requests for one target
 /// are cheapest. A request that fails ends the queue pair for all targets. With [`DciStreams`] the other streams go
@@ -290,7 +301,7 @@ impl<T: Signable + Streams> Streams for Signed<T> {}
 /// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
 /// for the inline headers of each frame. The default, [`InlineL2`], is right for every device.
 ///
-/// Its queues send frames only:
+/// Operations: NOP, WAIT and ENABLE, DUMP, frames.
 ///
 /// ```
 /// use blueflame::queue::{PostError, SendQueue};

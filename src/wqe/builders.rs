@@ -362,7 +362,7 @@ impl<P> Request<Send, P> {
         self.with_operation(|_| SendImm { imm })
     }
 
-    /// Has the peer's device invalidate its key `rkey` when the message arrives. Reliable connections only.
+    /// Has the peer's device invalidate its key `rkey` when the message arrives. Transports: RC, XRC, DCI.
     #[doc(alias("ibv_wr_send_inv", "IBV_WR_SEND_WITH_INV"))]
     #[inline]
     pub fn invalidate(self, rkey: Rkey) -> Request<SendInval, P> {

@@ -1,7 +1,8 @@
 //! `docs/operations.md`: the operations of each transport, each with its proof.
 //!
 //! The compiler says which operations there are, and `claims.rs` has their proofs. The two must agree, and the page is
-//! made of both. After an intended change: `BLESS=1 cargo test --no-default-features --test operations`.
+//! made of both. After an intended change: `BLESS=1 cargo test --no-default-features --test operations`. Sentences in
+//! the crate that name operations of transports must agree as well (`texts.rs`).
 //!
 //! A check of the list of operations belongs here. Tests of the operations themselves belong in the files that
 //! `claims.rs` names.
@@ -12,6 +13,7 @@ mod claims;
 mod features;
 mod page;
 mod table;
+mod texts;
 
 use std::path::Path;
 

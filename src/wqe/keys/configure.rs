@@ -34,7 +34,7 @@ impl BitOr for KeyRights {
 }
 
 /// Sets the memory behind an indirect key, its rights, or both (`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`,
-/// `mlx5dv_wr_mr_interleaved`). When the request is done, the key is valid, even if it was free before.
+/// `mlx5dv_wr_mr_interleaved`). When the request is done, the key is valid, even if it was free before. Transports: RC.
 ///
 /// ```text
 ///    0  control segment: the key

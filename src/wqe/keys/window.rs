@@ -83,6 +83,7 @@ impl BitOr for WindowRights {
 }
 
 /// Binds a memory window. When it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
+/// Transports: RC, UC.
 ///
 /// ```text
 ///    0  control segment: the window's key before
@@ -94,7 +95,7 @@ impl BitOr for WindowRights {
 pub struct BindWindow(KeySegs);
 
 /// Takes access by a key back: it invalidates a window of type 2 (`IBV_WR_LOCAL_INV`), and binds one of type 1 to
-/// nothing.
+/// nothing. Transports: RC, UC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalidate(KeySegs);
 

@@ -117,7 +117,8 @@ impl InlineHeaders for InsertVlan {
 }
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
-/// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)).
+/// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)). Transports: raw
+/// packets.
 ///
 /// Its bytes are the [inline headers](crate::wqe::Request::inline_headers), if any, and then the payload, inline or
 /// gathered. Their places in the WQE are (offsets in bytes; *H* bytes of inline headers):

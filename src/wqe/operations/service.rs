@@ -99,9 +99,9 @@ pub trait HasRemote: Operation {
 /// An operation that the transport `T` supports (IBTA vol. 1, 9.2.1, table "OpCode field", lists the operations of
 /// each service). Unsupported operations do not compile.
 ///
-/// SEND with invalidate is for RC alone, although libmlx5 also lets an unreliable connection post it. The key travels
-/// in an extended header (IETH), and only RC has packets with one: opcodes 0x16 and 0x17 of the table. On UC these are
-/// reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
+/// An unreliable connection has no SEND with invalidate, although libmlx5 lets it post one. The key travels in an
+/// extended header (IETH), and only reliable services have packets with one: opcodes 0x16 and 0x17 of RC. On UC these
+/// are reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
 /// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a
 /// queue without a peer of its own, a request names a destination ([`To`](crate::wqe::address::To)): an address (UD), a
@@ -158,11 +158,15 @@ pub trait HasRemote: Operation {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the transport `{T}` does not have the operation `{Self}`",
-    label = "READ, atomics and SEND with invalidate need a reliable connection",
-    note = "a UD queue sends `wqe::send().to(address)`, with or without immediate data",
-    note = "an initiator (DCI) takes every operation of a reliable connection, each `.to(dc_address)`; `.to(dc_stream)` if it has streams",
-    note = "requests of an XRC initiator name a shared receive queue: `wqe::send().to(srqn)`",
-    note = "a raw packet queue sends frames only, with inline headers unless it is `RawPacket<InlineNone>`"
+    label = "no operation of this transport, or its destination is missing or of another transport",
+    note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT and ENABLE, DUMP, tag matching",
+    note = "UC: NOP, SEND, WRITE, memory windows",
+    note = "XRC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics",
+    note = "UD: NOP, SEND",
+    note = "DCI: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory copies",
+    note = "raw packets: NOP, WAIT and ENABLE, DUMP, frames",
+    note = "requests to a peer name it on UD (`.to(address)`), DCI (`.to(dc_address)`, `.to(dc_stream)` with streams) and XRC (`.to(srqn)`)",
+    note = "frames have inline headers, except on `RawPacket<InlineNone>`"
 )]
 pub trait SupportedOn<T: Transport>: Operation {
     /// Does not compile if the operation is too small for the transport.

@@ -100,14 +100,17 @@ operations! {
     TagAppend:             TagMatching,            [segment operands],       [],        [],             [Rc];
     TagRemove:             TagMatching,            [segment operands],       [],        [],             [Rc];
     TagSync:               TagMatching,            [segment operands],       [],        [],             [Rc];
-    // On Ud, Dci and Xrc the operation is `To` (to.rs): its address vector or SRQ, then the operation's segments.
-    // ToNobody: also on Dci, where it has no address. The payload of Memcpy (memcpy.rs) is two data segments. The
-    // payload of Dump (cross_channel.rs) is data segments. The payload of TagAppend (tag.rs) is one data segment.
+    // On Ud, Dci and Xrc the operation is `To` (address/to.rs): its address vector or SRQ, then the operation's
+    // segments. ToNobody: also on Dci, where it has no address. The payload of Memcpy (copy.rs) is two data segments,
+    // that of Dump (cross_channel/queues.rs) data segments, and that of TagAppend (tags/entry.rs) one data segment.
     //
-    // BindWindow, Invalidate (window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
-    // ConfigureKey (configure.rs): Umr, [UMR control, memory key], [key], [a list (key_list.rs), or none; formats
-    // (formatted.rs), or none], [Rc] Frame (ethernet.rs): Send, an Ethernet segment of any size, [Carries], [RawPacket
-    // with the headers that its mode asks for]
+    // Five operations are no rows:
+    // BindWindow, Invalidate (keys/window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
+    // ConfigureKey (keys/configure.rs): Umr, [UMR control, memory key], [key], [a list (keys/list.rs), or none; formats
+    //   (formats/formatted.rs), or none], [Rc]
+    // Frame (frame.rs): Send, [an Ethernet segment of any size], [], [Carries], [Raw, with the headers that its mode
+    //   asks for]
+    // MultiPacket (multi_packet.rs): EnhancedMpsw, [an Ethernet segment], [], [frames], [Raw, by a session only]
 }
 
 /// Opcode modifiers of extended atomics: bit 3, and (log2 of the operands' bytes) - 2 (UCX
@@ -149,81 +152,81 @@ impl From<Remote> for RaddrSeg {
     }
 }
 
-/// No operation: completes like any other request and moves nothing.
+/// No operation: completes like any other request and moves nothing. Transports: all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nop(pub(in crate::wqe) ());
 
-/// A message into a receive buffer of the peer.
+/// A message into a receive buffer of the peer. Transports: RC, UC, XRC, UD, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send(pub(in crate::wqe) ());
 
-/// A message with immediate data.
+/// A message with immediate data. Transports: RC, UC, XRC, UD, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendImm {
     pub(in crate::wqe) imm: u32,
 }
 
-/// A message that invalidates a key of the peer.
+/// A message that invalidates a key of the peer. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendInval {
     pub(in crate::wqe) rkey: u32,
 }
 
-/// RDMA WRITE: data into the peer's memory.
+/// RDMA WRITE: data into the peer's memory. Transports: RC, UC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     pub(in crate::wqe) remote: Remote,
 }
 
-/// RDMA WRITE with immediate data.
+/// RDMA WRITE with immediate data. Transports: RC, UC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteImm {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) imm: u32,
 }
 
-/// RDMA READ: data from the peer's memory. Reliable connections only.
+/// RDMA READ: data from the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     pub(in crate::wqe) remote: Remote,
 }
 
-/// Atomic fetch and add on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic fetch and add on 8 bytes, 8-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchAdd {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) operands: AtomicSeg,
 }
 
-/// Atomic compare and swap on 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic compare and swap on 8 bytes, 8-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompareSwap {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) operands: AtomicSeg,
 }
 
-/// Atomic fetch and add on the fields of 4 bytes, 4-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic fetch and add on the fields of 4 bytes, 4-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedFetchAdd32 {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) operands: MaskedAdd32Seg,
 }
 
-/// Atomic fetch and add on the fields of 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic fetch and add on the fields of 8 bytes, 8-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedFetchAdd64 {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) operands: AtomicSeg,
 }
 
-/// Atomic compare and swap of some bits of 4 bytes, 4-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic compare and swap of some bits of 4 bytes, 4-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedCompareSwap32 {
     pub(in crate::wqe) remote: Remote,
     pub(in crate::wqe) operands: MaskedSwap32Seg,
 }
 
-/// Atomic compare and swap of some bits of 8 bytes, 8-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic compare and swap of some bits of 8 bytes, 8-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedCompareSwap64 {
     pub(in crate::wqe) remote: Remote,
@@ -231,7 +234,7 @@ pub struct MaskedCompareSwap64 {
     pub(in crate::wqe) masks: AtomicSeg,
 }
 
-/// Atomic fetch and add on the fields of 16 bytes, 16-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic fetch and add on the fields of 16 bytes, 16-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedFetchAdd128 {
     pub(in crate::wqe) remote: Remote,
@@ -239,7 +242,7 @@ pub struct MaskedFetchAdd128 {
     pub(in crate::wqe) boundary: Masked128Seg,
 }
 
-/// Atomic compare and swap of some bits of 16 bytes, 16-byte aligned, of the peer's memory. Reliable connections only.
+/// Atomic compare and swap of some bits of 16 bytes, 16-byte aligned, of the peer's memory. Transports: RC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedCompareSwap128 {
     pub(in crate::wqe) remote: Remote,
@@ -249,68 +252,65 @@ pub struct MaskedCompareSwap128 {
     pub(in crate::wqe) compare_mask: Masked128Seg,
 }
 
-/// Sets a signature value (PSV), with which the signatures of a key's next transfer begin.
+/// Sets a signature value (PSV), with which the signatures of a key's next transfer begin. Transports: RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetPsv {
     pub(in crate::wqe) segment: SetPsvSeg,
 }
 
-/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::memcpy)). Reliable
-/// connections and initiators only.
+/// A copy from this side's memory to this side's memory ([`memcpy`](crate::wqe::memcpy)). Transports: RC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memcpy {
     pub(in crate::wqe) segment: MmoSeg,
 }
 
-/// Waits for a completion ([`wait_for_completion`](crate::wqe::wait_for_completion)). Reliable connections and raw
-/// packets only.
+/// Waits for a completion ([`wait_for_completion`](crate::wqe::wait_for_completion)). Transports: RC, raw packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCqe {
     pub(in crate::wqe) segment: QueueSeg,
 }
 
-/// Waits for the clock ([`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until)). Reliable connections and
-/// raw packets only.
+/// Waits for the clock ([`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until)). Transports: RC, raw
+/// packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTime {
     pub(in crate::wqe) segment: WaitSeg,
     pub(in crate::wqe) operands: WaitValueSeg,
 }
 
-/// Has another queue send ([`SendQueue::enable`](crate::SendQueue::enable)). Reliable connections and raw packets only.
+/// Has another queue send ([`SendQueue::enable`](crate::SendQueue::enable)). Transports: RC, raw packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendEnable {
     pub(in crate::wqe) segment: QueueSeg,
 }
 
-/// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Reliable connections and raw packets
-/// only.
+/// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Transports: RC, raw packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecvEnable {
     pub(in crate::wqe) segment: QueueSeg,
 }
 
-/// Reads data, and sends nothing ([`dump`](crate::wqe::dump)). Reliable connections and raw packets only.
+/// Reads data, and sends nothing ([`dump`](crate::wqe::dump)). Transports: RC, raw packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dump(pub(in crate::wqe) ());
 
-/// Appends a tagged buffer to a list ([`tag_append`](crate::wqe::tag_append)). Reliable connections only: the command
-/// queue is one.
+/// Appends a tagged buffer to a list ([`tag_append`](crate::wqe::tag_append)). The command queue is an RC queue.
+/// Transports: RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagAppend {
     pub(in crate::wqe) segment: TmSeg,
     pub(in crate::wqe) operands: TmTagSeg,
 }
 
-/// Removes a tagged buffer from a list ([`tag_remove`](crate::wqe::tag_remove)). Reliable connections only.
+/// Removes a tagged buffer from a list ([`tag_remove`](crate::wqe::tag_remove)). Transports: RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagRemove {
     pub(in crate::wqe) segment: TmSeg,
     pub(in crate::wqe) operands: TmTagSeg,
 }
 
-/// Reports to the device how many unexpected messages software has seen ([`tag_sync`](crate::wqe::tag_sync)). Reliable
-/// connections only.
+/// Reports to the device how many unexpected messages software has seen ([`tag_sync`](crate::wqe::tag_sync)).
+/// Transports: RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagSync {
     pub(in crate::wqe) segment: TmSeg,
