@@ -139,10 +139,10 @@
 //! | [`types`] | numbers that driver and device exchange, one type each |
 //! | [`tagged`] | the headers of tagged messages |
 //! | [`flow`] | the frames that a receiver of raw Ethernet gets |
-//! | [`packet`] | UDP datagrams and TCP segments as frames: prepared once, changed for each shot |
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
 //! | [`transport`] | the services a queue pair can offer, as types |
 //! | [`wqe`] | requests, and how they are encoded; knows no queue |
+//! | [`packet`] | UDP datagrams and TCP segments as frames: prepared once, changed for each shot |
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
 //! | [`queue`] | send, receive and shared receive queues: indices, room, identifiers |
@@ -165,16 +165,39 @@
 //!
 //! # What is safe
 //!
-//! - **Making a queue** of raw parts is `unsafe` (`from_parts`): you vouch for the addresses of rings and registers.
-//! - **Posting a request that names registered memory** is `unsafe`, on send, receive and shared receive queues alike:
-//!   `post_unchecked` and, in batches, `push_unchecked`. The NIC uses that memory until the request has completed, and
-//!   no borrow lasts that long.
-//! - **Posting a request that names none**, inline or empty, is safe. Posting a request is also safe if the queue owns
-//!   its buffer until it has completed ([`OwningSendQueue`](queue::OwningSendQueue),
-//!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
-//! - **Everything else** is safe, and does not trust the NIC's writes: no bytes in a CQE can make it read or write out
-//!   of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
-//!   ([`retire`](SendQueue::retire)). Retiring by an index from elsewhere is `unsafe`.
+//! An `unsafe` call needs a promise that no type can hold; its docs state the promise. These calls are `unsafe`:
+//!
+//! - **Making a queue or a register of raw parts**: `from_parts`. You vouch for the addresses of rings and registers.
+//! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
+//!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before a
+//!   doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same holds
+//!   for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
+//! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,
+//!   which later stands for other work.
+//! - **Retiring what a completion does not name**: `SharedRecvQueue::retire`, `repost` and `TagMatching::complete`,
+//!   because most completions do not name a shared receive queue; `retire_index`, with any index.
+//! - **Emptying or exchanging a ring**: `SendQueue::reset`, `RecvQueue::reset`, `StridingRecvQueue::reset`,
+//!   `mark_unwritten`, `carry_over`, `change_ring`. The device must not be using it.
+//! - **Polling as the completion queue was created**: `CompletionQueue::compressed`, `Owned::compressed`,
+//!   `with_mode_unchecked`.
+//! - **Memory**: `RawMemory::new`, `StridedMemory::over`, `SlotPool::add` and `PolledMemory::from_raw` take memory that
+//!   you vouch for. `register_address_space` registers everything. `Buffer::as_slice`, `Buffer::as_mut_slice` and
+//!   `FrameBytes::as_slice` borrow bytes that a peer may still write.
+//! - **Objects of other code**: `adopt_context`, `take_context`, `adopt_pd`, `adopt_channel`, `adopt_cq`, `adopt_srq`,
+//!   `adopt_qp`, `adopt_qp_shared`; `build_shared`, whose register libibverbs may ring as well; `Owned::new`, which
+//!   joins a queue and the handle that destroys it.
+//! - **Single stores to a device**: `mmio_write64`, `mmio_copy64`, `mmio_copy64_wide`, `enable_pci_instructions` and
+//!   [`Wide`](arch::Wide) (`Wide::load`, `Wide::store`, `Wide::mmio_store`) in [`arch`]; `DoorbellRecord::send`,
+//!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`, `Half::copy_wide`,
+//!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`].
+//!
+//! All other calls are safe:
+//!
+//! - **Posting a request that names no memory**, inline or empty, and posting to a queue that owns each buffer until its
+//!   request has completed ([`OwningSendQueue`](queue::OwningSendQueue), [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//! - **Polling and retiring.** The crate does not trust the NIC's writes: no bytes in a CQE can make it read or write
+//!   out of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
+//!   ([`retire`](SendQueue::retire)).
 //!
 //! # Without a NIC
 //!

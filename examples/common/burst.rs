@@ -107,7 +107,7 @@ impl FrameSender {
                 for frame in frames {
                     if gather {
                         // SAFETY: the memory is written by nothing, and goes after the queue.
-                        unsafe { session.gather(place)? };
+                        unsafe { session.gather_unchecked(place)? };
                     } else {
                         session.inline(*frame)?;
                     }

@@ -54,7 +54,7 @@ fn main() -> Result<(), Failure> {
     let place = UNEXPECTED * BYTES;
     let buffer = memory.sge_of(place..place + BYTES);
     // SAFETY: as above.
-    let entry = unsafe { list.append(7, u64::MAX, buffer, WrId(1000))? };
+    let entry = unsafe { list.append_unchecked(7, u64::MAX, buffer, WrId(1000))? };
     let appended = event(&mut list, &mut cq)?;
     // ANCHOR_END: append
     assert_eq!(appended, TagEvent::Appended { wr_id: WrId(1000), entry, in_step: true });

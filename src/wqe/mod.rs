@@ -26,7 +26,7 @@
 //!
 //! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload,
 //! flags and the application's identifier. It knows its size, at compile time if its parts do. It encodes itself DS by
-//! DS: into CPU registers if it is sure to fit one WQEBB, otherwise into the ring in place. There is one encoder;
+//! DS: into CPU registers if its type fits one or two WQEBBs, otherwise into the ring in place. There is one encoder;
 //! operations (a table in `operations/table.rs`) and payloads supply only the differences. [`seg`] has the segments'
 //! layouts.
 //!

@@ -90,7 +90,7 @@ fn sessions_are_the_bytes_that_dpdk_made() {
             match frame {
                 Frame::Inline(bytes) => session.inline(*bytes),
                 // SAFETY: no device looks.
-                Frame::Pointer(sge) => unsafe { session.gather(*sge) },
+                Frame::Pointer(sge) => unsafe { session.gather_unchecked(*sge) },
             }
             .expect("room");
         }

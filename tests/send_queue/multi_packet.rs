@@ -48,7 +48,7 @@ fn pointers_are_the_bytes_of_dpdk() {
     let mut session = batch.session(&head).expect("room");
     for n in 0..15 {
         // SAFETY: no device looks.
-        unsafe { session.gather(Sge { addr: LOCAL.addr + n, ..LOCAL }) }.expect("room");
+        unsafe { session.gather_unchecked(Sge { addr: LOCAL.addr + n, ..LOCAL }) }.expect("room");
     }
     assert_eq!((session.len(), session.free()), (15, Ds(15)));
     session.close();
@@ -76,7 +76,7 @@ fn both_kinds_of_frames_are_the_bytes_of_linux() {
     let mut session = batch.session(&wqe::frame().signaled(WrId(7))).expect("room");
     session.inline(&frame()[..21]).expect("room");
     // SAFETY: no device looks.
-    unsafe { session.gather(LOCAL) }.expect("room");
+    unsafe { session.gather_unchecked(LOCAL) }.expect("room");
     session.close();
     assert_eq!((batch.len(), batch.free()), (2, Wqebbs(6)));
     batch.ring_doorbell();
@@ -128,7 +128,7 @@ fn the_limits_of_a_session_are_named() {
     let mut batch = sq.batch();
     let mut session = batch.session(&wqe::frame()).expect("room");
     // SAFETY: no device looks, nor below.
-    let mut gather = |length| unsafe { session.gather(Sge { length, ..LOCAL }) };
+    let mut gather = |length| unsafe { session.gather_unchecked(Sge { length, ..LOCAL }) };
     assert_eq!(gather(0), Err(EncodeError::EmptyFrame.into()));
     assert_eq!(gather(1 << 31), Err(EncodeError::SgeTooLong { bytes: 1 << 31, limit: i32::MAX as u32 }.into()));
     assert_eq!(session.inline(b"".as_slice()), Err(EncodeError::EmptyFrame.into()));
@@ -136,7 +136,7 @@ fn the_limits_of_a_session_are_named() {
     assert!(session.is_empty());
     for _ in 0..61 {
         // SAFETY: as above.
-        unsafe { session.gather(LOCAL) }.expect("room");
+        unsafe { session.gather_unchecked(LOCAL) }.expect("room");
     }
     assert_eq!(session.free(), Ds(0));
     assert_eq!(session.inline(&[1]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
@@ -240,7 +240,7 @@ proptest! {
                 let put = match frame {
                     // SAFETY: no device looks.
                     Data::Pointer(addr, length, key) => unsafe {
-                        session.gather(Sge { addr: *addr, length: *length, lkey: Lkey(*key) })
+                        session.gather_unchecked(Sge { addr: *addr, length: *length, lkey: Lkey(*key) })
                     },
                     Data::Inline(bytes) => session.inline(&bytes[..]),
                     Data::Sixty(byte) => session.inline(&[*byte; 60]),

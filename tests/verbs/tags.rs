@@ -85,7 +85,7 @@ impl Line {
     fn append(&mut self, tag: u64, mask: u64, n: u64) -> Result<TagIndex, TagError> {
         let at = n as usize * ROOM;
         // SAFETY: as above; the list is given completions of its own queue.
-        unsafe { self.list.append(tag, mask, self.memory.sge_of(at..at + ROOM), WrId(n)) }
+        unsafe { self.list.append_unchecked(tag, mask, self.memory.sge_of(at..at + ROOM), WrId(n)) }
     }
 
     /// The next event of the list.

@@ -68,11 +68,11 @@ fn messages_are_compared_with_a_list() {
     for n in 0..5_u64 {
         let at = n as usize * 64;
         // SAFETY: as above.
-        let entry = unsafe { list.append(n, u64::MAX, memory.sge_of(at..at + 64), WrId(n)) }.expect("room");
+        let entry = unsafe { list.append_unchecked(n, u64::MAX, memory.sge_of(at..at + 64), WrId(n)) }.expect("room");
         assert_eq!(event(&mut cq, &mut list), TagEvent::Appended { wr_id: WrId(n), entry, in_step: true });
     }
     // SAFETY: it is refused.
-    let full = unsafe { list.append(5, u64::MAX, memory.sge_of(0..64), WrId(5)) };
+    let full = unsafe { list.append_unchecked(5, u64::MAX, memory.sge_of(0..64), WrId(5)) };
     assert_eq!(full, Err(TagError::ListFull { tags: 5 }));
     let mut send = |tag: u64| {
         let mut message = [tag as u8; 24];

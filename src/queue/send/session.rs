@@ -51,8 +51,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// One WQE of several frames under construction, in a batch ("enhanced multi-packet WQE", opcode 0x29).
 ///
 /// Each frame is either copied into the WQE ([`inline`](Self::inline)) or fetched from registered memory
-/// ([`gather`](Self::gather)). You choose for each frame: which is faster depends on the device. [`close`](Self::close)
-/// ends the WQE; a session that is dropped puts nothing into the batch.
+/// ([`gather_unchecked`](Self::gather_unchecked)). You choose for each frame: which is faster depends on the device.
+/// [`close`](Self::close) ends the WQE; a session that is dropped puts nothing into the batch.
 ///
 /// ```
 /// # use blueflame::{SendQueue, db::Register, queue::PostError, types::WrId, wqe};
@@ -189,7 +189,7 @@ impl<R: Register> Session<'_, '_, R> {
     /// # Safety
     /// As for [`post_unchecked`](crate::SendQueue::post_unchecked), from the time the batch is rung.
     #[inline(always)]
-    pub unsafe fn gather(&mut self, frame: Sge) -> Result<(), PostError> {
+    pub unsafe fn gather_unchecked(&mut self, frame: Sge) -> Result<(), PostError> {
         // One comparison for both ends: zero wraps to the largest value.
         if frame.length.wrapping_sub(1) >= MAX_SGE_BYTES {
             return Err(PostError::Encode(EncodeError::frame_size(frame.length)));

@@ -130,7 +130,7 @@ pub enum TagEvent {
 ///     C: Holds<Queue = SendQueue<transport::Rc>>,
 /// {
 ///     // SAFETY: the page stays registered, and nobody else's, until a completion gives it back.
-///     unsafe { list.append(tag, u64::MAX, page, WrId(tag)) }.map(drop)
+///     unsafe { list.append_unchecked(tag, u64::MAX, page, WrId(tag)) }.map(drop)
 /// }
 ///
 /// fn poll<S, C>(cq: &mut CompletionQueue, list: &mut List<S, C>) -> Option<WrId>
@@ -204,7 +204,13 @@ where
     /// [`TagEvent::Removed`] that it is removed. During that time the memory stays registered, and nothing else reads,
     /// writes, frees or reuses it.
     #[inline]
-    pub unsafe fn append(&mut self, tag: u64, mask: u64, buffer: Sge, wr_id: WrId) -> Result<TagIndex, TagError> {
+    pub unsafe fn append_unchecked(
+        &mut self,
+        tag: u64,
+        mask: u64,
+        buffer: Sge,
+        wr_id: WrId,
+    ) -> Result<TagIndex, TagError> {
         if tag & !mask != 0 {
             return Err(TagError::OutsideMask { tag, mask });
         }
