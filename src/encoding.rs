@@ -1,6 +1,6 @@
 //! The bytes that two peers exchange before they connect: fixed sizes, a version first, big endian.
 //!
-//! [`Remote`] is here, `verbs::Endpoint` beside its type. This room knows no stream and no device. `verbs::handshake`
+//! [`Remote`] is here, `verbs::Endpoint` beside its type. This module knows no stream and no device. `verbs::handshake`
 //! sends these bytes; any other channel may, too (a file, a key-value store, MPI).
 //!
 //! [`Remote::to_bytes`], 16 bytes:

@@ -130,9 +130,7 @@
 //! Whole programs: the example `quickstart` of `blueflame-testkit` is one page that runs without a NIC. Those in
 //! `examples/` use queues made by `verbs`.
 //!
-//! # The rooms
-//!
-//! *Rooms* are the modules of this crate.
+//! # The modules
 //!
 //! | module | contents |
 //! |---|---|

@@ -8,7 +8,7 @@
 //!       message | flag        ----->  slot.read(0, &mut message)       then the bytes before it
 //! ```
 //!
-//! This room knows no queue and no device, only memory that a device writes.
+//! This module knows no queue and no device, only memory that a device writes.
 //!
 //! # Which bytes are in order
 //!

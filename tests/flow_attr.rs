@@ -76,7 +76,7 @@ fn cases() -> Vec<(Flow, &'static str)> {
              add(&eth, sizeof(eth));",
         ),
         (
-            Flow::udp(group, 5001).source(Masked::prefix(Ipv4Addr::new(10, 1, 2, 3).into(), 16)).tag(0xab_cdef),
+            Flow::udp(group, 5001).source(Masked::prefix(Ipv4Addr::new(10, 1, 2, 3).into(), 16)).flow_tag(0xab_cdef),
             "begin(IBV_FLOW_ATTR_NORMAL, 0, 0);
              SPEC(ip, ibv_flow_spec_ipv4_ext, IBV_FLOW_SPEC_IPV4_EXT);
              ip.val.src_ip = inet_addr(\"10.1.0.0\"); ip.mask.src_ip = inet_addr(\"255.255.0.0\");
@@ -115,7 +115,7 @@ fn cases() -> Vec<(Flow, &'static str)> {
         ),
         (
             // Everything at once: the longest there is.
-            Flow::udp(v6, 1).destination_mac([2; 6]).tag(1).drop_frames(),
+            Flow::udp(v6, 1).destination_mac([2; 6]).flow_tag(1).drop_frames(),
             "begin(IBV_FLOW_ATTR_NORMAL, 0, 0);
              SPEC(eth, ibv_flow_spec_eth, IBV_FLOW_SPEC_ETH);
              memset(eth.val.dst_mac, 2, 6); memset(eth.mask.dst_mac, 255, 6);
@@ -176,7 +176,7 @@ fn bytes_are_those_of_a_c_program() {
 fn what_the_kernel_would_refuse_or_ignore_is_refused() {
     let error = FlowAttr::new(&Flow::any().priority(16), 1).expect_err("priorities end at 15");
     assert_eq!(error, Error::OutOfRange { what: "priority of a flow", value: 16, min: 0, max: 15 });
-    let error = FlowAttr::new(&Flow::all_default().tag(1), 1).expect_err("leftovers have no tag");
+    let error = FlowAttr::new(&Flow::all_default().flow_tag(1), 1).expect_err("leftovers have no tag");
     assert_eq!(error, Error::Flow(FlowError::Whole { what: "tag" }));
     assert!(error.to_string().contains("tag"), "{error}");
 }

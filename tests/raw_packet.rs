@@ -120,7 +120,7 @@ const EXPERIMENT: u16 = 0x88b5;
 /// A rule by which frames of [`EXPERIMENT`] for one station arrive at a queue pair, until it is dropped.
 fn rule<M: InlineMode>(pair: &QueuePair<transport::RawPacket<M>>, station: [u8; 6], tag: Option<u32>) -> FlowRule {
     let flow = Flow::mac(station).ether_type(EXPERIMENT);
-    pair.qp.steer(&tag.map_or(flow, |tag| flow.tag(tag))).expect("a rule")
+    pair.qp.steer(&tag.map_or(flow, |tag| flow.flow_tag(tag))).expect("a rule")
 }
 
 /// A frame to a station, of as many bytes as Ethernet wants at least.

@@ -64,7 +64,7 @@
 //! A handle is an `Arc`. An object is destroyed when its last holder is dropped, and the objects that it stands on go
 //! after it.
 //!
-//! # The rooms
+//! # The modules
 //!
 //! | module | contents |
 //! |---|---|

@@ -75,7 +75,7 @@ impl Lines {
         for (line, tag) in options.lines().into_iter().zip(1..) {
             // The kernel has the network send the group here; the rule has the device give it to this program.
             let membership = interface.join((*line.ip()).into())?;
-            rules.push((membership, receiver.steer(&Flow::udp(*line.ip(), line.port()).tag(tag))?));
+            rules.push((membership, receiver.steer(&Flow::udp(*line.ip(), line.port()).flow_tag(tag))?));
         }
         // ANCHOR_END: rules
         let clock = device.clock()?;

@@ -2,7 +2,9 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed, Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{
+    BlockSignature, BlockSignatureKind, BlockSize, Escape, Guard, Seed, SignedBlocks, T10Dif,
+};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, WorkRequest};
 use blueflame::{PostError, WrId};
@@ -47,7 +49,7 @@ fn main() -> Result<(), Failure> {
         increment: true,
         escape: Escape::Never,
     };
-    let blocks = SignedBlocks { size: BlockSize::B512, signature: Signature::T10Dif(dif) };
+    let blocks = SignedBlocks { size: BlockSize::B512, signature: BlockSignatureKind::T10Dif(dif) };
     // Memory has plain blocks, the wire has signatures.
     let signature = BlockSignature::on_wire(blocks);
     let memory = near.buffer.sge_of(0..BLOCKS * BLOCK);

@@ -39,11 +39,11 @@ pub enum FlowError {
         id: u16,
     },
     /// A flow tag beyond 24 bits.
-    Tag {
-        /// The tag asked for.
+    FlowTag {
+        /// The flow tag asked for.
         tag: u32,
     },
-    /// A flow for all remaining frames, or a sniffer, with fields, a priority, a tag, or another action. Linux ignores
+    /// A flow for all remaining frames, or a sniffer, with fields, a priority, a flow tag, or another action. Linux ignores
     /// them without an error (`create_leftovers_rule`, `create_sniffer_rule`).
     Whole {
         /// The further request.
@@ -72,7 +72,7 @@ impl fmt::Display for FlowError {
             ),
             Self::NoPorts => f.write_str("the flow has ports without TCP or UDP: begin with Flow::tcp or Flow::udp"),
             Self::Vlan { id } => write!(f, "VLAN {id} asked for, 0 to 4095 possible"),
-            Self::Tag { tag } => write!(f, "flow tag {tag:#x} asked for, 0 to 0xffffff possible"),
+            Self::FlowTag { tag } => write!(f, "flow tag {tag:#x} asked for, 0 to 0xffffff possible"),
             Self::Whole { what } => {
                 write!(f, "a flow for all remaining frames, or a sniffer, cannot have a {what}: Linux would ignore it")
             }

@@ -7,7 +7,7 @@
 //! use blueflame::flow::{Flow, Masked};
 //!
 //! // A multicast feed, marked so that its completions are told from others.
-//! let feed = Flow::udp(Ipv4Addr::new(239, 1, 2, 3), 5001).tag(7);
+//! let feed = Flow::udp(Ipv4Addr::new(239, 1, 2, 3), 5001).flow_tag(7);
 //! // Everything from one subnet to TCP port 443, in one VLAN.
 //! let subnet = Flow::tcp(Masked::prefix(Ipv4Addr::UNSPECIFIED.into(), 0), 443)
 //!     .source(Masked::prefix(Ipv4Addr::new(10, 1, 0, 0).into(), 16))

@@ -51,7 +51,7 @@ pub struct Flow {
     destination_port: Masked<u16>,
     source_port: Masked<u16>,
     priority: u16,
-    tag: Option<u32>,
+    flow_tag: Option<u32>,
     drops: bool,
     goes_on: bool,
 }
@@ -74,7 +74,7 @@ impl Flow {
             destination_port: Masked::default(),
             source_port: Masked::default(),
             priority: 0,
-            tag: None,
+            flow_tag: None,
             drops: false,
             goes_on: false,
         }
@@ -195,11 +195,11 @@ impl Flow {
         self
     }
 
-    /// Completions of these frames carry this tag, of 24 bits ([`flow_tag`](crate::cq::CqeView::flow_tag)); without one
+    /// Completions of these frames carry this flow tag, of 24 bits ([`flow_tag`](crate::cq::CqeView::flow_tag)); without one
     /// they carry 0 (`IBV_FLOW_SPEC_ACTION_TAG`).
     #[doc(alias = "IBV_FLOW_SPEC_ACTION_TAG")]
-    pub fn tag(mut self, tag: u32) -> Self {
-        self.tag = Some(tag);
+    pub fn flow_tag(mut self, tag: u32) -> Self {
+        self.flow_tag = Some(tag);
         self
     }
 
@@ -229,10 +229,10 @@ impl Flow {
         self.priority
     }
 
-    /// The [tag](Self::tag) asked for.
+    /// The [flow tag](Self::flow_tag) asked for.
     #[must_use]
-    pub const fn asked_tag(&self) -> Option<u32> {
-        self.tag
+    pub const fn asked_flow_tag(&self) -> Option<u32> {
+        self.flow_tag
     }
 
     /// Whether the device [drops](Self::drop_frames) these frames.
@@ -258,8 +258,8 @@ impl Flow {
         if let Some(id) = self.vlan_id.filter(|&id| id > VLAN_ID) {
             return Err(FlowError::Vlan { id });
         }
-        if let Some(tag) = self.tag.filter(|tag| tag >> 24 != 0) {
-            return Err(FlowError::Tag { tag });
+        if let Some(tag) = self.flow_tag.filter(|tag| tag >> 24 != 0) {
+            return Err(FlowError::FlowTag { tag });
         }
         let ip = self.ip_fields()?;
         let ports = match self.l4 {
@@ -324,8 +324,8 @@ impl Flow {
 
     /// Checks a flow that has no fields.
     fn whole(&self) -> Result<Fields, FlowError> {
-        let what = if self.tag.is_some() {
-            "tag"
+        let what = if self.flow_tag.is_some() {
+            "flow tag"
         } else if self.priority != 0 {
             "priority"
         } else if self.drops || self.goes_on {
@@ -406,8 +406,8 @@ mod tests {
             (Flow::udp(GROUP, 1).protocol(6), FlowError::Protocol { value: 6, expected: 17 }),
             (Flow::ip(GROUP).destination_port(1), FlowError::NoPorts),
             (Flow::any().vlan(4096), FlowError::Vlan { id: 4096 }),
-            (Flow::any().tag(1 << 24), FlowError::Tag { tag: 1 << 24 }),
-            (Flow::all_default().tag(1), FlowError::Whole { what: "tag" }),
+            (Flow::any().flow_tag(1 << 24), FlowError::FlowTag { tag: 1 << 24 }),
+            (Flow::all_default().flow_tag(1), FlowError::Whole { what: "flow tag" }),
             (Flow::multicast_default().priority(1), FlowError::Whole { what: "priority" }),
             (Flow::all_default().drop_frames(), FlowError::Whole { what: "further action" }),
             (Flow::sniffer().dont_trap(), FlowError::Whole { what: "further action" }),
@@ -420,7 +420,7 @@ mod tests {
         for flow in [Flow::any(), Flow::all_default(), Flow::multicast_default(), Flow::sniffer()] {
             assert_eq!(flow.fields(), Ok(Fields::default()));
         }
-        let allowed = [Flow::any().vlan(4095).tag(0xff_ffff), Flow::ip(GROUP).ether_type(0x0800)];
+        let allowed = [Flow::any().vlan(4095).flow_tag(0xff_ffff), Flow::ip(GROUP).ether_type(0x0800)];
         assert!(allowed.iter().all(|flow| flow.fields().is_ok()));
     }
 }

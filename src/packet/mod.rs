@@ -21,7 +21,7 @@
 
 mod error;
 mod kind;
-#[expect(clippy::module_inception, reason = "the concept of this room")]
+#[expect(clippy::module_inception, reason = "the concept of this module")]
 mod packet;
 mod parse;
 mod sum;
@@ -31,8 +31,8 @@ pub use kind::{HasSequence, Kind, Socket, Tagged, Tcp, Tcp4, Tcp6, Udp, Udp4, Ud
 pub use packet::{Host, Packet};
 pub use parse::{Parsed, parse};
 
-/// Seals the traits of this room.
+/// Seals the traits of this module.
 mod sealed {
-    /// Implemented by the types of this room only.
+    /// Implemented by the types of this module only.
     pub trait Sealed {}
 }

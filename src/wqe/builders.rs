@@ -206,7 +206,7 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     /// use blueflame::wqe::{self, Fence};
     /// use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Psvs, Seed};
     /// use blueflame::wqe::keys::KeyRights;
-    /// use blueflame::wqe::formats::{Signature, SignedBlocks, T10Dif};
+    /// use blueflame::wqe::formats::{BlockSignatureKind, SignedBlocks, T10Dif};
     ///
     /// /// Writes 8 blocks of 512 bytes to the peer, with a T10-DIF behind each that is not in memory.
     /// fn write(sq: &mut SendQueue<transport::Rc>, key: Rkey, psvs: Psvs, data: Sge, to: Remote) -> Result<(), PostError> {
@@ -218,7 +218,7 @@ impl<P: KeyList> Request<ConfigureKey, P> {
     ///         increment: true,
     ///         escape: Escape::Never,
     ///     };
-    ///     let blocks = SignedBlocks { size: BlockSize::B512, signature: Signature::T10Dif(dif) };
+    ///     let blocks = SignedBlocks { size: BlockSize::B512, signature: BlockSignatureKind::T10Dif(dif) };
     ///     let signature = BlockSignature::on_wire(blocks);
     ///     let configure = wqe::configure_key(key, 4).rights(KeyRights::NONE).signature_errors(1);
     ///     let source = Sge { addr: 0, length: 8 * (512 + 8), lkey: blueflame::Lkey(key.0) };

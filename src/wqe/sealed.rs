@@ -1,3 +1,3 @@
-//! Seals the traits of this room: a queue relies on their sizes being true.
+//! Seals the traits of this module: a queue relies on their sizes being true.
 
 pub trait Sealed {}

@@ -138,17 +138,17 @@ pub(crate) struct RingCursor {
 }
 
 impl RingCursor {
-    /// Starts at WQEBB `slot` of the ring of `wqebbs` WQEBBs at `ring`.
+    /// Starts at WQEBB `place` of the ring of `wqebbs` WQEBBs at `ring`.
     ///
     /// # Safety
     /// The ring must be valid for writes of `wqebbs * 64` bytes, 8-byte aligned, with no reference into it, for as
-    /// long as the cursor is used; `slot < wqebbs`. The place of the written DS must be free of WQEs that the device
+    /// long as the cursor is used; `place < wqebbs`. The place of the written DS must be free of WQEs that the device
     /// still owns: the caller passes no more DS than it has reserved.
     #[inline]
-    pub(crate) unsafe fn new(ring: NonNull<u64>, wqebbs: usize, slot: usize) -> Self {
+    pub(crate) unsafe fn new(ring: NonNull<u64>, wqebbs: usize, place: usize) -> Self {
         let words = WQEBB_BYTES / size_of::<u64>();
         // SAFETY: both stay inside, or one past the end of, the ring the caller vouches for.
-        unsafe { Self { next: ring.add(slot * words), start: ring, end: ring.add(wqebbs * words) } }
+        unsafe { Self { next: ring.add(place * words), start: ring, end: ring.add(wqebbs * words) } }
     }
 
     /// Goes on at `next` in the ring from `ring` to `end`; `end` itself stands for the ring's start.

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use blueflame::Lkey;
 use blueflame::verbs::ffi;
 use blueflame::wqe::Sge;
-use blueflame::wqe::formats::{BlockSize, Crc, CrcKind, Escape, Guard, Seed, Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignatureKind, BlockSize, Crc, CrcKind, Escape, Guard, Seed, SignedBlocks, T10Dif};
 
 use crate::verbs::Fabric;
 
@@ -77,7 +77,7 @@ impl Domain {
             Box::new(SigCrc { kind: 0, seed: 0 }),
         );
         let (sig_type, sig): (u32, *const c_void) = match blocks.signature {
-            Signature::T10Dif(T10Dif { guard, seed, app_tag, ref_tag, increment, escape }) => {
+            BlockSignatureKind::T10Dif(T10Dif { guard, seed, app_tag, ref_tag, increment, escape }) => {
                 let escape = match escape {
                     Escape::Never => 0,
                     Escape::AppTag => 2,
@@ -92,7 +92,7 @@ impl Domain {
                 };
                 (0, (&raw const *dif).cast())
             }
-            Signature::Crc(Crc { kind, seed }) => {
+            BlockSignatureKind::Crc(Crc { kind, seed }) => {
                 let (kind, all) = match kind {
                     CrcKind::Crc32 => (0, u32::MAX.into()),
                     CrcKind::Crc32c => (1, u32::MAX.into()),

@@ -11,7 +11,7 @@ use blueflame::types::{Psv, Rkey, WrId};
 use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::Sge;
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Psvs};
-use blueflame::wqe::formats::{Seed, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::operations::SetPsv;
 use blueflame::wqe::{self, Fence, Remote};
@@ -31,8 +31,10 @@ const ENTRIES: u16 = 8;
 const BYTES: usize = 16 << 10;
 
 /// The first contents of keys.
-pub(crate) const LEARNT: SignedBlocks =
-    SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }) };
+pub(crate) const LEARNT: SignedBlocks = SignedBlocks {
+    size: BlockSize::B512,
+    signature: BlockSignatureKind::Crc(Crc { kind: CrcKind::Crc32, seed: Seed::Ones }),
+};
 
 /// The change of the key's signatures.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +79,11 @@ pub(crate) fn blocks() -> impl Strategy<Value = SignedBlocks> {
     let dif = (any::<bool>(), seed.clone(), tags, any::<bool>(), escape).prop_map(
         |(checksum, seed, (app_tag, ref_tag), increment, escape)| {
             let guard = if checksum { Guard::IpChecksum } else { Guard::Crc };
-            Signature::T10Dif(T10Dif { guard, seed, app_tag, ref_tag, increment, escape })
+            BlockSignatureKind::T10Dif(T10Dif { guard, seed, app_tag, ref_tag, increment, escape })
         },
     );
     let kind = prop_oneof![Just(CrcKind::Crc32), Just(CrcKind::Crc32c), Just(CrcKind::Crc64Xp10)];
-    let crc = (kind, seed).prop_map(|(kind, seed)| Signature::Crc(Crc { kind, seed }));
+    let crc = (kind, seed).prop_map(|(kind, seed)| BlockSignatureKind::Crc(Crc { kind, seed }));
     let size = (0..BlockSize::ALL.len()).prop_map(|n| BlockSize::ALL[n]);
     (size, prop_oneof![dif, crc]).prop_map(|(size, signature)| SignedBlocks { size, signature })
 }
@@ -95,7 +97,7 @@ fn change() -> impl Strategy<Value = Change> {
             2 => BlockSignature::on_both(memory, wire),
             // Of the same structure, but for tags and seeds.
             _ => match (memory.signature, wire.signature) {
-                (Signature::T10Dif(_), Signature::T10Dif(_)) => {
+                (BlockSignatureKind::T10Dif(_), BlockSignatureKind::T10Dif(_)) => {
                     BlockSignature::on_both(memory, SignedBlocks { size: memory.size, ..wire })
                 }
                 _ => BlockSignature::on_both(memory, memory),

@@ -25,7 +25,7 @@ fn a_device_is_opened_by_each_of_its_interfaces() {
     let group = Ipv4Addr::new(239, 77, 1, 2);
     let membership = interface.join(group.into()).expect("anybody may");
     let mut lab = Lab::new(1);
-    let _rule = lab.receivers[0].steer(&Flow::udp(group, 5001).tag(5)).expect("a rule");
+    let _rule = lab.receivers[0].steer(&Flow::udp(group, 5001).flow_tag(5)).expect("a rule");
     let (queues, received) = lab.who_gets(&udp("239.77.1.2", 5001), 1);
     assert_eq!((queues, received.tag, membership.group()), (vec![0], 5, group.into()));
 }

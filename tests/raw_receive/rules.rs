@@ -118,7 +118,7 @@ fn rules_tag_drop_copy_and_share() {
     let mut lab = Lab::new(2);
     let rest = lab.receivers[1].steer(&Flow::all_default()).expect("a rule for the rest");
     for tag in [0, 1, 0x12_3456, 0xff_ffff] {
-        let _rule = lab.receivers[0].steer(&Flow::mac(STATION).tag(tag)).expect("a rule");
+        let _rule = lab.receivers[0].steer(&Flow::mac(STATION).flow_tag(tag)).expect("a rule");
         let (who, received) = lab.who_gets(&plain(STATION), 1);
         assert_eq!((who, received.tag), (vec![0], tag));
     }
@@ -184,8 +184,8 @@ fn refusals_say_what_to_do() {
         }
         other => panic!("{flow:?}: {other:?}"),
     };
-    let _rule = receiver.steer(&Flow::mac(STATION).tag(1)).expect("a rule");
-    let (code, hint) = errno(Flow::mac(STATION).tag(2));
+    let _rule = receiver.steer(&Flow::mac(STATION).flow_tag(1)).expect("a rule");
+    let (code, hint) = errno(Flow::mac(STATION).flow_tag(2));
     assert!(code == libc::EEXIST && hint.contains("another tag"), "{hint}");
     let (code, hint) = errno(Flow::sniffer());
     assert!(code == libc::EOPNOTSUPP && hint.contains("sniffers"), "{hint}");

@@ -138,8 +138,8 @@ fn rules_of_one_table_serve_several_kinds() {
         FrameReceiver::spread(&lab.pd, &table, &rss).expect("a receiver").steer(&flow).expect("a rule")
     };
     let rules = [
-        steer(Rss::udp(Rss::PUBLISHED_KEY), Flow::udp(any(), Masked::new(0, 0)).tag(1)),
-        steer(Rss::tcp(Rss::PUBLISHED_KEY), Flow::tcp(any(), Masked::new(0, 0)).tag(2)),
+        steer(Rss::udp(Rss::PUBLISHED_KEY), Flow::udp(any(), Masked::new(0, 0)).flow_tag(1)),
+        steer(Rss::tcp(Rss::PUBLISHED_KEY), Flow::tcp(any(), Masked::new(0, 0)).flow_tag(2)),
     ];
     drop((table, queues));
     for (protocol, tag) in [(UDP, 1), (TCP, 2)] {

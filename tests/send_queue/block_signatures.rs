@@ -8,7 +8,7 @@ use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::wqe::Sge;
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard};
-use blueflame::wqe::formats::{Seed, Signature, SignatureBytes, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::{self, EncodeError, Fence};
@@ -27,9 +27,9 @@ const DIF: T10Dif = T10Dif {
 };
 const CRC: SignedBlocks = SignedBlocks {
     size: BlockSize::B4096,
-    signature: Signature::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }),
+    signature: BlockSignatureKind::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }),
 };
-const DIFS: SignedBlocks = SignedBlocks { size: BlockSize::B520, signature: Signature::T10Dif(DIF) };
+const DIFS: SignedBlocks = SignedBlocks { size: BlockSize::B520, signature: BlockSignatureKind::T10Dif(DIF) };
 
 /// rdma-core `providers/mlx5/wqe.h`, `struct mlx5_wqe_set_psv_seg`; `qp.c`, `mlx5_umr_set_psv`.
 #[test]

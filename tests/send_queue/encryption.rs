@@ -8,7 +8,7 @@ use blueflame::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncryptedSide, Encryption};
-use blueflame::wqe::formats::{Seed, Signature, SignatureOrder, SignedBlocks};
+use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureOrder, SignedBlocks};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, EncodeError};
 
@@ -25,8 +25,10 @@ const ENCRYPTION: Encryption = Encryption {
     units: DataUnits::Many,
     order: SignatureOrder::BeforeCrypto,
 };
-const CRC: SignedBlocks =
-    SignedBlocks { size: BlockSize::B512, signature: Signature::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }) };
+const CRC: SignedBlocks = SignedBlocks {
+    size: BlockSize::B512,
+    signature: BlockSignatureKind::Crc(Crc { kind: CrcKind::Crc32c, seed: Seed::Zeros }),
+};
 
 #[test]
 fn encryption_follows_the_list() {

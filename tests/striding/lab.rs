@@ -154,7 +154,7 @@ impl<M: PollMode> Lab<M> {
         let memory = memory(&pd, buffers, strides).strided(strides).expect("long enough");
         let rq = pd.work_queue(&cq).receives(receives).striding(memory).build().expect("a striding queue");
         let receiver = FrameReceiver::direct(&pd, rq.handle()).expect("a receiver");
-        let rule = receiver.steer(&Flow::mac(STATION).tag(0x1234)).expect("a rule");
+        let rule = receiver.steer(&Flow::mac(STATION).flow_tag(0x1234)).expect("a rule");
         Self { sender, _rule: rule, cq, rq, next: 0, empty: 0, _port: port }
     }
 

@@ -403,9 +403,9 @@ fn no_part_needs_one_that_needs_it() {
 }
 
 /// The modules of the data plane in the table of its docs, from the top to the bottom. A type stands for its module.
-fn rooms() -> Vec<String> {
+fn modules() -> Vec<String> {
     let text = source(Path::new("src/lib.rs")).expect("the crate's docs");
-    let (_, section) = text.split_once("//! # The rooms").expect("the section");
+    let (_, section) = text.split_once("//! # The modules").expect("the section");
     let section = section.split("\n//! # ").next().expect("its text");
     let cells = section.lines().filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next());
     let names = cells.filter(|cell| cell.contains('`'));
@@ -415,19 +415,19 @@ fn rooms() -> Vec<String> {
 /// The docs say that imports go from the bottom of the table of modules to its top.
 #[test]
 fn the_table_of_rooms_is_in_the_order_of_imports() {
-    let (root, rooms) = (Path::new("src/lib.rs"), rooms());
+    let (root, modules) = (Path::new("src/lib.rs"), modules());
     let files = Crate::read(root, &source);
     let name = |path: &Path| path.file_stem().expect("a name").to_string_lossy().replace('_', "");
-    let row = |path: &Path| rooms.iter().position(|room| room.replace('_', "") == name(path));
+    let row = |path: &Path| modules.iter().position(|module| module.replace('_', "") == name(path));
     let arrows = files.arrows(&|file| part(root, file));
     let mut found = 0;
     for (from, to) in arrows.iter().flat_map(|(from, to)| to.keys().map(move |to| (from, to))) {
         if let (Some(below), Some(above)) = (row(from), row(to)) {
-            assert!(above < below, "{} imports {}, which is below it in {rooms:?}", from.display(), to.display());
+            assert!(above < below, "{} imports {}, which is below it in {modules:?}", from.display(), to.display());
             found += 1;
         }
     }
-    assert!(found > 20, "only {found} imports were found among {rooms:?}");
+    assert!(found > 20, "only {found} imports were found among {modules:?}");
 }
 
 /// The circles of a crate of these files.

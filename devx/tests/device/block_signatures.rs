@@ -8,7 +8,7 @@ use blueflame::cq::cqe::{SignatureError, SignaturePart, SignatureSide};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed};
-use blueflame::wqe::formats::{Signature, SignedBlocks, T10Dif};
+use blueflame::wqe::formats::{BlockSignatureKind, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Remote, Sge};
 use blueflame_devx::Error;
@@ -25,7 +25,7 @@ const DIF: T10Dif = T10Dif {
     increment: true,
     escape: Escape::Never,
 };
-const BLOCKS: SignedBlocks = SignedBlocks { size: BlockSize::B512, signature: Signature::T10Dif(DIF) };
+const BLOCKS: SignedBlocks = SignedBlocks { size: BlockSize::B512, signature: BlockSignatureKind::T10Dif(DIF) };
 
 /// The CRC of T10 SBC-3, bit by bit.
 fn crc16(data: &[u8]) -> u16 {

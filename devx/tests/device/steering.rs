@@ -223,7 +223,7 @@ fn flows_of_verbs_are_rules_of_tables() {
 
     // Other values of the same fields, with a tag. The tag stays when the destination changes.
     let to = [Destination::Tir(&tir)];
-    let tagged = flow(2, 5001).tag(0xab_cdef);
+    let tagged = flow(2, 5001).flow_tag(0xab_cdef);
     let mut rule = FlowRule::of_flow(&group, 3, &tagged, &to, None).expect("SET_FLOW_TABLE_ENTRY");
     let tag = |rule: &FlowRule| rule.query().expect("QUERY_FLOW_TABLE_ENTRY").context.flow_tag();
     assert_eq!(tag(&rule), 0xab_cdef);

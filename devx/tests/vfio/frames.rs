@@ -70,7 +70,7 @@ impl Lab {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
         unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
-        let flow = Flow::any().ether_type(EXPERIMENT).tag(tag);
+        let flow = Flow::any().ether_type(EXPERIMENT).flow_tag(tag);
         let to = [Destination::Tir(&tir)];
         let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, None).expect("SET_FLOW_TABLE_ENTRY");
         let mut frame = [7; 60];

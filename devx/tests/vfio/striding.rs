@@ -47,7 +47,7 @@ fn exchange<M: PollMode>(lab: &mut Lab, mut cq: Owned<CompletionQueue<M>, Cq>, s
     let context = rq.handle().query().expect("QUERY_RQ");
     assert_eq!((context.wq().wq_type().0, context.wq().two_byte_shift_en()), (3, strides.is_shifted()));
     let tir = Arc::new(Tir::direct(&lab.domain, rq.handle()).expect("CREATE_TIR"));
-    let flow = Flow::any().ether_type(EXPERIMENT).tag(TAG);
+    let flow = Flow::any().ether_type(EXPERIMENT).flow_tag(TAG);
     let rule = FlowRule::of_flow(&lab.group, 0, &flow, &[Destination::Tir(&tir)], None).expect("a rule");
     let mut pool = Pool::new(&lab.verbs_pd, BURST * ROOM, Access::LOCAL_READ).expect("memory");
     let mut source = pool.take(BURST * ROOM).expect("all of it");

@@ -3,8 +3,8 @@
 
 use blueflame::types::{Dek, Psv};
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Seed};
+use blueflame::wqe::formats::{BlockSignatureKind, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::wqe::formats::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
-use blueflame::wqe::formats::{Signature, SignatureBytes, SignedBlocks, T10Dif};
 use softhca::wqe as device;
 
 use super::request::Request;
@@ -33,7 +33,7 @@ impl Request {
                 (_, false) => (Escape::AppTag, device::Escape::AppTag),
                 _ => (Escape::AppAndRefTag, device::Escape::BothTags),
             };
-            let crc = |kind| Signature::Crc(Crc { kind, seed });
+            let crc = |kind| BlockSignatureKind::Crc(Crc { kind, seed });
             let (signature, read) = match bits >> (shift + 4) & 3 {
                 0 => (crc(CrcKind::Crc32), device::Signature::Crc(device::CrcKind::Crc32)),
                 1 => (crc(CrcKind::Crc32c), device::Signature::Crc(device::CrcKind::Crc32c)),
@@ -47,7 +47,7 @@ impl Request {
                     let app_mask = 0xffff;
                     let read =
                         device::Signature::Dif { guard: kind, app_tag, app_mask, ref_tag, increment, escape: exempt };
-                    (Signature::T10Dif(dif), read)
+                    (BlockSignatureKind::T10Dif(dif), read)
                 }
             };
             let psv = Psv::truncate(psv).get();

@@ -7,9 +7,9 @@
 //!            [interpose] -- commands -- context -- device = softhca::Device on a thread -- softhca::wire::shm
 //! ```
 //!
-//! The rooms, each of which uses those after it, and none before it:
+//! Each module uses modules further down the table, and none further up:
 //!
-//! | room | what it is |
+//! | module | contents |
 //! | --- | --- |
 //! | [`interpose`], [`control`], [`sink`] | the functions that programs call: libc's, and two kinds of our own |
 //! | `vfio` | PCI functions for programs that drive them, `/dev/vfio` |

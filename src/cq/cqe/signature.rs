@@ -113,7 +113,7 @@ impl SignatureError {
     }
 
     /// The values of that part, found and made. `guard_bits` is the size of the guard or CRC
-    /// ([`Signature::guard_bits`](crate::wqe::formats::Signature::guard_bits)).
+    /// ([`BlockSignatureKind::guard_bits`](crate::wqe::formats::BlockSignatureKind::guard_bits)).
     #[must_use]
     pub const fn values(&self, guard_bits: u32) -> Option<[u64; 2]> {
         let (shift, mask) = match self.part() {

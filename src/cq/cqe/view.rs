@@ -70,7 +70,7 @@ impl<S: Source> CqeView<S> {
             return Ok(Side::Responder);
         }
         // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in
-        // memory. They stay packed as in the CQE, so that each caller has little code for this.
+        // memory. They stay side by side as in the CQE, so that each caller has little code for this.
         const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, vendor_err_synd) + 1) }
         let syndromes = self.source.be16(offset_of!(ErrCqe, vendor_err_synd));
         Err(CqeError::new(self.tail, syndromes, self.source.be32(offset_of!(Cqe64, sop_drop_qpn))))

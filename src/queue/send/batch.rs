@@ -2,7 +2,7 @@
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::place::in_ring::WqeInRing;
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::Wqebbs;

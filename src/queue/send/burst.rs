@@ -6,7 +6,7 @@ use crate::queue::send::error::PostError;
 use crate::queue::send::place::in_ring::WqeInRing;
 use crate::queue::send::place::places::{CopiedPlaces, Places};
 use crate::queue::send::place::short::composed_ds;
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
@@ -204,7 +204,7 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
         if put == Wqebbs(0) {
             return;
         }
-        let last = self.places.wqebb(self.places.slot(self.pi.sub(Self::WQEBBS)));
+        let last = self.places.wqebb(self.places.place(self.pi.sub(Self::WQEBBS)));
         // SAFETY: a word of the ring that `push_unchecked` has stored.
         let first_word = unsafe { last.read() };
         // SAFETY: all are put, then published, and `push_unchecked`'s callers vouch for the memory they name.

@@ -18,8 +18,8 @@ layout! {
     pub struct WqeRecord[16] {
         /// The application's identifier, handed back with the completion.
         0 => pub(crate) wr_id: WrId,
-        /// In bits 15:0 the WQEBBs that the WQE takes, if one starts at this slot, and in bits 31:16 its frames after
-        /// the first; 0 in the slots that a longer WQE covers and in slots never used.
+        /// In bits 15:0 the WQEBBs that the WQE takes, if one starts at this place, and in bits 31:16 its frames after
+        /// the first; 0 in the places that a longer WQE covers and in places never used.
         8 => pub(crate) wqebbs: u64,
     }
 }

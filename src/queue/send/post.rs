@@ -22,7 +22,7 @@ use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::in_ring::WqeInRing;
 use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
@@ -176,16 +176,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let ds = Ds(request.ds(&self.limits)? as u8);
         let wqebbs = ds.wqebbs();
         self.check_room(pi, wqebbs)?;
-        let (slot, ring_wqebbs) = (self.slot(pi), usize::from(self.capacity().0));
-        // SAFETY: `from_parts`' caller vouches for the ring; the slot is below its size; as many WQEBBs as the WQE
+        let (place, ring_wqebbs) = (self.place(pi), usize::from(self.capacity().0));
+        // SAFETY: `from_parts`' caller vouches for the ring; the place is below its size; as many WQEBBs as the WQE
         // takes are free.
-        let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, slot.number()) };
+        let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, place.number()) };
         if const { T::SIGNS } {
             let mut signing = Signing::new(&mut cursor);
             request.encode(&self.control(pi), ds, &mut signing);
             let DsWords([_, second]) = signing.control();
             // SAFETY: the second word of the control segment, in the ring.
-            unsafe { self.wqebb(slot).add(1).write(second) };
+            unsafe { self.wqebb(place).add(1).write(second) };
         } else {
             request.encode(&self.control(pi), ds, &mut cursor);
         }
@@ -193,10 +193,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // No WQE starts in the other WQEBBs that it covers.
             let record = WqeRecord { wr_id: request.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { record.store::<DsWords>(self.record(self.slot(pi.add(Wqebbs(n))))) };
+            unsafe { record.store::<DsWords>(self.record(self.place(pi.add(Wqebbs(n))))) };
         }
         // SAFETY: a word of the ring, which has just been stored.
-        let first_word = unsafe { self.wqebb(slot).read() };
+        let first_word = unsafe { self.wqebb(place).read() };
         Ok(WqeInRing::new(first_word, ds, W::INLINE))
     }
 
@@ -252,7 +252,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub(in crate::queue) unsafe fn ring_lone(&mut self, pi: Index, wqe: WqeInRing) {
         if wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline()) {
-            let wqebb = self.wqebb(self.slot(pi));
+            let wqebb = self.wqebb(self.place(pi));
             // SAFETY: the WQE is one WQEBB of the ring; BlueFlame takes it; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_wqebb(wqebb) });
         } else {
@@ -270,10 +270,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(in crate::queue) unsafe fn ring_other(&mut self, pi: Index, wqe: WqeInRing) {
         if self.blueflame.take(wqe.ds(), wqe.wqebbs(), wqe.is_inline()) {
             let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
-            let (slot, wqebbs) = (self.slot(pi).number(), usize::from(wqe.wqebbs().0));
-            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a slot inside; BlueFlame takes
+            let (place, wqebbs) = (self.place(pi).number(), usize::from(wqe.wqebbs().0));
+            // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a place inside; BlueFlame takes
             // its size; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, slot, wqebbs) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, place, wqebbs) });
         } else {
             // SAFETY: the caller vouches for the device's actions.
             self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });

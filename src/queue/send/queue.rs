@@ -12,7 +12,7 @@ use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
 use crate::queue::send::error::SqPartsError;
 use crate::queue::send::parts::{SqParts, WqeRecord};
 use crate::queue::send::place::places::Places;
-use crate::queue::send::place::slot::{Index, WqebbPlace};
+use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::limits::FrameOffloads;
@@ -122,9 +122,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             }
         }
         let shadow = shadow.cast::<WqeRecord>();
-        for slot in 0..wqebbs as usize {
+        for place in 0..wqebbs as usize {
             // SAFETY: the caller vouches for `wqebbs` records.
-            unsafe { shadow.add(slot).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+            unsafe { shadow.add(place).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
         let limits = Limits { max_inline, max_sge, offloads: FrameOffloads::NONE };
         Ok(Self {
@@ -204,9 +204,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// domains").
     #[inline(always)]
     pub fn prefetch(&self) {
-        let slot = self.slot(self.pi);
-        arch::prefetch_write(self.wqebb(slot).as_ptr());
-        arch::prefetch_write(self.record(slot).as_ptr());
+        let place = self.place(self.pi);
+        arch::prefetch_write(self.wqebb(place).as_ptr());
+        arch::prefetch_write(self.record(place).as_ptr());
     }
 
     /// WQEBBs of the ring, 1 to 32768. [`depth`](Self::depth) says how many of them may be outstanding.
@@ -266,12 +266,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if before >= self.pi.since(oldest) {
             return Err(RetireError::not_outstanding(wqe_counter, oldest.get().0, self.pi().0));
         }
-        // SAFETY: the slot is one of the shadow.
-        let record = unsafe { self.record(self.slot(completed)).read() };
+        // SAFETY: the place is one of the shadow.
+        let record = unsafe { self.record(self.place(completed)).read() };
         if record.wqebbs == 0 {
             return Err(RetireError::inside_wqe(wqe_counter));
         }
-        // Outstanding slots were recorded when their WQE was put, so the WQE ends at or before `pi`.
+        // Outstanding places were recorded when their WQE was put, so the WQE ends at or before `pi`.
         let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
         self.end = self.end.add(freed);
         Ok(Retired { wr_id: record.wr_id, frames: record.frames(), freed })

@@ -35,11 +35,11 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
             return Err(PostError::no_multi_packet());
         }
         sq.check_room_for_one(pi)?;
-        let slot = sq.slot(pi);
+        let place = sq.place(pi);
         let limit = (usize::from(sq.free_from(pi).0) * WQEBB_DS).min(usize::from(Ds::MAX));
-        let straight = (usize::from(sq.capacity().0) - slot.number()) * WQEBB_DS;
+        let straight = (usize::from(sq.capacity().0) - place.number()) * WQEBB_DS;
         let here = limit.min(straight);
-        let start = sq.wqebb(slot);
+        let start = sq.wqebb(place);
         // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: at
         // least one WQEBB is free.
         let (next, stop) = unsafe { (start.add(MULTI_PACKET_HEAD_DS * DS_WORDS), start.add(here * DS_WORDS)) };
@@ -249,14 +249,14 @@ impl<R: Register> Session<'_, '_, R> {
         let (pi, wqebbs) = (batch.pi, ds.wqebbs());
         let mut segments = Composed::<DsWords>::new();
         head.encode_head(&batch.sq.control(pi), ds, &mut segments);
-        let slot = batch.sq.slot(pi);
+        let place = batch.sq.place(pi);
         // SAFETY: the start of a WQEBB of the ring that is free, since `session` has looked.
-        unsafe { segments.store(batch.sq.wqebb(slot), MULTI_PACKET_HEAD_DS) };
+        unsafe { segments.store(batch.sq.wqebb(place), MULTI_PACKET_HEAD_DS) };
         let record = WqeRecord::of_frames(head.id(), wqebbs, frames);
         // SAFETY: one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { record.store::<Wide>(batch.sq.record(slot)) };
+        unsafe { record.store::<Wide>(batch.sq.record(place)) };
         for n in 1..wqebbs.0 {
-            let place = batch.sq.record(batch.sq.slot(pi.add(Wqebbs(n))));
+            let place = batch.sq.record(batch.sq.place(pi.add(Wqebbs(n))));
             // SAFETY: as above. No WQE starts in the other WQEBBs.
             unsafe { WqeRecord { wqebbs: 0, ..record }.store::<Wide>(place) };
         }

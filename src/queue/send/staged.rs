@@ -4,7 +4,7 @@ use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::place::in_ring::WqeInRing;
 use crate::queue::send::place::places::Places as _;
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
@@ -71,7 +71,7 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
         // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
         if one_wqebb {
-            let wqebb = sq.wqebb(sq.slot(start));
+            let wqebb = sq.wqebb(sq.place(start));
             // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
             // stores would wait until they reach the cache, but the request was staged before.
             let copied: [Wide; WQEBB_DS] =

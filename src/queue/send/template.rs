@@ -5,7 +5,7 @@ use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::places::Places as _;
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};

@@ -42,9 +42,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub fn warm<S: Shot>(&self, shot: &S) {
         let mut at = self.pi;
         for _ in 0..const { Template::<S::Operation, S::Payload>::DS.wqebbs().0 } {
-            let slot = self.slot(at);
-            arch::prefetch_write(self.wqebb(slot).as_ptr());
-            arch::prefetch_write(self.record(slot).as_ptr());
+            let place = self.place(at);
+            arch::prefetch_write(self.wqebb(place).as_ptr());
+            arch::prefetch_write(self.record(place).as_ptr());
             at = at.add(Wqebbs(1));
         }
         arch::prefetch_write(self.db.as_ptr());

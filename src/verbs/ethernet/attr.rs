@@ -115,7 +115,7 @@ impl FlowAttr {
             self.put(start + places.mask, &mask[..places.mask - places.value]);
             specs += 1;
         }
-        if let Some(tag) = flow.asked_tag() {
+        if let Some(tag) = flow.asked_flow_tag() {
             type Tag = sys::ibv_flow_spec_action_tag;
             let start = self.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_TAG, size_of::<Tag>());
             self.put(start + offset_of!(Tag, tag_id), &tag.to_ne_bytes());

@@ -75,7 +75,7 @@ impl Qp {
     /// use blueflame::verbs::{Error, QueuePair};
     ///
     /// fn receive_feed(pair: &QueuePair<RawPacket>) -> Result<FlowRule, Error> {
-    ///     pair.qp.steer(&Flow::udp(Ipv4Addr::new(239, 1, 2, 3), 5001).tag(7))
+    ///     pair.qp.steer(&Flow::udp(Ipv4Addr::new(239, 1, 2, 3), 5001).flow_tag(7))
     /// }
     /// ```
     ///

@@ -135,14 +135,14 @@ pub struct Crc {
 /// The signature behind each block.
 #[doc(alias = "mlx5dv_sig_block_attr")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Signature {
+pub enum BlockSignatureKind {
     /// A T10-DIF.
     T10Dif(T10Dif),
     /// A CRC.
     Crc(Crc),
 }
 
-impl Signature {
+impl BlockSignatureKind {
     /// Bits of the guard, or of the CRC ([`SignatureError::values`](crate::cq::cqe::SignatureError::values)).
     #[must_use]
     pub const fn guard_bits(self) -> u32 {
@@ -171,7 +171,7 @@ pub struct SignedBlocks {
     /// Bytes of a block, without its signature.
     pub size: BlockSize,
     /// The signature behind a block.
-    pub signature: Signature,
+    pub signature: BlockSignatureKind,
 }
 
 impl SignedBlocks {
@@ -180,22 +180,22 @@ impl SignedBlocks {
     #[must_use]
     pub const fn initial_value(&self) -> u64 {
         match self.signature {
-            Signature::T10Dif(dif) => {
+            BlockSignatureKind::T10Dif(dif) => {
                 let guard: u64 = match dif.seed {
                     Seed::Zeros => 0,
                     Seed::Ones => 0xffff,
                 };
                 guard << 48 | (dif.app_tag as u64) << 32 | dif.ref_tag as u64
             }
-            Signature::Crc(Crc { seed: Seed::Zeros, .. }) => 0,
-            Signature::Crc(Crc { kind: CrcKind::Crc64Xp10, .. }) => u64::MAX,
-            Signature::Crc(_) => 0xffff_ffff << 32,
+            BlockSignatureKind::Crc(Crc { seed: Seed::Zeros, .. }) => 0,
+            BlockSignatureKind::Crc(Crc { kind: CrcKind::Crc64Xp10, .. }) => u64::MAX,
+            BlockSignatureKind::Crc(_) => 0xffff_ffff << 32,
         }
     }
 
     /// Format in bits 31:24, if it is a CRC.
     const fn format(&self) -> u32 {
-        let Signature::Crc(crc) = self.signature else { return 0 };
+        let BlockSignatureKind::Crc(crc) = self.signature else { return 0 };
         let kind = match crc.kind {
             CrcKind::Crc32 => bsf::CRC32,
             CrcKind::Crc32c => bsf::CRC32C,
@@ -209,7 +209,7 @@ impl SignedBlocks {
     }
 
     const fn dif(&self) -> DifSeg {
-        let Signature::T10Dif(dif) = self.signature else { return DifSeg::NONE };
+        let BlockSignatureKind::T10Dif(dif) = self.signature else { return DifSeg::NONE };
         let seed = match dif.seed {
             Seed::Zeros => 0,
             Seed::Ones => bsf::DIF_SEED,
@@ -361,12 +361,12 @@ impl BlockSignature {
             return None;
         }
         match (memory.signature, wire.signature) {
-            (Signature::Crc(a), Signature::Crc(b)) => match (a.kind, b.kind) {
+            (BlockSignatureKind::Crc(a), BlockSignatureKind::Crc(b)) => match (a.kind, b.kind) {
                 (CrcKind::Crc32, CrcKind::Crc32) | (CrcKind::Crc32c, CrcKind::Crc32c) => Some(SignatureBytes::CRC32),
                 (CrcKind::Crc64Xp10, CrcKind::Crc64Xp10) => Some(SignatureBytes::ALL),
                 _ => None,
             },
-            (Signature::T10Dif(a), Signature::T10Dif(b)) => {
+            (BlockSignatureKind::T10Dif(a), BlockSignatureKind::T10Dif(b)) => {
                 let guard = a.guard as u8 == b.guard as u8 && a.seed as u8 == b.seed as u8;
                 let guard = if guard { SignatureBytes::GUARD.0 } else { 0 };
                 let app_tag = if a.app_tag == b.app_tag { SignatureBytes::APP_TAG.0 } else { 0 };

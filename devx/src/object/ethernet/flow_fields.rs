@@ -55,7 +55,7 @@ impl FlowRule {
         }
         let allowed = if flow.drops() { 0..=0 } else { 1..=64 };
         in_range("destinations of a flow", to.len() as u64, allowed)?;
-        Self::tagged(group, index, flow.asked_tag().unwrap_or(0), &value, to, counter)
+        Self::tagged(group, index, flow.asked_flow_tag().unwrap_or(0), &value, to, counter)
     }
 }
 

@@ -14,7 +14,7 @@
 //! packets take, and get lost as they do. If a process dies, the others find its place in the fabric empty, and go on
 //! as if its kernel had said goodbye.
 //!
-//! This room knows devices, but not the commands of their files.
+//! This module knows devices, but not the commands of their files.
 //!
 //! There are no multicast groups, no alternate paths, and nothing on InfiniBand ports, where IP addresses would need
 //! IPoIB interfaces.

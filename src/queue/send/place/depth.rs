@@ -6,7 +6,7 @@ use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::places::Places as _;
-use crate::queue::send::place::slot::Index;
+use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
@@ -92,8 +92,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// polled must be [forgotten](crate::cq::CompletionQueue::forget): their indices would mean requests that are
     /// posted from here on.
     pub unsafe fn reset(&mut self) {
-        for slot in 0..self.capacity().0 {
-            let record = self.record(self.slot(Index::new(SqPi(slot))));
+        for place in 0..self.capacity().0 {
+            let record = self.record(self.place(Index::new(SqPi(place))));
             // SAFETY: one of the shadow.
             unsafe { record.write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
@@ -121,8 +121,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if oldest == self.pi {
             return None;
         }
-        // SAFETY: the slot is one of the shadow, all of which are written.
-        let record = unsafe { self.record(self.slot(oldest)).read() };
+        // SAFETY: the place is one of the shadow, all of which are written.
+        let record = unsafe { self.record(self.place(oldest)).read() };
         Some((oldest.get(), record.wr_id))
     }
 

@@ -4,4 +4,4 @@ pub(in crate::queue) mod depth;
 pub(in crate::queue) mod in_ring;
 pub(in crate::queue) mod places;
 pub(in crate::queue) mod short;
-pub(in crate::queue) mod slot;
+pub(in crate::queue) mod wqebb_place;

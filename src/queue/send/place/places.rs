@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::short::composed_ds;
-use crate::queue::send::place::slot::{Index, WqebbPlace};
+use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs};
 use crate::wqe::{Composed, Control, HeldDs, WQEBB_DS, WorkRequest};
@@ -13,7 +13,7 @@ use crate::wqe::{Composed, Control, HeldDs, WQEBB_DS, WorkRequest};
 ///
 /// # Safety
 /// The ring is a send queue's, which `from_parts`' caller vouches for, and so is the shadow. The mask is theirs: it
-/// selects slots inside of both.
+/// selects places inside of both.
 pub(in crate::queue) unsafe trait Places: Sized {
     /// The send ring.
     fn ring(&self) -> NonNull<u64>;
@@ -26,22 +26,22 @@ pub(in crate::queue) unsafe trait Places: Sized {
 
     /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
     #[inline(always)]
-    fn slot(&self, pi: Index) -> WqebbPlace {
+    fn place(&self, pi: Index) -> WqebbPlace {
         WqebbPlace::new(pi, self.mask())
     }
 
     /// The first word of a WQEBB of the ring.
     #[inline(always)]
-    fn wqebb(&self, slot: WqebbPlace) -> NonNull<u64> {
-        // SAFETY: a slot is inside of the ring that `from_parts`' caller vouches for.
-        unsafe { self.ring().byte_add(slot.ring_offset()) }
+    fn wqebb(&self, place: WqebbPlace) -> NonNull<u64> {
+        // SAFETY: a place is inside of the ring that `from_parts`' caller vouches for.
+        unsafe { self.ring().byte_add(place.ring_offset()) }
     }
 
-    /// The record of the WQE that starts at a slot.
+    /// The record of the WQE that starts at a place.
     #[inline(always)]
-    fn record(&self, slot: WqebbPlace) -> NonNull<WqeRecord> {
-        // SAFETY: there are as many records as slots.
-        unsafe { self.shadow().byte_add(slot.shadow_offset()) }
+    fn record(&self, place: WqebbPlace) -> NonNull<WqeRecord> {
+        // SAFETY: there are as many records as places.
+        unsafe { self.shadow().byte_add(place.shadow_offset()) }
     }
 
     /// Composes a request in CPU registers, and stores it at `pi`.
@@ -95,13 +95,13 @@ pub(in crate::queue) unsafe trait Places: Sized {
     /// There is room for it at `pi`.
     #[inline(always)]
     unsafe fn put<D: HeldDs>(&mut self, pi: Index, wqebb: &Composed<D>, ds: Ds, record: WqeRecord) {
-        let slot = self.slot(pi);
+        let place = self.place(pi);
         // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for
         // both.
         unsafe {
             // The record first, which waits for nothing: the doorbell's barrier waits for both.
-            record.store::<D>(self.record(slot));
-            wqebb.store(self.wqebb(slot), usize::from(ds.0));
+            record.store::<D>(self.record(place));
+            wqebb.store(self.wqebb(place), usize::from(ds.0));
         }
     }
 }

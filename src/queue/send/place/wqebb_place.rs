@@ -1,4 +1,4 @@
-//! The place of the next WQE: indices, and slots of the ring.
+//! The place of the next WQE: indices, and places of the ring.
 use crate::queue::send::parts::WqeRecord;
 use crate::types::{SqPi, WQEBB_BYTES, Wqebbs};
 
@@ -55,7 +55,7 @@ pub(in crate::queue) struct WqebbPlace(usize);
 const RECORD_LOG: u32 = size_of::<WqeRecord>().trailing_zeros();
 
 impl WqebbPlace {
-    /// The mask that selects a slot in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
+    /// The mask that selects a place in a ring of `wqebbs` WQEBBs, a power of two of at most 2^16.
     #[inline]
     pub(in crate::queue) const fn mask(wqebbs: u32) -> u32 {
         (wqebbs - 1) << RECORD_LOG
@@ -67,7 +67,7 @@ impl WqebbPlace {
         (mask >> RECORD_LOG) + 1
     }
 
-    /// The slot of an index: below the ring's size.
+    /// The place of an index: below the ring's size.
     #[inline(always)]
     pub(in crate::queue) const fn new(index: Index, mask: u32) -> Self {
         Self(((index.bits() << RECORD_LOG) & mask) as usize)
@@ -85,7 +85,7 @@ impl WqebbPlace {
         self.0
     }
 
-    /// The slot's number.
+    /// The place's number.
     #[inline]
     pub(in crate::queue) const fn number(self) -> usize {
         self.0 >> RECORD_LOG
