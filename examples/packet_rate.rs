@@ -6,9 +6,9 @@
 //! packet_rate --interface eth0 --run send -E 02:00:5e:00:53:01 --session 32 --gather
 //! ```
 //!
-//! The sender posts frames in single WQEs, or in multi-packet WQEs (`--session`), inline or by pointer (`--gather`). The
-//! receiver has a cyclic queue, with a buffer for each frame, or a striding one, whose completions may be compressed.
-//! `--run forward` sends each frame back with its addresses exchanged.
+//! The sender posts frames in single WQEs, or in multi-packet WQEs (`--session`), inline or by pointer (`--gather`).
+//! The receiver has a cyclic queue, with a buffer for each frame, or a striding one, whose completions may be
+//! compressed. `--run forward` sends each frame back with its addresses exchanged.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -167,9 +167,9 @@
 //!
 //! - **Making a queue or a register of raw parts**: `from_parts`. You vouch for the addresses of rings and registers.
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
-//!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before a
-//!   doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same holds
-//!   for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
+//!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before
+//!   a doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same
+//!   holds for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,
 //!   which later stands for other work.
 //! - **Retiring what a completion does not name**: `SharedRecvQueue::retire`, `repost` and `TagMatching::complete`,
@@ -191,8 +191,9 @@
 //!
 //! All other calls are safe:
 //!
-//! - **Posting a request that names no memory**, inline or empty, and posting to a queue that owns each buffer until its
-//!   request has completed ([`OwningSendQueue`](queue::OwningSendQueue), [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//! - **Posting a request that names no memory**, inline or empty, and posting to a queue that owns each buffer until
+//!   its request has completed ([`OwningSendQueue`](queue::OwningSendQueue),
+//!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
 //! - **Polling and retiring.** The crate does not trust the NIC's writes: no bytes in a CQE can make it read or write
 //!   out of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
 //!   ([`retire`](SendQueue::retire)).

@@ -84,8 +84,8 @@ impl<M: InlineMode> Receives for RawPacket<M> {}
 
 /// Reliable connection: acknowledged, in order (IBTA vol. 1, 9.7).
 ///
-/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT
-/// and ENABLE, DUMP, tag matching.
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies,
+/// WAIT and ENABLE, DUMP, tag matching.
 #[doc(alias = "IBV_QPT_RC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Rc;
@@ -97,8 +97,8 @@ pub struct Rc;
 #[derive(Clone, Copy, Debug)]
 pub struct Uc;
 
-/// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). Each request to the other
-/// end [names](crate::wqe::Request::to) a shared receive queue there, by number.
+/// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). Each request to the
+/// other end [names](crate::wqe::Request::to) a shared receive queue there, by number.
 ///
 /// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics.
 ///

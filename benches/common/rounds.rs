@@ -1,4 +1,5 @@
-//! Cases that take turns, a slice each, and the comparison of their times. For benchmarks that have slices of their own.
+//! Cases that take turns, a slice each, and the comparison of their times. For benchmarks that have slices of their
+//! own.
 use std::collections::BTreeMap;
 
 use super::clock::Clock;

@@ -128,13 +128,13 @@ pub enum Error {
         /// The completion queue.
         cqn: Cqn,
     },
-    /// The flow contradicts itself, or asks for what no rule can do. Nothing was sent.
+    /// The flow contradicts itself, or no rule can express it. Nothing was sent.
     #[error(transparent)]
     Flow(#[from] FlowError),
     /// Only rules that the kernel makes can do that. Nothing was sent.
     #[error("a rule of DevX has no {what}: make the rule by verbs (`FrameReceiver::steer`)")]
     KernelOnly {
-        /// What was asked for.
+        /// The requested feature.
         what: &'static str,
     },
     /// The queue pair cannot go from its state to the requested one.

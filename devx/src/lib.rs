@@ -32,7 +32,7 @@
 //!     let mut pool = Pool::new(&verbs_pd, 4096, Access::REMOTE_WRITE)?;
 //!     let inbox = pool.take(64)?;
 //!     let path = context.device().path(1, None)?;
-//!     // The peer may have made its queue pair by verbs: nobody can tell.
+//!     // The peer may have made its queue pair by verbs: the exchange is the same.
 //!     let peer = pair.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
 //!     pair.sq.post(&wqe::write(Remote::from_bytes(&peer.data)?).inline(b"hello").signaled(WrId(1)))?;
 //!     while cq.poll_with(1, |cqe| pair.sq.retire(&cqe).map(drop))? == 0 {}
@@ -100,12 +100,13 @@
 //!
 //! # What is safe
 //!
-//! As in `blueflame`, posting a request that names memory is `unsafe`. The builders of `object` are safe, except for
-//! registering the caller's memory (`Umem::over`). All objects that a command names are of one open device. An object
-//! of another device is refused (`Error::ForeignDevice`), because its number would name another object. If an object
-//! cannot be destroyed, the objects and memory under it are leaked. The device's answers are never trusted: each
-//! pattern of bits is a value. Your own commands are safe if they only query. Commands that make or change objects are
-//! `unsafe`, because they can name any memory.
+//! As in `blueflame`, posting a request that names memory is `unsafe`. Registering memory of your own is `unsafe` as
+//! well (`memory::Umem::over`). The builders of `object` are safe. All objects that a command names are of one open
+//! device. An object of another device is refused (`Error::ForeignDevice`), because its number would name another
+//! object. If an object cannot be destroyed, the objects and memory under it are leaked. The device's answers are never
+//! trusted: each pattern of bits is a value. `execute` and `query` are safe for typed commands that only query.
+//! Commands that make or change objects (`create`, `modify`), and commands as raw bytes (`execute_raw`, `create_raw`,
+//! `query_raw`, `modify_raw`), are `unsafe`, because they can name any memory.
 
 mod caps;
 #[cfg(feature = "device")]

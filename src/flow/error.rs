@@ -43,8 +43,8 @@ pub enum FlowError {
         /// The flow tag asked for.
         tag: u32,
     },
-    /// A flow for all remaining frames, or a sniffer, with fields, a priority, a flow tag, or another action. Linux ignores
-    /// them without an error (`create_leftovers_rule`, `create_sniffer_rule`).
+    /// A flow for all remaining frames, or a sniffer, with fields, a priority, a flow tag, or another action. Linux
+    /// ignores them without an error (`create_leftovers_rule`, `create_sniffer_rule`).
     Whole {
         /// The further request.
         what: &'static str,

@@ -195,8 +195,8 @@ impl Flow {
         self
     }
 
-    /// Completions of these frames carry this flow tag, of 24 bits ([`flow_tag`](crate::cq::CqeView::flow_tag)); without one
-    /// they carry 0 (`IBV_FLOW_SPEC_ACTION_TAG`).
+    /// Completions of these frames carry this flow tag, of 24 bits ([`flow_tag`](crate::cq::CqeView::flow_tag));
+    /// without one they carry 0 (`IBV_FLOW_SPEC_ACTION_TAG`).
     #[doc(alias = "IBV_FLOW_SPEC_ACTION_TAG")]
     pub fn flow_tag(mut self, tag: u32) -> Self {
         self.flow_tag = Some(tag);

@@ -258,7 +258,7 @@ pub enum Error {
         /// The unsupported feature or operation.
         what: &'static str,
     },
-    /// The flow contradicts itself, or asks for what no rule can do.
+    /// The flow contradicts itself, or no rule can express it.
     Flow(FlowError),
     /// A flow rule for an object that receives no frames: a queue pair of another transport, or without receives.
     NoFrames {

@@ -175,7 +175,7 @@ impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
 impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_DS: Option<usize> = match P::MAX_DS {
-        // What depends on values is checked in `ds` alone, which requests of a size by type do without.
+        // An operation whose values need a check has no size by type, because only `ds` checks values.
         Some(payload) if !O::CHECKED => Some(1 + O::DS + payload),
         _ => None,
     };
@@ -233,7 +233,7 @@ impl<O, H> Request<O, H> {
 }
 
 impl<O: Operation, P: Payload> Request<O, P> {
-    /// Checks the operation, whatever its size.
+    /// Checks the operation. Its size is not checked.
     #[inline(always)]
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
         limits.check_offloads(O::OFFLOADS)?;

@@ -1,5 +1,5 @@
-//! The headers of a packet of the IB transport, from the cable: RoCE v1 and v2, InfiniBand (IBTA vol. 1, chapters 7 to 9,
-//! annexes A16 and A17).
+//! The headers of a packet of the IB transport, from the cable: RoCE v1 and v2, InfiniBand (IBTA vol. 1, chapters 7 to
+//! 9, annexes A16 and A17).
 
 use super::file::{Captured, Link};
 use std::fmt::{self, Display, Formatter};

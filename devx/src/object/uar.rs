@@ -131,7 +131,8 @@ impl Uar {
     /// Allocates a register of this kind.
     ///
     /// # Errors
-    /// [`Error::Call`]: none is left, write combining does not work, or libmlx5 or the kernel does not have the kind; [`Error::Parts`].
+    /// [`Error::Call`]: none is left, write combining does not work, or libmlx5 or the kernel does not have the kind;
+    /// [`Error::Parts`].
     #[doc(alias = "mlx5dv_devx_alloc_uar")]
     pub fn with_kind(context: &Context, kind: UarKind) -> Result<Self, Error> {
         let flags = match kind {

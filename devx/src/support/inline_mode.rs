@@ -66,8 +66,8 @@ impl Context {
     /// `per_protocol_networking_offload_caps`.
     ///
     /// There are WQEs of several frames ([`Session`](blueflame::queue::Session)) if the device has the capability
-    /// (`enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of [`Ds::MAX`]. The first two are DPDK's
-    /// conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
+    /// (`enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of [`Ds::MAX`]. The first two are
+    /// DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
     /// `mlx5_select_tx_function`).
     ///
     /// Drivers disagree about which devices report `wqe_vlan_insert`

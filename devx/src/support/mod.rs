@@ -1,4 +1,4 @@
-//! What the device supports: queries of its capabilities, and the checks that run before an object is made.
+//! The features of the device: queries of its capabilities, and the checks that run before an object is made.
 
 pub(super) mod ask;
 pub(super) mod atomics;

@@ -14,46 +14,38 @@ use crate::types::CqCi;
 /// Only this crate implements [`Expand`].
 pub trait Sealed {}
 
-/// State for expanding completions, by poll mode: `()` where each CQE is one completion.
+/// The step of polling that finds the next completion. `()` finds one completion in each CQE. [`Expander`] also finds
+/// the completions of compressed CQEs, and keeps the title and the mini-CQEs that are left.
 pub trait Expand: Sealed + fmt::Debug + Send + Sized {
-    /// How completions lie in the ring.
-    #[doc(hidden)]
+    /// The layout of completions in the ring.
     const COMPRESSION: Compression;
-    /// Whether there is anything to expand.
+    /// Whether CQEs can be compressed.
     const COMPRESSED: bool;
-    /// Whether completions of a striding receive queue say which strides they are of.
+    /// Whether completions of a striding receive queue name their strides.
     const TELLS_STRIDES: bool;
 
     /// Whether software owns the CQE with index `index`, at most a ring's length after the next one.
-    #[doc(hidden)]
     fn owns(&self, ring: RingAt<'_>, index: CqCi) -> bool;
 
-    /// After a CQE was copied to the place with index `index`, of the same kind.
-    #[doc(hidden)]
+    /// Records that a CQE was copied to the place with index `index`, from a place of the same kind.
     fn copied(&self, ring: RingAt<'_>, index: CqCi);
 
-    /// Replaces unpolled sessions by their completions, each in its own place.
-    #[doc(hidden)]
+    /// Replaces unpolled sessions in the ring by their completions, a CQE each.
     fn flatten(&mut self, ring: RingAt<'_>);
 
-    /// Called before the queue goes on at index `index`. A compressed CQE at index `barred` has lost its title.
-    #[doc(hidden)]
+    /// Prepares polling to continue at index `index`. A compressed CQE at index `barred` has lost its title.
     fn skip(&mut self, ring: RingAt<'_>, index: CqCi, barred: Option<CqCi>);
 
     /// The distance, in CQEs, from the oldest one still needed to the next to come.
-    #[doc(hidden)]
     fn kept(&self) -> u32;
 
     /// Finds the next completion.
-    #[doc(hidden)]
     fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found>;
 
-    /// Called after the queue has gone on from `here`, and before that place is given back.
-    #[doc(hidden)]
+    /// Updates the state after the completion at `here` was polled. The device may not reuse that place yet.
     fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>);
 
-    /// The fields of a completion found at `here`, valid until the next one is looked for.
-    #[doc(hidden)]
+    /// The fields of the completion at `here`, valid until the next call of [`found`](Self::found).
     fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
 }
 
@@ -64,12 +56,12 @@ pub struct RingAt<'a> {
     pub(in crate::cq) next: Place,
 }
 
-/// A completion found.
+/// The next completion, before its fields are read.
 #[derive(Debug)]
 pub struct Found {
-    /// Its last four bytes.
+    /// The last four bytes of the CQE.
     pub(in crate::cq) tail: Tail,
-    /// It is a CQE of its own, in the ring.
+    /// Whether the completion is a whole CQE in the ring. Otherwise a mini-CQE describes it.
     in_ring: bool,
 }
 

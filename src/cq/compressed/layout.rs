@@ -16,8 +16,8 @@ pub enum Compression {
 /// Only this crate implements [`Layout`].
 pub trait Sealed {}
 
-/// How compressed completions lie in the ring (CQC `cqe_compression_layout`). In each, a session takes as many places as it
-/// has completions, and the device writes few of them.
+/// How compressed completions lie in the ring (CQC `cqe_compression_layout`). In each, a session takes as many places
+/// as it has completions, and the device writes few of them.
 ///
 /// ```text
 ///  basic      | title: n | 8 mini-CQEs |   |   |   |   |   |   | 8 mini-CQEs | ...     the title is the first of n completions

@@ -101,9 +101,9 @@ pub trait MiniFormat: Sealed + Copy + fmt::Debug {
 /// Format `F` of a queue that a [striding receive queue](crate::queue::striding) completes to.
 ///
 /// Mini-CQEs of [`Hash`](enum@Hash) and [`Checksum`] have no index: here each completion of a session begins at the
-/// stride behind the one before (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe`). Those
-/// of [`FlowTag`] have the index, but not the whole number of strides: here it is cleared, and follows from the bytes
-/// (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`). The other formats need no such care.
+/// stride behind the one before (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_decompress_cqe`).
+/// Those of [`FlowTag`] have the index, but not the whole number of strides: here it is cleared, and follows from the
+/// bytes (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`). The other formats need no such care.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<F: MiniFormat>(core::marker::PhantomData<F>);
 

@@ -15,7 +15,7 @@ mod expand;
 mod layout;
 mod mini;
 
-pub use expand::Expand;
+pub(crate) use expand::Expand;
 pub(super) use expand::{Expander, RingAt};
 pub use layout::{Basic, Compression, Enhanced, Layout};
 pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};

@@ -81,7 +81,7 @@ impl<S: Source> CqeView<S> {
         self.source.be16(offset_of!(Cqe64, check_sum))
     }
 
-    /// What the device found out about the packet's headers, to keep.
+    /// The device's findings about the packet's headers, as a value that outlives the CQE.
     #[inline(always)]
     pub fn verdicts(&self) -> Verdicts {
         const { assert!(offset_of!(Cqe64, l4_hdr_type_etc) == offset_of!(Cqe64, hds_ip_ext) + 1) }
@@ -125,8 +125,8 @@ impl<S: Source> CqeView<S> {
     }
 }
 
-/// What the device found out about a packet's headers: two bytes of its completion, loaded at once. Values of one load,
-/// where the fields of a completion in the queue's memory are loaded each time.
+/// The device's findings about a packet's headers: two bytes of its completion. One load reads them all; a view of the
+/// completion loads each field from the queue's memory when you ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Verdicts(u16);
 

@@ -16,9 +16,9 @@ use crate::wqe::{Composed, DsWords, EncodeError, WorkRequest};
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch of at most `n` requests of one type, with room for all of them.
     ///
-    /// The type tells the size, one or two WQEBBs, and the limits that the request needs. So both are checked here, once
-    /// for all requests, and putting a request is little more than its stores. Use [`batch`](Self::batch) for requests
-    /// of several types, or of a size that only the value tells:
+    /// The type tells the size, one or two WQEBBs, and the limits that the request needs. So both are checked here,
+    /// once for all requests, and putting a request is little more than its stores. Use [`batch`](Self::batch) for
+    /// requests of several types, or of a size that only the value tells:
     ///
     /// ```compile_fail,E0080
     /// # use blueflame::{SendQueue, queue::PostError, transport::Rc, wqe};

@@ -18,8 +18,8 @@ layout! {
     pub struct WqeRecord[16] {
         /// The application's identifier, handed back with the completion.
         0 => pub(crate) wr_id: WrId,
-        /// In bits 15:0 the WQEBBs that the WQE takes, if one starts at this place, and in bits 31:16 its frames after
-        /// the first; 0 in the places that a longer WQE covers and in places never used.
+        /// Bits 15:0: the WQEBBs of the WQE that starts at this place. Bits 31:16: the frames of that WQE after the
+        /// first. Zero if no WQE starts here: the place is unused, or inside a longer WQE.
         8 => pub(crate) wqebbs: u64,
     }
 }

@@ -119,8 +119,8 @@ impl fmt::Debug for LentFrame<'_> {
 
 impl<'a> LentFrame<'a> {
     /// # Safety
-    /// `state` is the state of the buffer in which the bytes are. The buffer is posted, and is closed with `kept` as the
-    /// number of frames that were kept of it.
+    /// `state` is the state of the buffer in which the bytes are. The buffer is posted, and is closed with `kept` as
+    /// the number of frames that were kept of it.
     #[inline(always)]
     pub(super) unsafe fn new(bytes: FrameBytes, state: NonNull<BufferState>, kept: &'a mut u32) -> Self {
         Self { bytes, state, kept }

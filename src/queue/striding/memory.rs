@@ -131,8 +131,8 @@ impl StridedMemory {
     /// Memory of raw parts. All its buffers are free.
     ///
     /// # Safety
-    /// - `slab` and `states` are aligned, writable memory for one [`Slab`] and `buffers` [`BufferState`]s, which no other
-    ///   code uses.
+    /// - `slab` and `states` are aligned, writable memory for one [`Slab`] and `buffers` [`BufferState`]s, which no
+    ///   other code uses.
     /// - `start` is `buffers` times [`Strides::wqe_bytes`] bytes, registered with `lkey` for the device to write. No
     ///   other code writes them, and no Rust reference to them exists.
     /// - All of this stays valid until `release` is called, which any thread may do. `release` does not panic.

@@ -73,8 +73,8 @@ pub enum TagEvent {
         /// the data is yours to read.
         incomplete: bool,
     },
-    /// The queue pair of a matched message has failed, and the device has given the message up. No event of this message
-    /// follows.
+    /// The queue pair of a matched message has failed, and the device has given the message up. No event of this
+    /// message follows.
     Canceled {
         /// The `wr_id` of the buffer. The buffer is yours again, with any contents.
         wr_id: WrId,

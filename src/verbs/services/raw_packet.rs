@@ -22,10 +22,10 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     ///
     /// Flow rules decide which frames arrive here: [`Qp::steer`](crate::verbs::Qp::steer) makes them.
     ///
-    /// A rule may give its frames a [tag](crate::flow::Flow::tag). Completions carry the tag in place of the number
-    /// ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only receiver of
-    /// its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every receive
-    /// completion of that completion queue.
+    /// A rule may give its frames a [flow tag](crate::flow::Flow::flow_tag). Completions carry the tag in place of the
+    /// number ([`flow_tag`](crate::cq::CqeView::flow_tag)), or 0 without a tag. So the queue pair must be the only
+    /// receiver of its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every
+    /// receive completion of that completion queue.
     ///
     /// # Errors
     /// [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.

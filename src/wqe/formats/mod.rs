@@ -6,6 +6,6 @@ pub(super) mod signature;
 
 pub use encryption::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
 pub use signature::{
-    BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard, Psvs, Seed, Signature, SignatureBytes,
-    SignedBlocks, T10Dif,
+    BlockSignature, BlockSignatureKind, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard, Psvs, Seed,
+    SignatureBytes, SignedBlocks, T10Dif,
 };

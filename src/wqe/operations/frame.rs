@@ -63,8 +63,8 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
     }
 }
 
-/// A VLAN tag (IEEE 802.1Q): its kind and its 16 bits of control information, which are the priority in bits 15:13, drop
-/// eligibility in bit 12 and the VLAN's number in bits 11:0.
+/// A VLAN tag (IEEE 802.1Q): its kind and its 16 bits of control information, which are the priority in bits 15:13,
+/// drop eligibility in bit 12 and the VLAN's number in bits 11:0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlanTag {
     service: bool,

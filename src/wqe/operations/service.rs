@@ -174,8 +174,8 @@ pub trait SupportedOn<T: Transport>: Operation {
     const FITS: () = ();
 }
 
-/// An operation that only some transports have. An operation of all transports is not one: [`Signed`] transports have
-/// it anyway.
+/// An operation that not every transport has. [`Signed`] takes such operations over from its transport, one by one. An
+/// operation of every transport needs no such step: `Signed` is a transport as well.
 pub trait OfSome: Operation {}
 
 /// `Signed<T>` supports all of `T`'s operations.

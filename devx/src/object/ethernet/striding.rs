@@ -63,8 +63,8 @@ impl Pd {
         };
         let handle = made.into_handle(shadow);
         // SAFETY: the device was told of this ring, of this record, and of the strides. The object keeps them, and a
-        // guard of the memory; the handle keeps the shadow. Both go after the queue. Nothing else receives there, and no
-        // receive of an earlier queue is left.
+        // guard of the memory; the handle keeps the shadow. Both go after the queue. Nothing else receives there, and
+        // no receive of an earlier queue is left.
         let mut queue = unsafe { StridingRecvQueue::from_parts(parts, memory) }
             .map_err(|error| Error::Parts { object: "striding receive queue", why: error.to_string() })?;
         queue.set_depth(receives);

@@ -1,9 +1,10 @@
-//! Who a port is: derived from its number and its device's, so that all processes on one network agree.
+//! The identity of a port: LID, GUIDs, MAC address and GIDs. They are derived from the number of the port and of its
+//! device, so that all processes on one network agree.
 
 use crate::local_address::{Gid, LocalAddress, gid_of};
 use softhca::config::{self, LinkLayer, PortConfig};
 
-/// Most ports a device may have: what ConnectX has at most.
+/// Most ports of a device, as of a ConnectX.
 pub const MAX_PORTS: u32 = 2;
 
 /// P_Key of the default partition, full member.
@@ -30,7 +31,7 @@ impl Link {
     }
 }
 
-/// What a GID table entry is (`enum ib_uverbs_gid_type`).
+/// The type of a GID table entry (`enum ib_uverbs_gid_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GidType {
     /// InfiniBand.

@@ -1,13 +1,13 @@
-//! BAR 0 as a process maps it. Loads are plain loads from memory that the object keeps as the registers are; stores are
-//! trapped, one by one (`strict`), and reach the function before the next instruction of the thread.
+//! BAR 0 as a process maps it. Loads read memory that the object keeps equal to the registers. Stores are trapped, one
+//! by one (`strict`), and reach the function before the next instruction of the thread.
 //!
-//! Both are sound with several threads. What a thread has stored, the function has seen, and the memory shows its
-//! effect, when the thread goes on: so its next load finds that. Other threads find registers that change by themselves
-//! (timer, health counter) as they were a few milliseconds ago at most. Trapping loads, too, would make these exact; it
-//! would cost two signals a load, for any instruction that can read memory.
+//! This works with several threads. The function has seen a store, and the memory shows its effect, before the storing
+//! thread continues; its next load finds the effect. Registers that change by themselves (timer, health counter) are at
+//! most a few milliseconds old. Trapped loads would be exact, but cost two signals a load, for any instruction that
+//! reads memory.
 //!
-//! The file is sealed: nobody but the object has, or gets, a mapping of it that can be written. So whoever calls the
-//! kernel himself for one that permits stores is refused, and none of his stores is lost.
+//! The file is sealed: only the object has a writable mapping of it. If the program asks the kernel for a writable
+//! mapping by a system call of its own, the kernel refuses, so no store is lost.
 
 use crate::process::fds::Own;
 use crate::process::{Errno, real};

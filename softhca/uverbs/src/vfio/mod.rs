@@ -9,13 +9,16 @@
 //!          ── stores ─> `strict`: trapped, one by one  ───────────────^
 //! ```
 //!
-//! A process has functions of its own, as it has devices: they are where the launcher says that PCI functions are which
-//! VFIO's driver has (`softhca-run --vfio`), in the same fabric as all others, and last as long as the process.
+//! Each process has its own functions and devices. The launcher sets the PCI addresses of the functions (`softhca-run
+//! --vfio`). They are in the fabric of all other devices, and last as long as the process.
 //!
-//! Less than the kernel's: memory that is mapped for the function is not pinned (see [space]); a group is open once in
-//! a process, not once in the machine; there are no containers of `/dev/iommu`; only the second version of type 1 can
-//! be chosen; the child of a fork has no function, so what it stores to a mapped BAR is lost. A mapped BAR that
-//! outlives its file shows, and changes, a function that is reset.
+//! Differences from the kernel:
+//!
+//! - Memory that is mapped for the function is not pinned (see [space]).
+//! - A group is open once in a process, not once in the machine.
+//! - `/dev/iommu` has no containers. The only IOMMU type is version 2 of type 1.
+//! - The child of a fork has no function. Its stores to a mapped BAR are lost.
+//! - Closing the device's file resets the function, and a BAR that is still mapped shows the function after the reset.
 
 mod abi;
 mod argument;

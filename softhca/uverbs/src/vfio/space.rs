@@ -1,9 +1,9 @@
-//! What a container's programs let their functions reach: I/O virtual addresses, and the memory of the process behind
+//! The memory that functions of a container can reach: I/O virtual addresses, and the memory of the process behind
 //! them.
 //!
-//! VFIO pins pages. Here they are the process' own, so what it unmaps is gone for the function, too: an access is a
-//! fault of the function's, and no signal (`process::guarded`). What it maps in that place, the function reaches
-//! instead.
+//! VFIO pins pages; this module does not. If the process unmaps a page, an access by the function is a fault of the
+//! function, and causes no signal (`process::guarded`). If the process maps another page there, the function reaches
+//! that page.
 
 use super::abi::IovaRange;
 use crate::process::{Errno, Locked, guarded, page_bytes};
