@@ -1,4 +1,6 @@
 //! Comparing what two drivers left in a ring and in a register, with the few bytes that may differ.
+//!
+//! The rules of comparison belong here, the compared requests in the file of each operation.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
 //! The sentences about operations and transports in the crate's docs and error texts, made from the table.
+//!
+//! Sentences in the sources belong here, the page in `page.rs`.
 
 use std::fs;
 

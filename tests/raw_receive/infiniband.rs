@@ -1,4 +1,6 @@
 //! Ports that have no frames.
+//!
+//! Ports without frames belong here, ports with frames in the other files.
 
 use blueflame::verbs::{CallError, Error};
 

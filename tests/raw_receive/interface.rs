@@ -1,5 +1,7 @@
 //! The device behind a network interface, and back.
 //!
+//! Interfaces belong here, rules on their frames in `rules.rs`.
+//!
 //! The software device says which of the machine's interfaces have its addresses. The loopback interface always has
 //! some.
 

@@ -1,4 +1,6 @@
 //! Packets that this crate has prepared, on a wire: the device that receives them computes their checksums by itself.
+//!
+//! Packets on a wire belong here, their bytes in `tests/packet.rs`.
 
 use std::net::{SocketAddrV4, SocketAddrV6};
 

@@ -1,4 +1,6 @@
 //! Work queues: their states, their sizes, and who may receive beside them.
+//!
+//! Work queues belong here, the rules that fill them in `rules.rs`.
 
 use blueflame::WrId;
 use blueflame::cq::{CqeError, WcStatus};

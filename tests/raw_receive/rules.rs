@@ -1,4 +1,6 @@
 //! Rules: the frames that they match, their order, and refusals.
+//!
+//! Rules belong here, hashes over several queues in `spread.rs`.
 
 use std::net::Ipv4Addr;
 

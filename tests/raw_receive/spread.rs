@@ -1,4 +1,6 @@
 //! Frames spread over queues by a hash, which is computed here again.
+//!
+//! Hashes belong here, rules with one receiver in `rules.rs`.
 
 use std::net::IpAddr;
 

@@ -2,7 +2,9 @@
 //! where the device lacks the offload, or a value is out of its limits.
 //!
 //! Offsets are those of Linux (`include/linux/mlx5/qp.h`, `struct mlx5_wqe_eth_seg`) and of DPDK
-//! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_eseg`). Frames without offloads belong in `ethernet.rs`.
+//! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_eseg`).
+//!
+//! Offloads belong here, frames without them in `ethernet.rs`.
 
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};

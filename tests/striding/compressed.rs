@@ -1,4 +1,6 @@
 //! Compressed completions.
+//!
+//! Compressed completions belong here, plain ones in `frames.rs`.
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, Strided, VerbsFormat};
 use blueflame::queue::striding::Strides;

@@ -1,4 +1,6 @@
 //! Frames in place.
+//!
+//! Frames that are read at once belong here, kept ones in `kept.rs`.
 
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::queue::striding::Strides;

@@ -1,4 +1,6 @@
 //! Kept frames: their bytes stay, on any thread, as long as they are there.
+//!
+//! Kept frames belong here, frames that are read at once in `frames.rs`.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

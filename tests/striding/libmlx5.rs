@@ -1,5 +1,7 @@
 //! Posts by libmlx5, against posts by this crate.
 //!
+//! Bytes of posts belong here, their effects in `frames.rs`.
+//!
 //! libmlx5 has no way to post to a striding queue: `ibv_post_wq_recv` writes the data segment at the start of the WQE
 //! (rdma-core `providers/mlx5/qp.c`, `mlx5_post_wq_recv`), where the device expects the segment of a linked list. Users
 //! of `mlx5dv_create_wq` write the WQEs themselves, 16 bytes further on (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct

@@ -1,4 +1,6 @@
 //! Refusals, before anything is made.
+//!
+//! Refusals at creation belong here, errors in use in `states.rs`.
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, Strided};
 use blueflame::queue::striding::{Strides, StridesError};

@@ -1,4 +1,6 @@
 //! Errors, and starting over.
+//!
+//! Errors in use belong here, refusals at creation in `limits.rs`.
 
 use blueflame::cq::{CqeError, WcStatus};
 

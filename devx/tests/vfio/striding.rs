@@ -1,6 +1,7 @@
 //! Frames to striding receive queues, with whole and with compressed completions of every format and layout.
 //!
-//! The frames of a cyclic queue belong in `frames.rs`, queues made by verbs in `tests/striding` of `blueflame`.
+//! Striding queues by VFIO belong here, cyclic ones in `frames.rs`, those made by verbs in `tests/striding` of
+//! `blueflame`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! Counters of a port: dropped packets by reason, and congestion. A script stands for the cable and for the peer.
+//!
+//! Counters of a port belong here, those of queues and objects in `softhca/tests/ethernet`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

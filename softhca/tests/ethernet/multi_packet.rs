@@ -1,5 +1,7 @@
 //! WQEs of several frames ("enhanced multi-packet WQE", opcode 0x29) on send queues made by mailboxes. The frames
 //! arrive, the ports count each of them, and queues of programs need permission.
+//!
+//! Execution of these WQEs belongs here, their decoding in `softhca/src/wqe/tests/frames.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -1,5 +1,7 @@
 //! Compressed CQEs of striding receive queues: each format of mini-CQEs, expanded as drivers do it, against the plain
 //! CQEs of the same frames.
+//!
+//! Compressed CQEs of strides belong here, plain ones in `striding.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

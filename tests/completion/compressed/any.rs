@@ -1,4 +1,6 @@
 //! Sessions of any length in rings of any size, polled and taken out in any order; and any bytes.
+//!
+//! Random sessions belong here, literal bytes in `by_hand.rs`, single sessions in `sessions.rs`.
 
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::compressed::{

@@ -1,4 +1,6 @@
 //! Bytes worked out by hand from the layouts of Linux, DPDK and UCX.
+//!
+//! Literal bytes belong here, random sessions in `any.rs`.
 
 use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, MiniFormat};
 

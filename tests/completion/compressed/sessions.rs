@@ -1,4 +1,6 @@
 //! Single sessions: impossible ones, ones with a completion taken out, and the places that they give back.
+//!
+//! Single sessions belong here, random ones in `any.rs`.
 
 use blueflame::cq::compressed::{Basic, Checksum, Enhanced, Hash};
 use blueflame::cq::mode::{Compressed, OncePerCall};

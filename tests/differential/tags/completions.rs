@@ -1,4 +1,6 @@
 //! Completions of a list, as libmlx5 and this crate read them.
+//!
+//! Completions belong here, operations in `operations.rs`.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,4 +1,6 @@
 //! The same operations by libmlx5 and by this crate, which must write the same command queue.
+//!
+//! Operations belong here, completions in `completions.rs`.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;

@@ -1,4 +1,6 @@
 //! WQEs that wait, that let other queues go on, and that only read.
+//!
+//! Decoding of these WQEs belongs here, their execution in `softhca/tests/engine`.
 
 use super::*;
 

@@ -1,4 +1,6 @@
 //! WQEs of raw packets.
+//!
+//! Decoding of frames belongs here, their way to the port in `softhca/tests/ethernet`.
 
 use super::*;
 

@@ -1,5 +1,7 @@
 //! Captures of programs (`--pcap`): in the files, `tshark` finds the packets of both ends, nothing malformed, and the
 //! packets that were dropped on purpose. The launcher gives each process a file of its own.
+//!
+//! Files of real programs belong here, the bytes of each packet in `softhca/src/wire`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,6 @@
 //! Commands of the device, which C programs send as mailboxes through libmlx5 (`mlx5dv_devx_*`).
+//!
+//! Commands through libmlx5 belong here, each command by itself in `softhca/src/firmware`.
 
 use crate::program::{compiled, launch};
 use crate::strict::STRICT;

@@ -1,4 +1,6 @@
 //! What receives Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
+//!
+//! Receivers by verbs belong here, those by mailboxes in `softhca/tests/ethernet`.
 
 use crate::program::{compiled, launch};
 use crate::strict::STRICT;

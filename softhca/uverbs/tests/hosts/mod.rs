@@ -1,5 +1,7 @@
 //! Programs on two hosts that meet by UDP (`--wire udp`). The hosts are network namespaces, made without privilege, with
 //! a cable between them; and addresses of the loopback interface, which every machine has.
+//!
+//! Programs on several hosts belong here, programs of one host in the folder of their library.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,6 @@
 //! The launcher itself: whatever paths it has to do with, whatever it was started with.
+//!
+//! Paths and signals of the launcher belong here, effects of its options in the folder of their subject.
 
 use crate::pair::preload;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,6 @@
 //! Debian's librdmacm, unmodified, on Ethernet ports: rdma-core's and libfabric's programs connect through it.
+//!
+//! Connections of librdmacm belong here, between hosts in `hosts`.
 
 use crate::pair::{Device, both, free_port, listens};
 use crate::program::{compiled, launch};

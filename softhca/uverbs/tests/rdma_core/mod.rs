@@ -1,4 +1,6 @@
 //! rdma-core's own tests, as Debian's python3-pyverbs has them.
+//!
+//! Tests of rdma-core itself belong here, C programs of our own in the folder of their subject.
 
 use crate::program::launch;
 use std::path::Path;

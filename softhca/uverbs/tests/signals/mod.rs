@@ -1,4 +1,6 @@
 //! Programs with handlers and faults of their own, and the handlers that every open device has.
+//!
+//! Signals without strict mode belong here, trapped stores in `strict`.
 
 use crate::program::{compiled, launch};
 use crate::strict::STRICT;

@@ -1,4 +1,6 @@
 //! Strict mode, with programs that are hard on it, and with what it must complain of.
+//!
+//! Trapped stores belong here, other signals in `signals`.
 
 use crate::pair::long;
 use crate::program::{compiled, launch};

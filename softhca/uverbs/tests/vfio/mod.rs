@@ -1,4 +1,6 @@
 //! PCI functions that programs drive themselves, by VFIO.
+//!
+//! The interface of VFIO belongs here, functions driven by this crate in `devx/tests/vfio`.
 
 use crate::program::{compiled, launch};
 use crate::rdma_core;
