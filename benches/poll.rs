@@ -27,7 +27,19 @@ fn main() {
         None => println!("poll other core: left out, since this program may use one CPU only"),
     }
     cases(Group::new("poll empty", Timed::Empty, 1, ENTRIES), BURST).measure(&mut bench);
+    cold(&mut bench);
     bench.finish();
+}
+
+/// One completion, after work that has taken all caches, TLBs and predictors.
+fn cold(bench: &mut Bench) {
+    Group::cold("cold poll", Timed::Poll, BURST)
+        .case("floor fields", "", floor_by(|floor, count| floor.cq.poll::<1>(count, FloorCq::fields)))
+        .case("poll_with(1) fields", "floor fields", ours_by(|ours, count| ours.poll_fields::<1>(count)))
+        .case("poll() copy", "floor fields", ours_by(|ours, count| ours.poll_copies(count)))
+        .case("ibv_poll_cq(1) default", "floor fields", theirs_by(Threads::Any, Theirs::poll_cq::<1>))
+        .case("ibv_start_poll default", "floor fields", theirs_by(Threads::Any, Theirs::start_poll::<1>))
+        .measure(bench);
 }
 
 /// The same ways to poll in every group; a contestant of several completions a call is asked for `per_call` times as

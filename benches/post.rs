@@ -2,14 +2,16 @@
 mod common;
 
 use std::hint::black_box;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Wide;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
-use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
+use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged, Template};
 use blueflame::types::{DcKey, Lkey, WrId};
 use blueflame::wqe::address::CompactAv;
-use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::operations::Write;
+use blueflame::wqe::template::{InlineLen, TemplatePayload};
 use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Qpn, Sge, transport};
 
@@ -23,6 +25,8 @@ use common::ours::{Ours, exclusive, ours, remote, shared, tag};
 use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
+/// Messages of a cold slice, of which one is timed.
+const COLD_MESSAGES: usize = 16;
 /// Queues that each have one request that only needs its doorbell. The memory that so many queues use stays in the
 /// first-level cache.
 const STAGED_QUEUES: usize = 64;
@@ -35,6 +39,7 @@ fn main() {
     one_entry(&mut bench);
     templates(&mut bench);
     addressed(&mut bench);
+    cold(&mut bench);
     bench.finish();
 }
 
@@ -68,6 +73,23 @@ fn inline(bench: &mut Bench) {
         .case("staged floor one fence", "staged floor two fences", staged_floor::<false>())
         .case("staged two fences", "staged floor two fences", staged::<TwoFences>())
         .case("staged one fence", "staged floor one fence", staged::<OneFence>())
+        .measure(bench);
+}
+
+/// 8 bytes inline, by BlueFlame, after work that has taken all caches, TLBs and predictors.
+fn cold(bench: &mut Bench) {
+    Group::cold("cold post", Timed::Post, COLD_MESSAGES)
+        .case("floor", "", by_hand::<true>())
+        .case("typed", "floor", typed(exclusive))
+        .case("template floor", "", template_floor::<true>())
+        .case("template", "template floor", template(exclusive))
+        .case("template, warmed", "template floor", warmed(false))
+        .case("template, rehearsed", "template floor", warmed(true))
+        .case("ibv_post_send default", "floor", post_send(Threads::Any))
+        .case("ibv_wr default", "floor", wr(Threads::Any))
+        .slices(1, STAGED_QUEUES)
+        .case("staged floor", "", staged_floor::<true>())
+        .case("staged", "staged floor", staged::<TwoFences>())
         .measure(bench);
 }
 
@@ -119,6 +141,29 @@ fn fire<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
         // SAFETY: nobody looks at the memory that entries name: the device has no peer and fetches nothing.
         unsafe { sq.fire_unchecked(&template, &data(MESSAGES.get(n))) }.expect("space");
     })
+}
+
+/// A template whose memory the queue was told to bring to the cache ahead; with `rehearsal`, it has also been fired on a
+/// queue that no device reads.
+fn warmed(rehearse: bool) -> impl Contestant {
+    let request = wqe::write(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
+    let queues = Ours::new(SMALL, exclusive);
+    let mut rehearsal = queues.sq.rehearsal(Box::leak(Box::default()));
+    let template = Rc::new(queues.sq.template(request).expect("a size that the queue takes"));
+    let prepared = Rc::clone(&template);
+    ours(queues, move |sq, n| shoot(sq, &template, n)).warmed(move |ours| {
+        ours.sq.warm(&*prepared);
+        if rehearse {
+            shoot(&mut rehearsal, &prepared, 0);
+            rehearsal.end_rehearsal().expect("no device has it");
+        }
+    })
+}
+
+/// One function for the rehearsal and the shot.
+#[inline(never)]
+fn shoot(sq: &mut SendQueue<transport::Rc>, template: &Template<Write, InlineLen<8>>, n: u64) {
+    sq.fire(template, &MESSAGES.get(n).payload).expect("space");
 }
 
 /// Requests that are in the rings of many queues and only need their doorbells.

@@ -20,7 +20,11 @@ use std::time::{Duration, Instant};
 
 use blueflame::WrId;
 use blueflame::packet::{Host, Packet, Udp4};
+use blueflame::queue::send::RehearsalMemory;
+use blueflame::queue::{PostError, SendQueue, Template};
 use blueflame::transport::RawPacket;
+use blueflame::wqe::operations::Frame;
+use blueflame::wqe::parts::Empty;
 use clap::Parser;
 use common::feed::{Arbiter, Verdict};
 use common::{Failure, FeedOptions, Latencies, Lines, Percentiles, ReportOptions};
@@ -38,7 +42,7 @@ struct Options {
     /// A price from 0 to 1023: those above it are signals
     #[arg(long, default_value_t = 895)]
     above: u64,
-    /// Touch so many KiB of other memory before each message, and warm the queue before every second one
+    /// Touch so many KiB of other memory before each message, and warm the queue and rehearse before every second one
     #[arg(long, default_value_t = 0)]
     evict: usize,
     #[command(flatten)]
@@ -52,7 +56,8 @@ struct Times {
     tick_to_trade: Latencies,
 }
 
-/// The output with `--json`, a line for each kind: "warm" orders after `SendQueue::warm`, "cold" ones without.
+/// The output with `--json`, a line for each kind: "warm" orders after `SendQueue::warm` and a rehearsal, "cold" ones
+/// without.
 #[derive(Serialize)]
 struct Report {
     kind: &'static str,
@@ -63,7 +68,8 @@ struct Report {
 
 /// Bytes of an order's frame, and of its payload.
 const FRAME: usize = 98;
-const ORDER: usize = 48;
+const PAYLOAD: usize = 48;
+type Order = Packet<Udp4, FRAME>;
 const SENDS: u32 = 128;
 /// This program's address: one for documentation (RFC 5737).
 const SOURCE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 5001);
@@ -72,6 +78,19 @@ fn main() -> ExitCode {
     let options = Options::parse();
     common::exit("order_entry", options.feed.run(|ready| trade(&options, ready)))
 }
+
+// ANCHOR: fire
+/// The one function for orders and their rehearsals.
+#[inline(never)]
+fn fire(
+    sq: &mut SendQueue<RawPacket>,
+    template: &Template<Frame<[u8; FRAME]>, Empty>,
+    order: &Order,
+    wr_id: WrId,
+) -> Result<(), PostError> {
+    sq.fire(&template.frame(order.as_bytes()).signaled_if(true, wr_id), &())
+}
+// ANCHOR_END: fire
 
 fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let (device, interface) = options.feed.nic.open()?;
@@ -82,9 +101,10 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
     pair.activate(&device.port(options.feed.nic.ib_port)?)?;
     // ANCHOR: template
     let here = Host { mac: interface.mac()?, socket: SOURCE };
-    let mut order = Packet::<Udp4, FRAME>::new(&here, &Host::group(options.venue)?);
-    order.set_payload(&[b'.'; ORDER])?;
+    let mut order = Order::new(&here, &Host::group(options.venue)?);
+    order.set_payload(&[b'.'; PAYLOAD])?;
     let template = pair.sq.template(order.request())?;
+    let mut rehearsal = pair.sq.rehearsal(Box::leak(Box::new(RehearsalMemory::new())));
     // ANCHOR_END: template
     ready()?;
     let (mut arbiter, mut orders) = (Arbiter::default(), 0_u32);
@@ -102,7 +122,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
             order.set_part(0, &orders.to_be_bytes())?;
             // The request's identifier is the timestamp of the feed's frame.
             let wr_id = WrId(packet.stamp << 1 | u64::from(is_warm));
-            pair.sq.fire(&template.frame(order.as_bytes()).signaled_if(true, wr_id), &())?;
+            fire(&mut pair.sq, &template, &order, wr_id)?;
             // ANCHOR_END: shot
             times[usize::from(is_warm)].decide.record(begin.elapsed());
             (orders, fired) = (orders + 1, true);
@@ -123,6 +143,8 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
         // ANCHOR: warm
         if polled == 0 && is_warm {
             pair.sq.warm(&template);
+            fire(&mut rehearsal, &template, &order, WrId(0))?;
+            rehearsal.end_rehearsal()?;
         }
         // ANCHOR_END: warm
     }

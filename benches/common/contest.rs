@@ -11,6 +11,10 @@
 //! slices of 224 messages. Slices of 56, 112 and 224 messages show that the subtraction is right: they give the same
 //! nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
+//! In a *cold* group ([`Group::cold`]) a slice has one timed message. Before it, everything is evicted from caches, TLBs
+//! and predictors, and what a case does to be ready is not timed ([`Player::warmed`]). Criterion does not measure such
+//! groups: it would repeat a shot of a microsecond thousands of times, and each needs milliseconds of eviction.
+//!
 //! A *round* is some slices of every case; the next round is in the opposite order. Reports give medians over rounds:
 //! of nanoseconds, and of ratios within a round. Other work on the machine disturbs those ratios least. Criterion also
 //! measures the cases, one after the other, for its reports in `target/criterion`: use them to look at one case's
@@ -21,10 +25,11 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use super::clock::Clock;
+use super::cold::Evictor;
 use super::cpus::OtherCore;
 use super::record::{self, Record};
 use super::rig::{self, Rig};
-use super::rounds::median;
+use super::rounds::{self, median};
 
 /// Rounds, unless they take longer than [`GROUP_TIME`].
 const ROUNDS: usize = 301;
@@ -32,6 +37,10 @@ const ROUNDS: usize = 301;
 const ROUNDS_AT_LEAST: usize = 25;
 /// The time for the rounds of a group.
 const GROUP_TIME: Duration = Duration::from_secs(6);
+/// The time for those of a cold group.
+const COLD_TIME: Duration = Duration::from_secs(20);
+/// Pauses of the CPU between a cold group's eviction and the clock.
+const SETTLE: usize = 200;
 /// Messages of a case in a round, by one slice or more.
 const ROUND_MESSAGES: usize = 2048;
 /// Messages at the start of a slice that are not timed, where the ring is large enough.
@@ -45,6 +54,8 @@ const CHECKED_SLICES: usize = 3;
 pub(crate) trait Contestant {
     /// Work that is needed before messages can be posted, and is never timed.
     fn prepare(&mut self, first: u64, count: usize);
+    /// What the program does ahead of a cold shot, if anything; never timed.
+    fn warm(&mut self);
     /// Posts messages `first..first + count`.
     fn post(&mut self, first: u64, count: usize);
     /// Polls what completes `count` messages; returns a sum of the tags or indices read, modulo 2^16 each.
@@ -79,21 +90,27 @@ pub(crate) struct Player<Q, P, C> {
     post: P,
     poll: C,
     prepare: Option<Box<dyn Work<Q>>>,
+    warm: Option<Box<dyn FnMut(&mut Q)>>,
 }
 
 impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
     pub(crate) fn new(queues: Q, post: P, poll: C) -> Self {
-        Self { queues, post, poll, prepare: None }
+        Self { queues, post, poll, prepare: None, warm: None }
     }
 
     /// The same with another way to poll.
     pub(crate) fn polling<D: Poll<Q>>(self, poll: D) -> Player<Q, P, D> {
-        Player { queues: self.queues, post: self.post, poll, prepare: self.prepare }
+        Player { queues: self.queues, post: self.post, poll, prepare: self.prepare, warm: self.warm }
     }
 
     /// The same with something to be done before posting.
     pub(crate) fn prepared(self, prepare: impl Work<Q> + 'static) -> Self {
         Self { prepare: Some(Box::new(prepare)), ..self }
+    }
+
+    /// The same with something to be done ahead of a cold shot.
+    pub(crate) fn warmed(self, warm: impl FnMut(&mut Q) + 'static) -> Self {
+        Self { warm: Some(Box::new(warm)), ..self }
     }
 }
 
@@ -101,6 +118,12 @@ impl<Q: Queues, P: Work<Q>, C: Poll<Q>> Contestant for Player<Q, P, C> {
     fn prepare(&mut self, first: u64, count: usize) {
         if let Some(prepare) = &mut self.prepare {
             prepare(&mut self.queues, first, count);
+        }
+    }
+
+    fn warm(&mut self) {
+        if let Some(warm) = &mut self.warm {
+            warm(std::hint::black_box(&mut self.queues));
         }
     }
 
@@ -162,13 +185,22 @@ pub(crate) struct Group<'a> {
     axis: Option<&'a str>,
     x: Option<u64>,
     other_core: Option<&'a OtherCore>,
+    evictor: Option<Evictor>,
     cases: Vec<Case<'a>>,
 }
 
 impl<'a> Group<'a> {
     /// A group whose slices are of `messages` messages, posted in bursts of `burst`.
     pub(crate) fn new(name: &'a str, timed: Timed, burst: usize, messages: usize) -> Self {
-        Self { name, timed, slice: split(burst, messages), axis: None, x: None, other_core: None, cases: Vec::new() }
+        let slice = split(burst, messages);
+        Self { name, timed, slice, axis: None, x: None, other_core: None, evictor: None, cases: Vec::new() }
+    }
+
+    /// A group whose slices are of `messages` messages, of which the last is timed, with nothing in caches, TLBs and
+    /// predictors.
+    pub(crate) fn cold(name: &'a str, timed: Timed, messages: usize) -> Self {
+        let slice = Slice { warm: messages - 1, timed: 1 };
+        Self { slice, evictor: Some(Evictor::new()), ..Self::new(name, timed, 1, messages) }
     }
 
     /// A sweep along an axis: each point begins with [`Self::at`].
@@ -185,7 +217,9 @@ impl<'a> Group<'a> {
 
     /// The cases that follow have slices of `messages` messages, posted in bursts of `burst`.
     pub(crate) fn slices(self, burst: usize, messages: usize) -> Self {
-        Self { slice: split(burst, messages), ..self }
+        let slice =
+            if self.evictor.is_some() { Slice { warm: messages - 1, timed: 1 } } else { split(burst, messages) };
+        Self { slice, ..self }
     }
 
     /// The device works on another core, so completions come from its cache.
@@ -208,6 +242,13 @@ impl<'a> Group<'a> {
     /// If a case leaves other bytes in its queues than the one it is compared with, or has read something else.
     pub(crate) fn measure(mut self, bench: &mut Bench) {
         self.check();
+        if self.evictor.is_some() {
+            // Before a filter of criterion, which takes no part.
+            if rounds::measuring(self.name) == Some(true) {
+                self.take_turns(bench);
+            }
+            return;
+        }
         let mut group = bench.criterion.benchmark_group(self.name);
         group.throughput(Throughput::Elements(1));
         for at in 0..self.cases.len() {
@@ -252,6 +293,14 @@ impl<'a> Group<'a> {
     /// One slice of a case: its ticks, and what polling has summed up.
     fn slice(&mut self, at: usize) -> (u64, u64) {
         let case = &mut self.cases[at];
+        let mut cool = |player: &mut dyn Contestant| {
+            if let Some(evictor) = &mut self.evictor {
+                evictor.evict();
+                player.warm();
+                // So that what is on its way to the caches arrives.
+                (0..SETTLE).for_each(|_| std::hint::spin_loop());
+            }
+        };
         let Slice { warm, timed } = case.slice;
         let (player, first) = (&mut *case.contestant, case.posted);
         let then = first + warm as u64;
@@ -269,6 +318,7 @@ impl<'a> Group<'a> {
         if self.timed == Timed::Poll {
             player.post(then, timed);
         } else {
+            cool(player);
             ticks += Clock::time(|| player.post(then, timed));
         }
         case.posted += case.slice.messages() as u64;
@@ -281,6 +331,7 @@ impl<'a> Group<'a> {
             player.rigs().into_iter().for_each(Rig::touch_completions);
         }
         sum = sum.wrapping_add(player.poll(warm));
+        cool(player);
         ticks += Clock::time(|| sum = sum.wrapping_add(player.poll(timed)));
         (ticks, sum)
     }
@@ -302,11 +353,12 @@ impl<'a> Group<'a> {
     fn take_turns(&mut self, bench: &mut Bench) {
         let begin = Instant::now();
         let mut rounds: Vec<Vec<f64>> = Vec::with_capacity(ROUNDS);
-        while rounds.len() < ROUNDS && (rounds.len() < ROUNDS_AT_LEAST || begin.elapsed() < GROUP_TIME) {
+        let (time, messages) = if self.evictor.is_some() { (COLD_TIME, 1) } else { (GROUP_TIME, ROUND_MESSAGES) };
+        while rounds.len() < ROUNDS && (rounds.len() < ROUNDS_AT_LEAST || begin.elapsed() < time) {
             let mut round = vec![0.0; self.cases.len()];
             for turn in 0..self.cases.len() {
                 let at = if rounds.len().is_multiple_of(2) { turn } else { self.cases.len() - 1 - turn };
-                let slices = ROUND_MESSAGES.div_ceil(self.cases[at].slice.timed);
+                let slices = messages.div_ceil(self.cases[at].slice.timed);
                 round[at] = self.ns(&bench.clock, at, slices);
             }
             rounds.push(round);

@@ -13,6 +13,7 @@
 #![expect(dead_code, reason = "each benchmark uses its own part of this")]
 
 pub(crate) mod clock;
+pub(crate) mod cold;
 pub(crate) mod contest;
 pub(crate) mod cpus;
 pub(crate) mod floor;

@@ -25,12 +25,18 @@ impl CqId {
     /// The identity of no queue of this crate: nothing retires by its completions.
     pub const NONE: Self = Self(0);
 
+    /// The identity of no queue, for send queues that no device reads.
+    pub(crate) const REHEARSAL: Self = Self((u32::MAX as u64) << 32);
+
     /// One that was never given out.
     ///
     /// # Errors
-    /// [`CqError::Identities`] after 2^32 - 1 queues.
+    /// [`CqError::Identities`] after 2^32 - 2 queues.
     pub(super) fn new() -> Result<Self, CqError> {
-        let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| last.checked_add(1));
+        let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+            // The last one is that of rehearsals.
+            last.checked_add(1).filter(|&next| next != Self::REHEARSAL.get())
+        });
         last.map_or(Err(CqError::Identities), |last| Ok(Self((u64::from(last) + 1) << 32)))
     }
 

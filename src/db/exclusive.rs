@@ -1,4 +1,5 @@
 use core::marker::PhantomData;
+use core::ptr::NonNull;
 
 use super::mode::{FlushMode, TwoFences};
 use super::parts::{Halves, RegisterError, RegisterParts};
@@ -65,6 +66,15 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
     #[must_use]
     pub fn with_copy<D: BlockCopy>(self, copy: D) -> ExclusiveRegister<F, D> {
         ExclusiveRegister::new(self.halves, copy)
+    }
+
+    /// The same over other memory.
+    ///
+    /// # Safety
+    /// As for [`from_parts`](ExclusiveRegister::from_parts): `page` is aligned to 4096 bytes, and as many are valid for
+    /// stores.
+    pub(crate) unsafe fn elsewhere(&self, page: NonNull<u8>) -> Self {
+        Self::new(self.halves.at(page), self.copy)
     }
 
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Call it on the CPU that

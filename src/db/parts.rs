@@ -70,6 +70,11 @@ impl Halves {
         Ok(Self { due: reg.cast(), size })
     }
 
+    /// Halves of the same size at the start of a page.
+    pub(super) const fn at(self, page: NonNull<u8>) -> Self {
+        Self { due: page.cast(), size: self.size }
+    }
+
     /// Bytes in one half; zero without BlueFlame.
     #[inline]
     pub(super) const fn size(&self) -> usize {

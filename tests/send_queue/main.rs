@@ -22,6 +22,7 @@ mod offloads;
 mod oracle;
 mod properties;
 mod register;
+mod rehearsal;
 mod retire;
 mod rig;
 mod tag_matching;

@@ -229,7 +229,7 @@ pub enum CqError {
         /// Its opcode.
         opcode: u8,
     },
-    /// The process has made 2^32 - 1 queues: no [identity](crate::cq::CqId) is left.
+    /// The process has made 2^32 - 2 queues: no [identity](crate::cq::CqId) is left.
     Identities,
 }
 
@@ -246,7 +246,7 @@ impl fmt::Display for CqError {
                 "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring initialised \
                  (opcode 0xf in each CQE)?"
             ),
-            Self::Identities => f.write_str("no identity is left: the process has made 2^32 - 1 completion queues"),
+            Self::Identities => f.write_str("no identity is left: the process has made 2^32 - 2 completion queues"),
         }
     }
 }

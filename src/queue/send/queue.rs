@@ -63,13 +63,13 @@ impl Retired {
 #[derive(Debug)]
 pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(in crate::queue) ring: NonNull<u64>,
-    shadow: NonNull<WqeRecord>,
+    pub(super) shadow: NonNull<WqeRecord>,
     pub(in crate::queue) db: DoorbellRecord,
     pub(in crate::queue) register: R,
     /// The number where the control segment's first word has it.
-    control_qpn: u64,
+    pub(super) control_qpn: u64,
     /// Whose completions are this queue's.
-    origin: Origin,
+    pub(super) origin: Origin,
     pub(in crate::queue) limits: Limits,
     pub(in crate::queue) blueflame: BlueFlameLimits,
     /// Index of the next WQEBB. See [`Index`].
@@ -79,9 +79,9 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     /// How many WQEBBs may be outstanding: at most the ring's.
     pub(in crate::queue) depth: u32,
     /// Selects a [`WqebbPlace`] of the ring.
-    mask: u32,
-    signal_all: bool,
-    transport: PhantomData<T>,
+    pub(super) mask: u32,
+    pub(super) signal_all: bool,
+    pub(super) transport: PhantomData<T>,
 }
 
 // SAFETY: the pointers are to memory with no tie to a thread, and `from_parts`' caller vouches that nothing else

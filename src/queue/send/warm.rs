@@ -17,7 +17,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// For queues that wait long between shots, while other work uses the caches. Call it now and then from the loop
     /// that waits for the signal. The instructions of the shot and the predictions of its branches come only by
-    /// executing it: fire the same shot on a queue of its own, through the same function.
+    /// executing it, on a [rehearsal](Self::rehearsal).
     ///
     /// ```
     /// use blueflame::queue::{SendQueue, Template};
