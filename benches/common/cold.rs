@@ -1,4 +1,4 @@
-//! What other work of a program leaves behind: cold caches, TLBs and branch predictors.
+//! Cold caches, TLBs and branch predictors, as other work of a program leaves them.
 //!
 //! Reading twice the bytes of the largest cache, a line of each page after another, evicts data, code and page tables,
 //! and the entries of the TLBs. Thousands of conditional jumps in random directions take the places of other jumps in
@@ -88,5 +88,6 @@ macro_rules! row {
     ($row:literal: $($column:literal)*) => { [$(jumps::<$row, $column>),*] };
 }
 
+type Jumps = fn(u64) -> u64;
 /// So many of them that their jumps are more than predictors remember.
-static JUMPS: [[fn(u64) -> u64; 16]; 16] = table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+static JUMPS: [[Jumps; 16]; 16] = table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);

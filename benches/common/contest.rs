@@ -12,7 +12,7 @@
 //! nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
 //! In a *cold* group ([`Group::cold`]) a slice has one timed message. Before it, everything is evicted from caches, TLBs
-//! and predictors, and what a case does to be ready is not timed ([`Player::warmed`]). Criterion does not measure such
+//! and predictors. The steps of a case to be ready are not timed ([`Player::warmed`]). Criterion does not measure such
 //! groups: it would repeat a shot of a microsecond thousands of times, and each needs milliseconds of eviction.
 //!
 //! A *round* is some slices of every case; the next round is in the opposite order. Reports give medians over rounds:
@@ -54,7 +54,7 @@ const CHECKED_SLICES: usize = 3;
 pub(crate) trait Contestant {
     /// Work that is needed before messages can be posted, and is never timed.
     fn prepare(&mut self, first: u64, count: usize);
-    /// What the program does ahead of a cold shot, if anything; never timed.
+    /// The steps of the program ahead of a cold shot, if there are any; never timed.
     fn warm(&mut self);
     /// Posts messages `first..first + count`.
     fn post(&mut self, first: u64, count: usize);
@@ -84,13 +84,17 @@ impl<Q, F: FnMut(&mut Q, u64, usize)> Work<Q> for F {}
 pub(crate) trait Poll<Q>: FnMut(&mut Q, usize) -> u64 {}
 impl<Q, F: FnMut(&mut Q, usize) -> u64> Poll<Q> for F {}
 
+/// Steps of the program ahead of a cold shot.
+pub(crate) trait Warm<Q>: FnMut(&mut Q) {}
+impl<Q, F: FnMut(&mut Q)> Warm<Q> for F {}
+
 /// Queues, and the operations on them.
 pub(crate) struct Player<Q, P, C> {
     queues: Q,
     post: P,
     poll: C,
     prepare: Option<Box<dyn Work<Q>>>,
-    warm: Option<Box<dyn FnMut(&mut Q)>>,
+    warm: Option<Box<dyn Warm<Q>>>,
 }
 
 impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
@@ -109,7 +113,7 @@ impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
     }
 
     /// The same with something to be done ahead of a cold shot.
-    pub(crate) fn warmed(self, warm: impl FnMut(&mut Q) + 'static) -> Self {
+    pub(crate) fn warmed(self, warm: impl Warm<Q> + 'static) -> Self {
         Self { warm: Some(Box::new(warm)), ..self }
     }
 }
@@ -297,7 +301,7 @@ impl<'a> Group<'a> {
             if let Some(evictor) = &mut self.evictor {
                 evictor.evict();
                 player.warm();
-                // So that what is on its way to the caches arrives.
+                // Lines on their way to the caches arrive.
                 (0..SETTLE).for_each(|_| std::hint::spin_loop());
             }
         };

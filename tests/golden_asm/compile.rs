@@ -97,8 +97,10 @@ impl Target {
             .args(["build", "--quiet", "--offline", "--release", "--no-default-features", "--lib"])
             .args(["--message-format=json", "--target", self.triple, "--target-dir"])
             .arg(work())
-            // The listing must not depend on this test's own flags, such as those of a sanitizer.
+            // The listing must not depend on this test's own flags, such as those of a sanitizer, nor on incremental
+            // builds, which divide the code in other ways.
             .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_INCREMENTAL")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
         let artifacts = messages.lines().filter_map(|line| {
             let message: serde_json::Value = serde_json::from_str(line).unwrap();

@@ -119,8 +119,8 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
     #[must_use]
     pub fn rehearsal(&self, memory: &'static mut RehearsalMemory) -> Self {
         // SAFETY: the reference ends here, so the memory is this queue's alone, as long as the program runs. The parts
-        // are valid for writes, as large as the ring, the records and the register need, and as aligned: the whole is
-        // aligned to a page, and the sizes of the register and the ring are multiples of the following alignments.
+        // are valid for writes and have the sizes that the ring, the records and the register need. They are aligned,
+        // because the whole is aligned to a page and each part's size is a multiple of the next part's alignment.
         let (register, ring, shadow, db) = unsafe {
             (
                 self.register.elsewhere(NonNull::from(&mut memory.register).cast()),
