@@ -65,6 +65,15 @@ pub(crate) const SECTIONS: &[Section] = &[
         ]),
     },
     Section {
+        file: "cold",
+        title: "Once, after work that has taken all caches, TLBs and branch predictors",
+        unit: "nanoseconds",
+        form: Form::Bars(&[
+            ("cold post", "8 bytes inline, RDMA WRITE, BlueFlame"),
+            ("cold poll", "a completion, three fields read"),
+        ]),
+    },
+    Section {
         file: "shared-cq",
         title: "Polling a completion queue that queue pairs share, and retiring",
         unit: "nanoseconds a completion",
