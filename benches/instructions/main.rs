@@ -85,7 +85,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return Ok(());
     }
     if option_env!("CARGO_INCREMENTAL") == Some("1") {
-        return Err("the records are of builds without CARGO_INCREMENTAL=1, which divides the code in other ways".into());
+        return Err(
+            "the records are of builds without CARGO_INCREMENTAL=1, which divides the code in other ways".into()
+        );
     }
     if all && std::env::var_os("BLESS").is_some() {
         found.write()?;

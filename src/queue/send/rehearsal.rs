@@ -8,7 +8,7 @@ use crate::arch::copy::BlockCopy;
 use crate::cq::{CqId, Origin};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode};
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::slot::{Index, WqebbPlace};
+use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{SqPi, WQEBB_BYTES, Wqebbs};
