@@ -103,7 +103,7 @@ impl Gsi {
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
         if resources.transport_is_up(port) {
-            resources.outbox.push(Sender::qp(src_qp), Frame { route, packet: draft.finish() });
+            resources.outbox.push(Sender::qp(src_qp), Frame::new(route, draft.finish()));
         }
         Ok(())
     }

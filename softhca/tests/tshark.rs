@@ -111,7 +111,7 @@ fn every_packet_is_what_the_device_sent() {
             let payload: &[u8] = if headers.bth.opcode.has_payload() { b"thirteen byte" } else { b"" };
             let mut draft = headers.build(payload.len()).unwrap();
             draft.payload_mut().copy_from_slice(payload);
-            wire.send(Frame { route, packet: draft.finish() }).unwrap();
+            wire.send(Frame::new(route, draft.finish())).unwrap();
             // Wireshark 4.0 reads no AETH in packets of XRC.
             let aeth = headers.aeth.filter(|_| headers.bth.opcode.transport() != Transport::Xrc);
             let aeth = aeth.map_or(String::new(), |aeth| aeth.syndrome.code().to_string());

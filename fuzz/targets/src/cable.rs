@@ -62,5 +62,5 @@ fn frame(input: &Input) -> Frame {
     let packet = input.packet[..input.packet.len() & !3].to_vec();
     let macs = if ethernet { Macs { source: [2; 6], destination: [6; 6] } } else { Macs::default() };
     let (lid, sl) = if ethernet { (0, sl & 7) } else { (7, sl & 0xf) };
-    Frame { route: Route { slid: lid, dlid: lid, sl, grh, macs }, packet }
+    Frame::new(Route { slid: lid, dlid: lid, sl, grh, macs }, packet)
 }

@@ -32,13 +32,13 @@ use crate::event::Event;
 use crate::gsi::{Gsi, MAD_BYTES, Mad, QP1};
 use crate::memory::{HostMemory, PagedMemory};
 use crate::nic::Nic;
-use crate::packet::{Packet, cnp};
+use crate::packet::{Packet, buffer, cnp};
 use crate::qp::Qp;
 use crate::qp::dc::target::Dct;
 use crate::resources::Resources;
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
-use crate::wire::{Frame, Route, Wire};
+use crate::wire::{Frame, Route, Size, Wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -83,7 +83,8 @@ impl Device {
     pub fn new(config: DeviceConfig, memory: Box<dyn HostMemory>, wire: Box<dyn Wire>) -> Result<Self, Error> {
         check::config(&config)?;
         let limits = config.limits;
-        let resources = Resources::new(&config, memory);
+        let mut resources = Resources::new(&config, memory);
+        resources.segment_bytes = wire.segment_bytes();
         Ok(Self {
             resources,
             doorbells: Doorbells::new(config.doorbells, limits.max_objects),
@@ -250,6 +251,7 @@ impl Device {
             let Some(frame) = self.wire.recv() else { break };
             worked = true;
             self.receive(&frame, now);
+            buffer::give(frame.packet);
         }
         while let Some(reason) = self.wire.next_dropped() {
             // A wire that takes bytes from a cable has one port.
@@ -300,9 +302,9 @@ impl Device {
         });
         let (nic, first) = (&mut self.nic, self.config.ports.first());
         worked
-            | self.resources.outbox.flush(&mut *self.wire, |route, bytes| {
+            | self.resources.outbox.flush(&mut *self.wire, |route, size| {
                 if first.is_some_and(|port| route.begins_at(port)) {
-                    nic.count_packet(false, route, bytes);
+                    size.for_each(|bytes| nic.count_packet(false, route, bytes));
                 }
             })
     }
@@ -358,7 +360,7 @@ impl Device {
         if let Some(qpn) = cnp::notified(&frame.packet) {
             return self.receive_notification(qpn, &frame.route);
         }
-        let packet = match Packet::parse(&frame.packet) {
+        let packet = match Packet::of(&frame.packet, frame.packets) {
             Ok(packet) => packet,
             Err(fault) => {
                 self.resources.count_at(self.port_of(&frame.route), |counters| &mut counters.port_rcv_errors);
@@ -367,7 +369,7 @@ impl Device {
         };
         let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));
         if first.is_some_and(|port| frame.route.ends_at(port)) {
-            self.nic.count_packet(true, &frame.route, frame.packet.len());
+            Size::of(frame).for_each(|bytes| self.nic.count_packet(true, &frame.route, bytes));
         }
         let qpn = packet.headers.bth.dest_qp;
         if let Some(dct) = self.dcts.get_mut(&qpn) {

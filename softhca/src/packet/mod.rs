@@ -4,6 +4,7 @@
 //! [`Packet::parse`] takes any bytes and [`Headers::build`] any headers. Both check them against one table of what each
 //! opcode carries ([`opcode`]).
 
+pub(crate) mod buffer;
 pub(crate) mod cnp;
 pub mod dc;
 pub mod extended;
@@ -21,6 +22,12 @@ pub use opcode::{Carries, Opcode, Operation, Place, Tail};
 
 /// The largest payload of one packet in bytes: the largest MTU (IBTA vol. 1, 9.6).
 pub const MAX_PAYLOAD: usize = 4096;
+
+/// The smallest MTU.
+const MIN_MTU: usize = 256;
+
+/// The most bytes of payload of several packets that pass between devices of this kind as one: a segment.
+pub(crate) const MAX_SEGMENT: usize = 1 << 16;
 
 /// The most bytes that headers take: BTH, those of a masked atomic, and the header that DC adds.
 pub const MAX_HEADERS: usize = Bth::BYTES + ExtendedAtomicEth::BYTES + 8;
@@ -125,14 +132,19 @@ impl Headers {
     /// [`PacketFault::Headers`] if the headers are not exactly those of the opcode, [`PacketFault::Payload`] if it
     /// has no payload or one of at most [`MAX_PAYLOAD`] bytes.
     pub fn build(&self, payload_len: usize) -> Result<Draft, PacketFault> {
+        self.build_segment(payload_len, 1)
+    }
+
+    /// As [`Self::build`], for a segment of `packets` packets.
+    pub(crate) fn build_segment(&self, payload_len: usize, packets: u16) -> Result<Draft, PacketFault> {
         let opcode = self.bth.opcode;
         if self.carries() != opcode.carries() {
             return Err(PacketFault::Headers(opcode.code()));
         }
-        check_payload(opcode, payload_len)?;
+        check_payload(opcode, payload_len, packets)?;
         let pad = payload_len.wrapping_neg() & 3;
-        let mut packet = Vec::with_capacity(MAX_HEADERS + payload_len + pad);
-        packet.extend(self.bth.to_bytes(pad as u8));
+        let mut packet = Writer { bytes: [0; MAX_HEADERS], len: 0 };
+        put(&mut packet, Some(self.bth.to_bytes(pad as u8)));
         put(&mut packet, self.deth.map(Deth::to_bytes));
         put(&mut packet, self.dc.map(DcEth::to_bytes));
         put(&mut packet, self.xrc.map(XrcEth::to_bytes));
@@ -145,9 +157,12 @@ impl Headers {
         put(&mut packet, self.ieth.map(|ieth| ieth.0.to_be_bytes()));
         put(&mut packet, self.connect.map(ConnectEth::to_bytes));
         put(&mut packet, self.accept.map(|accept| accept.connection.to_be_bytes()));
-        let start = packet.len();
-        packet.resize(start + payload_len + pad, 0);
-        Ok(Draft { packet, payload: start..start + payload_len })
+        let Writer { bytes, len: start } = packet;
+        let end = start + payload_len;
+        let mut packet = buffer::take(end + pad);
+        packet[..start].copy_from_slice(&bytes[..start]);
+        packet[end..].fill(0);
+        Ok(Draft { packet, payload: start..end })
     }
 
     fn carries(&self) -> Carries {
@@ -171,16 +186,28 @@ impl Headers {
     }
 }
 
-fn put<const N: usize>(packet: &mut Vec<u8>, header: Option<[u8; N]>) {
-    if let Some(bytes) = header {
-        packet.extend_from_slice(&bytes);
+/// Headers that have been written.
+struct Writer {
+    bytes: [u8; MAX_HEADERS],
+    len: usize,
+}
+
+fn put<const N: usize>(packet: &mut Writer, header: Option<[u8; N]>) {
+    if let Some(header) = header
+        && let Some(place) = packet.bytes[packet.len..].first_chunk_mut()
+    {
+        *place = header;
+        packet.len += N;
     }
 }
 
 /// Bytes of the half of 16 bytes that does not fit an [`AtomicAckEth`].
 const HIGH_HALF: usize = 8;
 
-fn check_payload(opcode: Opcode, len: usize) -> Result<(), PacketFault> {
+fn check_payload(opcode: Opcode, len: usize, packets: u16) -> Result<(), PacketFault> {
+    if packets != 1 {
+        return check_segment(opcode, len, packets);
+    }
     let limit = match opcode.operation() {
         // This device's own format, as for masked atomics: the high half of the value that an atomic of 16 bytes
         // found.
@@ -191,6 +218,14 @@ fn check_payload(opcode: Opcode, len: usize) -> Result<(), PacketFault> {
     if len > limit { Err(PacketFault::Payload { opcode: opcode.code(), len }) } else { Ok(()) }
 }
 
+/// All packets of a segment but the last are full, the last one is not empty, and their MTU is a valid one.
+fn check_segment(opcode: Opcode, len: usize, packets: u16) -> Result<(), PacketFault> {
+    let before = usize::from(packets.saturating_sub(1));
+    let lengths = before * MIN_MTU + 1..=MAX_SEGMENT.min((before + 1) * MAX_PAYLOAD);
+    let valid = packets > 1 && opcode.may_join() && lengths.contains(&len);
+    if valid { Ok(()) } else { Err(PacketFault::Payload { opcode: opcode.code(), len }) }
+}
+
 /// A packet whose payload is still to be filled in: host memory is copied straight into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
@@ -199,7 +234,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The payload, zeros at first.
+    /// The payload, of any bytes at first.
     #[must_use]
     pub fn payload_mut(&mut self) -> &mut [u8] {
         &mut self.packet[self.payload.clone()]
@@ -219,6 +254,8 @@ pub struct Packet<'a> {
     pub headers: Headers,
     /// Payload without padding; empty if the opcode has none.
     pub payload: &'a [u8],
+    /// Packets that it stands for: 1, or those of a segment.
+    pub packets: u16,
 }
 
 impl<'a> Packet<'a> {
@@ -227,6 +264,14 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// [`PacketFault`] if they are no packet of a service that the device has.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, PacketFault> {
+        Self::of(bytes, 1)
+    }
+
+    /// As [`Self::parse`], for the bytes of a frame that stands for `packets` packets.
+    ///
+    /// # Errors
+    /// [`PacketFault`]; also if so many packets cannot be one frame.
+    pub fn of(bytes: &'a [u8], packets: u16) -> Result<Self, PacketFault> {
         let mut rest = Rest { len: bytes.len(), bytes };
         let base = rest.take::<{ Bth::BYTES }>()?;
         let (bth, pad, version) = Bth::from_bytes(&base).ok_or(PacketFault::Opcode(base[0]))?;
@@ -258,8 +303,8 @@ impl<'a> Packet<'a> {
         let fault = PacketFault::Padding { pad, len: padded.len() };
         let end = padded.len().checked_sub(usize::from(pad)).ok_or(fault)?;
         let payload = &padded[..end];
-        check_payload(bth.opcode, payload.len())?;
-        Ok(Self { headers, payload })
+        check_payload(bth.opcode, payload.len(), packets)?;
+        Ok(Self { headers, payload, packets })
     }
 
     /// The destination QP of a packet that may not parse; `None` if it is too short for a BTH.

@@ -62,10 +62,10 @@ pub enum Place {
 }
 
 impl Place {
-    /// The part that packet `index` of `count` carries.
+    /// The part in which the message begins or does not, and ends or does not.
     #[must_use]
-    pub const fn of(index: u32, count: u32) -> Self {
-        match (index == 0, index.wrapping_add(1) >= count) {
+    pub const fn of(begins: bool, ends: bool) -> Self {
+        match (begins, ends) {
             (true, true) => Self::Only,
             (true, false) => Self::First,
             (false, false) => Self::Middle,
@@ -235,6 +235,29 @@ impl Opcode {
                 self.row().carries
             }
         }
+    }
+
+    /// Whether packets of it can be in a segment together.
+    pub(crate) fn may_join(self) -> bool {
+        self.has_payload() && self.transport != Transport::Ud
+    }
+
+    /// Bytes of the headers that it has, if a message's payload may follow them; 0 if not.
+    pub(crate) fn header_bytes(self) -> usize {
+        const BYTES: [(Carries, usize); 7] = [
+            (Carries::DETH, 8),
+            (Carries::DC, 8),
+            (Carries::XRC, 4),
+            (Carries::RETH, 16),
+            (Carries::AETH, 4),
+            (Carries::IMM, 4),
+            (Carries::IETH, 4),
+        ];
+        if !self.has_payload() {
+            return 0;
+        }
+        let carries = self.carries();
+        12 + BYTES.iter().filter(|&&(header, _)| carries.has(header)).map(|(_, bytes)| bytes).sum::<usize>()
     }
 
     /// Whether a message's payload may follow the headers.

@@ -126,6 +126,12 @@ impl QpCore {
         len.div_ceil(self.mtu).max(1)
     }
 
+    /// How many packets go out together, of `left` that a message still has: those of a segment, or one.
+    pub(super) fn together(&self, resources: &Resources, left: u32) -> u16 {
+        let most = (resources.segment_bytes / self.mtu as usize).max(1);
+        most.min(left as usize) as u16
+    }
+
     /// The sender whose packets wait for the wire together. A DCT's answers to one initiator do not wait for
     /// another's.
     fn sender(&self) -> Sender {
@@ -154,8 +160,13 @@ impl QpCore {
 
     /// Sends a packet to the peer of a connected QP.
     pub(super) fn send_to_peer(&self, resources: &mut Resources, packet: Vec<u8>) {
+        self.send_segment_to_peer(resources, packet, 1);
+    }
+
+    /// The same of a segment of `packets` packets.
+    pub(super) fn send_segment_to_peer(&self, resources: &mut Resources, packet: Vec<u8>, packets: u16) {
         if let Some(route) = self.route {
-            self.send(resources, Frame { route, packet });
+            self.send(resources, Frame { route, packet, packets });
         }
     }
 

@@ -95,6 +95,8 @@ pub(crate) struct Resources {
     pub(crate) srq_faults: FaultClock,
     /// Packets that the wire has not taken yet.
     pub(crate) outbox: Outbox,
+    /// Most bytes of payload in a frame of several packets: [`crate::wire::Wire::segment_bytes`].
+    pub(crate) segment_bytes: usize,
     /// Ethernet frames that queues have sent and the port has not taken yet.
     pub(crate) egress: Egress,
     /// Counters of sets of queues.
@@ -148,8 +150,8 @@ impl Resources {
         let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
         memory.clear();
         let (links, now) = (self.links.iter().map(Link::reset).collect(), self.now);
-        let fetched_order = self.fetched_order;
-        *self = Self { links, now, fetched_order, ..Self::with_memory(config, memory) };
+        let (fetched_order, segment_bytes) = (self.fetched_order, self.segment_bytes);
+        *self = Self { links, now, fetched_order, segment_bytes, ..Self::with_memory(config, memory) };
     }
 
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
@@ -168,6 +170,7 @@ impl Resources {
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
             outbox: Outbox::default(),
+            segment_bytes: 0,
             egress: Egress::default(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             all_queues: Default::default(),

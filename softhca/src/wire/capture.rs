@@ -28,6 +28,7 @@ use super::address::Announcement;
 use super::cable::{self, Dropped};
 use super::frame::Frame;
 use super::port::{Fate, Wire};
+use super::segment;
 use crate::config::{LinkLayer, PortConfig};
 
 /// Timestamps count units of 10 to the minus 9 seconds (`if_tsresol`).
@@ -208,7 +209,10 @@ impl<W: Wire> Wire for CapturedWire<W> {
 
     fn recv(&mut self) -> Option<Frame> {
         let frame = self.wire.recv()?;
-        self.add(&frame, INBOUND, None);
+        match frame.packets {
+            1 => self.add(&frame, INBOUND, None),
+            _ => segment::split(frame.clone()).iter().for_each(|packet| self.add(packet, INBOUND, None)),
+        }
         Some(frame)
     }
 

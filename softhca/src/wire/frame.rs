@@ -46,13 +46,23 @@ pub struct Route {
     pub macs: Macs,
 }
 
-/// One packet: a route, and the IB transport packet from BTH to the end of the (padded) payload, without CRCs.
+/// A route, and the IB transport packet from BTH to the end of the (padded) payload, without CRCs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// From where to where.
     pub route: Route,
     /// BTH, extended headers, payload and padding as IBTA vol. 1 chapter 9 lays them out.
     pub packet: Vec<u8>,
+    /// Packets that it stands for: 1, or the number in a [segment](super::segment).
+    pub packets: u16,
+}
+
+impl Frame {
+    /// One packet.
+    #[must_use]
+    pub const fn new(route: Route, packet: Vec<u8>) -> Self {
+        Self { route, packet, packets: 1 }
+    }
 }
 
 impl Route {

@@ -9,6 +9,7 @@ mod frame;
 pub mod in_process;
 mod outbox;
 mod port;
+mod segment;
 #[cfg(target_os = "linux")]
 pub mod shm;
 pub mod slow;
@@ -23,3 +24,4 @@ pub use address::{Address, Announcement, GSI_QPN};
 pub use frame::{Frame, Grh, Macs, Route};
 pub(crate) use outbox::{Outbox, Sender};
 pub use port::{Fate, Wire};
+pub(crate) use segment::Size;

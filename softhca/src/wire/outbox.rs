@@ -6,6 +6,7 @@ use std::ops::Bound;
 
 use super::frame::{Frame, Route};
 use super::port::Wire;
+use super::segment::Size;
 
 /// A QP with this many waiting frames produces no further frames.
 const QP_FRAMES: usize = 64;
@@ -55,8 +56,8 @@ impl Outbox {
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
     /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the route of each,
-    /// and its bytes.
-    pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, usize)) -> bool {
+    /// and its size.
+    pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, Size)) -> bool {
         let mut sent = false;
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let until = self.last.map_or(Bound::Excluded(Sender::qp(0)), Bound::Included);
@@ -65,12 +66,12 @@ impl Outbox {
         for range in [behind, before] {
             for (_, queue) in self.queues.range_mut(range) {
                 while let Some(frame) = queue.pop_front() {
-                    let (route, bytes) = (frame.route, frame.packet.len());
+                    let (route, size) = (frame.route, Size::of(&frame));
                     if let Err(frame) = wire.send(frame) {
                         queue.push_front(frame);
                         break;
                     }
-                    count(&route, bytes);
+                    count(&route, size);
                     sent = true;
                 }
             }

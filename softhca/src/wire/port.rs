@@ -48,6 +48,12 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
+    /// Most bytes of payload in a frame that stands for several packets of a message ([`Frame::packets`]). 0: each
+    /// frame is one packet.
+    fn segment_bytes(&self) -> usize {
+        0
+    }
+
     /// A packet is dropped, or the next one to be sent has this fate. For wires that record packets.
     fn note(&mut self, frame: &Frame, fate: Fate) {
         let _ = (frame, fate);
@@ -105,6 +111,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn recv(&mut self) -> Option<Frame> {
         (**self).recv()
+    }
+
+    fn segment_bytes(&self) -> usize {
+        (**self).segment_bytes()
     }
 
     fn note(&mut self, frame: &Frame, fate: Fate) {

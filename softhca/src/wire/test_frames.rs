@@ -30,5 +30,5 @@ pub(crate) fn numbered(dlid: u16, dest_qp: u32, len: usize, psn: u32) -> Frame {
     for (at, byte) in draft.payload_mut().iter_mut().enumerate() {
         *byte = (at as u32 ^ dest_qp ^ psn) as u8;
     }
-    Frame { route: Route { slid: 1, dlid, sl: 0, grh: None, macs: Macs::default() }, packet: draft.finish() }
+    Frame::new(Route { slid: 1, dlid, sl: 0, grh: None, macs: Macs::default() }, draft.finish())
 }

@@ -113,10 +113,7 @@ fn replay(stranger: &mut InProcessWire, packets: &[(Headers, Vec<u8>)]) {
         let mut draft = headers.build(payload.len()).unwrap();
         draft.payload_mut().copy_from_slice(payload);
         stranger
-            .send(Frame {
-                route: Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() },
-                packet: draft.finish(),
-            })
+            .send(Frame::new(Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, draft.finish()))
             .unwrap();
     }
 }
@@ -226,7 +223,7 @@ fn a_target_that_is_full_lets_others_wait() {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 10 };
         let packet = handshake(target.dctn, DcEth { source, connection: 5 }, Some(connect));
         stranger
-            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
             .unwrap();
     };
     for source in 0..5000 {
@@ -255,7 +252,7 @@ fn other_partitions_are_not_let_in() {
         let mut packet = handshake(target.dctn, DcEth { source: pkey, connection: 5 }, Some(connect));
         packet[2..4].copy_from_slice(&(pkey as u16).to_be_bytes());
         stranger
-            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
             .unwrap();
         net.run();
         assert_eq!(net.connections(1, target), connections, "P_Key {pkey:#x}");
@@ -264,7 +261,7 @@ fn other_partitions_are_not_let_in() {
     for (source, left) in [(0x1111, 2), (0xffff, 1)] {
         let packet = handshake(target.dctn, DcEth { source, connection: 2 }, None);
         stranger
-            .send(Frame { route: Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet })
+            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
             .unwrap();
         net.run();
         assert_eq!(net.connections(1, target), left);
@@ -394,7 +391,7 @@ proptest! {
         let route = Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() };
         for forged in &packets {
             let Some(packet) = forged.packet(&net.nodes[1], target.dctn) else { continue };
-            attacker.send(Frame { route, packet }).expect("there is room");
+            attacker.send(Frame::new(route, packet)).expect("there is room");
             let now = net.now;
             net.nodes[1].step(now);
             net.nodes[0].step(now);

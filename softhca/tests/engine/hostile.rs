@@ -130,7 +130,7 @@ proptest! {
         let route = Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() };
         for forged in &packets {
             let Some(packet) = forged.packet(&lab.b, transport) else { continue };
-            attacker.send(Frame { route, packet }).expect("there is room");
+            attacker.send(Frame::new(route, packet)).expect("there is room");
             lab.b.step(lab.now);
         }
         lab.run();

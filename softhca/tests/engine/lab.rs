@@ -93,7 +93,7 @@ impl Node {
         let tap = Arc::new(Mutex::new(Tap::default()));
         let faults = FaultConfig { seed: options.faults.seed + u64::from(lid), ..options.faults };
         let inner: Box<dyn Wire> = Box::new(FaultInjector::new(inner, faults).unwrap());
-        let wire = TappedWire { inner, tap: tap.clone() };
+        let wire = TappedWire { inner, tap: tap.clone(), segment_bytes: options.segment_bytes };
         let device = Device::new(config, Box::new(memory.clone()), Box::new(wire)).unwrap();
         let cq = || Cq { cqn: 0, buf: 0, log_size: 0, ci: 0, dbr: 0 };
         let mut node = Self {

@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-fn disturb(node: &Node, seed: u64, percent: u64) {
+pub(crate) fn disturb(node: &Node, seed: u64, percent: u64) {
     let mut dice = Dice(seed * 2 + 1);
     node.script(move |_| match dice.roll(300) {
         n if n < percent => Fate::Drop,
@@ -47,7 +47,7 @@ fn mixed_traffic_survives_the_fault_injector() {
 }
 
 /// Sixty requests of all kinds, and their effects in the end.
-fn exchange(lab: &mut Lab, seed: u64) {
+pub(crate) fn exchange(lab: &mut Lab, seed: u64) {
     let mut dice = Dice(seed + 77);
     let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
     let counter = dst + 0xf_0000;

@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) real_time: Option<Duration>,
     /// The network's own faults.
     pub(crate) faults: FaultConfig,
+    /// Most bytes of payload in a frame of several packets; 0: each frame is one packet.
+    pub(crate) segment_bytes: usize,
 }
 
 pub(crate) const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
@@ -79,6 +81,7 @@ impl Default for Options {
             generation: Generation::default(),
             real_time: None,
             faults: FaultConfig::default(),
+            segment_bytes: 0,
         }
     }
 }

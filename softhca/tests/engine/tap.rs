@@ -38,9 +38,15 @@ pub(crate) struct Tap {
 pub(crate) struct TappedWire {
     pub(crate) inner: Box<dyn Wire>,
     pub(crate) tap: Arc<Mutex<Tap>>,
+    /// Most bytes of payload in a frame of several packets.
+    pub(crate) segment_bytes: usize,
 }
 
 impl Wire for TappedWire {
+    fn segment_bytes(&self) -> usize {
+        self.segment_bytes
+    }
+
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let mut tap = self.tap.lock().unwrap();
         if tap.width.is_some_and(|width| tap.taken >= width) {
@@ -49,7 +55,7 @@ impl Wire for TappedWire {
         if frame.packet[0] == NOTIFICATION {
             return self.inner.send(frame);
         }
-        let packet = Packet::parse(&frame.packet).expect("devices send packets that parse");
+        let packet = Packet::of(&frame.packet, frame.packets).expect("devices send packets that parse");
         let fate = tap.script.as_mut().map_or(Fate::Deliver, |script| script(&packet));
         if fate == Fate::Refuse {
             return Err(frame);

@@ -113,7 +113,7 @@ impl Peer {
     }
 
     fn send(&mut self, packet: Vec<u8>) {
-        self.wire.send(Frame { route: self.route, packet }).expect("there is room");
+        self.wire.send(Frame::new(self.route, packet)).expect("there is room");
     }
 
     fn received(&mut self) -> Vec<Vec<u8>> {

@@ -68,7 +68,7 @@ impl Connection {
         if let Ok(draft) = headers.build(0)
             && self.core.may_send(resources)
         {
-            self.core.send(resources, Frame { route, packet: draft.finish() });
+            self.core.send(resources, Frame::new(route, draft.finish()));
         }
     }
 

@@ -203,6 +203,6 @@ fn headers(qp: &QpCore, operation: Operation, dest_qp: u32, psn: u32) -> Option<
 
 fn send(qp: &QpCore, resources: &mut Resources, route: Route, headers: Option<Headers>) {
     if let Some(draft) = headers.and_then(|headers| headers.build(0).ok()) {
-        qp.send(resources, Frame { route, packet: draft.finish() });
+        qp.send(resources, Frame::new(route, draft.finish()));
     }
 }

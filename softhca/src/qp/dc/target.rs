@@ -180,7 +180,7 @@ impl Dct {
             if let Ok(packet) = replies::acknowledgement(&core, syndrome, 0, first)
                 && core.may_send(resources)
             {
-                core.send(resources, Frame { route: back, packet });
+                core.send(resources, Frame::new(back, packet));
             }
             return;
         }

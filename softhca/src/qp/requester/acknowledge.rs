@@ -127,7 +127,7 @@ impl Requester {
                 }
             }
         }
-        self.pass(1);
+        self.pass(packet.packets.into());
         self.note_progress(qp, now);
         self.retire(qp, resources)
     }
@@ -174,8 +174,11 @@ fn answer<'a>(
         (SendOp::Read(_), Operation::ReadResponse) => {
             let offset = u64::from(index) * u64::from(mtu);
             let left = u64::from(len).checked_sub(offset)?;
-            let is_last = left <= u64::from(mtu);
-            let fits = packet.payload.len() as u64 == left.min(u64::from(mtu));
+            let carried = u64::from(mtu) * u64::from(packet.packets);
+            let is_last = left <= carried;
+            // So many packets, and not fewer.
+            let are_full = packet.packets == 1 || packet.payload.len() as u64 > carried - u64::from(mtu);
+            let fits = are_full && packet.payload.len() as u64 == left.min(carried);
             // Where a retransmitted request starts again, a First stands in place of a Middle.
             (fits && headers.bth.opcode.place().ends() == is_last)
                 .then_some(Answer { offset, data: Data::Part(packet.payload) })

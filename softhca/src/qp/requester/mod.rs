@@ -30,6 +30,9 @@ use timer::Retry;
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
 
+/// The same in segments, of wires that carry them. So many fit into a ring of shared memory.
+const WINDOW_SEGMENTS: u32 = 8;
+
 /// WQEs that may be fetched and not complete.
 const MAX_REQUESTS: usize = 256;
 
@@ -135,8 +138,9 @@ impl Requester {
         let mut worked = false;
         self.held_until = None;
         let completed = resources.sends_completed;
+        let window = WINDOW_PACKETS.max(WINDOW_SEGMENTS * u32::from(qp.together(resources, u32::MAX)));
         for _ in 0..PACKETS_PER_STEP {
-            if self.in_flight >= WINDOW_PACKETS || !qp.may_send(resources) || self.retry.is_waiting() {
+            if self.in_flight >= window || !qp.may_send(resources) || self.retry.is_waiting() {
                 break;
             }
             if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, resources)) {
@@ -252,6 +256,7 @@ impl Requester {
         // The rest of a READ is requested again from the first missing packet of its answer on.
         let index = if answered { self.acked_packets_of(self.cursor) } else { self.next_packet };
         let request = &mut self.requests[self.cursor];
+        let packets = request.together(qp, resources, index);
         let sent = match request.wqe.op {
             SendOp::Frame(framing) => {
                 let frames = request.ethernet_frames(qp, resources, framing);
@@ -261,21 +266,22 @@ impl Requester {
                     }
                 })
             }
-            _ => request.frame(qp, resources, index).map(|frame| qp.send(resources, frame)),
+            _ => request.frame(qp, resources, index, packets).map(|frame| qp.send(resources, frame)),
         };
         resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
         if let Err(failure) = sent {
             request.failure = Some(failure);
             return self.retire(qp, resources);
         }
-        let after = if answered { request.end() } else { request.first.plus(index + 1) };
+        let packets = u32::from(packets);
+        let after = if answered { request.end() } else { request.first.plus(index + packets) };
         if after.after(self.unacked) > self.sent_end.after(self.unacked) {
             self.sent_end = after;
         }
-        self.in_flight += 1;
+        self.in_flight += packets;
         self.answers_due += u32::from(answered);
-        self.next_packet = index + 1;
-        if answered || self.next_packet == request.packets() {
+        self.next_packet = index + packets;
+        if answered || self.next_packet >= request.packets() {
             self.cursor += 1;
             self.next_packet = 0;
         }

@@ -160,8 +160,24 @@ impl Request {
         self.first.plus(self.span)
     }
 
-    /// Its packet `index`. For a READ: the request for the rest of the answer after its first `index` packets.
-    pub(in crate::qp) fn frame(&self, qp: &QpCore, resources: &Resources, index: u32) -> Result<Frame, Failure> {
+    /// How many packets from packet `index` on go out together.
+    pub(super) fn together(&self, qp: &QpCore, resources: &Resources, index: u32) -> u16 {
+        match self.wqe.op {
+            SendOp::Frame(_) => 1,
+            _ if self.is_answered() || qp.transport() == Transport::Ud => 1,
+            _ => qp.together(resources, self.span.saturating_sub(index)),
+        }
+    }
+
+    /// Its packet `index`, or the `packets` packets from there on as a segment. For a READ: the request for the rest of
+    /// the answer after its first `index` packets.
+    pub(in crate::qp) fn frame(
+        &self,
+        qp: &QpCore,
+        resources: &Resources,
+        index: u32,
+        packets: u16,
+    ) -> Result<Frame, Failure> {
         let offset = u64::from(index) * u64::from(qp.mtu);
         let left = self.len - (offset.min(u64::from(self.len)) as u32);
         let (operation, tail, remote, address) = match self.wqe.op {
@@ -184,7 +200,8 @@ impl Request {
             SendOp::Extended(remote, _) => (Operation::ExtendedAtomic, Tail::None, Some(remote), None),
         };
         let answered = self.is_answered();
-        let place = if answered { Place::Only } else { Place::of(index, self.span) };
+        let end = index + u32::from(packets);
+        let place = if answered { Place::Only } else { Place::of(index == 0, end >= self.span) };
         let tail = if place.ends() { tail } else { Tail::None };
         let opcode = Opcode::of(qp.transport(), operation, place, tail).ok_or(Failure::BAD_WQE)?;
         let psn = self.first.plus(index);
@@ -194,7 +211,7 @@ impl Request {
             migrated: true,
             pkey: qp.pkey,
             dest_qp: address.map_or(qp.dest_qpn(), |address| address.vector.dest_qpn),
-            ack_request: qp.is_reliable() && (place.ends() || index % ACK_INTERVAL == ACK_INTERVAL - 1),
+            ack_request: qp.is_reliable() && (place.ends() || end / ACK_INTERVAL > index / ACK_INTERVAL),
             psn: psn.get(),
         });
         headers.dc = qp.dc_header();
@@ -212,8 +229,8 @@ impl Request {
         headers.imm = (tail == Tail::Immediate).then_some(ImmDt(self.wqe.imm));
         headers.ieth = (tail == Tail::Invalidate).then_some(Ieth(self.wqe.imm));
 
-        let payload_len = if answered { 0 } else { left.min(qp.mtu) as usize };
-        let mut draft = headers.build(payload_len).map_err(|_| Failure::BAD_WQE)?;
+        let payload_len = if answered { 0 } else { left.min(qp.mtu * u32::from(packets)) as usize };
+        let mut draft = headers.build_segment(payload_len, packets).map_err(|_| Failure::BAD_WQE)?;
         self.gather(qp, resources, offset, draft.payload_mut())?;
         let route = match address {
             None => qp.route.ok_or(Failure::BAD_ADDRESS)?,
@@ -222,7 +239,7 @@ impl Request {
                 Route::along(port, &address.vector.path(port.link)).ok_or(Failure::BAD_ADDRESS)?
             }
         };
-        Ok(Frame { route, packet: draft.finish() })
+        Ok(Frame { route, packet: draft.finish(), packets })
     }
 
     /// The Ethernet frames of a raw packet: one, or those of a large packet.

@@ -215,7 +215,7 @@ impl Responder {
         if psn != self.expected || packet.headers.bth.opcode.place().begins() {
             self.arriving = Arriving::None;
         }
-        self.expected = psn.plus(1);
+        self.expected = psn.plus(packet.packets.into());
         match self.execute(qp, receives, resources, packet) {
             Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)) => {
                 receives.fail(qp, resources, failure);
@@ -260,17 +260,19 @@ impl Responder {
         packet: &Packet<'_>,
     ) -> Result<u32, Refusal> {
         let opcode = packet.headers.bth.opcode;
-        let (place, len) = (opcode.place(), packet.payload.len());
+        let (place, len, packets) = (opcode.place(), packet.payload.len(), u32::from(packet.packets));
         let continues = match (self.arriving, opcode.operation()) {
             (Arriving::None, _) => false,
             (Arriving::Send(_), Operation::Send) | (Arriving::Write(..), Operation::Write) => true,
             _ => return Err(INVALID),
         };
-        let mtu = qp.mtu as usize;
+        // All packets of a segment are full but perhaps the last.
+        let most = qp.mtu as usize * packets as usize;
+        let before = most - qp.mtu as usize;
         let len_fits = match place {
-            Place::First | Place::Middle => len == mtu,
-            Place::Last => (1..=mtu).contains(&len),
-            Place::Only => len <= mtu,
+            Place::First | Place::Middle => len == most,
+            Place::Only if packets == 1 => len <= most,
+            Place::Last | Place::Only => (before + 1..=most).contains(&len),
         };
         let named = packet.headers.xrc;
         if continues == place.begins() || !len_fits || continues && named != self.named {
@@ -301,7 +303,7 @@ impl Responder {
             }
             _ => return Err(INVALID),
         }
-        Ok(1)
+        Ok(packets)
     }
 
     fn send(

@@ -154,8 +154,8 @@ impl Replies {
             let packet = answer.packet(qp, resources, msn);
             resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
             match packet {
-                Ok((packet, done)) => {
-                    qp.send_to_peer(resources, packet);
+                Ok((packet, packets, done)) => {
+                    qp.send_segment_to_peer(resources, packet, packets);
                     if done {
                         self.answers.pop_front();
                     }
@@ -181,8 +181,8 @@ fn span(content: &Content, mtu: u32) -> u32 {
 pub(in crate::qp) struct Gone;
 
 impl Answer {
-    /// The next packet, and whether it was the last.
-    fn packet(&mut self, qp: &QpCore, resources: &Resources, msn: u32) -> Result<(Vec<u8>, bool), Gone> {
+    /// The next packet, or the next ones as a segment; how many; and whether the last was among them.
+    fn packet(&mut self, qp: &QpCore, resources: &Resources, msn: u32) -> Result<(Vec<u8>, u16, bool), Gone> {
         let aeth = Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn };
         match &mut self.content {
             Content::Atomic(Found { original, width }) => {
@@ -195,26 +195,23 @@ impl Answer {
                     out.copy_from_slice(rest);
                     Ok(())
                 };
-                Ok((build(&headers, rest.len(), fill)?, true))
+                Ok((build(&headers, (rest.len(), 1), fill)?, 1, true))
             }
             Content::Read { by, left } => {
-                let len = left.len.min(qp.mtu);
+                let packets = qp.together(resources, qp.packets(left.len));
+                let len = left.len.min(qp.mtu * u32::from(packets));
                 let is_last = len == left.len;
-                let place = match (self.begun, is_last) {
-                    (false, false) => Place::First,
-                    (false, true) => Place::Only,
-                    (true, false) => Place::Middle,
-                    (true, true) => Place::Last,
-                };
+                let place = Place::of(!self.begun, is_last);
                 let mut headers = headers(qp, Operation::ReadResponse, place, self.psn)?;
                 headers.aeth = (place != Place::Middle).then_some(aeth);
-                let packet =
-                    build(&headers, len as usize, |out| resources.remote_read(*by, left.rkey, left.addr, out))?;
+                let packet = build(&headers, (len as usize, packets), |out| {
+                    resources.remote_read(*by, left.rkey, left.addr, out)
+                })?;
                 self.begun = true;
-                self.psn = self.psn.plus(1);
+                self.psn = self.psn.plus(packets.into());
                 left.addr = left.addr.wrapping_add(u64::from(len));
                 left.len -= len;
-                Ok((packet, is_last))
+                Ok((packet, packets, is_last))
             }
         }
     }
@@ -236,7 +233,7 @@ fn conclude(qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn, ver
 pub(in crate::qp) fn acknowledgement(qp: &QpCore, syndrome: AethSyndrome, msn: u32, psn: Psn) -> Result<Vec<u8>, Gone> {
     let mut headers = headers(qp, Operation::Acknowledge, Place::Only, psn)?;
     headers.aeth = Some(Aeth { syndrome, msn });
-    build(&headers, 0, |_| Ok(()))
+    build(&headers, (0, 1), |_| Ok(()))
 }
 
 /// The headers that every reply has.
@@ -254,9 +251,13 @@ fn headers(qp: &QpCore, operation: Operation, place: Place, psn: Psn) -> Result<
     Ok(headers)
 }
 
-/// A packet with its payload filled by `fill`.
-fn build(headers: &Headers, len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), KeyFault>) -> Result<Vec<u8>, Gone> {
-    let mut draft = headers.build(len).map_err(|_| Gone)?;
+/// A packet with a payload of `len` bytes, filled by `fill`, or a segment of `packets` packets.
+fn build(
+    headers: &Headers,
+    (len, packets): (usize, u16),
+    fill: impl FnOnce(&mut [u8]) -> Result<(), KeyFault>,
+) -> Result<Vec<u8>, Gone> {
+    let mut draft = headers.build_segment(len, packets).map_err(|_| Gone)?;
     fill(draft.payload_mut()).map_err(|_| Gone)?;
     Ok(draft.finish())
 }

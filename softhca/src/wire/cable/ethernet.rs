@@ -19,7 +19,7 @@ const MASKED: usize = 8 + 40 + 8;
 
 /// The frame of a packet whose route has a GRH, and whose length is checked.
 pub(super) fn encode(frame: &Frame) -> Vec<u8> {
-    let Frame { route: Route { macs, sl, grh, .. }, packet } = frame;
+    let Frame { route: Route { macs, sl, grh, .. }, packet, .. } = frame;
     let transport = packet.len() + ICRC;
     let mut bytes = Vec::with_capacity(ETHERNET_HEADER + VLAN_TAG + network::MAX_BYTES + transport);
     let Some(grh) = grh else { return bytes };
@@ -90,5 +90,5 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame, Dropped> {
         rest
     };
     let packet = check_invariant(&masked, transport)?.to_vec();
-    Ok(Frame { route: Route { slid: 0, dlid: 0, sl, grh: Some(grh), macs }, packet })
+    Ok(Frame::new(Route { slid: 0, dlid: 0, sl, grh: Some(grh), macs }, packet))
 }

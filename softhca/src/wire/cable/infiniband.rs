@@ -20,7 +20,7 @@ const WORD: usize = 4;
 
 /// The bytes of a packet whose length is checked. They go on virtual lane 0.
 pub(super) fn encode(frame: &Frame) -> Vec<u8> {
-    let Frame { route, packet } = frame;
+    let Frame { route, packet, .. } = frame;
     let transport = packet.len() + ICRC;
     let header = route.grh.as_ref().map(|grh| Header::of(grh, transport));
     let network = header.as_ref().map_or(&[][..], Header::bytes);
@@ -68,7 +68,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame, Dropped> {
     };
     let packet = check_invariant(&masked(lrh, header), transport)?.to_vec();
     let (dlid, slid) = (u16::from_be_bytes([d0, d1]), u16::from_be_bytes([s0, s1]));
-    Ok(Frame { route: Route { slid, dlid, sl: levels >> 4, grh, macs: Macs::default() }, packet })
+    Ok(Frame::new(Route { slid, dlid, sl: levels >> 4, grh, macs: Macs::default() }, packet))
 }
 
 /// The headers as the invariant CRC counts them. The virtual lane may change on each link. In a packet that crosses

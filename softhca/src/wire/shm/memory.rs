@@ -5,7 +5,7 @@
 //! end in place: SIGBUS kills a process that touches a page behind the end of a file. Files in a directory cannot be
 //! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing").
 
-use std::{io, mem::MaybeUninit, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};
+use std::{io, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};
 
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{
@@ -81,11 +81,11 @@ impl Shared {
     }
 
     /// Copies out of the mapping. The bytes may be torn if another process writes them meanwhile.
-    pub(super) fn read(&self, at: usize, out: &mut [MaybeUninit<u8>]) {
+    pub(super) fn read(&self, at: usize, out: &mut [u8]) {
         // SAFETY: the source is inside the mapping (checked); `out` is private memory, so they do not overlap.
         // Another process may write the source meanwhile: then the bytes are unspecified, but any byte is a valid
         // u8.
-        unsafe { copy_out(self.bytes(at, out.len()), out.as_mut_ptr().cast(), out.len()) }
+        unsafe { copy_out(self.bytes(at, out.len()), out.as_mut_ptr(), out.len()) }
     }
 
     /// Copies into the mapping.
@@ -107,10 +107,9 @@ mod tests {
         let file = File::from(file);
         file.set_len(0).unwrap_err();
         theirs.write(8184, b"the end!");
-        let mut end = [MaybeUninit::uninit(); 8];
+        let mut end = [0; 8];
         ours.read(8184, &mut end);
-        // SAFETY: `read` has initialised all of them.
-        assert_eq!(end.map(|byte| unsafe { byte.assume_init() }), *b"the end!");
+        assert_eq!(end, *b"the end!");
     }
 
     #[test]

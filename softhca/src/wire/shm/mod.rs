@@ -40,7 +40,11 @@ use self::{
 use super::address::{Address, Announcement, GSI_QPN};
 use super::frame::Frame;
 use super::port::Wire;
-use crate::{config::Gid, notify::Notify, packet::Packet};
+use crate::{
+    config::Gid,
+    notify::Notify,
+    packet::{MAX_SEGMENT, Packet},
+};
 
 pub use own_directory::{ShmError, default_directory, own_directory};
 pub use slot::SLOTS;
@@ -328,6 +332,10 @@ impl Wire for ShmWire {
         let arriving = self.arriving.iter().map(|(connection, _)| connection);
         let connections = peers.chain(senders).chain(arriving).map(AsRawFd::as_raw_fd);
         self.slot.descriptors().into_iter().chain(connections).collect()
+    }
+
+    fn segment_bytes(&self) -> usize {
+        MAX_SEGMENT
     }
 
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {

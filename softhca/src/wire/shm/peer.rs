@@ -8,6 +8,7 @@ use std::{
 use super::ring::Writer;
 use super::slot::{Connection, Control, Directory, Received};
 use crate::notify::Notify;
+use crate::packet::buffer;
 use crate::wire::frame::Frame;
 
 /// How often the kernel is asked whether a receiver still lives.
@@ -83,6 +84,7 @@ impl Peer {
                 if let Some((_, notify)) = &self.control {
                     notify.wake();
                 }
+                buffer::give(frame.packet);
                 Ok(())
             }
             Ok(false) => {

@@ -7,8 +7,9 @@
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
 //! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
-//!         source GID, destination GID, source MAC, destination MAC, packet; padded to 8 bytes; wraps anywhere
-//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 50 bytes of 0, frame; padded and wraps in the same way
+//!         source GID, destination GID, source MAC, destination MAC, packets u16, 2 bytes of 0, packet; padded to 8 bytes;
+//!         wraps anywhere
+//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 54 bytes of 0, frame; padded and wraps in the same way
 //! ```
 //! Indices count bytes modulo 2^32. Byte order is the machine's.
 //!
@@ -23,7 +24,7 @@
 //!     write over bytes before head     // not before the load
 //! ```
 
-use std::{io, mem::MaybeUninit, os::fd::OwnedFd, sync::atomic::Ordering};
+use std::{io, os::fd::OwnedFd, sync::atomic::Ordering};
 
 use thiserror::Error;
 
@@ -31,7 +32,7 @@ use super::memory::Shared;
 use crate::{
     config::GidType,
     ethernet::MAX_FRAME,
-    packet::{MAX_HEADERS, MAX_PAYLOAD},
+    packet::{MAX_HEADERS, MAX_SEGMENT, buffer},
     wire::frame::{Frame, Grh, Macs, Route},
 };
 
@@ -47,9 +48,10 @@ const TAIL_AT: usize = 64;
 const HEAD_AT: usize = 128;
 const RECORDS: usize = 4096;
 
-const RECORD_HEADER: usize = 60;
-/// The longest packet a ring carries, in bytes.
-const MAX_PACKET: usize = MAX_HEADERS + MAX_PAYLOAD;
+const RECORD_HEADER: usize = 64;
+/// The longest packet a ring carries, or the longest segment, in bytes.
+const MAX_PACKET: usize = MAX_HEADERS + MAX_SEGMENT;
+const PACKETS_AT: usize = 60;
 
 /// Value of the GID type's byte in the record of an Ethernet frame.
 const ETHERNET: u8 = 0xff;
@@ -217,29 +219,26 @@ impl Reader {
         if (available as usize) < RECORD_HEADER {
             return Err(Corrupt::Length { len: 0, available });
         }
-        let mut header = [MaybeUninit::uninit(); RECORD_HEADER];
+        let mut header = [0; RECORD_HEADER];
         self.read(self.head, &mut header);
-        // SAFETY: `read` has initialised all of them.
-        let header = header.map(|byte| unsafe { byte.assume_init() });
         // From here on the length is private: the writer cannot change it after the check.
         let (len, route) = read_record_header(&header);
         let need = (RECORD_HEADER as u32).saturating_add(len).checked_next_multiple_of(8).unwrap_or(u32::MAX);
+        let packets = u16::from_ne_bytes([header[PACKETS_AT], header[PACKETS_AT + 1]]);
         let ethernet = header[GID_TYPE_AT] == ETHERNET;
         let limit = if ethernet { MAX_FRAME } else { MAX_PACKET };
         if len as usize > limit || need > available {
             return Err(Corrupt::Length { len, available });
         }
         let len = len as usize;
-        let mut packet = Vec::with_capacity(len);
-        self.read(self.head.wrapping_add(RECORD_HEADER as u32), &mut packet.spare_capacity_mut()[..len]);
-        // SAFETY: the capacity is at least `len`, and `read` has initialised the first `len` bytes.
-        unsafe { packet.set_len(len) };
+        let mut packet = buffer::take(len);
+        self.read(self.head.wrapping_add(RECORD_HEADER as u32), &mut packet);
         self.head = self.head.wrapping_add(need);
         self.shared.word(HEAD_AT).store(self.head, Ordering::Release);
-        Ok(Some(if ethernet { Record::Ethernet(packet) } else { Record::Packet(Frame { route, packet }) }))
+        Ok(Some(if ethernet { Record::Ethernet(packet) } else { Record::Packet(Frame { route, packet, packets }) }))
     }
 
-    fn read(&self, index: u32, out: &mut [MaybeUninit<u8>]) {
+    fn read(&self, index: u32, out: &mut [u8]) {
         let (at, room) = place(index);
         let (first, wrapped) = out.split_at_mut(out.len().min(room));
         self.shared.read(at, first);
@@ -277,7 +276,8 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
         bytes[32..48].copy_from_slice(&grh.dgid);
     }
     bytes[48..54].copy_from_slice(&route.macs.source);
-    bytes[54..].copy_from_slice(&route.macs.destination);
+    bytes[54..60].copy_from_slice(&route.macs.destination);
+    bytes[PACKETS_AT..PACKETS_AT + 2].copy_from_slice(&frame.packets.to_ne_bytes());
     bytes
 }
 

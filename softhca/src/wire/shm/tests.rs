@@ -354,9 +354,9 @@ fn other_process() {
         "echo" => {
             wire.send(frame(LID, 0x40, 0)).unwrap();
             for _ in 0..MESSAGES {
-                let Frame { route, mut packet } = next(&mut wire);
+                let Frame { route, mut packet, .. } = next(&mut wire);
                 packet[5..8].copy_from_slice(&[0, 0, 0x40]);
-                let mut frame = Frame { route, packet };
+                let mut frame = Frame::new(route, packet);
                 while let Err(back) = wire.send(frame) {
                     frame = back;
                     thread::yield_now();
