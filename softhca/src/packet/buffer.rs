@@ -21,7 +21,7 @@ pub(crate) fn take(len: usize) -> Vec<u8> {
     let Some(class) = CLASSES.iter().position(|&bytes| len <= bytes) else { return vec![0; len] };
     let free = FREE.try_with(|free| free.borrow_mut()[class].pop()).ok().flatten();
     let mut bytes = free.unwrap_or_else(|| Vec::with_capacity(CLASSES[class]));
-    // Only what no earlier packet had is filled.
+    // This fills only bytes past the end of the earlier packet.
     bytes.resize(len, 0);
     bytes
 }

@@ -1,6 +1,6 @@
 //! Segments: several packets of one message as one frame, on a wire that carries them between devices of this kind
-//! ([`Wire::segment_bytes`](super::Wire::segment_bytes)). They save the work for each packet. Whoever needs the packets
-//! themselves, such as a capture, splits the segment.
+//! ([`Wire::segment_bytes`](super::Wire::segment_bytes)). They save the work for each packet. A capture
+//! needs the packets, and splits the segment.
 //!
 //! A segment looks like one packet that begins where its first packet begins and ends where its last one ends, with
 //! the payload of all. Its PSN is that of the first. All packets but the last have a payload of the path MTU.
