@@ -43,7 +43,7 @@ impl Notices {
             qp.route.map(|route| Route { grh: Some(Grh { traffic_class: cnp::TRAFFIC_CLASS, ..grh }), ..route });
         if let Some(route) = route {
             resources.count_at(port, |counters| &mut counters.np_cnp_sent);
-            qp.send(resources, Frame { route, packet: cnp::notification(qp.dest_qpn(), qp.pkey) });
+            qp.send(resources, Frame::new(route, cnp::notification(qp.dest_qpn(), qp.pkey)));
         }
     }
 }

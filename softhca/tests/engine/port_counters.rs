@@ -88,7 +88,7 @@ impl Bench {
     }
 
     fn arrives(&mut self, route: Route, packet: Vec<u8>) {
-        self.script.lock().unwrap().arriving.push_back(Frame { route, packet });
+        self.script.lock().unwrap().arriving.push_back(Frame::new(route, packet));
         self.device.step();
     }
 
@@ -160,7 +160,7 @@ fn marks_of_congestion_are_notified_at_most_every_four_microseconds() {
         bench.arrives(marked, packet.clone());
         let notifications = bench.notifications();
         assert_eq!(notifications.len(), notified, "after {microseconds} us");
-        for Frame { route, packet } in notifications {
+        for Frame { route, packet, .. } in notifications {
             assert_eq!(packet, [&[0x81, 0, 0xff, 0xff, 0x40, 0, 0, 0x77][..], &[0; 20]].concat());
             let grh = route.grh.unwrap();
             assert_eq!((grh.dgid, grh.traffic_class), (PEER_GID, 0xc2));

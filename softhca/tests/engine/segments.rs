@@ -1,6 +1,6 @@
 //! Several packets of a message as one frame, on a wire that carries them.
 //!
-//! The bytes of a segment belong in `softhca/src/wire/segment.rs`.
+//! Segments on their way belong here, their bytes in `softhca/src/wire/segment.rs`.
 
 use crate::lab::*;
 use crate::loss::{disturb, exchange};

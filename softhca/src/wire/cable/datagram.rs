@@ -87,7 +87,7 @@ pub fn decode_datagram(header: &Datagram, bytes: &[u8]) -> Result<Frame, Dropped
         }
         checked => checked?.to_vec(),
     };
-    Ok(Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }, packet })
+    Ok(Frame::new(Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }, packet))
 }
 
 /// The headers before a packet of `transport` bytes from BTH to ICRC, as its CRC counts them.
