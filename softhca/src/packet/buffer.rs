@@ -5,10 +5,9 @@
 
 use std::cell::RefCell;
 
-use super::{MAX_HEADERS, MAX_PAYLOAD, MAX_SEGMENT};
-
-/// Bytes of the memory in each class.
-const CLASSES: [usize; 3] = [256, MAX_HEADERS + MAX_PAYLOAD + 4, MAX_HEADERS + MAX_SEGMENT + 4];
+/// Bytes of the memory in each class: for short packets, and with 256 bytes for headers, packets of the largest MTU and
+/// segments.
+const CLASSES: [usize; 3] = [256, 4096 + 256, 65_536 + 256];
 /// Most pieces of each class that a thread keeps.
 const KEPT: usize = 64;
 
@@ -44,7 +43,7 @@ mod tests {
 
     #[test]
     fn memory_comes_back() {
-        for len in [0, 1, 256, 257, 4096, 5000, MAX_SEGMENT] {
+        for len in [0, 1, 256, 257, 4096, 5000, CLASSES[2]] {
             let bytes = take(len);
             let at = bytes.as_ptr();
             give(bytes);
@@ -53,7 +52,7 @@ mod tests {
         }
         give(vec![1, 2, 3]);
         assert_eq!(take(3).capacity(), CLASSES[0], "memory of others is not kept");
-        assert_eq!(take(MAX_SEGMENT + 1000).len(), MAX_SEGMENT + 1000);
+        assert_eq!(take(CLASSES[2] + 1).len(), CLASSES[2] + 1);
     }
 
     #[test]
