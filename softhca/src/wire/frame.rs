@@ -53,7 +53,7 @@ pub struct Frame {
     pub route: Route,
     /// BTH, extended headers, payload and padding as IBTA vol. 1 chapter 9 lays them out.
     pub packet: Vec<u8>,
-    /// Packets that it stands for: 1, or the number in a [segment](super::segment).
+    /// Packets that it stands for: 1, or the number in a segment: several packets of one message.
     pub packets: u16,
 }
 
