@@ -5,14 +5,23 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::ring::Writer;
 use super::slot::{Connection, Control, Directory, Received};
 use crate::notify::Notify;
 use crate::packet::buffer;
 use crate::wire::frame::Frame;
 
-/// How often the kernel is asked whether a receiver still lives.
+/// How often the kernel is asked whether a receiver still lives, at most.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The time by a clock that moves every few milliseconds: reading the exact one would take longer than the rest of the
+/// work on a small frame.
+fn coarse() -> Duration {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+}
 
 /// A receiver as its sender sees it.
 #[derive(Debug)]
@@ -23,7 +32,7 @@ pub(super) struct Peer {
     /// The owner's answer. Before the answer, the owner finds our frames when it next looks for senders.
     control: Option<(Control, Notify)>,
     /// When it was last known to live.
-    checked: Instant,
+    checked: Duration,
     /// Since when the ring is full.
     full_since: Option<Instant>,
 }
@@ -34,7 +43,7 @@ impl Peer {
         let Some(connection) = directory.connect(slot)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;
         connection.send(&memory)?;
-        Ok(Some(Self { connection, writer: Some(writer), control: None, checked: Instant::now(), full_since: None }))
+        Ok(Some(Self { connection, writer: Some(writer), control: None, checked: coarse(), full_since: None }))
     }
 
     /// Whether the owner is still there: by its own word, and now and then by the kernel's.
@@ -42,11 +51,13 @@ impl Peer {
         if self.control.as_ref().is_some_and(|(control, _)| !control.is_here()) {
             return false;
         }
-        let now = Instant::now();
-        if self.control.is_some() && now - self.checked < LOOK_INTERVAL {
-            return true;
+        if self.control.is_some() {
+            let now = coarse();
+            if now.saturating_sub(self.checked) < LOOK_INTERVAL {
+                return true;
+            }
+            self.checked = now;
         }
-        self.checked = now;
         match self.connection.receive() {
             Received::Closed => return false,
             Received::Memory(memory) if self.control.is_none() => match Control::of_peer(&memory) {
