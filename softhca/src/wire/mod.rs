@@ -4,6 +4,8 @@
 mod address;
 pub mod cable;
 pub mod capture;
+#[cfg(target_os = "linux")]
+pub mod ethernet;
 pub mod fault;
 mod frame;
 pub mod in_process;

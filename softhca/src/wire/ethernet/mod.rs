@@ -149,7 +149,8 @@ impl EthernetWire {
 
     /// Takes a frame; the packet in it, if it is one for the port.
     fn take(&mut self) -> Option<Frame> {
-        let is_own = self.buffer.first_chunk() == Some(&self.mac) || self.buffer.first().is_some_and(|b| b & GROUP != 0);
+        let is_own =
+            self.buffer.first_chunk() == Some(&self.mac) || self.buffer.first().is_some_and(|b| b & GROUP != 0);
         match cable::decode(LinkLayer::Ethernet, &self.buffer) {
             Ok(frame) => {
                 let grh = frame.route.grh.filter(|grh| is_own && self.has_gid(grh.dgid))?;

@@ -39,7 +39,7 @@ const REST: Duration = Duration::from_secs(1);
 /// Most neighbours that are known. Past it, all are forgotten and asked for again.
 const MOST: usize = 4096;
 
-/// What is known of a neighbour.
+/// The state of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Neighbour {
     /// Its address.
@@ -143,7 +143,9 @@ impl Neighbours {
 
     fn hear_discovery(&mut self, packet: &[u8]) -> Option<Vec<u8>> {
         let header: &[u8; IPV6_HEADER] = packet.first_chunk()?;
-        let ip = |bytes: &[u8], at: usize| -> Option<Ipv6Addr> { Some(<[u8; 16]>::try_from(bytes.get(at..at + 16)?).ok()?.into()) };
+        let ip = |bytes: &[u8], at: usize| -> Option<Ipv6Addr> {
+            Some(<[u8; 16]>::try_from(bytes.get(at..at + 16)?).ok()?.into())
+        };
         let message = packet.get(IPV6_HEADER..IPV6_HEADER + usize::from(u16::from_be_bytes([header[4], header[5]])))?;
         let is_discovery = header[6] == ICMP && header[7] == HOP_LIMIT;
         let (from, kind, target) = (ip(header, 8)?, *message.first().filter(|_| is_discovery)?, ip(message, 8)?);

@@ -46,7 +46,7 @@ impl Peer {
         Ok(Self { stream, port, read: Vec::new(), taken: 0, unsent: VecDeque::new(), is_closed: false })
     }
 
-    /// Sends what waits, as far as the peer has room.
+    /// Sends waiting bytes, as far as the peer has room.
     fn flush(&mut self) {
         while !self.unsent.is_empty() {
             match rustix::net::send(&self.stream, self.unsent.as_slices().0, SendFlags::NOSIGNAL) {
@@ -196,7 +196,9 @@ impl Stream {
 impl Link for Stream {
     fn watched(&self) -> Vec<BorrowedFd<'_>> {
         let listener = self.hub.iter().map(|hub| hub.listener.as_fd());
-        self.peers.iter().map(|peer| peer.stream.as_fd()).chain(listener).collect()
+        // The end of a connection would be reported for ever.
+        let open = self.peers.iter().filter(|peer| !peer.is_closed);
+        open.map(|peer| peer.stream.as_fd()).chain(listener).collect()
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Full> {
@@ -211,7 +213,9 @@ impl Link for Stream {
             }
             Way::Others => {
                 // A peer without room loses the frame.
-                self.peers.iter_mut().for_each(|peer| drop(peer.send(frame)));
+                for peer in &mut self.peers {
+                    let _ = peer.send(frame);
+                }
                 Ok(())
             }
         }

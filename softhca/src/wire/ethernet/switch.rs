@@ -20,7 +20,7 @@ type Mac = [u8; 6];
 pub enum Way {
     /// To this port.
     Port(u32),
-    /// To all ports but the one that it came from.
+    /// To all ports except its own.
     Others,
     /// Nowhere: its destination is behind the port that it came from, or it is no frame.
     Nowhere,

@@ -20,11 +20,7 @@ pub(super) struct Tap {
 impl Tap {
     /// Opens the device `name`, which is made if it does not exist.
     pub(super) fn open(name: &str) -> io::Result<Self> {
-        let file = rustix::fs::open(
-            "/dev/net/tun",
-            OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
+        let file = rustix::fs::open("/dev/net/tun", OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
         // SAFETY: zeros are a valid request.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         put_name(&mut request.ifr_name, name)?;
@@ -60,7 +56,7 @@ impl Link for Tap {
 
     fn recv(&mut self, _: &Watcher, frame: &mut Vec<u8>) -> bool {
         frame.resize(MAX_FRAME + VLAN_TAG, 0);
-        match rustix::io::read(&self.file, frame) {
+        match rustix::io::read(&self.file, &mut *frame) {
             Ok(len) => {
                 frame.truncate(len);
                 true

@@ -170,6 +170,11 @@ pub struct Settings {
     pub pcap: Option<PathBuf>,
     /// How packets reach other devices.
     pub wire: WireKind,
+    /// The number of the first device, of which its GUIDs and addresses are derived. Devices on one network have
+    /// different ones.
+    pub index: u32,
+    /// The Ethernet address of the first device, in place of the one derived from its number.
+    pub mac: Option<[u8; 6]>,
     /// Directory in which processes on one network meet.
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
@@ -210,6 +215,8 @@ const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const PCAP: &str = "SOFTHCA_PCAP";
 const WIRE: &str = "SOFTHCA_WIRE";
+const INDEX: &str = "SOFTHCA_INDEX";
+const MAC: &str = "SOFTHCA_MAC";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
 const SYSFS: &str = "SOFTHCA_SYSFS";
@@ -236,13 +243,15 @@ impl Settings {
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
             (WIRE, self.wire.to_string()),
+            (INDEX, self.index.to_string()),
             (LOG, self.log.clone()),
         ];
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
+        let mac = self.mac.map(|mac| (MAC, mac_to_text(mac)));
         let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
         let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
-        let words = words.into_iter().chain(faults).map(|(name, value)| (name, value.into()));
+        let words = words.into_iter().chain(faults).chain(mac).map(|(name, value)| (name, value.into()));
         words.chain([(FABRIC, self.fabric.clone().into())]).chain(pcap).chain(report).chain(sysfs).collect()
     }
 
@@ -321,8 +330,22 @@ impl Settings {
             None => WireKind::Shm,
             Some((Ok(wire), _)) => wire,
             Some((Err(_), value)) => {
-                return Err(BadSetting { name: WIRE, value, expected: "shm or udp[:ADDRESS,...]" });
+                return Err(BadSetting { name: WIRE, value, expected: "a wire" });
             }
+        };
+        let index = match var(INDEX) {
+            None => 0,
+            Some(value) => match value.parse() {
+                Ok(index) if index <= MAX_INDEX => index,
+                _ => return Err(BadSetting { name: INDEX, value, expected: "0 to 239" }),
+            },
+        };
+        let mac = match var(MAC) {
+            None => None,
+            Some(value) => match mac_from_text(&value) {
+                Some(mac) => Some(mac),
+                None => return Err(BadSetting { name: MAC, value, expected: "an Ethernet address" }),
+            },
         };
         let Some(fabric) = variable(FABRIC) else {
             return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
@@ -346,12 +369,40 @@ impl Settings {
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
             pcap: variable(PCAP).map(Into::into),
             wire,
+            index,
+            mac,
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
             sysfs: variable(SYSFS).map(Into::into),
             log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
         }))
     }
+}
+
+impl Settings {
+    /// The number that the addresses of device `device` are derived of.
+    #[must_use]
+    pub fn number(&self, device: u32) -> u32 {
+        self.index + device
+    }
+
+    /// The Ethernet address of a port.
+    #[must_use]
+    pub fn mac_of(&self, device: u32, port: u32) -> [u8; 6] {
+        self.mac.filter(|_| device == 0).unwrap_or_else(|| mac(self.number(device), port))
+    }
+}
+
+/// The greatest number of a first device: addresses have 8 bits for the numbers.
+pub const MAX_INDEX: u32 = 255 - MAX_DEVICES;
+
+fn mac_to_text(mac: [u8; 6]) -> String {
+    mac.map(|byte| format!("{byte:02x}")).join(":")
+}
+
+fn mac_from_text(text: &str) -> Option<[u8; 6]> {
+    let bytes: Option<Vec<u8>> = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
+    bytes?.try_into().ok()
 }
 
 /// PCI vendor of the devices (Mellanox).
@@ -362,7 +413,7 @@ pub const VENDOR_ID: u32 = 0x02c9;
 /// LID of a port: 0 on Ethernet.
 #[must_use]
 pub fn lid(settings: &Settings, device: u32, port: u32) -> u16 {
-    port::lid(settings.link, device, port)
+    port::lid(settings.link, settings.number(device), port)
 }
 
 /// Bytes of the largest packets between ports: on Ethernet, with which the longest headers (GRH, UDP, BTH, XRCETH,
@@ -387,8 +438,9 @@ const OWN_INTERFACE: &str = "lo";
 #[must_use]
 pub fn interface(settings: &Settings, device: u32, port: u32, index: u32) -> &str {
     let (own, each) = match settings.wire {
-        WireKind::Shm => (OWN_GIDS, 2),
+        WireKind::Shm | WireKind::Tap(_) | WireKind::Socket(_) => (OWN_GIDS, 2),
         WireKind::Udp(_) => (0, 1),
+        WireKind::Raw(_) => (0, 2),
     };
     let local = local_addresses(settings, device, port);
     let address = (index as usize).checked_sub(own).and_then(|index| local.get(index / each));
@@ -414,21 +466,29 @@ pub fn find_gid(settings: &Settings, gid: &Gid) -> Option<(u32, u32, u32)> {
 /// Entries of an Ethernet port's table before those for the machine's IP addresses.
 const OWN_GIDS: usize = 4;
 
-/// The occupied part of a port's GID table, in order. By UDP sockets, a port has the host's addresses and no others,
-/// all for RoCE v2.
+/// The occupied part of a port's GID table, in order. By the host's own network, a port has the host's addresses and no
+/// others; by UDP sockets, all for RoCE v2.
 #[must_use]
 pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
     let local = local_addresses(settings, device, port);
+    let ips = local.iter().map(|address| gid_of(address.ip));
     match settings.wire {
-        WireKind::Shm => port::gids(settings.link, local, device, port),
-        WireKind::Udp(_) => local.iter().map(|address| (gid_of(address.ip), GidType::RoceV2)).collect(),
+        WireKind::Shm | WireKind::Tap(_) | WireKind::Socket(_) => {
+            port::gids(settings.link, local, settings.number(device), port)
+        }
+        WireKind::Udp(_) => ips.map(|gid| (gid, GidType::RoceV2)).collect(),
+        WireKind::Raw(_) => ips.flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect(),
     }
 }
 
 /// Port `port` of device `device`, as the core has it.
 #[must_use]
 pub fn port_config(settings: &Settings, device: u32, port: u32) -> PortConfig {
-    port::config(settings.link, gids(settings, device, port), device, port)
+    let config = port::config(settings.link, gids(settings, device, port), settings.number(device), port);
+    match settings.link {
+        Link::Infiniband => config,
+        Link::Ethernet => PortConfig { mac: settings.mac_of(device, port), ..config },
+    }
 }
 
 #[cfg(test)]
@@ -461,6 +521,8 @@ mod tests {
             faults: Some("drop=0.01".to_owned()),
             pcap: Some("/capture".into()),
             wire: WireKind::Shm,
+            index: 0,
+            mac: None,
             fabric: "/somewhere".into(),
             report: None,
             sysfs: Some("/elsewhere".into()),
@@ -532,6 +594,19 @@ mod tests {
         assert_eq!([0, 1].map(|index| interface(&settings, 0, 1, index)), ["lo", "eth0"]);
         assert_eq!(gids(&settings, 1, 1), []);
         assert_eq!(port_config(&settings, 0, 1).gids.len(), 2);
+        let env: HashMap<_, _> = settings.to_env().into_iter().collect();
+        assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
+    }
+
+    #[test]
+    fn addresses_follow_from_the_number_of_the_first_device() {
+        let settings = Settings { index: 7, wire: WireKind::Socket("/network".into()), ..settings(Link::Ethernet) };
+        let settings = Settings { addresses: Vec::new(), ..settings };
+        assert_eq!(settings.mac_of(1, 1), mac(8, 1));
+        assert_eq!(port_config(&settings, 0, 1).mac, mac(7, 1));
+        assert_eq!(find_gid(&settings, &gid_of("10.95.7.1".parse().unwrap())), Some((0, 1, 3)));
+        let settings = Settings { mac: Some([2, 0, 0xab, 0, 0, 1]), wire: WireKind::Raw("eth0".into()), ..settings };
+        assert_eq!((settings.mac_of(0, 1), settings.mac_of(1, 1)), ([2, 0, 0xab, 0, 0, 1], mac(8, 1)));
         let env: HashMap<_, _> = settings.to_env().into_iter().collect();
         assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// How packets reach other devices.
@@ -12,13 +13,19 @@ pub enum WireKind {
     Shm,
     /// By UDP sockets at these addresses of the host; at all of them if there are none.
     Udp(Vec<IpAddr>),
+    /// By frames of the host's TAP device of this name.
+    Tap(String),
+    /// By frames of the host's network interface of this name.
+    Raw(String),
+    /// By frames over the Unix socket at this path, in the form of QEMU.
+    Socket(PathBuf),
 }
 
 /// A text that names no wire.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadWire {
     /// No such kind.
-    #[error("`{0}` is none of shm and udp[:ADDRESS,…]")]
+    #[error("`{0}` is none of shm, udp[:ADDRESS,…], tap:NAME, raw:NAME and socket:PATH")]
     Kind(String),
     /// Not an IP address.
     #[error("`{0}` is no IP address")]
@@ -26,10 +33,16 @@ pub enum BadWire {
 }
 
 impl WireKind {
-    /// Whether it carries nothing but Ethernet, and a single device.
+    /// Whether it reaches other hosts and machines. Then it carries Ethernet alone, and serves one device.
     #[must_use]
     pub fn leaves_the_host(&self) -> bool {
         *self != Self::Shm
+    }
+
+    /// Whether the host's routes lead to other devices: its addresses are theirs.
+    #[must_use]
+    pub fn has_host_addresses(&self) -> bool {
+        matches!(self, Self::Udp(_) | Self::Raw(_))
     }
 }
 
@@ -37,6 +50,10 @@ impl Display for WireKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shm => write!(f, "shm"),
+            Self::Tap(name) => write!(f, "tap:{name}"),
+            Self::Raw(name) => write!(f, "raw:{name}"),
+            // It was made from text.
+            Self::Socket(path) => write!(f, "socket:{}", path.display()),
             Self::Udp(addresses) => {
                 write!(f, "udp")?;
                 (0..)
@@ -57,6 +74,9 @@ impl FromStr for WireKind {
             ("shm", None) => Ok(Self::Shm),
             ("udp", None) => Ok(Self::Udp(Vec::new())),
             ("udp", Some(addresses)) => addresses.split(',').map(address).collect::<Result<_, _>>().map(Self::Udp),
+            ("tap", Some(name)) if !name.is_empty() => Ok(Self::Tap(name.to_owned())),
+            ("raw", Some(name)) if !name.is_empty() => Ok(Self::Raw(name.to_owned())),
+            ("socket", Some(path)) if !path.is_empty() => Ok(Self::Socket(path.into())),
             _ => Err(BadWire::Kind(text.to_owned())),
         }
     }
@@ -68,7 +88,7 @@ mod tests {
 
     #[test]
     fn wires_are_read_as_they_are_written() {
-        for text in ["shm", "udp", "udp:127.0.0.1", "udp:10.0.0.1,fe80::1,::1"] {
+        for text in ["shm", "udp", "udp:127.0.0.1", "udp:10.0.0.1,fe80::1,::1", "tap:t0", "raw:eth0", "socket:/a:b"] {
             assert_eq!(text.parse::<WireKind>().unwrap().to_string(), text);
         }
         assert_eq!("udp:::1".parse(), Ok(WireKind::Udp(vec!["::1".parse().unwrap()])));
@@ -77,7 +97,7 @@ mod tests {
     #[test]
     fn other_texts_are_named() {
         let bad = |text: &str| text.parse::<WireKind>().unwrap_err();
-        for text in ["", "shm:x", "tcp", "UDP"] {
+        for text in ["", "shm:x", "tcp", "UDP", "tap", "raw:", "socket:"] {
             assert_eq!(bad(text), BadWire::Kind(text.to_owned()));
         }
         assert_eq!(bad("udp:"), BadWire::Address(String::new()));

@@ -36,7 +36,11 @@ const HOST_MAC: [u8; 6] = [0x02, 0x00, 0x5f, 0x04, 0x00, 0x01];
 /// `drivers/infiniband/core/addr.c`); here at once.
 pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
     if let Some((device, port, _)) = settings::find_gid(settings, gid) {
-        return Ok(settings::mac(device, port));
+        return Ok(settings.mac_of(device, port));
+    }
+    if matches!(settings.wire, WireKind::Tap(_) | WireKind::Raw(_) | WireKind::Socket(_)) {
+        // The wire asks for the neighbour when it sends to it.
+        return Ok([0; 6]);
     }
     if let WireKind::Udp(_) = settings.wire {
         // The host's stack finds the neighbour. A packet has no Ethernet header of the device's.
@@ -113,6 +117,8 @@ mod tests {
             faults: None,
             pcap: None,
             wire: softhca_settings::WireKind::Shm,
+            index: 0,
+            mac: None,
             fabric: "/nowhere".into(),
             report: None,
             sysfs: None,

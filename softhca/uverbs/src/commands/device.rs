@@ -125,7 +125,7 @@ fn capabilities(hca: &Hca) -> u32 {
 fn base(context: &Context) -> QueryDeviceResp {
     let hca = &context.hca;
     let [major, minor, sub_minor] = hca.settings.generation.firmware().map(u64::from);
-    let guid = settings::node_guid(hca.index).to_be_bytes();
+    let guid = settings::node_guid(hca.settings.number(hca.index)).to_be_bytes();
     let has = hca.capabilities().attributes;
     // All processes on the fabric share the device's QPs, and each has numbers for a part of them.
     let max_qp = has.max_qp.min(hca.queue_numbers());

@@ -417,7 +417,7 @@ pub(crate) fn device_config(
         qpn_first: network.qpns.start,
         qpn_count: network.qpns.end - network.qpns.start,
         generation: settings.generation.into(),
-        node_guid: softhca_settings::node_guid(index),
+        node_guid: softhca_settings::node_guid(settings.number(index)),
         reuse_qpns: settings.reuse_qpn,
         ports,
         doorbells,

@@ -9,6 +9,7 @@ use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::wire::capture::Capture;
+use softhca::wire::ethernet::EthernetWire;
 use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::udp::{UdpAddress, UdpWire};
@@ -59,7 +60,11 @@ impl Network {
                 let (qpns, gsi_qpn, notify) = (wire.qpns(), wire.gsi_qpn(), wire.notify());
                 Joined { wire: Box::new(wire), qpns, gsi_qpn, notify }
             }
-            WireKind::Udp(_) => Joined::by_udp(settings, index)?,
+            wire => {
+                // The launcher makes no others.
+                let port = ports.first().filter(|_| index == 0).ok_or(Errno::ENODEV)?;
+                Joined::leaving_the_host(settings, wire, port)?
+            }
         };
         let bad = |error: softhca::wire::fault::FaultConfigError| {
             log::error!("faults: {error}");
@@ -93,12 +98,25 @@ struct Joined {
 }
 
 impl Joined {
+    /// Joins a network on which the device has all QPNs.
+    fn leaving_the_host(settings: &Settings, kind: &WireKind, port: &PortConfig) -> Result<Self, Errno> {
+        let joined = match kind {
+            WireKind::Shm => return Err(Errno::EINVAL),
+            WireKind::Udp(_) => return Self::by_udp(settings),
+            WireKind::Tap(name) => EthernetWire::tap(name, port.mac, &port.gids),
+            WireKind::Raw(name) => EthernetWire::raw(name, port.mac, &port.gids),
+            WireKind::Socket(path) => EthernetWire::socket(path, port.mac, &port.gids),
+        };
+        let wire = joined.map_err(|error| {
+            log::error!("{kind}: {error}");
+            Errno(error.raw_os_error().unwrap_or(libc::EIO))
+        })?;
+        let notify = wire.notify();
+        Ok(Self { wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: GSI_QPN, notify })
+    }
+
     /// Joins the host's network at the addresses that the launcher has chosen.
-    fn by_udp(settings: &Settings, index: u32) -> Result<Self, Errno> {
-        if index > 0 {
-            // The launcher makes no others.
-            return Err(Errno::ENODEV);
-        }
+    fn by_udp(settings: &Settings) -> Result<Self, Errno> {
         let scope = |address: &LocalAddress| match address.ip {
             IpAddr::V6(ip) if ip.is_unicast_link_local() => interface_index(&address.interface),
             _ => 0,
@@ -116,7 +134,8 @@ impl Joined {
 /// A number that the devices of different hosts have different, for devices whose QPNs are not.
 fn identity_of(settings: &Settings, gids: &[Gid]) -> u64 {
     match (&settings.wire, gids) {
-        (WireKind::Udp(_), [Gid { raw: [.., a, b, c, d], .. }, ..]) => u32::from_be_bytes([*a, *b, *c, *d]).into(),
+        (WireKind::Shm, _) => 0,
+        (_, [Gid { raw: [.., a, b, c, d], .. }, ..]) => u32::from_be_bytes([*a, *b, *c, *d]).into(),
         _ => 0,
     }
 }

@@ -15,6 +15,7 @@ use crate::device::Hca;
 use crate::device::limits::LOCAL_ACK_DELAY;
 use crate::process::{Errno, route};
 use softhca::wire::GSI_QPN;
+use softhca::wire::cable::ip_of;
 use softhca_settings::{self as settings, gid_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Instant;
@@ -36,7 +37,7 @@ pub(super) fn route_mtu(local: &Local) -> u8 {
 
 /// The GUID of the device that an id uses.
 fn ca_guid(local: &Local) -> u64 {
-    settings::node_guid(local.hca.index)
+    settings::node_guid(local.hca.settings.number(local.hca.index))
 }
 
 fn expect(id: &Id, state: State) -> Result<(), Errno> {
@@ -127,11 +128,18 @@ pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination:
     Ok(())
 }
 
-/// The way to another host: it begins at the address that the host's routes name.
+/// The way to another host: it begins at the address that the host's routes name, or, on a network that is not the
+/// host's, at the device's own.
 fn resolve_remote(id: &mut Id, to: IpAddr, port: u16) -> Result<(), Errno> {
-    let source = route::source_of(to)?;
+    let settings = settings()?;
+    let source = if settings.wire.has_host_addresses() {
+        route::source_of(to)?
+    } else {
+        let own = settings::gids(settings, 0, 1).into_iter().map(|(gid, _)| ip_of(gid));
+        own.into_iter().find(|ip| ip.is_ipv4() == to.is_ipv4()).ok_or(Errno(libc::EHOSTUNREACH))?
+    };
     if id.local.is_none() {
-        id.local = Some(Local::with_ip(settings()?, source)?);
+        id.local = Some(Local::with_ip(settings, source)?);
         id.source = Some(Address::Ip(SocketAddr::new(source, port)));
     }
     Ok(())

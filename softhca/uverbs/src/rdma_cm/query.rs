@@ -36,7 +36,7 @@ pub(super) fn query(id: &Id, option: u32) -> Result<Vec<u8>, Errno> {
 fn device(id: &Id) -> QueryAddrResp {
     let mut response = QueryAddrResp::new_zeroed();
     if let Some(local) = &id.local {
-        response.node_guid = settings::node_guid(local.hca.index).to_be_bytes();
+        response.node_guid = settings::node_guid(local.hca.settings.number(local.hca.index)).to_be_bytes();
         response.port_num = local.port;
         response.pkey = PKEY;
     }
@@ -92,7 +92,7 @@ pub(super) fn route(id: &Id) -> QueryRouteResp {
     response.src_addr = id.source.map_or([0; _], start);
     response.dst_addr = id.destination.map(Address::Ip).map_or([0; _], start);
     let Some(local) = &id.local else { return response };
-    response.node_guid = settings::node_guid(local.hca.index).to_be_bytes();
+    response.node_guid = settings::node_guid(local.hca.settings.number(local.hca.index)).to_be_bytes();
     response.port_num = local.port;
     let [sgid, dgid] = id.gids();
     let route = &mut response.ib_route[0];

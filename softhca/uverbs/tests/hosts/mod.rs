@@ -1,13 +1,15 @@
-//! Programs on two hosts that meet by UDP (`--wire udp`). The hosts are network namespaces, made without privilege, with
-//! a cable between them; and addresses of the loopback interface, which every machine has.
+//! Programs on wires that leave the host: UDP, interfaces, TAP devices and sockets. The hosts are network namespaces,
+//! made without privilege, with a cable between them; and addresses of the loopback interface, which every machine has.
 //!
 //! Programs on several hosts belong here, programs of one host in the folder of their library.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use super::pair::{Device, ends_of, free_port, launch_on, launcher, listens, long, preload};
+use super::program::compiled;
 
 /// A program with its arguments, and those of the client besides. `-g 1` is the host's IPv4 address.
 type Case = (&'static str, &'static [&'static str]);
@@ -44,23 +46,30 @@ fn has_namespaces() -> bool {
     make.output().is_ok_and(|made| made.status.success())
 }
 
-/// Runs server and client on two hosts; returns their output.
+/// Runs server and client on two hosts, by UDP; returns their output.
 fn on_two_hosts(options: &str, port: &str, server: &str, client: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/two-hosts");
     // They do not share a network by memory.
     let directories = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
-    let launched = |host: usize, command: &str| {
-        let (launcher, object) = (env!("CARGO_BIN_EXE_softhca-run"), preload());
-        let fabric = directories[host].path().display();
-        format!("{launcher} --wire udp {options} --preload {} --fabric {fabric} -- {command}", object.display())
-    };
+    let launched = |host: usize, command: &str| launched(&format!("--wire udp {options}"), &directories[host], command);
+    in_namespaces(&[], &[script, port, &launched(1, server), &launched(0, client)])
+}
+
+/// A command line of the launcher.
+fn launched(options: &str, fabric: &tempfile::TempDir, command: &str) -> String {
+    let (launcher, object) = (env!("CARGO_BIN_EXE_softhca-run"), preload());
+    format!("{launcher} {options} --preload {} --fabric {} -- {command}", object.display(), fabric.path().display())
+}
+
+/// Runs a command as root of a user namespace and a network namespace; returns its output.
+fn in_namespaces(environment: &[(&str, &str)], command: &[&str]) -> String {
     let mut both = Command::new("timeout");
-    both.args(["60", "unshare", "--user", "--map-root-user", "--net", script, port]);
-    both.args([launched(1, server), launched(0, client)]);
-    let output = both.output().expect("the hosts are made");
+    both.args(["60", "unshare", "--user", "--map-root-user", "--net"]).args(command);
+    both.envs(environment.iter().copied());
+    let output = both.output().expect("the namespaces are made");
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    assert!(output.status.success(), "{options} {client}: {:?}\n{text}", output.status);
-    assert!(!text.contains("complaint"), "{options} {client}:\n{text}");
+    assert!(output.status.success(), "{command:?}: {:?}\n{text}", output.status);
+    assert!(!text.contains("complaint"), "{command:?}:\n{text}");
     text
 }
 
@@ -150,6 +159,65 @@ fn programs_meet_at_loopback_addresses() {
     }
 }
 
+/// RoCE and raw packets on interfaces of the hosts, beside their kernels.
+#[test]
+fn programs_use_interfaces_beside_their_kernels() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let fabric = tempfile::tempdir().expect("a directory");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/two-hosts");
+    let rights = [("RIGHTS", "all")];
+    let lists = if long() { &[SHORT, LONG][..] } else { &[&SHORT[..1]] };
+    for (tool, arguments) in lists.iter().copied().flatten() {
+        // The table has two entries for each address: the ping-pongs take that of IPv4 for RoCE v2.
+        let arguments = arguments.join(" ").replace("-g 1", "-g 3").replace("-g 0", "-g 1");
+        let command = format!("{tool} -p 18705 {arguments}");
+        let server = launched("--wire raw:far0", &fabric, &command);
+        let client = launched("--wire raw:near0", &fabric, &format!("{command} 10.47.0.2"));
+        in_namespaces(&rights, &[script, "18705", &server, &client]);
+    }
+    let (_directory, program) = compiled("beside_kernel");
+    let server = launched("--wire raw:far0", &fabric, &format!("{program} echo"));
+    let text = in_namespaces(&rights, &[script, "", &server, &format!("{program} ask 10.47.0.2 near0")]);
+    assert_eq!(text, "");
+}
+
+/// The host's kernel at the other end of a TAP device.
+#[test]
+fn a_program_answers_the_kernel_through_a_tap() {
+    if !has_namespaces() || !Path::new("/dev/net/tun").exists() {
+        return eprintln!("not run: users of this machine cannot make TAP devices");
+    }
+    let fabric = tempfile::tempdir().expect("a directory");
+    let (_directory, program) = compiled("beside_kernel");
+    let up = "ip addr add 10.95.7.254/16 dev tap7 && ip link set tap7 up";
+    let command = format!("{program} echo '{up} && {program} ask 10.95.7.1 tap7'");
+    let text = in_namespaces(&[], &["sh", "-c", &launched("--wire tap:tap7 --index 7", &fabric, &command)]);
+    assert_eq!(text, "");
+}
+
+/// A network at a Unix socket, without any right.
+#[test]
+fn programs_meet_at_a_socket() {
+    let fabric = tempfile::tempdir().expect("a directory");
+    let wire = format!("socket:{}", fabric.path().join("network").display());
+    let cases = if long() { [SHORT, LONG].concat() } else { vec![SHORT[0], ("ib_write_bw", &["-n", "200"])] };
+    for (tool, arguments) in cases {
+        let arguments = arguments.iter().map(|&argument| if argument == "1" { "3" } else { argument });
+        let port = free_port();
+        let text = port.to_string();
+        let mut command = vec![tool, "-p", &text];
+        command.extend(arguments);
+        let server = launcher(&["--wire", &wire, "--index", "1"], fabric.path(), &command);
+        command.push("127.0.0.1");
+        let client = launcher(&["--wire", &wire, "--index", "2"], fabric.path(), &command);
+        let (ends, outputs) = ends_of(server, client, || listens(port));
+        let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+        assert!(well && !outputs.concat().contains("complaint"), "{command:?}: {ends:?}\n{}", outputs.concat());
+    }
+}
+
 #[test]
 fn a_second_program_at_an_address_is_refused() {
     let options = ["--wire", "udp:127.47.0.3"];
@@ -168,6 +236,8 @@ fn impossible_wires_are_refused_with_their_reason() {
         (&["--wire", "udp:192.0.2.1"], "192.0.2.1: Cannot assign requested address"),
         (&["--wire", "udp:host"], "`host` is no IP address"),
         (&["--wire", "tcp"], "`tcp` is none of"),
+        (&["--wire", "raw:none"], "no interface none is up"),
+        (&["--wire", "socket:/x", "--link", "infiniband"], "--wire socket:/x carries Ethernet"),
     ] {
         let (code, output) = launch_on(&Device::new(options), &["true"], Duration::from_secs(30));
         assert!(code != Some(0) && output.contains(reason), "{options:?}: {code:?} {output}");

@@ -39,12 +39,7 @@ pub(crate) fn for_udp(wanted: &[IpAddr]) -> io::Result<Vec<LocalAddress>> {
     let mut addresses: Vec<LocalAddress> = local.into_iter().filter(usable).collect();
     addresses.sort_by_key(|address| {
         let interface = interfaces.iter().position(|name| *name == address.interface);
-        let rank = match address.ip {
-            IpAddr::V6(ip) if ip.is_unicast_link_local() => 0,
-            IpAddr::V4(_) => 1,
-            IpAddr::V6(_) => 2,
-        };
-        (interface, rank)
+        (interface, rank(address))
     });
     if addresses.is_empty() {
         let text = "the host has no address but loopback ones: --wire udp:127.0.0.1 takes one of these";
@@ -53,9 +48,50 @@ pub(crate) fn for_udp(wanted: &[IpAddr]) -> io::Result<Vec<LocalAddress>> {
     Ok(addresses)
 }
 
+/// The place of an address among those of its interface.
+fn rank(address: &LocalAddress) -> u32 {
+    match address.ip {
+        IpAddr::V6(ip) if ip.is_unicast_link_local() => 0,
+        IpAddr::V4(_) => 1,
+        IpAddr::V6(_) => 2,
+    }
+}
+
+/// The addresses of an interface, in the order of Linux' GID tables.
+pub(crate) fn of_interface(name: &str) -> io::Result<Vec<LocalAddress>> {
+    let mut addresses: Vec<LocalAddress> = local()?.into_iter().filter(|address| address.interface == name).collect();
+    if addresses.is_empty() {
+        let text = format!("no interface {name} is up and has an IP address");
+        return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, text));
+    }
+    addresses.sort_by_key(rank);
+    Ok(addresses)
+}
+
 /// The MTU of an interface, in bytes. Asked of the kernel: sysfs may show the interfaces of another namespace.
 pub(crate) fn mtu(interface: &str) -> io::Result<u32> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).or_else(|_| UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)))?;
+    let request = ask(interface, libc::SIOCGIFMTU)?;
+    // SAFETY: the call has filled the MTU in.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    Ok(u32::try_from(mtu).unwrap_or(0))
+}
+
+/// The Ethernet address of an interface.
+pub(crate) fn mac(interface: &str) -> io::Result<[u8; 6]> {
+    let request = ask(interface, libc::SIOCGIFHWADDR)?;
+    // SAFETY: the call has filled the address in.
+    let address = unsafe { request.ifr_ifru.ifru_hwaddr };
+    if address.sa_family != libc::ARPHRD_ETHER {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{interface} is no Ethernet interface")));
+    }
+    let [a, b, c, d, e, f, ..] = address.sa_data;
+    Ok([a, b, c, d, e, f].map(|byte| byte as u8))
+}
+
+/// Asks the kernel about an interface.
+fn ask(interface: &str, question: libc::Ioctl) -> io::Result<libc::ifreq> {
+    let socket =
+        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)))?;
     // SAFETY: zeros are a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // The last byte of the name stays zero.
@@ -64,12 +100,10 @@ pub(crate) fn mtu(interface: &str) -> io::Result<u32> {
         *to = from as libc::c_char;
     }
     // SAFETY: the request outlives the call, which fills it in.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &mut request) } != 0 {
-        return Err(io::Error::last_os_error());
+    match unsafe { libc::ioctl(socket.as_raw_fd(), question, &mut request) } {
+        0 => Ok(request),
+        _ => Err(io::Error::last_os_error()),
     }
-    // SAFETY: the call has filled the MTU in.
-    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
-    Ok(u32::try_from(mtu).unwrap_or(0))
 }
 
 fn index_of(interface: &str) -> u32 {

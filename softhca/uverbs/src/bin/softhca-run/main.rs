@@ -12,8 +12,8 @@ use clap::{Parser, ValueEnum};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_PORTS, MTUS, Memlock, Settings,
-    WireKind,
+    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
+    Memlock, Settings, WireKind,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,17 +41,24 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: u32,
 
-    /// Link layer of all ports [default: infiniband; ethernet with --wire udp]
+    /// Link layer of all ports [default: infiniband; ethernet with any --wire except shm]
     #[arg(long, value_enum)]
     link: Option<Link>,
 
     /// The network. shm: programs of this user. udp, or udp:ADDRESS,…: UDP port 4791 of the host's addresses, without
-    /// privilege; reaches other hosts and containers by RoCE v2. Only one program at a time can have an address
+    /// privilege; reaches other hosts and containers by RoCE v2. Only one program at a time can have an address.
+    /// tap:NAME: a TAP device of the host. raw:NAME: an interface of the host, beside its kernel. socket:PATH: a
+    /// network of programs and virtual machines that meet at a Unix socket (QEMU's -netdev stream)
     #[arg(long, default_value_t = WireKind::Shm, value_name = "WIRE")]
     wire: WireKind,
 
+    /// Number of the first device, of which its addresses are derived. Devices on one network by tap: or socket: need
+    /// different ones
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_INDEX)))]
+    index: u32,
+
     /// MTU of the network interfaces of Ethernet ports, in bytes. The active path MTU follows from it [default: 1500;
-    /// with --wire udp, that of the host's interfaces]
+    /// with --wire udp or raw:, that of the host's interfaces]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end())))]
     mtu: Option<u32>,
 
@@ -229,7 +236,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         Some(directory) => shm::own_directory(directory),
         None => shm::default_directory(),
     }?;
-    let HostNetwork { link, mtu, addresses } = host_network(options)?;
+    let HostNetwork { link, mtu, addresses, mac } = host_network(options)?;
     // Removed when it goes out of scope, also when an error ends this function.
     let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
     let report = scratch.path().join("report");
@@ -262,6 +269,8 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         faults: options.faults.clone(),
         pcap: options.pcap.as_deref().map(room_for_capture).transpose()?,
         wire: options.wire.clone(),
+        index: options.index,
+        mac,
         fabric,
         report: Some(report.clone()),
         sysfs: Some(sysfs.clone()),
@@ -282,29 +291,41 @@ struct HostNetwork {
     link: Link,
     mtu: u32,
     addresses: Vec<LocalAddress>,
+    mac: Option<[u8; 6]>,
 }
 
 fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn std::error::Error>> {
-    let WireKind::Udp(wanted) = &options.wire else {
-        let link = options.link.unwrap_or(Link::Infiniband);
-        return Ok(HostNetwork { link, mtu: options.mtu.unwrap_or(DEFAULT_MTU), addresses: addresses::local()? });
+    let wire = &options.wire;
+    let (addresses, mac) = match wire {
+        WireKind::Shm => {
+            let link = options.link.unwrap_or(Link::Infiniband);
+            let (mtu, addresses) = (options.mtu.unwrap_or(DEFAULT_MTU), addresses::local()?);
+            return Ok(HostNetwork { link, mtu, addresses, mac: None });
+        }
+        WireKind::Udp(wanted) => (addresses::for_udp(wanted)?, None),
+        WireKind::Raw(name) => (addresses::of_interface(name)?, Some(addresses::mac(name)?)),
+        WireKind::Tap(_) | WireKind::Socket(_) => (Vec::new(), None),
     };
     if options.link == Some(Link::Infiniband) {
-        return Err("--wire udp carries RoCE: --link infiniband is impossible".into());
+        return Err(format!("--wire {wire} carries Ethernet: --link infiniband is impossible").into());
     }
     if (options.devices, options.ports, options.vfio, options.sink) != (1, 1, 0, false) {
-        return Err("--wire udp serves one device with one port: no --devices, --ports, --vfio or --sink".into());
+        return Err(
+            format!("--wire {wire} serves one device with one port: no --devices, --ports, --vfio, --sink").into()
+        );
     }
-    let addresses = addresses::for_udp(wanted)?;
-    let mut limit = u32::MAX;
+    let mut limit = None;
     for address in &addresses {
-        limit = limit.min(addresses::mtu(&address.interface)?);
+        let mtu = addresses::mtu(&address.interface)?;
+        limit = Some(limit.map_or(mtu, |limit: u32| limit.min(mtu)));
     }
-    let mtu = options.mtu.unwrap_or_else(|| limit.clamp(*MTUS.start(), *MTUS.end()));
-    if mtu > limit {
-        return Err(format!("--mtu {mtu} is more than the {limit} of the host's interface").into());
+    let mtu = options.mtu.unwrap_or_else(|| limit.map_or(DEFAULT_MTU, |limit| limit.clamp(*MTUS.start(), *MTUS.end())));
+    match limit {
+        Some(limit) if mtu > limit => {
+            Err(format!("--mtu {mtu} is more than the {limit} of the host's interface").into())
+        }
+        _ => Ok(HostNetwork { link: Link::Ethernet, mtu, addresses, mac }),
     }
-    Ok(HostNetwork { link: Link::Ethernet, mtu, addresses })
 }
 
 /// Shows what strict mode has complained about; gives the exit code.

@@ -58,7 +58,7 @@ fn link_to_pci(root: &Path, name: &str) -> io::Result<()> {
 /// Writes the tree of a device and, above it, that of its PCI function.
 fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     let [major, minor, sub_minor] = settings.generation.firmware();
-    let guid = quads(&settings::node_guid(device).to_be_bytes());
+    let guid = quads(&settings::node_guid(settings.number(device)).to_be_bytes());
     put(at, "node_type", "1: CA")?;
     put(at, "node_guid", &guid)?;
     put(at, "sys_image_guid", &guid)?;

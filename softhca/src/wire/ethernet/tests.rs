@@ -1,0 +1,242 @@
+//! Ports on one network by a socket, and a peer that speaks QEMU's form by hand. TAP devices and packet sockets need
+//! rights: `softhca/uverbs/tests/hosts` has them in namespaces.
+
+use std::io::{Read, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Duration;
+
+use super::*;
+use crate::config::GidType;
+use crate::wire::cable::gid_of;
+use crate::wire::frame::{Grh, Route};
+use crate::wire::test_frames::numbered;
+
+fn ip(host: u8) -> IpAddr {
+    Ipv4Addr::new(10, 99, 0, host).into()
+}
+
+fn mac(host: u8) -> Mac {
+    [2, 0, 0, 0, 9, host]
+}
+
+fn gid(host: u8) -> Gid {
+    Gid { raw: gid_of(ip(host)), kind: GidType::RoceV2 }
+}
+
+fn join(path: &Path, host: u8) -> EthernetWire {
+    EthernetWire::socket(path, mac(host), &[gid(host)]).unwrap()
+}
+
+/// A packet from one host to another.
+fn packet(from: u8, to: u8, psn: u32) -> Frame {
+    let grh = Grh {
+        kind: GidType::RoceV2,
+        sgid: gid(from).raw,
+        dgid: gid(to).raw,
+        traffic_class: 0,
+        flow_label: 0,
+        hop_limit: 64,
+    };
+    let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
+    Frame { route, ..numbered(0, 0x41, 64, psn) }
+}
+
+/// Steps all ports until `found` finds something.
+fn until<T>(wires: &mut [&mut EthernetWire], mut found: impl FnMut(&mut [&mut EthernetWire]) -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(found) = found(wires) {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "nothing comes");
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Sends a packet between two of the ports; the packet as it arrives.
+fn pass(wires: &mut [&mut EthernetWire], (from, to): (usize, usize), frame: &Frame) -> Frame {
+    let mut waiting = Some(frame.clone());
+    until(wires, |wires| {
+        if let Some(frame) = waiting.take() {
+            waiting = wires[from].send(frame).err();
+        }
+        // All of them hear questions.
+        let arrived: Vec<_> = wires.iter_mut().map(|wire| wire.recv()).collect();
+        assert!(arrived.iter().enumerate().all(|(at, frame)| at == to || frame.is_none()), "{arrived:?}");
+        arrived.into_iter().nth(to).flatten()
+    })
+}
+
+#[test]
+fn ports_of_a_network_find_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let (mut a, mut b, mut c) = (join(&path, 1), join(&path, 2), join(&path, 3));
+    let mut all = [&mut a, &mut b, &mut c];
+    for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        let sent = packet(from as u8 + 1, to as u8 + 1, 7);
+        let found = pass(&mut all, (from, to), &sent);
+        assert_eq!(found.packet, sent.packet);
+        let macs = Macs { source: mac(from as u8 + 1), destination: mac(to as u8 + 1) };
+        assert_eq!(found.route.macs, macs);
+    }
+    // To itself, without the network.
+    let own = packet(2, 2, 8);
+    assert_eq!(pass(&mut all, (1, 1), &own), own);
+    // The driver knows the destination: no question.
+    let mut d = join(&path, 4);
+    let mut given = packet(4, 1, 9);
+    given.route.macs.destination = mac(1);
+    d.send(given).unwrap();
+    let found = until(&mut [&mut a, &mut d], |wires| wires[0].recv());
+    assert_eq!(found.packet, packet(4, 1, 9).packet);
+}
+
+#[test]
+fn frames_reach_others_and_packets_for_others_do_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let (mut a, mut b, mut c) = (join(&path, 1), join(&path, 2), join(&path, 3));
+    let frame = [&[0xff; 6][..], &mac(2), &[8, 0], &[7; 46]].concat();
+    b.send_ethernet(&frame);
+    let mut all = [&mut a, &mut b, &mut c];
+    let found = until(&mut all, |wires| {
+        assert!(wires.iter_mut().all(|wire| wire.recv().is_none()));
+        let heard = [wires[0].recv_ethernet(), wires[2].recv_ethernet()];
+        heard.iter().any(Option::is_some).then_some(heard)
+    });
+    // The other one may come later.
+    assert!(found.iter().flatten().all(|found| *found == frame));
+    // A damaged packet counts where it was sent to.
+    let mut damaged = cable::encode(&Frame {
+        route: Route { macs: Macs { source: mac(2), destination: mac(1) }, ..packet(2, 1, 1).route },
+        ..packet(2, 1, 1)
+    })
+    .unwrap();
+    damaged[60] ^= 1;
+    all[1].send_ethernet(&damaged);
+    let reason = until(&mut all, |wires| {
+        wires.iter_mut().for_each(|wire| assert!(wire.recv().is_none()));
+        wires[0].next_dropped()
+    });
+    assert!(matches!(reason, Dropped::InvariantCrc { .. }));
+    assert_eq!((all[2].next_dropped(), all[1].next_dropped()), (None, None));
+}
+
+#[test]
+fn nobody_at_an_address_is_no_hang() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let (mut a, _b) = (join(&path, 1), join(&path, 2));
+    let mut waiting = Some(packet(1, 77, 0));
+    let begin = Instant::now();
+    until(&mut [&mut a], |wires| {
+        waiting = wires[0].send(waiting.take()?).err();
+        waiting.is_none().then_some(())
+    });
+    assert!(begin.elapsed() >= Duration::from_millis(900));
+}
+
+/// A virtual machine, by QEMU's form: the length in four bytes, then the frame.
+#[test]
+fn a_virtual_machine_is_on_the_network() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut port = join(&path, 1);
+    let mut machine = UnixStream::connect(&path).unwrap();
+    let question = [
+        &[0xff; 6][..],
+        &mac(9),
+        &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1],
+        &mac(9),
+        &[10, 99, 0, 9, 0, 0, 0, 0, 0, 0, 10, 99, 0, 1],
+    ]
+    .concat();
+    // In two pieces.
+    machine.write_all(&[0, 0, 0, 42, 0xff]).unwrap();
+    assert!(port.recv().is_none());
+    machine.write_all(&question[1..]).unwrap();
+    machine.set_nonblocking(true).unwrap();
+    let answer = until(&mut [&mut port], |wires| {
+        assert!(wires[0].recv().is_none());
+        let mut bytes = [0; 64];
+        machine.read(&mut bytes).ok().map(|len| bytes[..len].to_vec())
+    });
+    assert_eq!(answer[..10], [0, 0, 0, 42, 2, 0, 0, 0, 9, 9]);
+    assert_eq!(answer[4 + 20..4 + 28], [0, 2, 2, 0, 0, 0, 9, 1]);
+    // A program's own queue sees the question, too.
+    assert_eq!(port.recv_ethernet(), Some(question));
+}
+
+#[test]
+fn nonsense_ends_a_connection_and_not_the_network() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut hub = join(&path, 1);
+    for nonsense in [[0xff; 4], [0, 0, 0, 0], [0, 2, 0, 0]] {
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(&nonsense).unwrap();
+        peer.write_all(&[7; 100]).unwrap();
+        peer.set_nonblocking(true).unwrap();
+        until(&mut [&mut hub], |wires| {
+            assert!(wires[0].recv().is_none());
+            // The end, or a reset because bytes were left unread.
+            match peer.read(&mut [0; 8]) {
+                Ok(0) => Some(()),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Some(()),
+                _ => None,
+            }
+        });
+    }
+    // One that never reads.
+    let _silent = UnixStream::connect(&path).unwrap();
+    let mut other = join(&path, 2);
+    assert!(hub.recv().is_none());
+    for _ in 0..3000 {
+        hub.send_ethernet(&[&[0xff; 6][..], &mac(1), &[8, 0], &[0; 1000]].concat());
+        while other.recv().is_some() {}
+        while other.recv_ethernet().is_some() {}
+    }
+    let sent = packet(2, 1, 5);
+    assert_eq!(pass(&mut [&mut hub, &mut other], (1, 0), &sent).packet, sent.packet);
+}
+
+#[test]
+fn a_socket_of_the_dead_is_replaced_and_the_last_one_removes_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let hub = join(&path, 1);
+    let peer = join(&path, 2);
+    drop(hub);
+    assert!(!path.exists());
+    drop(peer);
+    let missing = EthernetWire::socket(&directory.path().join("no/where"), mac(1), &[]);
+    assert_eq!(missing.err().map(|error| error.kind()), Some(io::ErrorKind::NotFound));
+}
+
+#[test]
+fn an_arrival_wakes_the_device() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let (mut hub, mut peer) = (join(&path, 1), join(&path, 2));
+    until(&mut [&mut hub], |wires| {
+        assert!(wires[0].recv().is_none());
+        (wires[0].link.watched().len() == 2).then_some(())
+    });
+    for _ in 0..20 {
+        while hub.recv().is_some() || hub.recv_ethernet().is_some() {}
+        let notify = hub.notify();
+        let (seen, begin) = (notify.prepare(), Instant::now());
+        peer.send_ethernet(&[&[0xff; 6][..], &mac(2), &[8, 0]].concat());
+        notify.wait(seen, Duration::from_secs(20));
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        until(&mut [&mut hub], |wires| {
+            assert!(wires[0].recv().is_none());
+            wires[0].recv_ethernet()
+        });
+    }
+}
