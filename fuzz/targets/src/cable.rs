@@ -1,7 +1,9 @@
-//! Any bytes on a cable: the device takes a packet or says why not, and a packet that it took is one that it can send.
+//! Any bytes on a cable, or in a datagram: the device takes a packet or says why not, and a packet that it took is one
+//! that it can send. A switch that learns from them knows where each goes.
 
 use softhca::config::{GidType, LinkLayer};
-use softhca::wire::cable::{decode, encode, link_of};
+use softhca::wire::cable::{Datagram, ROCE_PORT, decode, decode_datagram, encode, encode_datagram, ip_of, link_of};
+use softhca::wire::ethernet::{Switch, Way};
 use softhca::wire::{Frame, Grh, Macs, Route};
 
 input_struct! {
@@ -27,7 +29,9 @@ input_struct! {
 pub fn run(input: &Input) {
     let link = if input.ethernet { LinkLayer::Ethernet } else { LinkLayer::InfiniBand };
     take(link, &input.bytes);
+    switch(&input.bytes);
     let frame = frame(input);
+    datagram(&frame, input);
     let Ok(mut bytes) = encode(&frame) else { return };
     assert_eq!(decode(link_of(&frame.route), &bytes), Ok(frame.clone()));
     for [at, value] in &input.damage {
@@ -37,6 +41,38 @@ pub fn run(input: &Input) {
     }
     bytes.truncate(bytes.len() - usize::from(input.cut).min(bytes.len()));
     take(link_of(&frame.route), &bytes);
+}
+
+/// The packet as the payload of a datagram, whole and damaged.
+fn datagram(frame: &Frame, input: &Input) {
+    let Ok(mut bytes) = encode_datagram(frame, ROCE_PORT) else { return };
+    let Some(grh) = frame.route.grh else { return };
+    let (source, destination) = (ip_of(grh.sgid), ip_of(grh.dgid));
+    let header = Datagram { source, destination, source_port: ROCE_PORT, traffic_class: grh.traffic_class };
+    let found = decode_datagram(&header, &bytes).expect("what was sent is taken");
+    assert_eq!((&found.packet, found.route.grh.map(|grh| grh.dgid)), (&frame.packet, Some(grh.dgid)));
+    for [at, value] in &input.damage {
+        if let Some(byte) = bytes.get_mut(usize::from(*at)) {
+            *byte = *value;
+        }
+    }
+    bytes.truncate(bytes.len() - usize::from(input.cut).min(bytes.len()));
+    let _ = decode_datagram(&header, &bytes);
+    let _ = decode_datagram(&Datagram { source_port: ROCE_PORT ^ 1, ..header }, &input.bytes);
+}
+
+/// A frame goes back to the port where its sender was heard, or nowhere.
+fn switch(frame: &[u8]) {
+    let mut switch = Switch::default();
+    if switch.pass(1, frame) == Way::Nowhere || frame[6] & 1 != 0 {
+        return;
+    }
+    let mut answer = frame.to_vec();
+    let (to, from) = answer.split_at_mut(6);
+    to.swap_with_slice(&mut from[..6]);
+    assert_eq!(switch.pass(2, &answer), Way::Port(1));
+    switch.forget(1);
+    assert_eq!(switch.pass(2, &answer), Way::Others);
 }
 
 fn take(link: LinkLayer, bytes: &[u8]) {

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { PORT = 7777, GROUP_PORT = 7778, ETHERNET_BYTES = 14, IP_BYTES = 20, HEADERS = ETHERNET_BYTES + IP_BYTES + 8 };
+enum { PORT = 7777, GROUP_PORT = 7778, ETHERNET_BYTES = 14, IP_BYTES = 20, HEADERS = ETHERNET_BYTES + IP_BYTES + 8, RECEIVES = 16 };
 #define GROUP "239.1.2.3"
 static const char words[] = "there and back";
 static const uint8_t group_mac[6] = { 1, 0, 0x5e, 1, 2, 3 };
@@ -116,6 +116,13 @@ static void take(const unsigned char *bytes, uint32_t len)
 	answer(frame);
 }
 
+/* A receive with a buffer of its own, by its number. */
+static void post_own(struct receiver *to, unsigned number)
+{
+	struct receiver numbered = { .qp = to->qp, .number = number };
+	post_receive(&numbered);
+}
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -130,8 +137,8 @@ static int echo(const char *command)
 	int status = 0, ended = 0;
 	begin();
 	make_receiver(&everything, 1, 0);
-	for (int more = 0; more < 7; more++)
-		post_receive(&everything);
+	for (unsigned number = 2; number <= RECEIVES; number++)
+		post_own(&everything, number);
 	struct flow wanted = flow(0, 0);
 	wanted.attr.type = IBV_FLOW_ATTR_ALL_DEFAULT;
 	struct ibv_flow *all = start_flow(everything.qp, wanted);
@@ -143,17 +150,18 @@ static int echo(const char *command)
 	while (seconds() < limit && !ended) {
 		struct ibv_wc wc;
 		if (ibv_poll_cq(received, 1, &wc) == 1) {
-			/* Frames of other protocols may be longer than the room for one: all receives are of the same bytes. */
 			EXPECT(wc.status == IBV_WC_SUCCESS);
-			if (wc.wr_id == 1)
-				take((unsigned char *)memory + ROOM, wc.byte_len);
-			post_receive(receivers[wc.wr_id]);
+			if (wc.wr_id <= RECEIVES) {
+				take((unsigned char *)memory + wc.wr_id * ROOM, wc.byte_len);
+				post_own(&everything, wc.wr_id);
+			}
 			last_frame = seconds();
 		}
 		ended = child ? waitpid(child, &status, WNOHANG) == child : singles && groups && seconds() > last_frame + 1;
 	}
 	EXPECT(ended && status == 0);
-	EXPECT(arps > 0 && singles > 0 && groups > 0);
+	/* An interface of the host has other receivers of questions, who may have answered before. */
+	EXPECT(singles > 0 && groups > 0 && (arps > 0 || !command));
 	EXPECT(ibv_destroy_flow(all) == 0);
 	destroy_receiver(&everything);
 	return end();

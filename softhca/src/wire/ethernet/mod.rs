@@ -157,7 +157,16 @@ impl EthernetWire {
                 self.neighbours.learn(ip_of(grh.sgid), frame.route.macs.source);
                 return Some(frame);
             }
-            Err(Dropped::OtherProtocol { .. }) => {
+            // Without a right network header nothing says that a frame is the transport's.
+            Err(
+                Dropped::OtherProtocol { .. }
+                | Dropped::Truncated { .. }
+                | Dropped::IpVersion(_)
+                | Dropped::IpOptions(_)
+                | Dropped::HeaderChecksum(_)
+                | Dropped::Fragment(_)
+                | Dropped::Length { .. },
+            ) => {
                 if let Some(answer) = self.neighbours.hear(&self.buffer) {
                     let _ = self.link.send(&answer);
                 }
