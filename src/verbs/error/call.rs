@@ -76,6 +76,9 @@ impl CallError {
             ("socket", libc::EPERM) => {
                 "promiscuous mode needs CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
             }
+            ("TCP_REPAIR", libc::EPERM) => {
+                "delegated sends need CAP_NET_ADMIN: run as root, or give it to the program (setcap cap_net_admin+ep)"
+            }
             ("mmap", libc::ENOMEM) => {
                 "so much memory cannot be mapped: ask for less, or raise the limit (ulimit -v, vm.overcommit_memory)"
             }

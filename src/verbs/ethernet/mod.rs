@@ -10,6 +10,7 @@
 //!
 //! Each arrow keeps the object at its start alive, so the order of drops does not matter.
 pub(super) mod attr;
+pub(super) mod delegated;
 pub(super) mod interface;
 pub(super) mod membership;
 pub(super) mod receiver;
@@ -19,6 +20,7 @@ pub(super) mod table;
 pub(super) mod work_queue;
 
 pub use attr::FlowAttr;
+pub use delegated::{DelegatedError, DelegatedTcp, Segment};
 pub use interface::Interface;
 pub use membership::{Membership, Promiscuous};
 pub use receiver::FrameReceiver;
