@@ -269,6 +269,7 @@ mod tests {
     use pcap_file::pcapng::{Block, PcapNgReader};
 
     use super::*;
+    use crate::packet::Packet;
     use crate::wire::fault::FaultInjector;
     use crate::wire::in_process::Fabric;
     use crate::wire::{Address, test_frames::numbered};
@@ -329,6 +330,33 @@ mod tests {
         for (interface, bytes, _) in on(0).chain(on(2)) {
             assert!(cable::decode(LinkLayer::InfiniBand, &bytes[16..]).is_ok(), "interface {interface}");
         }
+    }
+
+    #[test]
+    fn packets_that_arrive_as_one_frame_are_in_the_file_one_by_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("wire.pcapng");
+        let fabric = Fabric::new();
+        let attach = |lid, qpn| fabric.attach(Address { lids: vec![lid], gids: vec![], qpns: qpn..qpn + 1 }).unwrap();
+        let mut a = attach(1, 0x41);
+        let mut b = Capture::create(&path).unwrap().wire(attach(2, 0x42), "b", &[PortConfig::infiniband(2)]).unwrap();
+        let one = numbered(2, 0x42, 8, 5);
+        let headers = Packet::parse(&one.packet).unwrap().headers;
+        let segment = headers.build_segment(2 * 256 + 9, 3).unwrap().finish();
+        let segment = Frame { packets: 3, ..Frame::new(one.route, segment) };
+        a.send(segment.clone()).unwrap();
+        assert_eq!(b.recv(), Some(segment));
+        let (packets, _) = read(&path);
+        let packet = |bytes: &[u8]| cable::decode(LinkLayer::InfiniBand, &bytes[16..]).unwrap().packet;
+        let numbers: Vec<_> = packets
+            .iter()
+            .map(|(_, bytes, _)| {
+                let packet = packet(bytes);
+                let parsed = Packet::parse(&packet).unwrap();
+                (parsed.headers.bth.psn, parsed.payload.len())
+            })
+            .collect();
+        assert_eq!(numbers, [(5, 256), (6, 256), (7, 9)]);
     }
 
     #[test]
