@@ -24,6 +24,7 @@ pub(crate) mod ours;
 pub(crate) mod record;
 pub(crate) mod rig;
 pub(crate) mod rounds;
+pub(crate) mod striding;
 
 /// A message that the benchmarks post.
 #[derive(Clone, Copy)]

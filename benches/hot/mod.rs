@@ -35,12 +35,13 @@ macro_rules! hot {
 
 use core::ptr::NonNull;
 
-use blueflame::cq::compressed::Checksum;
+use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::packet::{Packet, Udp4};
 use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
+use blueflame::queue::striding::StridingRecvQueue;
 use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream, To};
@@ -452,6 +453,24 @@ hot! {
     /// Sixteen at most, of which the device packs those that are like each other.
     fn poll_compressed(cq: &mut CompletionQueue<Compressed<Checksum>>, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| done.add(cqe.check().is_ok(), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    }
+
+    /// Up to 16 frames of a striding queue, read in place. (Posting buffers again takes them from other threads.)
+    fn receive_frames(cq: &mut CompletionQueue, rq: &mut StridingRecvQueue, done: &mut Completed) -> usize {
+        rq.poll_with(cq, 16, |frame| done.sum += frame.len() as u64 + u64::from(frame.flow_tag())).unwrap_or(0)
+    }
+
+    /// The same with the completion of each.
+    fn receive_frames_and_completions(cq: &mut CompletionQueue, rq: &mut StridingRecvQueue, done: &mut Completed) -> usize {
+        cq.poll_with(16, |cqe| match rq.receive(&cqe) {
+            Ok(Some(frame)) => done.sum += frame.len() as u64 + u64::from(frame.flow_tag()),
+            Ok(None) | Err(_) => done.failed += 1,
+        })
+    }
+
+    /// Up to 16 frames, whose completions the device packs if they are like each other.
+    fn receive_frames_compressed(cq: &mut CompletionQueue<Compressed<ChecksumStride>>, rq: &mut StridingRecvQueue, done: &mut Completed) -> usize {
+        rq.poll_with(cq, 16, |frame| done.sum += frame.len() as u64 + u64::from(frame.flow_tag())).unwrap_or(0)
     }
 
     /// One completion, if there is one, copied.

@@ -158,7 +158,7 @@ fn posted(cq: CqId) -> SendQueue<transport::Rc> {
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [posts(), templates(), retires(), polls(), pools()].into_iter().flatten().collect()
+    [posts(), templates(), retires(), polls(), crate::frames::cases(), pools()].into_iter().flatten().collect()
 }
 
 fn posts() -> Vec<Case> {

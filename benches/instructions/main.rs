@@ -16,6 +16,7 @@ mod cases;
 #[cfg(feature = "libmlx5")]
 #[path = "../common/mod.rs"]
 mod common;
+mod frames;
 #[path = "../hot/mod.rs"]
 mod hot;
 #[cfg(feature = "libmlx5")]
@@ -23,6 +24,9 @@ mod libmlx5;
 mod memory;
 mod record;
 mod step;
+#[cfg(not(feature = "libmlx5"))]
+#[path = "../common/striding.rs"]
+mod striding;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -31,6 +35,8 @@ use clap::Parser;
 
 use case::Case;
 use cases::cases;
+#[cfg(feature = "libmlx5")]
+use common::striding;
 use record::{Record, compiler, report};
 
 /// Counts the instructions of the hot functions.

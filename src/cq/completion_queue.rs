@@ -3,7 +3,8 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt};
+use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt, Run};
+use super::cqe::layout::Tail;
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::error::completion::CqError;
 use super::handled::Handled;
@@ -278,6 +279,37 @@ impl<M: PollMode> CompletionQueue<M> {
         unsafe { ring.advance(next) };
         expander.gone_on(&found, here, RingAt { ring, next: *next });
         Some(CqeView::new(found.tail, *id, expander.lend(&found, ring, here)))
+    }
+
+    /// The completions of frames in strides that are next in one session, and their title. [`end_run`](Self::end_run)
+    /// goes on. The caller chooses the lifetime: until the next completion is looked for.
+    #[inline(always)]
+    pub(crate) fn run<'a>(&mut self) -> Option<(Cqe<'a>, Run)> {
+        let Self { next, ring, expander, id, .. } = self;
+        let here = *next;
+        let (op_own, title, run) = expander.run(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
+        Some((CqeView::new(Tail::expanded(0, op_own), *id, title), run))
+    }
+
+    /// Goes on behind `done` completions of a run. The stride behind them is `stride`.
+    #[inline(always)]
+    pub(crate) fn end_run(&mut self, done: u32, stride: u16) {
+        if done == 0 {
+            return;
+        }
+        let Self { next, ring, expander, .. } = self;
+        expander.end_run(ring, next, done, stride);
+        if const { matches!(M::PUBLISH, Publish::Each) } && self.expander.kept() == 0 {
+            self.store_record(RECORD_CI, self.next.ci());
+        }
+    }
+
+    /// Tells the device the consumer index, in the mode that does so once per call.
+    #[inline(always)]
+    pub(crate) fn publish_call(&mut self) {
+        if const { matches!(M::PUBLISH, Publish::Call) } {
+            self.publish();
+        }
     }
 
     #[inline(always)]

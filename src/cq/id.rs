@@ -89,6 +89,7 @@ impl Origin {
     }
 
     /// The completion queue.
+    #[inline(always)]
     pub(crate) const fn cq(self) -> CqId {
         CqId(self.0 & Self::ANY_NUMBER)
     }

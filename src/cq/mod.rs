@@ -43,6 +43,7 @@ pub mod setup {
 }
 
 pub use completion_queue::{CompletionQueue, Notify};
+pub(crate) use compressed::{Expand, MiniFrame, Shared};
 pub use cqe::layout;
 pub use cqe::layout::CqeFormat;
 pub use cqe::opcode::{CqeOpcode, Side, WcOpcode};
@@ -53,4 +54,5 @@ pub use handled::Handled;
 pub use id::CqId;
 pub(crate) use id::Origin;
 pub use resize::ResizeError;
+pub(crate) use source::Few;
 pub use source::{InQueue, Private, Source};

@@ -123,6 +123,7 @@ impl Ring {
     }
 
     /// How many CQEs there are.
+    #[inline(always)]
     pub(super) const fn cqe_cnt(&self) -> u32 {
         self.cqe_cnt
     }
@@ -194,6 +195,34 @@ impl Ring {
         let bytes = [iteration, EMPTY | self.phase as u8];
         // SAFETY: two of the 64 bytes, and even; volatile: it is the device's memory.
         unsafe { place.cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(u16::from_ne_bytes(bytes)) };
+    }
+
+    /// Marks `count` CQEs as [`mark_empty`](Self::mark_empty) does, and goes on behind them. `false`, with nothing done,
+    /// if the ring's last CQE is among them.
+    ///
+    /// # Safety
+    ///
+    /// As for [`mark_empty`](Self::mark_empty) and [`advance`](Self::advance), for each of them.
+    #[inline(always)]
+    pub(super) unsafe fn give_back_marked(&self, place: &mut Place, count: u32, iteration: u8) -> bool {
+        let end = place.cqe.as_ptr().wrapping_add(count as usize * self.cqe_bytes);
+        // Not past the last CQE, and not around the address space.
+        if end > self.last.as_ptr() || end < place.cqe.as_ptr() {
+            return false;
+        }
+        // In registers: the marks could be stores to the queue itself, as far as the compiler knows.
+        let (mut cqe, cqe_bytes) = (place.cqe, self.cqe_bytes);
+        let mark = u16::from_ne_bytes([iteration, EMPTY | self.phase as u8]);
+        while cqe.as_ptr() != end {
+            // SAFETY: as in `mark_empty`; the CQE is before the last one, so there is one behind it.
+            unsafe {
+                cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(mark);
+                cqe = cqe.add(cqe_bytes);
+            }
+        }
+        place.cqe = cqe;
+        place.ci += count;
+        true
     }
 
     /// Writes the number of a CQE's pass over the ring.

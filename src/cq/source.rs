@@ -1,8 +1,9 @@
 //! Where a view reads a CQE's fields: in the queue's memory when asked, or in a private copy.
 use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use super::cqe::layout::CqeFormat;
+use super::cqe::layout::{Cqe64, CqeFormat};
 
 /// Only this crate implements [`Source`]: views rely on what implementations promise.
 pub trait Sealed {}
@@ -122,6 +123,52 @@ impl Source for InQueue<'_> {
             }
             CqeFormat::Inline64 | CqeFormat::Plain | CqeFormat::Compressed => None,
         }
+    }
+}
+
+/// The fields that decide about a completion of frames, by value: to hand it to a cold function, which would make its
+/// callers keep any other source in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Few {
+    /// The word at [`sop_drop_qpn`](Cqe64::sop_drop_qpn).
+    number: u32,
+    wqe_id: u16,
+}
+
+impl Few {
+    #[inline(always)]
+    pub(super) fn of<S: Source>(source: &S) -> Self {
+        let (number, wqe_id) = (offset_of!(Cqe64, sop_drop_qpn), offset_of!(Cqe64, wqe_id));
+        Self { number: source.be32(number), wqe_id: source.be16(wqe_id) }
+    }
+}
+
+impl Sealed for Few {}
+
+/// Other fields than those are zero.
+impl Source for Few {
+    #[inline(always)]
+    fn u8(&self, _: usize) -> u8 {
+        0
+    }
+
+    #[inline(always)]
+    fn be16(&self, offset: usize) -> u16 {
+        if offset == offset_of!(Cqe64, wqe_id) { self.wqe_id } else { 0 }
+    }
+
+    #[inline(always)]
+    fn be32(&self, offset: usize) -> u32 {
+        if offset == offset_of!(Cqe64, sop_drop_qpn) { self.number } else { 0 }
+    }
+
+    #[inline(always)]
+    fn be64(&self, _: usize) -> u64 {
+        0
+    }
+
+    fn inline_words(&self, _: CqeFormat) -> Option<[u64; 8]> {
+        None
     }
 }
 

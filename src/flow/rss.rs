@@ -16,6 +16,11 @@ pub struct Rss {
     pub ipv6: bool,
     /// UDP in place of TCP; with ports only.
     pub udp: bool,
+    /// Both directions of a connection have the same hash, with any key: the device hashes the OR and the XOR of both
+    /// addresses, then those of both ports (`rx_hash_symmetric`; Linux `Documentation/networking/scaling.rst`,
+    /// "Symmetric-OR-XOR"). By DevX only: verbs have no such hash ([`SYMMETRIC_KEY`](Self::SYMMETRIC_KEY) is a way
+    /// without it).
+    pub symmetric: bool,
 }
 
 impl Rss {
@@ -45,12 +50,12 @@ impl Rss {
     /// Both addresses and both ports of UDP over IPv4.
     #[must_use]
     pub const fn udp(key: [u8; 40]) -> Self {
-        Self { key, fields: Self::ALL_FIELDS, ipv6: false, udp: true }
+        Self { key, fields: Self::ALL_FIELDS, ipv6: false, udp: true, symmetric: false }
     }
 
     /// Both addresses and both ports of TCP over IPv4.
     #[must_use]
     pub const fn tcp(key: [u8; 40]) -> Self {
-        Self { key, fields: Self::ALL_FIELDS, ipv6: false, udp: false }
+        Self { key, fields: Self::ALL_FIELDS, ipv6: false, udp: false, symmetric: false }
     }
 }

@@ -64,6 +64,12 @@ pub enum RetireError {
         /// How many strides the WQE has.
         count: u32,
     },
+    /// A frame of no bytes, at this stride of a striding receive queue. No network has one: Ethernet's header alone has
+    /// 14 bytes (IEEE 802.3, 3.1.1).
+    NoBytes {
+        /// The stride.
+        first: u32,
+    },
     /// The index is of a WQE of a shared receive queue that is not posted.
     NotPosted {
         /// The completion's index.
@@ -143,6 +149,7 @@ impl fmt::Display for RetireError {
             Self::Strides { first, end, next, count } => {
                 write!(f, "completion of strides {first} to {end}, but a frame can fill strides {next} to {count}")
             }
+            Self::NoBytes { first } => write!(f, "completion of a frame of no bytes, at stride {first}"),
             Self::NotPosted { wqe_counter } => {
                 write!(f, "completion of WQE {wqe_counter} of a shared receive queue, but that WQE is not posted")
             }

@@ -76,6 +76,7 @@ mod tags;
 mod twin;
 mod verbs;
 mod windows;
+mod work_queues;
 mod xrc;
 
 /// How many cases a property has: `usual`, or with `LONG=1` (`./run test --long`) so many times as many that all of

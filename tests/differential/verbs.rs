@@ -265,6 +265,12 @@ impl PolledCq {
         }
     }
 
+    /// That of a queue which libmlx5 polls, and other code destroys: never drop it.
+    pub(crate) fn of(device: &Device, raw: *mut sys::ibv_cq) -> Self {
+        let raw = NonNull::new(raw).expect("a queue");
+        Self { raw, parts: Self::parts_of(raw), ci: 0, _device: device.clone() }
+    }
+
     fn parts_of(raw: NonNull<sys::ibv_cq>) -> ffi::Mlx5dvCq {
         // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
         unsafe {

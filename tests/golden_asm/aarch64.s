@@ -6988,6 +6988,690 @@ L3:
     stur w10, [x8, #2]
     ret
 
+hot_receive_frames:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #112]
+    stp x28, x27, [sp, #128]
+    stp x26, x25, [sp, #144]
+    stp x24, x23, [sp, #160]
+    stp x22, x21, [sp, #176]
+    stp x20, x19, [sp, #192]
+    add x29, sp, #112
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L13
+    ldp x24, x15, [x0, #24]
+    mov x13, xzr
+    ldr w23, [x0, #8]
+    ldr x25, [x2]
+    mov w17, #11
+    ldr x14, [x0, #64]
+    ldr x16, [x0, #16]
+    mov w27, #1
+    ldr x26, [x0, #48]
+L1:
+    dmb oshld
+    mov w19, w8
+    ldr w9, [x22, #44]
+    ldr x10, [x1, #56]
+    ldr w11, [x1, #80]
+    rev w4, w9
+    and w28, w4, #0xffff
+    sub w9, w28, #1
+    add x9, x10, x9
+    lsr x10, x9, x11
+    ubfx w11, w4, #16, #14
+    lsr w9, w8, #16
+    and x8, x19, #0xfc
+    add w12, w10, #1
+    cmp w11, w12
+    csinc w10, w11, w10, hi
+    cmp x8, #32
+    add w20, w10, w9
+    b.ne L5
+    ldr w8, [x1, #68]
+    cmp x14, x8, lsl #32
+    b.ne L5
+    ldrh w8, [x22, #2]
+    tbnz w4, #31, L5
+    ldp w10, w11, [x1, #84]
+    rev w8, w8
+    eor w8, w10, w8, lsr #16
+    and w8, w8, w11
+    cbnz w8, L5
+    ldr w8, [x1, #72]
+    cmp w9, w8
+    b.lo L5
+    ldr w8, [x1, #76]
+    cmp w20, w8
+    b.hi L5
+L2:
+    ldr w9, [x22, #56]
+    ldrh wzr, [x22, #28]
+    mov w8, wzr
+    str w20, [x1, #72]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    add w9, w9, w28
+    add x25, x25, x9
+    str x25, [x2]
+L3:
+    cmp x22, x24
+    add w23, w23, #1
+    b.eq L9
+    add x22, x22, x15
+    cmp x27, #16
+    rev w9, w23
+    csinc w10, w8, wzr, ne
+    str w9, [x26]
+    tbnz w10, #0, L14
+L4:
+    ldr w8, [x22, #60]
+    add x27, x27, #1
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    b.lo L1
+    b L15
+L5:
+    stp x17, x13, [sp]
+    mov w3, w20
+    stp x16, x15, [sp, #16]
+    stp x0, x2, [sp, #48]
+    mov x0, x1
+    sub x1, x29, #24
+    ldr w8, [x22, #56]
+    ldrh w10, [x22, #2]
+    mov w2, w9
+    stp x19, x14, [x29, #-24]
+    rev w10, w10
+    rev w8, w8
+    stp x14, x0, [sp, #32]
+    lsr w10, w10, #16
+    stur w8, [x29, #-8]
+    sub x8, x29, #48
+    sturh w10, [x29, #-4]
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
+    ldurb w9, [x29, #-48]
+    ldurb w8, [x29, #-47]
+    cmp x9, #10
+    b.ne L8
+    ldp x0, x2, [sp, #48]
+    mov w9, #207
+    ldp x14, x1, [sp, #32]
+    ldr x15, [sp, #24]
+    ldp x13, x16, [sp, #8]
+    ldr x17, [sp]
+    tbnz w8, #0, L2
+    and w8, w19, #0xff
+    cmp w8, #4
+    b.lo L6
+    ubfx w8, w19, #4, #4
+    orr w8, w8, w19, lsl #4
+    and w8, w8, w9
+    cmp w8, #5
+    b.hs L10
+L6:
+    mov x9, xzr
+    mov w8, wzr
+    mov x10, #34359738368
+    mov w11, #11
+L7:
+    and x12, x17, #0xffffff00
+    orr x10, x10, x12
+    orr x9, x10, x9
+    and x9, x9, #0xffffffffff00
+    orr x9, x9, x11
+    orr x17, x9, x13, lsl #48
+    b L3
+L8:
+    ldur w10, [x29, #-46]
+    ldurh w11, [x29, #-42]
+    orr x8, x9, x8, lsl #8
+    ldp x0, x2, [sp, #48]
+    ldr x15, [sp, #24]
+    lsl x10, x10, #16
+    ldp x14, x1, [sp, #32]
+    ldp x13, x16, [sp, #8]
+    orr x10, x10, x11, lsl #48
+    orr x17, x8, x10
+    mov w8, #1
+    b L3
+L9:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x16
+    str w21, [x0, #40]
+    cmp x27, #16
+    rev w9, w23
+    csinc w10, w8, wzr, ne
+    str w9, [x26]
+    tbz w10, #0, L4
+    b L14
+L10:
+    ldrh w8, [x22, #54]
+    ldr w9, [x22, #56]
+    sub x0, x29, #24
+    mov x1, x19
+    rev w3, w9
+    rev16 w2, w8
+    bl <blueflame::cq::error::completion::CqeError>::new
+    ldurb w8, [x29, #-24]
+    cmp x8, #8
+    b.ne L11
+    ldp x0, x2, [sp, #48]
+    mov x9, xzr
+    ldr x1, [sp, #40]
+    ldr x13, [sp, #8]
+    mov w8, wzr
+    mov x10, #34359738368
+    mov w11, #11
+    b L12
+L11:
+    ldurb w9, [x29, #-23]
+    ldp x0, x2, [sp, #48]
+    ldurh w13, [x29, #-22]
+    lsl x10, x8, #32
+    mov w8, #1
+    lsl x9, x9, #40
+    ldr x1, [sp, #40]
+    mov w11, #10
+L12:
+    ldp x15, x14, [sp, #24]
+    ldr x16, [sp, #16]
+    ldr x17, [sp]
+    b L7
+L13:
+    mov x0, xzr
+    b L17
+L14:
+    cmp w8, #0
+    str x22, [x0]
+    csel x8, xzr, x27, ne
+    b L16
+L15:
+    str x22, [x0]
+    sub x8, x27, #1
+L16:
+    str w23, [x0, #8]
+    and x9, x17, #0xff
+    cmp x9, #11
+    csel x0, x8, xzr, eq
+L17:
+    ldp x20, x19, [sp, #192]
+    ldp x22, x21, [sp, #176]
+    ldp x24, x23, [sp, #160]
+    ldp x26, x25, [sp, #144]
+    ldp x28, x27, [sp, #128]
+    ldp x29, x30, [sp, #112]
+    add sp, sp, #208
+    ret
+
+hot_receive_frames_and_completions:
+    sub sp, sp, #192
+    stp x29, x30, [sp, #96]
+    stp x28, x27, [sp, #112]
+    stp x26, x25, [sp, #128]
+    stp x24, x23, [sp, #144]
+    stp x22, x21, [sp, #160]
+    stp x20, x19, [sp, #176]
+    add x29, sp, #96
+    ldr x22, [x0]
+    ldr w8, [x22, #60]
+    ldr w21, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L10
+    ldp x28, x27, [x0, #24]
+    mov w10, #1
+    ldr w23, [x0, #8]
+    ldr w15, [x2, #8]
+    ldr x25, [x2]
+    ldr x16, [x0, #64]
+    ldr x17, [x0, #16]
+    ldr x24, [x0, #48]
+L1:
+    dmb oshld
+    mov x19, x10
+    ldr w9, [x22, #44]
+    ldr x11, [x1, #56]
+    ldr w12, [x1, #80]
+    rev w4, w9
+    and w26, w4, #0xffff
+    ubfx w13, w4, #16, #14
+    sub w9, w26, #1
+    add x9, x11, x9
+    mov w11, w8
+    lsr x12, x9, x12
+    lsr w9, w8, #16
+    and x8, x11, #0xfc
+    add w14, w12, #1
+    cmp w13, w14
+    csinc w12, w13, w12, hi
+    cmp x8, #32
+    add w20, w12, w9
+    b.ne L5
+    ldr w8, [x1, #68]
+    cmp x16, x8, lsl #32
+    b.ne L5
+    ldrh w8, [x22, #2]
+    tbnz w4, #31, L5
+    ldp w10, w12, [x1, #84]
+    rev w8, w8
+    eor w8, w10, w8, lsr #16
+    and w8, w8, w12
+    cbnz w8, L5
+    ldr w8, [x1, #72]
+    cmp w9, w8
+    b.lo L5
+    ldr w8, [x1, #76]
+    cmp w20, w8
+    b.hi L5
+L2:
+    ldr w8, [x22, #56]
+    ldrh wzr, [x22, #28]
+    str w20, [x1, #72]
+    and w8, w8, #0xffffff00
+    rev w8, w8
+    add w8, w8, w26
+    add x25, x25, x8
+    str x25, [x2]
+    cmp x22, x28
+    add w23, w23, #1
+    b.eq L8
+L3:
+    add x22, x22, x27
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x24]
+    b.eq L9
+L4:
+    ldr w8, [x22, #60]
+    add x10, x19, #1
+    rev w8, w8
+    eor w8, w8, w21
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    b.lo L1
+    b L9
+L5:
+    stp x17, x16, [sp]
+    mov w3, w20
+    str w15, [sp, #20]
+    stp x0, x2, [sp, #32]
+    mov x0, x1
+    sub x1, x29, #24
+    ldr w8, [x22, #56]
+    ldrh w10, [x22, #2]
+    mov w2, w9
+    stp x11, x16, [x29, #-24]
+    rev w10, w10
+    rev w8, w8
+    str x0, [sp, #24]
+    lsr w10, w10, #16
+    stur w8, [x29, #-8]
+    add x8, sp, #48
+    sturh w10, [x29, #-4]
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
+    ldrb w8, [sp, #48]
+    cmp w8, #10
+    b.ne L6
+    ldrb w8, [sp, #49]
+    ldp x0, x2, [sp, #32]
+    ldp x17, x16, [sp]
+    ldr x1, [sp, #24]
+    cmp w8, #1
+    ldr w15, [sp, #20]
+    b.eq L2
+    b L7
+L6:
+    ldp x0, x2, [sp, #32]
+    ldr x1, [sp, #24]
+    ldp x17, x16, [sp]
+    ldr w15, [sp, #20]
+L7:
+    add w15, w15, #1
+    str w15, [x2, #8]
+    cmp x22, x28
+    add w23, w23, #1
+    b.ne L3
+L8:
+    eor w21, w21, #0x1
+    and w23, w23, #0xffffff
+    mov x22, x17
+    str w21, [x0, #40]
+    rev w8, w23
+    cmp x19, #16
+    str w8, [x24]
+    b.ne L4
+L9:
+    str x22, [x0]
+    str w23, [x0, #8]
+    b L11
+L10:
+    mov x19, xzr
+L11:
+    mov x0, x19
+    ldp x20, x19, [sp, #176]
+    ldp x22, x21, [sp, #160]
+    ldp x24, x23, [sp, #144]
+    ldp x26, x25, [sp, #128]
+    ldp x28, x27, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #192
+    ret
+
+hot_receive_frames_compressed:
+    str d8, [sp, #-96]!
+    stp x29, x30, [sp, #8]
+    str x27, [sp, #24]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    add x29, sp, #8
+    sub x9, sp, #160
+    and sp, x9, #0xffffffffffffffc0
+    movi d8, #0xffff0000ffffff00
+    mov x20, x2
+    mov x21, x1
+    mov x22, x0
+    mov x19, xzr
+    add x23, x0, #64
+    mov w24, #16
+    mov w25, #242
+    mov w26, #44
+    mov w27, #8
+    str x2, [sp, #32]
+    b L3
+L1:
+    ldr w8, [x22, #232]
+    ldr x10, [x22, #240]
+    rev w8, w8
+    str w8, [x10]
+L2:
+    mov w8, w9
+    add x19, x19, x8
+    cmp x19, #16
+    b.hs L23
+L3:
+    ldp w8, w9, [x22, #128]
+    ldr x10, [x22, #224]
+    cmp w8, w9
+    b.ne L4
+    ldr w8, [x10, #60]
+    ldr w9, [x22, #216]
+    rev w8, w8
+    eor w8, w8, w9
+    ubfx w9, w8, #1, #7
+    and w11, w8, #0xc
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    ccmp w11, #12, #0, ls
+    b.ne L17
+    dmb oshld
+    str wzr, [x22, #128]
+    lsr w14, w8, #16
+    ldr x11, [x22, #208]
+    ldr q0, [x10]
+    ldr q1, [x10, #16]
+    ldr q2, [x10, #32]
+    ldr x9, [x10, #48]
+    ldr x12, [x10, #56]
+    stp q0, q1, [x22]
+    mov w13, v2.s[3]
+    stp x9, x12, [x22, #48]
+    and w12, w8, #0xff
+    and w8, w8, w25
+    cmp w12, #79
+    str q2, [x22, #32]
+    strh w14, [x22, #140]
+    strb w8, [x22, #142]
+    rev w9, w13
+    str w9, [x22, #132]
+    b.hi L14
+    cmp w9, #2
+    b.lo L14
+    ldr w8, [x22, #220]
+    cmp w9, w8
+    cset w8, ls
+    strb w8, [x22, #144]
+    b.hi L15
+    ldp x13, x12, [x22, #192]
+    add x11, x10, x11
+    mov w8, wzr
+    cmp x10, x12
+    csel x10, x13, x11, eq
+    b L5
+L4:
+    ldrb w11, [x22, #144]
+    cbz w8, L6
+    tst w8, #0x7
+    b.ne L6
+    tbz w11, #0, L6
+L5:
+    ldr q0, [x10]
+    ldr q1, [x10, #16]
+    ldr q2, [x10, #32]
+    ldr x11, [x10, #48]
+    ldr x10, [x10, #56]
+    stp q0, q1, [x22, #64]
+    str q2, [x22, #96]
+    stp x11, x10, [x22, #112]
+    b L7
+L6:
+    tbz w11, #0, L17
+L7:
+    ldrb w10, [x22, #142]
+    cmp w10, #16
+    b.lo L17
+    and w11, w8, #0x7
+    sub w12, w9, w8
+    and w14, w10, #0xfc
+    sub w13, w27, w11
+    cmp w13, w12
+    csel w10, w13, w12, lo
+    cmp w14, #32
+    b.ne L17
+    ldr x12, [x22, #256]
+    ldr w13, [x21, #68]
+    cmp x12, x13, lsl #32
+    b.ne L17
+    ldrh w12, [x22, #2]
+    ldp w13, w14, [x21, #84]
+    rev w12, w12
+    eor w12, w13, w12, lsr #16
+    tst w12, w14
+    b.ne L17
+    sub x12, x24, x19
+    ldr w13, [x22, #56]
+    ldrh wzr, [x22, #28]
+    cmp x12, x10
+    csel x10, x12, x10, lo
+    cmp w9, w8
+    b.eq L17
+    ldp w14, w16, [x21, #76]
+    add x11, x23, w11, uxtw #3
+    ldr x12, [x20]
+    and w15, w13, #0xffffff00
+    ldr x13, [x21, #56]
+    ldr w17, [x21, #72]
+    mov x9, xzr
+    rev w15, w15
+    and x16, x16, #0x3f
+L8:
+    ldr x18, [x11, x9, lsl #3]
+    rev32 x0, x18
+    ubfx x18, x0, #32, #16
+    ubfx x2, x0, #48, #14
+    sub w1, w18, #1
+    add x1, x1, x13
+    lsr x1, x1, x16
+    add w3, w1, #1
+    cmp w2, w3
+    csinc w1, w2, w1, hi
+    tbnz x0, #63, L9
+    and w0, w0, #0xffff
+    cmp w17, w0
+    b.hi L9
+    add w17, w1, w0
+    cmp w17, w14
+    b.hi L9
+    add x9, x9, #1
+    add x18, x18, x15
+    str w17, [x21, #72]
+    add x12, x18, x12
+    cmp x10, x9
+    str x12, [x20]
+    b.ne L8
+    mov x9, x10
+L9:
+    cbz w9, L17
+    cmp w8, #0
+    ldr x10, [x22, #224]
+    ldr x11, [x22, #200]
+    cset w12, eq
+    cbnz w8, L10
+    ldr w13, [x22, #232]
+    cmp x10, x11
+    add w13, w13, #1
+    str w13, [x22, #232]
+    b.eq L21
+    ldr x13, [x22, #208]
+    add x10, x10, x13
+    str x10, [x22, #224]
+L10:
+    ldr x13, [x22, #208]
+    sub w12, w9, w12
+    ldrb w14, [x22, #143]
+    mul x15, x13, x12
+    add x16, x10, x15
+    cmp x16, x11
+    ccmp x16, x10, #0, ls
+    b.lo L18
+    cbz x15, L12
+    ldrb w11, [x22, #216]
+    orr w11, w14, w11, lsl #8
+    orr w11, w11, #0xfffff000
+L11:
+    subs x15, x15, x13
+    strh w11, [x10, #62]
+    add x10, x10, x13
+    b.ne L11
+L12:
+    ldr w11, [x22, #232]
+    str x10, [x22, #224]
+    add w10, w11, w12
+    str w10, [x22, #232]
+L13:
+    ldr d0, [x22, #16]
+    adds w8, w8, w9
+    str wzr, [x22, #12]
+    str w8, [x22, #128]
+    and v0.8b, v0.8b, v8.8b
+    str d0, [x22, #16]
+    b.eq L1
+    ldr w10, [x22, #132]
+    cmp w8, w10
+    b.ne L2
+    b L1
+L14:
+    cmp w9, #2
+    b.lo L15
+    ldr w8, [x22, #220]
+    cmp w9, w8
+    csinc w8, w9, wzr, ls
+    b L16
+L15:
+    mov w8, #1
+L16:
+    strb wzr, [x22, #144]
+    strb w26, [x22, #142]
+    str w8, [x22, #132]
+L17:
+    add x8, sp, #40
+    add x2, sp, #32
+    mov x0, x21
+    mov x1, x22
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>, hot::hot::called::receive_frames_compressed::{closure#0}>
+    ldrb w8, [sp, #40]
+    cmp w8, #11
+    b.ne L22
+    ldr x8, [sp, #48]
+    cbz x8, L23
+    mov w8, #1
+    add x19, x19, x8
+    cmp x19, #16
+    b.lo L3
+    b L23
+L18:
+    cbz w12, L13
+    ldr x15, [x22, #192]
+    ldr w16, [x22, #216]
+    ldr w17, [x22, #232]
+L19:
+    orr w18, w14, w16, lsl #8
+    add w17, w17, #1
+    cmp x10, x11
+    orr w18, w18, #0xf000
+    strh w18, [x10, #62]
+    str w17, [x22, #232]
+    b.eq L20
+    add x10, x10, x13
+    subs w12, w12, #1
+    str x10, [x22, #224]
+    b.ne L19
+    b L13
+L20:
+    and w17, w17, #0xffffff
+    eor w16, w16, #0x1
+    mov x10, x15
+    str w17, [x22, #232]
+    str w16, [x22, #216]
+    subs w12, w12, #1
+    str x15, [x22, #224]
+    b.ne L19
+    b L13
+L21:
+    ldr w14, [x22, #216]
+    ldr x10, [x22, #192]
+    and w13, w13, #0xffffff
+    str w13, [x22, #232]
+    eor w13, w14, #0x1
+    str x10, [x22, #224]
+    str w13, [x22, #216]
+    b L10
+L22:
+    mov x19, xzr
+L23:
+    mov x0, x19
+    sub sp, x29, #8
+    ldp x20, x19, [sp, #80]
+    ldr x27, [sp, #24]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x29, x30, [sp, #8]
+    ldr d8, [sp], #96
+    ret
+
 hot_retire_receive:
     ldp w10, w9, [x0, #56]
     mov w2, w1
@@ -7005,7 +7689,7 @@ hot_retire_receive:
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
     str w9, [x1, #60]
-    mov w9, #9
+    mov w9, #10
     strb w9, [x8]
     str x10, [x8, #8]
     ret
@@ -7038,7 +7722,7 @@ hot_retire_send:
     add w10, w11, #1
     str x12, [x8, #8]
     str w9, [x0, #60]
-    mov w9, #9
+    mov w9, #10
     strh w10, [x8, #16]
     strb w9, [x8]
     ret
@@ -8321,189 +9005,240 @@ L15:
     ret
 
 other_receive_frame:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #32]
-    stp x22, x21, [sp, #48]
-    stp x20, x19, [sp, #64]
-    add x29, sp, #32
+    sub sp, sp, #96
+    stp x29, x30, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    add x29, sp, #48
     ldr x21, [x1, #16]
     ldr w8, [x21, #44]
+    ldr x9, [x0, #56]
+    ldr w10, [x0, #80]
     rev w19, w8
-    ldp w8, w9, [x0, #64]
+    and w8, w19, #0xffff
+    sub w8, w8, #1
+    add x8, x9, x8
+    lsr x9, x8, x10
+    ldr x8, [x1]
     ubfx w10, w19, #16, #14
-    add w9, w9, w19, uxth
-    lsr w8, w9, w8
-    ldr x9, [x1]
-    add w11, w8, #1
-    lsr w2, w9, #16
-    and x9, x9, #0xfc
+    add w11, w9, #1
+    lsr w2, w8, #16
     cmp w10, w11
-    csinc w8, w10, w8, hi
-    cmp x9, #32
-    add w20, w8, w2
+    and x11, x8, #0xfc
+    csinc w9, w10, w9, hi
+    cmp x11, #32
+    add w20, w9, w2
     b.ne L2
-    ldr x8, [x0, #48]
-    ldr wzr, [x21, #56]
-    ldr x9, [x1, #8]
-    eor x8, x9, x8
-    lsr x8, x8, #32
-    cbnz x8, L2
-    ldrh w8, [x21, #2]
-    tbnz w19, #31, L2
-    ldp w9, w10, [x0, #72]
-    rev w8, w8
-    eor w8, w9, w8, lsr #16
-    and w8, w8, w10
-    cbnz w8, L2
-    ldr w8, [x0, #56]
-    cmp w2, w8
-    b.lo L2
-    ldr w8, [x0, #60]
-    cmp w20, w8
-    b.hi L2
+    ldr w9, [x0, #68]
+    ldr x10, [x1, #8]
+    lsl x9, x9, #32
+    cmp x10, x9
+    b.ne L3
+    ldrh w10, [x21, #2]
+    tbnz w19, #31, L4
+    ldp w11, w12, [x0, #84]
+    rev w10, w10
+    eor w10, w11, w10, lsr #16
+    and w10, w10, w12
+    cbnz w10, L4
+    ldr w10, [x0, #72]
+    cmp w2, w10
+    b.lo L4
+    ldr w10, [x0, #76]
+    cmp w20, w10
+    b.hi L4
 L1:
-    str w20, [x0, #56]
     ldr w8, [x21, #56]
     ldrh wzr, [x21, #28]
+    str w20, [x0, #72]
     and w8, w8, #0xffffff00
     rev w8, w8
-    add w0, w8, w19, uxth
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #80
+    add w8, w8, w19, uxth
+    mov x0, x8
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #96
     ret
 L2:
-    add x8, sp, #8
+    ldr x9, [x1, #8]
+    b L4
+L3:
+    mov x9, x10
+L4:
+    ldr w10, [x21, #56]
+    ldrh w11, [x21, #2]
+    add x1, sp, #24
+    stp x8, x9, [sp, #24]
     mov w3, w20
     mov w4, w19
+    rev w8, w11
+    rev w10, w10
     mov x22, x0
+    lsr w8, w8, #16
+    str w10, [sp, #40]
+    strh w8, [sp, #44]
+    mov x8, sp
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
-    ldrb w8, [sp, #8]
-    cmp w8, #9
-    b.ne L3
-    ldrb w8, [sp, #9]
+    ldrb w8, [sp]
+    cmp w8, #10
+    b.ne L5
+    ldrb w8, [sp, #1]
     mov x0, x22
     cmp w8, #1
     b.eq L1
-L3:
-    mov x0, xzr
-    ldp x20, x19, [sp, #64]
-    ldp x22, x21, [sp, #48]
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #80
+L5:
+    mov x8, xzr
+    mov x0, x8
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #96
     ret
 
 other_refill_shared:
-    stp x29, x30, [sp, #-48]!
-    stp x22, x21, [sp, #16]
-    stp x20, x19, [sp, #32]
-    mov x29, sp
-    ldp w10, w8, [x0, #84]
-    ldr w9, [x0, #72]
-    mov x19, x0
-    sub w9, w10, w9
-    cmp w9, w8
+    ldp w10, w11, [x0, #96]
+    ldr w9, [x0, #84]
+    sub w8, w10, w9
+    cmp w8, w11
     b.ne L1
-    ldp w10, w11, [x19, #56]
-    cmp w10, w11
-    b.ne L8
+    ldp w12, w13, [x0, #72]
+    cmp w12, w13
+    b.eq L1
+    mov w0, wzr
+    ret
 L1:
-    ldrb w10, [x19, #96]
-    tbz w10, #0, L2
-    ldp w10, w11, [x19, #56]
-    cmp w10, w11
-    b.ne L2
-    mov x0, x19
-    bl <blueflame::queue::striding::queue::StridingRecvQueue>::close
-    ldr w8, [x19, #72]
-    add w10, w8, #1
-    ldp w9, w8, [x19, #84]
-    str w10, [x19, #72]
-    sub w9, w9, w10
-L2:
+    stp x29, x30, [sp, #-64]!
+    str x23, [sp, #16]
+    stp x22, x21, [sp, #32]
+    stp x20, x19, [sp, #48]
+    mov x29, sp
+    ldrb w12, [x0, #104]
+    cmp w12, #1
+    b.ne L4
+    ldp w12, w13, [x0, #72]
+    cmp w12, w13
+    b.ne L4
+    ldr x20, [x0, #8]
+    strb wzr, [x0, #104]
+    mov w10, #-2147483648
+    ldr w8, [x0, #92]
+    add x9, x20, #16
+    ldar w9, [x9]
+    sub w8, w10, w8
     cmp w9, w8
-    b.hs L8
-    mov w20, wzr
-    mov w21, #-2147483648
-    mov w22, #1
-    b L4
-L3:
-    ldr x8, [x19, #40]
-    mov w9, w0
-    add w20, w20, #1
-    ldr x8, [x8]
-    add x8, x8, x9, lsl #6
-    ldr w9, [x8, #20]
-    str w9, [x19, #92]
-    str w21, [x8, #16]
-    ldr x9, [x19, #40]
-    ldr w12, [x19, #84]
-    ldr x13, [x19, #16]
-    ldrb w10, [x9, #37]
-    ldrb w11, [x9, #38]
-    ldr w9, [x9, #32]
-    add w10, w11, w10
-    ldr w11, [x19, #76]
-    lsl w10, w22, w10
-    and w11, w11, w12
-    orr x9, x9, x10, lsl #32
-    ldr x10, [x8]
-    add x12, x13, x11, lsl #5
-    rev x9, x9
-    rev x10, x10
-    str x9, [x12, #16]
-    str x10, [x12, #24]
-    ldr x9, [x19, #24]
-    ldr w8, [x8, #24]
-    str x8, [x9, w11, uxtw #3]
-    ldp w8, w10, [x19, #84]
-    ldr w9, [x19, #72]
-    add w8, w8, #1
-    sub w9, w8, w9
-    str w8, [x19, #84]
-    cmp w9, w10
-    b.hs L5
-L4:
-    ldr w0, [x19, #92]
-    cmn w0, #1
+    b.eq L2
+    ldr x21, [x20, #8]
+    mov x19, x0
+    mov w0, #1
+    add x22, x20, #16
+    mov w23, w8
+    add x1, x21, #16
+    bl __aarch64_ldadd8_relax
+    neg w0, w23
+    mov x1, x22
+    bl __aarch64_ldadd4_acq_rel
+    mov w8, w0
+    mov x0, x19
+    cmp w8, w23
     b.ne L3
-    ldr x8, [x19, #40]
-    ldr w9, [x8, #24]
-    cmn w9, #1
-    b.eq L9
-    add x1, x8, #24
+    add x1, x21, #16
+    mov x0, #-1
+    bl __aarch64_ldadd8_relax
+    mov x0, x19
+L2:
+    ldr w8, [x0, #48]
+    str w8, [x20, #20]
+    ldr w8, [x20, #24]
+    str w8, [x0, #48]
+L3:
+    ldr w8, [x0, #84]
+    ldp w10, w11, [x0, #96]
+    add w9, w8, #1
+    str w9, [x0, #84]
+    sub w8, w10, w9
+L4:
+    cmp w8, w11
+    b.hs L10
+    ldr w8, [x0, #48]
+    ldr x12, [x0, #40]
+    mov w19, wzr
+    mov w20, #-2147483648
+    mov w21, #1
+    b L7
+L5:
+    ldp w10, w11, [x0, #96]
+    ldr x12, [x0, #40]
+    ldr w9, [x0, #84]
+L6:
+    ldr x13, [x12]
+    mov w8, w8
+    add w19, w19, #1
+    add x13, x13, x8, lsl #6
+    ldr w8, [x13, #20]
+    str w8, [x0, #48]
+    str w20, [x13, #16]
+    ldrb w14, [x12, #37]
+    ldrb w15, [x12, #38]
+    ldr w16, [x12, #32]
+    ldr x17, [x0, #16]
+    add w14, w15, w14
+    ldr w15, [x0, #88]
+    lsl w14, w21, w14
+    and w15, w15, w10
+    add w10, w10, #1
+    orr x14, x16, x14, lsl #32
+    ldr x16, [x13]
+    add x17, x17, x15, lsl #5
+    rev x14, x14
+    rev x16, x16
+    str x14, [x17, #16]
+    str x16, [x17, #24]
+    sub w16, w10, w9
+    ldr x14, [x0, #24]
+    ldr w13, [x13, #24]
+    cmp w16, w11
+    str w10, [x0, #96]
+    str x13, [x14, w15, uxtw #3]
+    b.hs L9
+L7:
+    cmn w8, #1
+    b.ne L6
+    ldr w8, [x12, #24]
+    cmn w8, #1
+    b.eq L8
+    add x1, x12, #24
+    mov x22, x0
     mov w0, #-1
     bl __aarch64_swp4_acq
-    cmn w0, #1
-    str w0, [x19, #92]
-    b.ne L3
-L5:
-    cbz w20, L7
-L6:
+    mov w8, w0
+    mov x0, x22
+    cmn w8, #1
+    str w8, [x22, #48]
+    b.ne L5
+    b L9
+L8:
+    str w8, [x0, #48]
+L9:
+    cbz w19, L10
     dmb oshst
-    ldrh w8, [x19, #84]
-    ldr x9, [x19, #32]
+    ldrh w8, [x0, #96]
+    ldr x9, [x0, #32]
+    mov w0, w19
     rev w8, w8
     str w8, [x9]
-L7:
-    mov w0, w20
-    ldp x20, x19, [sp, #32]
-    ldp x22, x21, [sp, #16]
-    ldp x29, x30, [sp], #48
+    ldp x20, x19, [sp, #48]
+    ldr x23, [sp, #16]
+    ldp x22, x21, [sp, #32]
+    ldp x29, x30, [sp], #64
     ret
-L8:
-    mov w20, wzr
-    mov w0, w20
-    ldp x20, x19, [sp, #32]
-    ldp x22, x21, [sp, #16]
-    ldp x29, x30, [sp], #48
+L10:
+    mov w0, wzr
+    ldp x20, x19, [sp, #48]
+    ldr x23, [sp, #16]
+    ldp x22, x21, [sp, #32]
+    ldp x29, x30, [sp], #64
     ret
-L9:
-    mov w8, #-1
-    str w8, [x19, #92]
-    cbnz w20, L6
-    b L7
 
 setup_carry_over:
     sub sp, sp, #128

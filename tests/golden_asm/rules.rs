@@ -5,7 +5,8 @@
 //!    has a lock.
 //! 2. It calls constructors of this crate's error values, and the functions that the crate keeps apart
 //!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, requests with less in them than
-//!    their type says, frames of a session that go around the ring's end, and receives that complete out of order.
+//!    their type says, frames of a session that go around the ring's end, receives that complete out of order, and
+//!    completions of frames that are not mini-CQEs of the open WQE.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed
@@ -49,6 +50,7 @@ fn is_other_way(symbol: &str) -> bool {
     symbol.starts_with("blueflame::queue::send::shot::refuse::<")
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::settle")
+        || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<")
         || symbol == "<blueflame::queue::striding::queue::StridingRecvQueue>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::free"

@@ -7092,6 +7092,765 @@ L4:
     pop rbx
     ret
 
+hot_receive_frames:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 136
+    mov r15, qword ptr [rdi]
+    mov r8d, dword ptr [r15 + 60]
+    mov eax, dword ptr [rdi + 40]
+    bswap r8d
+    mov dword ptr [rsp], eax
+    xor r8d, eax
+    mov eax, r8d
+    ror al
+    cmp al, 119
+    ja L14
+    mov ebx, dword ptr [rdi + 8]
+    mov r14, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 64]
+    mov qword ptr [rsp + 40], rax
+    mov rax, qword ptr [rdi + 32]
+    mov qword ptr [rsp + 88], rax
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 104], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 80], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 96], rax
+    mov r11d, 11
+    mov eax, 1
+L1:
+    mov r12, rax
+    mov r9d, dword ptr [r15 + 44]
+    bswap r9d
+    mov eax, r8d
+    shr eax, 16
+    movzx r13d, r9w
+    lea r10d, [r13 - 1]
+    add r10, qword ptr [rsi + 56]
+    movzx ecx, byte ptr [rsi + 80]
+    shr r10, cl
+    inc r10d
+    mov ebp, r9d
+    shr ebp, 16
+    and ebp, 16383
+    cmp ebp, r10d
+    cmovbe ebp, r10d
+    add ebp, eax
+    mov ecx, r8d
+    and ecx, 252
+    cmp ecx, 32
+    jne L6
+    mov ecx, dword ptr [rsi + 68]
+    shl rcx, 32
+    cmp qword ptr [rsp + 40], rcx
+    jne L6
+    movzx ecx, word ptr [r15 + 2]
+    test r9d, r9d
+    js L6
+    rol cx, 8
+    movzx ecx, cx
+    xor ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
+    jne L6
+    cmp ebp, dword ptr [rsi + 76]
+    setbe cl
+    cmp eax, dword ptr [rsi + 72]
+    jb L5
+    test cl, cl
+    je L6
+L2:
+    mov eax, dword ptr [r15 + 56]
+    mov ecx, -256
+    and eax, ecx
+    bswap eax
+    movzx ecx, word ptr [r15 + 28]
+    mov dword ptr [rsi + 72], ebp
+    add eax, r13d
+    add r14, rax
+    mov qword ptr [rdx], r14
+    xor eax, eax
+L3:
+    inc ebx
+    cmp r15, qword ptr [rsp + 104]
+    je L10
+    add r15, qword ptr [rsp + 88]
+L4:
+    mov ecx, ebx
+    bswap ecx
+    mov r8, qword ptr [rsp + 96]
+    mov dword ptr [r8], ecx
+    cmp r12, 16
+    sete cl
+    or cl, al
+    jne L15
+    mov r8d, dword ptr [r15 + 60]
+    bswap r8d
+    xor r8d, dword ptr [rsp]
+    mov ecx, r8d
+    ror cl
+    lea rax, [r12 + 1]
+    cmp cl, 120
+    jb L1
+    jmp L17
+L5:
+    xor ecx, ecx
+    test cl, cl
+    jne L2
+L6:
+    mov qword ptr [rsp + 32], r11
+    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 16], rdi
+    mov edi, r8d
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    movzx edx, word ptr [r15 + 2]
+    rol dx, 8
+    mov qword ptr [rsp + 72], rdi
+    mov qword ptr [rsp + 48], rdi
+    mov rdi, qword ptr [rsp + 40]
+    mov qword ptr [rsp + 56], rdi
+    mov dword ptr [rsp + 64], ecx
+    mov word ptr [rsp + 68], dx
+    lea rdi, [rsp + 112]
+    mov qword ptr [rsp + 8], rsi
+    lea rdx, [rsp + 48]
+    mov ecx, eax
+    mov r8d, ebp
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
+    cmp byte ptr [rsp + 112], 10
+    jne L9
+    test byte ptr [rsp + 113], 1
+    mov rdi, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 8]
+    mov r11, qword ptr [rsp + 32]
+    jne L2
+    mov r13d, 11
+    mov r8, qword ptr [rsp + 72]
+    cmp r8b, 4
+    jb L7
+    mov eax, r8d
+    and al, -4
+    rol al, 4
+    cmp al, 5
+    jae L11
+L7:
+    xor ecx, ecx
+    movabs r8, 34359738368
+    xor eax, eax
+L8:
+    mov r11d, r11d
+    or r11, r8
+    or r11, rcx
+    movzx ecx, word ptr [rsp + 6]
+    shl rcx, 48
+    and r11, -256
+    or r11, r13
+    or r11, rcx
+    jmp L3
+L9:
+    mov r11, qword ptr [rsp + 112]
+    mov al, 1
+    mov rdi, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 8]
+    jmp L3
+L10:
+    and ebx, 16777215
+    mov ecx, dword ptr [rsp]
+    xor ecx, 1
+    mov dword ptr [rsp], ecx
+    mov dword ptr [rdi + 40], ecx
+    mov r15, qword ptr [rsp + 80]
+    jmp L4
+L11:
+    movzx edx, word ptr [r15 + 54]
+    rol dx, 8
+    mov ecx, dword ptr [r15 + 56]
+    bswap ecx
+    lea rdi, [rsp + 48]
+    mov rsi, r8
+    call <blueflame::cq::error::completion::CqeError>::new
+    movzx r8d, byte ptr [rsp + 48]
+    cmp r8, 8
+    jne L12
+    xor ecx, ecx
+    movabs r8, 34359738368
+    xor eax, eax
+    jmp L13
+L12:
+    movzx ecx, byte ptr [rsp + 49]
+    movzx eax, word ptr [rsp + 50]
+    mov word ptr [rsp + 6], ax
+    shl r8, 32
+    shl rcx, 40
+    mov r13d, 10
+    mov al, 1
+L13:
+    mov rdi, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 8]
+    mov r11, qword ptr [rsp + 32]
+    jmp L8
+L14:
+    mov r11d, 11
+    jmp L16
+L15:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], ebx
+    test al, al
+    je L18
+L16:
+    xor r12d, r12d
+    jmp L18
+L17:
+    mov qword ptr [rdi], r15
+    mov dword ptr [rdi + 8], ebx
+L18:
+    xor eax, eax
+    cmp r11b, 11
+    cmove rax, r12
+    add rsp, 136
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_receive_frames_and_completions:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 136
+    mov r12, qword ptr [rdi]
+    mov r10d, dword ptr [r12 + 60]
+    mov r15d, dword ptr [rdi + 40]
+    bswap r10d
+    xor r10d, r15d
+    mov eax, r10d
+    ror al
+    cmp al, 119
+    ja L10
+    mov r13d, dword ptr [rdi + 8]
+    mov eax, dword ptr [rdx + 8]
+    mov dword ptr [rsp + 12], eax
+    mov r14, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 64]
+    mov qword ptr [rsp + 48], rax
+    mov rax, qword ptr [rdi + 32]
+    mov qword ptr [rsp + 64], rax
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 80], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 56], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 72], rax
+    mov ecx, 1
+L1:
+    mov rax, rcx
+    mov r9d, dword ptr [r12 + 44]
+    bswap r9d
+    mov r8d, r10d
+    shr r8d, 16
+    movzx ebx, r9w
+    lea r11d, [rbx - 1]
+    add r11, qword ptr [rsi + 56]
+    movzx ecx, byte ptr [rsi + 80]
+    shr r11, cl
+    inc r11d
+    mov ebp, r9d
+    shr ebp, 16
+    and ebp, 16383
+    cmp ebp, r11d
+    cmovbe ebp, r11d
+    add ebp, r8d
+    mov ecx, r10d
+    and ecx, 252
+    cmp ecx, 32
+    jne L6
+    mov ecx, dword ptr [rsi + 68]
+    shl rcx, 32
+    cmp qword ptr [rsp + 48], rcx
+    jne L6
+    movzx ecx, word ptr [r12 + 2]
+    test r9d, r9d
+    js L6
+    rol cx, 8
+    movzx ecx, cx
+    xor ecx, dword ptr [rsi + 84]
+    and ecx, dword ptr [rsi + 88]
+    jne L6
+    cmp ebp, dword ptr [rsi + 76]
+    setbe cl
+    cmp r8d, dword ptr [rsi + 72]
+    jb L5
+    test cl, cl
+    je L6
+L2:
+    mov ecx, dword ptr [r12 + 56]
+    mov r8d, -256
+    and ecx, r8d
+    bswap ecx
+    movzx r8d, word ptr [r12 + 28]
+    mov dword ptr [rsi + 72], ebp
+    add ecx, ebx
+    add r14, rcx
+    mov qword ptr [rdx], r14
+    inc r13d
+    cmp r12, qword ptr [rsp + 80]
+    je L9
+L3:
+    add r12, qword ptr [rsp + 64]
+L4:
+    mov ecx, r13d
+    bswap ecx
+    mov r8, qword ptr [rsp + 72]
+    mov dword ptr [r8], ecx
+    cmp rax, 16
+    je L11
+    mov r10d, dword ptr [r12 + 60]
+    bswap r10d
+    xor r10d, r15d
+    mov r8d, r10d
+    ror r8b
+    lea rcx, [rax + 1]
+    cmp r8b, 120
+    jb L1
+    jmp L11
+L5:
+    xor ecx, ecx
+    test cl, cl
+    jne L2
+L6:
+    mov qword ptr [rsp + 40], rax
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 24], rdi
+    mov eax, r10d
+    mov ecx, dword ptr [r12 + 56]
+    bswap ecx
+    movzx edx, word ptr [r12 + 2]
+    rol dx, 8
+    mov qword ptr [rsp + 88], rax
+    mov rax, qword ptr [rsp + 48]
+    mov qword ptr [rsp + 96], rax
+    mov dword ptr [rsp + 104], ecx
+    mov word ptr [rsp + 108], dx
+    lea rdi, [rsp + 112]
+    mov qword ptr [rsp + 16], rsi
+    lea rdx, [rsp + 88]
+    mov ecx, r8d
+    mov r8d, ebp
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
+    cmp byte ptr [rsp + 112], 10
+    jne L7
+    cmp byte ptr [rsp + 113], 1
+    mov rdi, qword ptr [rsp + 24]
+    mov rdx, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 40]
+    je L2
+    jmp L8
+L7:
+    mov rdi, qword ptr [rsp + 24]
+    mov rdx, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 40]
+L8:
+    mov ecx, dword ptr [rsp + 12]
+    inc ecx
+    mov dword ptr [rsp + 12], ecx
+    mov dword ptr [rdx + 8], ecx
+    inc r13d
+    cmp r12, qword ptr [rsp + 80]
+    jne L3
+L9:
+    and r13d, 16777215
+    xor r15d, 1
+    mov dword ptr [rdi + 40], r15d
+    mov r12, qword ptr [rsp + 56]
+    jmp L4
+L10:
+    xor eax, eax
+    jmp L12
+L11:
+    mov qword ptr [rdi], r12
+    mov dword ptr [rdi + 8], r13d
+L12:
+    add rsp, 136
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_receive_frames_compressed:
+    push rbp
+    mov rbp, rsp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    and rsp, -64
+    sub rsp, 192
+    mov qword ptr [rsp + 24], rsi
+    mov r12, rdi
+    mov qword ptr [rsp + 48], rdx
+    mov qword ptr [rsp + 56], rdx
+    xor r14d, r14d
+    lea r15, [rsp + 64]
+    jmp L4
+L1:
+    mov eax, dword ptr [r12 + 232]
+    mov rcx, qword ptr [r12 + 240]
+    bswap eax
+    mov dword ptr [rcx], eax
+L2:
+    mov eax, edx
+L3:
+    add r14, rax
+    cmp r14, 16
+    jae L29
+L4:
+    mov rdx, qword ptr [r12 + 224]
+    mov r9d, dword ptr [r12 + 128]
+    mov ecx, dword ptr [r12 + 132]
+    cmp r9d, ecx
+    jne L5
+    mov eax, dword ptr [rdx + 60]
+    bswap eax
+    xor eax, dword ptr [r12 + 216]
+    mov ecx, eax
+    ror cl
+    cmp cl, 120
+    setb cl
+    mov esi, eax
+    not sil
+    test sil, 12
+    sete sil
+    test cl, sil
+    je L22
+    mov dword ptr [r12 + 128], 0
+    mov rsi, qword ptr [r12 + 208]
+    movaps xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movdqa xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rdx + 48]
+    mov rdi, qword ptr [rdx + 56]
+    movaps xmmword ptr [r12], xmm0
+    movaps xmmword ptr [r12 + 16], xmm1
+    movdqa xmmword ptr [r12 + 32], xmm2
+    mov qword ptr [r12 + 48], rcx
+    mov qword ptr [r12 + 56], rdi
+    mov ecx, eax
+    shr ecx, 16
+    mov word ptr [r12 + 140], cx
+    mov ecx, eax
+    and cl, -14
+    mov byte ptr [r12 + 142], cl
+    pshufd xmm0, xmm2, 255
+    movd ecx, xmm0
+    bswap ecx
+    mov dword ptr [r12 + 132], ecx
+    cmp al, 79
+    ja L7
+    cmp ecx, 2
+    jb L7
+    cmp ecx, dword ptr [r12 + 220]
+    setbe byte ptr [r12 + 144]
+    ja L26
+    cmp rdx, qword ptr [r12 + 200]
+    jne L9
+    mov rdx, qword ptr [r12 + 192]
+    jmp L10
+L5:
+    movzx eax, byte ptr [r12 + 144]
+    test r9d, r9d
+    je L6
+    test r9b, 7
+    sete sil
+    test sil, al
+    jne L11
+L6:
+    test al, al
+    je L22
+    movzx esi, byte ptr [r12 + 142]
+    cmp sil, 16
+    jae L12
+    jmp L22
+L7:
+    mov eax, 1
+    cmp ecx, 2
+    jb L8
+    cmp ecx, dword ptr [r12 + 220]
+    cmova ecx, eax
+    mov eax, ecx
+L8:
+    movaps xmm0, xmmword ptr [r12]
+    movaps xmm1, xmmword ptr [r12 + 16]
+    movaps xmm2, xmmword ptr [r12 + 32]
+    movaps xmm3, xmmword ptr [r12 + 48]
+    movaps xmmword ptr [rsp + 64], xmm0
+    movaps xmmword ptr [rsp + 112], xmm3
+    movaps xmmword ptr [rsp + 96], xmm2
+    movaps xmmword ptr [rsp + 80], xmm1
+    mov byte ptr [r12 + 144], 0
+    mov byte ptr [r12 + 142], 44
+    mov dword ptr [r12 + 132], eax
+    jmp L22
+L9:
+    add rdx, rsi
+L10:
+    xor r9d, r9d
+L11:
+    movaps xmm0, xmmword ptr [rdx]
+    movaps xmm1, xmmword ptr [rdx + 16]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rax, qword ptr [rdx + 48]
+    mov rdx, qword ptr [rdx + 56]
+    movaps xmmword ptr [r12 + 64], xmm0
+    movaps xmmword ptr [r12 + 80], xmm1
+    movaps xmmword ptr [r12 + 96], xmm2
+    mov qword ptr [r12 + 112], rax
+    mov qword ptr [r12 + 120], rdx
+    movzx esi, byte ptr [r12 + 142]
+    cmp sil, 16
+    jb L22
+L12:
+    mov edx, r9d
+    and edx, 7
+    mov edi, ecx
+    sub edi, r9d
+    mov eax, 8
+    sub eax, edx
+    cmp eax, edi
+    cmovae eax, edi
+    and sil, -4
+    cmp sil, 32
+    jne L22
+    mov rsi, qword ptr [rsp + 24]
+    mov esi, dword ptr [rsi + 68]
+    shl rsi, 32
+    cmp qword ptr [r12 + 256], rsi
+    jne L22
+    movzx esi, word ptr [r12 + 2]
+    rol si, 8
+    movzx esi, si
+    mov rdi, qword ptr [rsp + 24]
+    xor esi, dword ptr [rdi + 84]
+    test dword ptr [rdi + 88], esi
+    jne L22
+    mov esi, 16
+    sub rsi, r14
+    mov edi, dword ptr [r12 + 56]
+    movzx r8d, word ptr [r12 + 28]
+    mov eax, eax
+    cmp rsi, rax
+    cmovae rsi, rax
+    cmp ecx, r9d
+    je L22
+    mov dword ptr [rsp + 36], r9d
+    mov qword ptr [rsp + 40], r14
+    lea rax, [r12 + 64]
+    lea r8, [rax + 8*rdx]
+    mov rax, qword ptr [rsp + 48]
+    mov r9, qword ptr [rax]
+    and edi, -256
+    bswap edi
+    mov rax, qword ptr [rsp + 24]
+    mov r10, qword ptr [rax + 56]
+    mov ecx, dword ptr [rax + 80]
+    and ecx, 63
+    mov r11d, dword ptr [rax + 76]
+    mov r13d, dword ptr [rax + 72]
+    xor edx, edx
+L13:
+    mov r14, qword ptr [r8 + 8*rdx]
+    rol r14, 32
+    bswap r14
+    mov rax, r14
+    shr rax, 32
+    movzx ebx, ax
+    lea r15d, [rbx - 1]
+    add r15, r10
+    shr r15, cl
+    inc r15d
+    mov rax, r14
+    shr rax, 48
+    and eax, 16383
+    cmp eax, r15d
+    cmovbe eax, r15d
+    test r14, r14
+    js L17
+    movzx r15d, r14w
+    add eax, r15d
+    cmp eax, r11d
+    setbe r14b
+    cmp r13d, r15d
+    ja L15
+    test r14b, r14b
+    je L17
+L14:
+    mov r14, qword ptr [rsp + 24]
+    mov dword ptr [r14 + 72], eax
+    inc rdx
+    add rbx, rdi
+    add r9, rbx
+    mov rbx, qword ptr [rsp + 48]
+    mov qword ptr [rbx], r9
+    mov r13d, eax
+    cmp rsi, rdx
+    jne L13
+    jmp L16
+L15:
+    xor r14d, r14d
+    test r14b, r14b
+    jne L14
+    jmp L17
+L16:
+    mov rdx, rsi
+L17:
+    mov r14, qword ptr [rsp + 40]
+    lea r15, [rsp + 64]
+    test edx, edx
+    mov esi, dword ptr [rsp + 36]
+    je L22
+    xor eax, eax
+    mov rdi, qword ptr [r12 + 200]
+    mov rcx, qword ptr [r12 + 224]
+    test esi, esi
+    sete sil
+    jne L18
+    mov r8d, dword ptr [r12 + 232]
+    inc r8d
+    mov dword ptr [r12 + 232], r8d
+    cmp rcx, rdi
+    je L27
+    add rcx, qword ptr [r12 + 208]
+    mov qword ptr [r12 + 224], rcx
+L18:
+    mov al, sil
+    mov esi, edx
+    sub esi, eax
+    movzx ebx, byte ptr [r12 + 143]
+    mov eax, esi
+    mov r8, qword ptr [r12 + 208]
+    imul rax, r8
+    lea r9, [rcx + rax]
+    cmp r9, rdi
+    ja L23
+    cmp r9, rcx
+    jb L23
+    test rax, rax
+    je L20
+    movzx r9d, bx
+    mov edi, dword ptr [r12 + 216]
+    shl edi, 8
+    or edi, r9d
+    or edi, 61440
+    xor r9d, r9d
+L19:
+    mov word ptr [rcx + r9 + 62], di
+    add r9, r8
+    cmp rax, r9
+    jne L19
+    add rcx, r9
+L20:
+    mov qword ptr [r12 + 224], rcx
+    add dword ptr [r12 + 232], esi
+L21:
+    mov dword ptr [r12 + 12], 0
+    movsd xmm0, qword ptr [r12 + 16]
+    andps xmm0, xmmword ptr [rip + .LCPI_0]
+    movlps qword ptr [r12 + 16], xmm0
+    mov eax, dword ptr [rsp + 36]
+    add eax, edx
+    mov dword ptr [r12 + 128], eax
+    je L1
+    cmp eax, dword ptr [r12 + 132]
+    jne L2
+    jmp L1
+L22:
+    mov rdi, r15
+    mov rsi, qword ptr [rsp + 24]
+    mov rdx, r12
+    lea rcx, [rsp + 56]
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>, hot::hot::called::receive_frames_compressed::{closure#0}>@GOTPCREL]
+    cmp byte ptr [rsp + 64], 11
+    jne L28
+    cmp qword ptr [rsp + 72], 0
+    mov eax, 1
+    jne L3
+    jmp L29
+L23:
+    test esi, esi
+    je L21
+    mov r9, qword ptr [r12 + 192]
+    mov r10d, dword ptr [r12 + 216]
+    mov r11d, dword ptr [r12 + 232]
+    movzx eax, bx
+    or eax, 61440
+    movsx r13d, ax
+L24:
+    mov eax, r10d
+    shl eax, 8
+    or eax, r13d
+    mov word ptr [rcx + 62], ax
+    inc r11d
+    mov dword ptr [r12 + 232], r11d
+    cmp rcx, rdi
+    je L25
+    add rcx, r8
+    mov qword ptr [r12 + 224], rcx
+    dec esi
+    jne L24
+    jmp L21
+L25:
+    and r11d, 16777215
+    mov dword ptr [r12 + 232], r11d
+    xor r10d, 1
+    mov dword ptr [r12 + 216], r10d
+    mov rcx, r9
+    mov qword ptr [r12 + 224], rcx
+    dec esi
+    jne L24
+    jmp L21
+L26:
+    mov eax, 1
+    jmp L8
+L27:
+    mov rcx, qword ptr [r12 + 192]
+    mov qword ptr [r12 + 224], rcx
+    and r8d, 16777215
+    mov dword ptr [r12 + 232], r8d
+    xor byte ptr [r12 + 216], 1
+    jmp L18
+L28:
+    xor r14d, r14d
+L29:
+    mov rax, r14
+    lea rsp, [rbp - 40]
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_retire_receive:
     mov eax, dword ptr [rsi + 60]
     cmp eax, dword ptr [rsi + 56]
@@ -7108,7 +7867,7 @@ hot_retire_receive:
     inc eax
     mov dword ptr [rsi + 60], eax
     mov qword ptr [rdi + 8], rcx
-    mov byte ptr [rdi], 9
+    mov byte ptr [rdi], 10
     mov rax, rdi
     ret
 L1:
@@ -7149,7 +7908,7 @@ hot_retire_send:
     mov qword ptr [rax + 8], rcx
     mov word ptr [rax + 16], r8w
     mov word ptr [rax + 18], r9w
-    mov byte ptr [rax], 9
+    mov byte ptr [rax], 10
     ret
 L1:
     mov byte ptr [rax], 3
@@ -8580,18 +9339,18 @@ other_receive_frame:
     push r15
     push r14
     push rbx
-    sub rsp, 24
-    mov rdx, rsi
+    sub rsp, 56
     mov r14, qword ptr [rsi + 16]
     mov ebx, dword ptr [r14 + 44]
     bswap ebx
-    mov esi, dword ptr [rsi]
-    mov eax, esi
+    mov rdx, qword ptr [rsi]
+    mov eax, edx
     shr eax, 16
     movzx r8d, bx
-    add r8d, dword ptr [rdi + 68]
-    movzx ecx, byte ptr [rdi + 64]
-    shr r8d, cl
+    dec r8d
+    add r8, qword ptr [rdi + 56]
+    movzx ecx, byte ptr [rdi + 80]
+    shr r8, cl
     inc r8d
     mov ebp, ebx
     shr ebp, 16
@@ -8599,49 +9358,67 @@ other_receive_frame:
     cmp ebp, r8d
     cmovbe ebp, r8d
     add ebp, eax
-    and esi, 252
-    cmp esi, 32
-    jne L4
-    mov rcx, qword ptr [rdi + 48]
-    mov esi, dword ptr [r14 + 56]
-    xor rcx, qword ptr [rdx + 8]
-    shr rcx, 32
-    jne L4
-    movzx ecx, word ptr [r14 + 2]
+    mov ecx, edx
+    and ecx, 252
+    cmp ecx, 32
+    jne L5
+    mov ecx, dword ptr [rdi + 68]
+    shl rcx, 32
+    mov rsi, qword ptr [rsi + 8]
+    cmp rsi, rcx
+    jne L6
+    movzx esi, word ptr [r14 + 2]
     test ebx, ebx
-    js L4
-    rol cx, 8
-    movzx ecx, cx
-    xor ecx, dword ptr [rdi + 72]
-    and ecx, dword ptr [rdi + 76]
-    jne L4
-    cmp ebp, dword ptr [rdi + 60]
-    seta cl
-    cmp eax, dword ptr [rdi + 56]
-    jb L3
-    test cl, cl
-    jne L4
+    js L3
+    rol si, 8
+    movzx esi, si
+    xor esi, dword ptr [rdi + 84]
+    and esi, dword ptr [rdi + 88]
+    jne L3
+    cmp ebp, dword ptr [rdi + 76]
+    setbe r8b
+    cmp eax, dword ptr [rdi + 72]
+    jb L4
+    mov rsi, rcx
+    test r8b, r8b
+    je L6
 L1:
-    mov dword ptr [rdi + 56], ebp
     mov ecx, -256
     and ecx, dword ptr [r14 + 56]
     bswap ecx
     movzx eax, word ptr [r14 + 28]
+    mov dword ptr [rdi + 72], ebp
     movzx eax, bx
     add eax, ecx
 L2:
-    add rsp, 24
+    add rsp, 56
     pop rbx
     pop r14
     pop r15
     pop rbp
     ret
 L3:
-    mov cl, 1
-    test cl, cl
-    je L1
+    mov rsi, rcx
+    jmp L6
 L4:
-    mov rcx, rsp
+    xor r8d, r8d
+    mov rsi, rcx
+    test r8b, r8b
+    jne L1
+    jmp L6
+L5:
+    mov rsi, qword ptr [rsi + 8]
+L6:
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    movzx r8d, word ptr [r14 + 2]
+    rol r8w, 8
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rsi
+    mov dword ptr [rsp + 24], ecx
+    mov word ptr [rsp + 28], r8w
+    lea rcx, [rsp + 32]
+    lea rdx, [rsp + 8]
     mov rsi, rdi
     mov rdi, rcx
     mov r15, rsi
@@ -8649,114 +9426,143 @@ L4:
     mov r8d, ebp
     mov r9d, ebx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
-    cmp byte ptr [rsp], 9
-    jne L5
-    cmp byte ptr [rsp + 1], 1
+    cmp byte ptr [rsp + 32], 10
+    jne L7
+    cmp byte ptr [rsp + 33], 1
     mov rdi, r15
     je L1
-L5:
+L7:
     xor eax, eax
     jmp L2
 
 other_refill_shared:
-    mov eax, dword ptr [rdi + 84]
-    mov ecx, dword ptr [rdi + 88]
-    sub eax, dword ptr [rdi + 72]
-    cmp eax, ecx
-    jne L1
-    mov edx, dword ptr [rdi + 56]
-    cmp edx, dword ptr [rdi + 60]
-    jne L7
-L1:
-    push rbx
-    cmp byte ptr [rdi + 96], 0
-    je L2
-    mov edx, dword ptr [rdi + 56]
-    cmp edx, dword ptr [rdi + 60]
-    jne L2
-    mov rbx, rdi
-    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::close@GOTPCREL]
-    mov rdi, rbx
-    mov edx, dword ptr [rbx + 72]
-    mov eax, dword ptr [rbx + 84]
-    inc edx
-    mov dword ptr [rbx + 72], edx
-    mov ecx, dword ptr [rbx + 88]
+    mov edx, dword ptr [rdi + 84]
+    mov esi, dword ptr [rdi + 96]
+    mov eax, esi
     sub eax, edx
-L2:
-    cmp eax, ecx
-    jae L9
+    mov r8d, dword ptr [rdi + 100]
+    cmp eax, r8d
+    jne L1
+    mov ecx, dword ptr [rdi + 72]
+    cmp ecx, dword ptr [rdi + 76]
+    je L1
     xor eax, eax
-    jmp L4
+    ret
+L1:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    cmp byte ptr [rdi + 104], 1
+    jne L4
+    mov ecx, dword ptr [rdi + 72]
+    cmp ecx, dword ptr [rdi + 76]
+    jne L4
+    mov byte ptr [rdi + 104], 0
+    mov rax, qword ptr [rdi + 8]
+    mov ecx, -2147483648
+    sub ecx, dword ptr [rdi + 92]
+    mov edx, dword ptr [rax + 16]
+    cmp edx, ecx
+    je L2
+    mov rdx, qword ptr [rax + 8]
+    lock inc qword ptr [rdx + 16]
+    lea rsi, [rax + 16]
+    lock sub dword ptr [rsi], ecx
+    jne L3
+    lock dec qword ptr [rdx + 16]
+L2:
+    mov ecx, dword ptr [rdi + 48]
+    mov dword ptr [rax + 20], ecx
+    mov eax, dword ptr [rax + 24]
+    mov dword ptr [rdi + 48], eax
 L3:
-    mov rdx, qword ptr [rdi + 40]
-    mov rdx, qword ptr [rdx]
-    mov esi, ecx
-    shl rsi, 6
-    mov ecx, dword ptr [rdx + rsi + 20]
-    mov dword ptr [rdi + 92], ecx
-    mov dword ptr [rdx + rsi + 16], -2147483648
-    mov r8d, dword ptr [rdi + 76]
-    and r8d, dword ptr [rdi + 84]
+    mov edx, dword ptr [rdi + 84]
+    mov esi, dword ptr [rdi + 96]
+    inc edx
+    mov dword ptr [rdi + 84], edx
+    mov r8d, dword ptr [rdi + 100]
+    mov eax, esi
+    sub eax, edx
+L4:
+    cmp eax, r8d
+    jae L10
+    mov r10d, dword ptr [rdi + 48]
     mov r9, qword ptr [rdi + 40]
+    xor eax, eax
+    jmp L7
+L5:
+    mov r9, qword ptr [rdi + 40]
+    mov esi, dword ptr [rdi + 96]
+    mov edx, dword ptr [rdi + 84]
+    mov r8d, dword ptr [rdi + 100]
+L6:
+    mov r11, qword ptr [r9]
+    mov ebx, r10d
+    shl rbx, 6
+    mov r10d, dword ptr [r11 + rbx + 20]
+    mov dword ptr [rdi + 48], r10d
+    mov dword ptr [r11 + rbx + 16], -2147483648
+    mov r14d, dword ptr [rdi + 88]
+    and r14d, esi
+    mov r15, qword ptr [r11 + rbx]
     movzx ecx, byte ptr [r9 + 38]
     add cl, byte ptr [r9 + 37]
-    mov r10d, 1
-    shl r10d, cl
-    mov rcx, qword ptr [rdx + rsi]
-    mov r11, qword ptr [rdi + 16]
-    bswap rcx
-    mov r9d, dword ptr [r9 + 32]
-    mov rbx, r8
-    shl rbx, 5
-    shl r10, 32
-    or r10, r9
-    bswap r10
-    mov qword ptr [r11 + rbx + 16], r10
-    mov qword ptr [r11 + rbx + 24], rcx
+    mov r12d, 1
+    shl r12d, cl
+    mov ecx, dword ptr [r9 + 32]
+    bswap r15
+    mov r13, qword ptr [rdi + 16]
+    mov rbp, r14
+    shl r12, 32
+    or r12, rcx
+    bswap r12
+    shl rbp, 5
+    mov qword ptr [r13 + rbp + 16], r12
+    mov qword ptr [r13 + rbp + 24], r15
     mov rcx, qword ptr [rdi + 24]
-    mov edx, dword ptr [rdx + rsi + 24]
-    mov qword ptr [rcx + 8*r8], rdx
-    mov ecx, dword ptr [rdi + 84]
-    inc ecx
-    mov dword ptr [rdi + 84], ecx
+    mov r11d, dword ptr [r11 + rbx + 24]
+    mov qword ptr [rcx + 8*r14], r11
+    inc esi
+    mov dword ptr [rdi + 96], esi
     inc eax
-    sub ecx, dword ptr [rdi + 72]
-    cmp ecx, dword ptr [rdi + 88]
-    jae L5
-L4:
-    mov ecx, dword ptr [rdi + 92]
-    cmp ecx, -1
-    jne L3
-    mov rdx, qword ptr [rdi + 40]
-    mov ecx, dword ptr [rdx + 24]
+    mov ecx, esi
+    sub ecx, edx
+    cmp ecx, r8d
+    jae L9
+L7:
+    cmp r10d, -1
+    jne L6
+    mov ecx, dword ptr [r9 + 24]
     cmp ecx, -1
     je L8
-    mov ecx, -1
-    xchg dword ptr [rdx + 24], ecx
-    mov dword ptr [rdi + 92], ecx
-    cmp ecx, -1
-    jne L3
-L5:
+    mov r10d, -1
+    xchg dword ptr [r9 + 24], r10d
+    mov dword ptr [rdi + 48], r10d
+    cmp r10d, -1
+    jne L5
+    jmp L9
+L8:
+    mov dword ptr [rdi + 48], -1
+L9:
     test eax, eax
-    je L9
-L6:
-    movzx ecx, word ptr [rdi + 84]
+    je L10
+    movzx ecx, word ptr [rdi + 96]
     mov rdx, qword ptr [rdi + 32]
     bswap ecx
     mov dword ptr [rdx], ecx
-    pop rbx
-    ret
-L7:
+    jmp L11
+L10:
     xor eax, eax
-    ret
-L8:
-    mov dword ptr [rdi + 92], -1
-    test eax, eax
-    jne L6
-L9:
-    xor eax, eax
+L11:
     pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
     ret
 
 setup_carry_over:

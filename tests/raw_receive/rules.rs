@@ -188,7 +188,7 @@ fn refusals_say_what_to_do() {
     };
     let _rule = receiver.steer(&Flow::mac(STATION).flow_tag(1)).expect("a rule");
     let (code, hint) = errno(Flow::mac(STATION).flow_tag(2));
-    assert!(code == libc::EEXIST && hint.contains("another tag"), "{hint}");
+    assert!(code == libc::EEXIST && hint.contains("another flow tag"), "{hint}");
     let (code, hint) = errno(Flow::sniffer());
     assert!(code == libc::EOPNOTSUPP && hint.contains("sniffers"), "{hint}");
     let error = receiver.steer(&Flow::any().vlan(4096)).expect_err("12 bits");

@@ -74,7 +74,7 @@ fn published_packets_have_the_published_hashes() {
         for (protocol, l4) in [(TCP, 0x40), (UDP, 0x80)] {
             let udp = protocol == UDP;
             for (fields, hash, kind) in [(0xf, with_ports, ip | l4), (3, without, ip)] {
-                let _rule = spread(&lab, &Rss { key: Rss::PUBLISHED_KEY, fields, ipv6, udp });
+                let _rule = spread(&lab, &Rss { fields, ipv6, udp, ..Rss::udp(Rss::PUBLISHED_KEY) });
                 let frame = Frame { to: [2; 6], ..packet(protocol, from, to, ports) };
                 let (who, received) = lab.who_gets(&frame, 1);
                 assert_eq!((who, received.hash), (vec![hash as usize & 3], Some((hash, kind))), "{frame:?}");

@@ -184,15 +184,32 @@ impl<M: PollMode> Lab<M> {
         self.sender.send(&sent);
         let mut left = &sent[..];
         let (cq, rq, empty) = (&mut self.cq, &mut self.rq, &mut self.empty);
+        // Both ways in turn.
+        let mut with_completions = self.next.is_multiple_of(2);
         until(|| {
-            cq.poll_with(7, |cqe| {
-                cqe.check().expect("a success");
-                let Some(frame) = rq.receive(&cqe).expect("the next strides") else { return *empty += 1 };
+            let mut take = |frame: LentFrame<'_>| {
                 let (&(number, len), rest) = left.split_first().expect("no more frames than sent");
                 assert_eq!((checked(&frame), frame.len(), frame.flow_tag()), (number, len, 0x1234));
                 f(frame);
                 left = rest;
-            });
+            };
+            if with_completions {
+                cq.poll_with(7, |cqe| {
+                    cqe.check().expect("a success");
+                    match rq.receive(&cqe).expect("the next strides") {
+                        Some(frame) => take(frame),
+                        None => *empty += 1,
+                    }
+                });
+            } else {
+                let mut frames = 0;
+                let polled = rq.poll_with(cq, 7, |frame| {
+                    take(frame);
+                    frames += 1;
+                });
+                *empty += polled.expect("the next strides") - frames;
+            }
+            with_completions = !with_completions;
             rq.refill();
             left.is_empty().then_some(())
         });

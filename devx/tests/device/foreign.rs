@@ -48,7 +48,7 @@ struct Frames {
     counter: Arc<FlowCounter>,
 }
 
-const RSS: Rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
+const RSS: Rss = Rss { fields: 3, ..Rss::tcp([0x5a; 40]) };
 
 impl Things {
     fn new(device: &str) -> Result<Self, Error> {

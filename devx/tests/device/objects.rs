@@ -247,7 +247,7 @@ fn rules_send_to_queues_and_count() {
     });
     assert_eq!(queues[0].handle().query().expect("QUERY_RQ").state(), QueueState::RDY);
     let rqt = Rqt::new(&[queues[0].handle().clone(), queues[1].handle().clone()]).expect("CREATE_RQT");
-    let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
+    let rss = Rss { fields: 3, ..Rss::tcp([0x5a; 40]) };
     let spread = Arc::new(Tir::spread(&domain, &rqt, &rss).expect("CREATE_TIR"));
     let direct = Arc::new(Tir::direct(&domain, queues[0].handle()).expect("CREATE_TIR"));
     let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4).expect("CREATE_FLOW_TABLE");

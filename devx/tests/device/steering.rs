@@ -108,7 +108,7 @@ fn what_is_hashed_changes() {
     }
     let (domain, [queue]) = (domain(&ground), queues(&ground));
     let table = Rqt::new(&[queue.handle().clone()]).expect("CREATE_RQT");
-    let rss = Rss { key: [0x5a; 40], fields: 3, ipv6: false, udp: false };
+    let rss = Rss { fields: 3, ..Rss::tcp([0x5a; 40]) };
     let tir = Tir::spread(&domain, &table, &rss).expect("CREATE_TIR");
     let said = || {
         let context = tir.query().expect("QUERY_TIR");
@@ -116,10 +116,11 @@ fn what_is_hashed_changes() {
         assert_eq!(context.transport_domain(), domain.tdn());
         let fields = context.rx_hash_field_selector_outer();
         let (ipv6, udp) = (fields.l3_prot_type(), fields.l4_prot_type());
-        Rss { key: *context.rx_hash_toeplitz_key(), fields: fields.selected_fields(), ipv6, udp }
+        let (key, symmetric) = (*context.rx_hash_toeplitz_key(), context.rx_hash_symmetric());
+        Rss { key, fields: fields.selected_fields(), ipv6, udp, symmetric }
     };
     assert_eq!(said(), rss);
-    let other = Rss { key: std::array::from_fn(|n| n as u8), fields: 0xf, ipv6: true, udp: true };
+    let other = Rss { ipv6: true, symmetric: true, ..Rss::udp(std::array::from_fn(|n| n as u8)) };
     tir.set_hash(&other).expect("MODIFY_TIR");
     assert_eq!(said(), other);
     let error = tir.set_hash(&Rss { fields: 0, ..rss }).expect_err("nothing to hash");

@@ -15,6 +15,7 @@
 mod end;
 mod frames;
 mod striding;
+mod twins;
 
 use std::ops::Deref;
 use std::ptr::NonNull;

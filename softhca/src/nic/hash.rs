@@ -21,30 +21,31 @@ pub(super) struct Hash {
     pub(super) kind: u8,
 }
 
-/// Hashes a frame. For a symmetric hash, the lesser address and the lesser port come first. NVIDIA has not published
-/// how a ConnectX makes the hash symmetric, only that it differs from DPDK's XOR (`drivers/net/mlx5/mlx5_flow.c`).
+/// Hashes a frame. A symmetric hash covers the OR and the XOR of both addresses, then those of both ports: Linux calls
+/// it "symmetric OR-XOR" (`Documentation/networking/scaling.rst`; mlx5e's `supported_input_xfrm`,
+/// `drivers/net/ethernet/mellanox/mlx5/core/en_ethtool.c`). No source says what becomes of one of them alone: here it
+/// stays as it is.
 pub(super) fn hash(context: &HashContext, headers: &Headers) -> Hash {
     let select = &context.select;
     let (mut tuple, mut kind) = (Vec::with_capacity(36), 0);
-    let (mut ports, mut addresses, mut index) = ([None; 2], [None; 2], None);
+    let (mut ports, mut addresses, mut index) = ([const { None }; 2], [const { None }; 2], None);
     if let Some(ip) = headers.ip.as_ref().filter(|ip| (ip.version == 6) == select.ipv6) {
         let first = if select.ipv6 { 0 } else { 12 };
         addresses = [
-            select.source_ip.then_some(&ip.source[first..]),
-            select.destination_ip.then_some(&ip.destination[first..]),
+            select.source_ip.then(|| ip.source[first..].to_vec()),
+            select.destination_ip.then(|| ip.destination[first..].to_vec()),
         ];
         index = headers.security_index.filter(|_| select.security_index);
         let found = headers.ports.as_ref().filter(|ports| (ports.l4 == L4::Udp) == select.udp);
         if let Some(found) = found {
             ports = [
-                select.source_port.then_some(found.source.to_be_bytes()),
-                select.destination_port.then_some(found.destination.to_be_bytes()),
+                select.source_port.then(|| found.source.to_be_bytes().to_vec()),
+                select.destination_port.then(|| found.destination.to_be_bytes().to_vec()),
             ];
         }
     }
     if context.symmetric {
-        addresses.sort_unstable();
-        ports.sort_unstable();
+        (addresses, ports) = (or_xor(addresses), or_xor(ports));
     }
     for address in addresses.into_iter().flatten() {
         tuple.extend(address);
@@ -66,6 +67,13 @@ pub(super) fn hash(context: &HashContext, headers: &Headers) -> Hash {
         HashFunction::Toeplitz => toeplitz(&context.key, &tuple),
     };
     Hash { value, kind }
+}
+
+/// Both fields, so that their order does not matter.
+fn or_xor(fields: [Option<Vec<u8>>; 2]) -> [Option<Vec<u8>>; 2] {
+    let [Some(a), Some(b)] = &fields else { return fields };
+    let of = |join: fn(u8, u8) -> u8| Some(a.iter().zip(b).map(|(&a, &b)| join(a, b)).collect());
+    [of(|a, b| a | b), of(|a, b| a ^ b)]
 }
 
 /// Toeplitz' hash (Microsoft, "RSS hashing functions"): for each bit set, the 32 bits of the key from its place on.
@@ -184,5 +192,13 @@ mod tests {
         let back = tcp4([161, 142, 100, 80], [66, 9, 149, 187], [1766, 2794]);
         assert_eq!(hash(&symmetric, &there), hash(&symmetric, &back));
         assert_ne!(hash(&context(ALL), &there), hash(&context(ALL), &back));
+        // As a packet of the OR and the XOR: (66 | 161).(9 | 142).…, (66 ^ 161).(9 ^ 142).…
+        let joined = tcp4([227, 143, 245, 251], [227, 135, 241, 235], [2794 | 1766, 2794 ^ 1766]);
+        assert_eq!(hash(&symmetric, &there), hash(&context(ALL), &joined));
+        // One of them alone stays.
+        let source = HashSelect { destination_ip: false, destination_port: false, ..ALL };
+        let [plain, symmetric] =
+            [false, true].map(|symmetric| hash(&HashContext { symmetric, ..context(source) }, &there));
+        assert_eq!(plain, symmetric);
     }
 }

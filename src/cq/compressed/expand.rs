@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 
 use super::layout::{Compression, Layout};
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
+use super::run::{MiniFrame, Run, Shared};
 use crate::cq::cqe::layout::{CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::InQueue;
@@ -47,6 +48,21 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
 
     /// The fields of the completion at `here`, valid until the next call of [`found`](Self::found).
     fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
+
+    /// The completions of frames in strides that are next, in one session: its last byte, its title, and the rest.
+    #[doc(hidden)]
+    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)>;
+
+    /// Completion `n` of a run.
+    ///
+    /// # Safety
+    /// As for [`Run::at`].
+    #[doc(hidden)]
+    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame;
+
+    /// Called after `done` completions of a run were taken, one at least, and before the queue goes on. The next stride is `next`.
+    #[doc(hidden)]
+    fn end_run(&mut self, ring: &mut Ring, place: &mut Place, done: u32, next: u16);
 }
 
 /// A ring and the next CQE of it.
@@ -98,6 +114,17 @@ impl Expand for () {
         // SAFETY: the place is in the ring, and the CQE software's.
         unsafe { ring.fields(here) }
     }
+
+    fn run<'a>(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)> {
+        None
+    }
+
+    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame {
+        // SAFETY: the caller's. There is no run.
+        unsafe { run.at::<super::mini::ChecksumStride>(n, shared, next) }
+    }
+
+    fn end_run(&mut self, _ring: &mut Ring, _place: &mut Place, _done: u32, _next: u16) {}
 }
 
 /// A title, and the mini-CQEs that are left of a session.
@@ -238,6 +265,15 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         Tail::expanded(counter, self.op_own)
     }
 
+    /// Called after the queue has gone on to a place.
+    #[inline(always)]
+    fn count_pass(&mut self, ring: &Ring, next: Place) {
+        if L::NUMBERED && next.is_first_of(ring) {
+            cold_path();
+            self.iteration = self.iteration.wrapping_add(1);
+        }
+    }
+
     /// The number of the pass in which the CQE with index `index` comes.
     fn iteration_of(&self, at: &RingAt<'_>, index: CqCi) -> u8 {
         let ahead = index.get().wrapping_sub(at.next.ci()) & CqCi::MAX;
@@ -324,10 +360,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         if !L::NUMBERED {
             return;
         }
-        if at.next.is_first_of(at.ring) {
-            cold_path();
-            self.iteration = self.iteration.wrapping_add(1);
-        }
+        self.count_pass(at.ring, at.next);
         if found.in_ring {
             // The next CQE may be compressed, with this one as its title.
             // SAFETY: the place is in the ring, of its pass.
@@ -352,6 +385,69 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         }
         // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
         unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) }
+    }
+    #[inline(always)]
+    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)> {
+        if !F::TELLS_STRIDES {
+            return None;
+        }
+        if self.at == self.end {
+            // SAFETY: the place is in the ring, of its pass.
+            let tail = unsafe { self.tail(&at) }?;
+            if !is_compressed(tail) {
+                return None;
+            }
+            barrier();
+            self.open(&at, tail);
+        } else if !L::NUMBERED && self.at != 0 && self.at.is_multiple_of(ARRAY) && self.titled {
+            // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
+            self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
+        }
+        if !self.titled || self.op_own.opcode() == 0 {
+            cold_path();
+            return None;
+        }
+        let n = self.at % ARRAY;
+        let len = (self.end - self.at).min(ARRAY - n);
+        // SAFETY: an array has eight.
+        let run = unsafe { Run::new(&self.minis, n, len, self.counter) };
+        // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
+        let title = unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) };
+        Some((self.op_own, title, run))
+    }
+
+    #[inline(always)]
+    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame {
+        // SAFETY: the caller's.
+        unsafe { run.at::<F>(n, shared, next) }
+    }
+
+    #[inline(always)]
+    fn end_run(&mut self, ring: &mut Ring, place: &mut Place, done: u32, next: u16) {
+        // The first place of a session is its title's, which needs no mark.
+        let marked = done - u32::from(self.at == 0);
+        // SAFETY: the places are in the ring, and the CQEs software's, as all of the session; their content is copied.
+        // The place is the only one there is.
+        unsafe {
+            if marked != done {
+                ring.advance(place);
+                self.count_pass(ring, *place);
+            }
+            if !ring.give_back_marked(place, marked, self.iteration) {
+                cold_path();
+                for _ in 0..marked {
+                    ring.mark_empty(*place, self.iteration);
+                    ring.advance(place);
+                    self.count_pass(ring, *place);
+                }
+            }
+        }
+        // As `expand` does for a completion that is not the title's own.
+        self.title.forget_packet(F::HASHED);
+        self.at += done;
+        if !F::COUNTER {
+            self.counter = next;
+        }
     }
 }
 

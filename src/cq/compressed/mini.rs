@@ -11,7 +11,7 @@ pub(super) const ARRAY: u32 = 8;
 /// `src/uct/ib/mlx5/ib_mlx5.h`, `UCT_IB_MLX5_MINICQE_ARR_MAX_SIZE`).
 pub(super) const BLOCK: u32 = 7;
 /// 32-bit words of a mini-CQE.
-const MINI_WORDS: usize = 2;
+pub(super) const WORDS: usize = 2;
 
 /// The 64 bytes of a CQE, as 32-bit words in memory order. Aligned as in a ring, so that views can read it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +58,7 @@ impl Words {
 /// Mini-CQE number `n` of an array, as numbers: the first four bytes, and the last four.
 #[inline(always)]
 pub(super) fn mini(array: &Words, n: u32) -> (u32, u32) {
-    let at = (n % ARRAY) as usize * MINI_WORDS;
+    let at = (n % ARRAY) as usize * WORDS;
     (u32::from_be(array.0[at]), u32::from_be(array.0[at + 1]))
 }
 
@@ -94,8 +94,28 @@ pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     /// Whether they have the hash: its kind is the title's.
     const HASHED: bool = Self::FORMAT == 0 && Self::FORMAT_EXT == 0;
 
+    /// Whether they have the flow's tag.
+    #[doc(hidden)]
+    const TAGGED: bool = Self::FORMAT == FlowTag::FORMAT;
+    /// Whether they have the kinds of headers.
+    #[doc(hidden)]
+    const HEADED: bool = Self::FORMAT_EXT == Headers::FORMAT_EXT;
+
     #[doc(hidden)]
     fn put(title: &mut Words, mini: (u32, u32));
+}
+
+/// The first stride in a mini-CQE of a striding queue, if the format has it, and the word of strides and bytes.
+#[inline(always)]
+pub(super) fn frame<F: MiniFormat>((first, second): (u32, u32)) -> (Option<u16>, u32) {
+    // A tag has its highest bits where the strides are.
+    (F::COUNTER.then_some(first as u16), if F::TAGGED { second & 0xffff } else { second })
+}
+
+/// The flow's tag, if the mini-CQE has it.
+#[inline(always)]
+pub(super) fn flow_tag<F: MiniFormat>((first, second): (u32, u32)) -> Option<u32> {
+    F::TAGGED.then_some(second >> 24 << 16 | first >> 16)
 }
 
 /// Format `F` of a queue that a [striding receive queue](crate::queue::striding) completes to.
@@ -171,7 +191,7 @@ formats! {
     /// The flow's tag and the stride's index. The tag has 24 bits. Its highest 8 are where other formats have the
     /// highest 8 bits of the number of bytes (DPDK `drivers/net/mlx5/mlx5_rx.c`, `rxq_cq_to_mbuf`).
     FlowTag = 2, ext 0, counter true; |title, first, second| {
-        title.put(QPN, 0x00ff_ffff, second >> 24 << 16 | first >> 16);
+        title.put(QPN, 0x00ff_ffff, flow_tag::<Self>((first, second)).unwrap_or_default());
         title.0[BYTE_CNT] = (second & 0x00ff_ffff).to_be();
     }
     /// The packet's checksum and the stride's index.

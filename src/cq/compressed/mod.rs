@@ -14,8 +14,10 @@
 mod expand;
 mod layout;
 mod mini;
+mod run;
 
 pub(crate) use expand::Expand;
 pub(super) use expand::{Expander, RingAt};
 pub use layout::{Basic, Compression, Enhanced, Layout};
 pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};
+pub(crate) use run::{MiniFrame, Run, Shared};

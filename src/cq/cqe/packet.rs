@@ -131,6 +131,12 @@ impl<S: Source> CqeView<S> {
 pub struct Verdicts(u16);
 
 impl Verdicts {
+    /// The same with other kinds of headers: byte 29 of a CQE.
+    #[inline(always)]
+    pub(in crate::cq) const fn with_headers(self, headers: u8) -> Self {
+        Self(self.0 & 0xff00 | headers as u16)
+    }
+
     #[inline(always)]
     const fn ok(self) -> u8 {
         (self.0 >> 8) as u8

@@ -7,7 +7,7 @@ use crate::cq::cqe::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
 use crate::cq::cqe::opcode::{CqeOpcode, Side, WcOpcode};
 use crate::cq::error::completion::{CqeError, InlineError};
 use crate::cq::id::{CqId, Origin};
-use crate::cq::source::{InQueue, Private, Source};
+use crate::cq::source::{Few, InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
 
 /// A completion in the queue's memory, lent for one call of a closure. Each call of a field's method reads the field
@@ -46,6 +46,12 @@ impl<S: Source> CqeView<S> {
     #[inline(always)]
     pub(in crate::cq) fn new(tail: Tail, cq: CqId, source: S) -> Self {
         Self { tail, cq, source }
+    }
+
+    /// The same completion, with the fields that decide about frames alone.
+    #[inline(always)]
+    pub(crate) fn few(&self) -> CqeView<Few> {
+        CqeView::new(self.tail, self.cq, Few::of(&self.source))
     }
 
     #[inline(always)]
@@ -180,6 +186,9 @@ impl<S: Source> CqeView<S> {
     /// Whether this completion is of that queue, by these bits of the origin.
     #[inline(always)]
     pub(crate) fn is_of(&self, origin: Origin, bits: u64) -> bool {
+        if bits == Origin::ANY_NUMBER {
+            return self.cq == origin.cq();
+        }
         // In memory order: where the source is the queue's memory, no byte is swapped.
         let field = self.source.be32(offset_of!(Cqe64, sop_drop_qpn)).to_be();
         Origin::of(self.cq, field).is(origin, bits)

@@ -36,10 +36,11 @@ impl FrameBytes {
         Self { start, flow_tag, len, verdicts }
     }
 
-    /// Bytes, at most 65535. A device that keeps the format delivers at least one.
+    /// Bytes, 1 to 65535. The queue refuses a frame of no bytes
+    /// ([`RetireError::NoBytes`](crate::RetireError::NoBytes)).
     #[inline]
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a device delivers no empty frame")]
+    #[expect(clippy::len_without_is_empty, reason = "the queue refuses empty frames")]
     pub fn len(&self) -> usize {
         self.len.into()
     }

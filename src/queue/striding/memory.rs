@@ -11,7 +11,7 @@
 //! When the device is done with the buffer, the queue replaces `POSTED` by the number of frames that were kept. The
 //! frame whose drop takes the count to zero puts the buffer into the list `given_back`: a stack, to which any thread
 //! pushes, and of which the queue takes all entries at once. So an entry cannot be popped and pushed again behind the
-//! back of a thread that pushes.
+//! back of a thread that pushes. `tests/striding_model` has every schedule of such threads.
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -21,7 +21,7 @@ use crate::queue::striding::strides::Strides;
 use crate::types::Lkey;
 
 /// The end of a list of buffers.
-pub(super) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 /// The count of a posted buffer of which no kept frame was dropped. More than the frames of a buffer, of which each has
 /// a stride.
@@ -90,6 +90,8 @@ pub struct SlabParts {
 /// The memory lasts as long as this value, any of its [guards](MemoryGuard), or any [`Frame`](super::Frame) in it.
 #[derive(Debug)]
 pub struct StridedMemory {
+    /// The first of the queue's own list of free buffers.
+    free: u32,
     guard: MemoryGuard,
 }
 
@@ -150,11 +152,11 @@ impl StridedMemory {
                 states.add(index as usize).write(BufferState { count, next, index, start, slab });
             }
         }
-        let first = if buffers == 0 { NONE } else { 0 };
-        let (given_back, users) = (AtomicU32::new(first), AtomicUsize::new(1));
+        let free = if buffers == 0 { NONE } else { 0 };
+        let (given_back, users) = (AtomicU32::new(NONE), AtomicUsize::new(1));
         // SAFETY: the caller's.
         unsafe { slab.write(Slab { given_back, users, states, buffers, strides, lkey, release }) };
-        Self { guard: MemoryGuard { slab } }
+        Self { free, guard: MemoryGuard { slab } }
     }
 
     /// One more guard of the memory.
@@ -201,9 +203,25 @@ impl StridedMemory {
         unsafe { self.slab().states.add(index as usize) }
     }
 
-    /// All buffers that were given back: the first one's index. Their [`next`](BufferState::next) link them.
-    #[inline]
-    pub(super) fn take_given_back(&self) -> u32 {
+    /// Takes a free buffer, if there is one.
+    #[inline(always)]
+    pub(super) fn take_free(&mut self) -> Option<NonNull<BufferState>> {
+        if self.free == NONE {
+            self.free = self.take_given_back();
+        }
+        if self.free == NONE {
+            return None;
+        }
+        // SAFETY: the number of a free buffer.
+        let state = unsafe { self.state(self.free) };
+        // SAFETY: the state of a buffer of the memory, in the queue's list.
+        self.free = unsafe { state.as_ref() }.next.load(Ordering::Relaxed);
+        Some(state)
+    }
+
+    /// All buffers that were given back: the first one's index. Their `next` link them.
+    #[inline(always)]
+    fn take_given_back(&self) -> u32 {
         let given_back = &self.slab().given_back;
         if given_back.load(Ordering::Relaxed) == NONE {
             return NONE;
@@ -211,6 +229,20 @@ impl StridedMemory {
         // All that threads have read from the buffers is read before the device writes there: their drops were before
         // the pushes, and these before this.
         given_back.swap(NONE, Ordering::Acquire)
+    }
+
+    /// A buffer is not posted any more, and `kept` of its frames were kept. It is free once all of these are dropped.
+    ///
+    /// # Safety
+    /// The buffer is of this memory, and is posted. So many of its frames were kept, as were those that were dropped.
+    #[inline(always)]
+    pub(super) unsafe fn close(&mut self, state: NonNull<BufferState>, kept: u32) {
+        // SAFETY: the state of a buffer of the memory.
+        let state = unsafe { state.as_ref() };
+        if state.close(kept) {
+            state.next.store(self.free, Ordering::Relaxed);
+            self.free = state.index;
+        }
     }
 }
 
@@ -227,18 +259,6 @@ impl BufferState {
         self.index
     }
 
-    /// The next buffer in the list that it is in, which is the queue's own.
-    #[inline]
-    pub(super) fn next(&self) -> u32 {
-        self.next.load(Ordering::Relaxed)
-    }
-
-    /// Puts it before `next` in the queue's own list.
-    #[inline]
-    pub(super) fn set_next(&self, next: u32) {
-        self.next.store(next, Ordering::Relaxed);
-    }
-
     /// It is posted, and has no frames.
     #[inline]
     pub(super) fn post(&self) {
@@ -247,7 +267,8 @@ impl BufferState {
 
     /// It is not posted any more, and `kept` of its frames were kept. Returns whether all of these are dropped already:
     /// then the buffer is free, and in no list.
-    pub(super) fn close(&self, kept: u32) -> bool {
+    #[inline]
+    fn close(&self, kept: u32) -> bool {
         if self.count.load(Ordering::Acquire) == POSTED - kept {
             return true;
         }

@@ -15,6 +15,9 @@
 //! the poll and goes to other threads. A buffer is posted again when the last of its frames was dropped.
 mod frame;
 mod memory;
+mod poll;
+#[cfg(all(test, feature = "std"))]
+mod poll_tests;
 mod queue;
 #[cfg(feature = "std")]
 mod rack;
@@ -24,5 +27,6 @@ mod tests;
 
 pub use frame::{Frame, FrameBytes, LentFrame};
 pub use memory::{BufferState, MemoryGuard, Slab, SlabParts, StridedMemory};
+pub use poll::FramesError;
 pub use queue::{StridingParts, StridingRecvQueue};
 pub use strides::{Strides, StridesError, StridesLimits};

@@ -16,13 +16,14 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::arch;
-use crate::cq::{CqId, CqeView, Origin, Side, Source};
+use crate::cq::cqe::Verdicts;
+use crate::cq::{CqId, CqeView, Few, MiniFrame, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::recv::RecvPartsError;
 use crate::queue::recv::scatter::{self, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
-use crate::queue::striding::memory::{BufferState, NONE, StridedMemory};
+use crate::queue::striding::memory::{BufferState, StridedMemory};
 use crate::types::Qpn;
 use crate::wqe::{DataSeg, DsWords};
 
@@ -107,8 +108,8 @@ pub struct StridingRecvQueue {
     /// The first byte that a frame of the open WQE can have: behind the two zeros, if there are any.
     start: NonNull<u8>,
     log_bytes: u32,
-    /// Bytes before a frame, less one.
-    shift_less_one: u32,
+    /// Bytes before a frame: 0 or 2. 64 bits: see [`span`](Self::span).
+    shift: u64,
     /// WQEs posted ever, and those before the oldest; both count on modulo 2^32.
     pub(super) tail: u32,
     /// Number of WQEs, less one.
@@ -122,8 +123,6 @@ pub struct StridingRecvQueue {
     head: u32,
     /// How many WQEs may be posted at a time.
     depth: u32,
-    /// The first of the queue's own list of free buffers.
-    free: u32,
     buf: NonNull<u8>,
     shadow: NonNull<MaybeUninit<u64>>,
     record: DoorbellRecord,
@@ -175,7 +174,7 @@ impl StridingRecvQueue {
             count: strides.count(),
             start: NonNull::dangling(),
             log_bytes: strides.log_bytes().into(),
-            shift_less_one: strides.shift_bytes().wrapping_sub(1),
+            shift: strides.shift_bytes().into(),
             tail: 0,
             mask: wqe_cnt - 1,
             origin: Origin::new(cq, qpn),
@@ -184,7 +183,6 @@ impl StridingRecvQueue {
             is_open: false,
             head: 0,
             depth: wqe_cnt,
-            free: NONE,
             buf,
             shadow,
             // SAFETY: the caller promises the word, and that nothing else posts.
@@ -197,33 +195,62 @@ impl StridingRecvQueue {
     /// ([`check`](CqeView::check) tells which).
     ///
     /// # Errors
-    /// See [`RetireError`]; the completion is not of the strides that come next. The queue does not trust the device's
-    /// writes.
+    /// See [`RetireError`]; the completion is not of the strides that come next, or its frame has no bytes. The queue does
+    /// not trust the device's writes.
     #[doc(alias("ibv_poll_cq", "ibv_wc_read_byte_len"))]
     #[inline(always)]
     pub fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<LentFrame<'_>>, RetireError> {
         let word = cqe.byte_len();
         let span = self.span(cqe.wqe_counter(), word);
         // `word` and the counter are loaded once: the values below are the checked ones.
-        let usual = cqe.is_frame()
-            && cqe.is_of(self.origin, Origin::ANY_NUMBER)
-            && (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
-            && word < FILLER
-            && self.is_next(span);
-        if !usual {
+        if !(self.is_usual(cqe) && word < FILLER && self.is_next(span)) {
             cold_path();
-            if !self.settle(cqe, span, word)? {
+            if !self.settle::<S>(cqe.few(), span, word)? {
                 return Ok(None);
             }
         }
+        // SAFETY: the strides were checked, here or in `settle`.
+        Ok(Some(unsafe { self.lend(span, word, cqe.flow_tag(), cqe.verdicts()) }))
+    }
+
+    /// Whether a completion is the success of a frame's receive, of this queue, in the open WQE.
+    #[inline(always)]
+    pub(super) fn is_usual<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        cqe.is_frame()
+            && cqe.is_of(self.origin, Origin::ANY_NUMBER)
+            && (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
+    }
+
+    /// Lends the frame of a mini-CQE whose title [is usual](Self::is_usual), and the stride behind its own, if it has
+    /// strides that can be filled next.
+    #[inline(always)]
+    pub(super) fn lend_mini(&mut self, mini: MiniFrame) -> Option<(LentFrame<'_>, u16)> {
+        let MiniFrame { first, word, flow_tag, verdicts } = mini;
+        let span = self.span(first, word);
+        if word >= FILLER || !self.is_next(span) {
+            cold_path();
+            return None;
+        }
+        // As the expansion of mini-CQEs counts.
+        let behind = first.wrapping_add((word >> COUNT_SHIFT & COUNT_MASK) as u16);
+        // SAFETY: the strides were checked.
+        Some((unsafe { self.lend(span, word, flow_tag, verdicts) }, behind))
+    }
+
+    /// Fills strides, and lends their frame.
+    ///
+    /// # Safety
+    /// A WQE is open, and can be filled with these strides next: those that [`span`](Self::span) gives for `word`.
+    #[inline(always)]
+    unsafe fn lend(&mut self, span: Span, word: u32, flow_tag: u32, verdicts: Verdicts) -> LentFrame<'_> {
         self.next = span.end;
         // SAFETY: `first` is a stride of the open WQE, so its first byte lies in the buffer.
         let start = unsafe { self.start.add((span.first << self.log_bytes) as usize) };
         // SAFETY: so many bytes need no stride behind `end`, which is not past the buffer's. They are only read, as
         // long as the value lives: it is lent, so that the buffer is not posted again, or kept, and counts.
-        let bytes = unsafe { FrameBytes::new(start, word as u16, cqe.flow_tag(), cqe.verdicts()) };
+        let bytes = unsafe { FrameBytes::new(start, word as u16, flow_tag, verdicts) };
         // SAFETY: the open buffer, whose frames `kept` counts.
-        Ok(Some(unsafe { LentFrame::new(bytes, self.open, &mut self.kept) }))
+        unsafe { LentFrame::new(bytes, self.open, &mut self.kept) }
     }
 
     /// The strides of a completion: those that it counts, but at least those that the bytes need. Mini-CQEs with flow
@@ -232,8 +259,10 @@ impl StridingRecvQueue {
     #[inline(always)]
     fn span(&self, first: u16, word: u32) -> Span {
         let first = u32::from(first);
-        // A frame of no bytes would need more strides than a WQE has. Behind two zeros, it needs their stride.
-        let needed = ((word & BYTES_MASK).wrapping_add(self.shift_less_one) >> self.log_bytes) + 1;
+        // The place of the last byte. That of a frame of no bytes wraps in 32 bits, before the shift is added in 64. So
+        // such a frame would need more strides than any WQE has.
+        let last = u64::from((word & BYTES_MASK).wrapping_sub(1)) + self.shift;
+        let needed = (last >> self.log_bytes) as u32 + 1;
         Span { first, end: first + needed.max((word >> COUNT_SHIFT) & COUNT_MASK) }
     }
 
@@ -244,12 +273,14 @@ impl StridingRecvQueue {
     }
 
     /// Takes a completion that is not the usual one: the first of a WQE, one that has no frame, or one that cannot be.
-    /// Returns whether it has a frame, in the strides `span` of the WQE that is open then.
+    /// Returns whether it has a frame, in the strides `span` of the WQE that is open then. Generic for no other reason
+    /// than to be compiled with its callers, which then see that it cannot unwind. So are the functions that it calls.
     #[cold]
     #[inline(never)]
-    fn settle<S: Source>(&mut self, cqe: &CqeView<S>, span: Span, word: u32) -> Result<bool, RetireError> {
-        retire::check_side(cqe, Side::Responder)?;
-        retire::check_origin(cqe, self.origin, Origin::ANY_NUMBER)?;
+    #[expect(clippy::extra_unused_type_parameters, reason = "it is compiled with its callers")]
+    fn settle<S: Source>(&mut self, cqe: CqeView<Few>, span: Span, word: u32) -> Result<bool, RetireError> {
+        retire::check_side(&cqe, Side::Responder)?;
+        retire::check_origin(&cqe, self.origin, Origin::ANY_NUMBER)?;
         self.finish();
         self.open_oldest();
         let wqe = cqe.wqe_id();
@@ -266,6 +297,9 @@ impl StridingRecvQueue {
         }
         let is_filler = word >= FILLER;
         let span = if is_filler { Span { end: span.first + said, ..span } } else { span };
+        if !is_filler && word & BYTES_MASK == 0 {
+            return Err(RetireError::NoBytes { first: span.first });
+        }
         if !self.is_next(span) {
             return Err(RetireError::Strides { first: span.first, end: span.end, next: self.next, count: self.count });
         }
@@ -276,7 +310,7 @@ impl StridingRecvQueue {
     }
 
     /// Ends the open WQE if its strides are over. Its buffer is free once the frames that were kept are dropped.
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self) {
         if self.is_open && self.next == self.count {
             self.close();
@@ -285,16 +319,16 @@ impl StridingRecvQueue {
     }
 
     /// The open buffer is not the device's any more.
+    #[inline]
     fn close(&mut self) {
         self.is_open = false;
         self.next = self.count;
-        // SAFETY: the state of a buffer of the memory, which this queue keeps.
-        if unsafe { self.open.as_ref() }.close(self.kept) {
-            self.put_free(self.open);
-        }
+        // SAFETY: a buffer of the memory that is posted, of which so many frames were kept.
+        unsafe { self.memory.close(self.open, self.kept) };
     }
 
     /// Opens the oldest posted WQE, unless one is open.
+    #[inline]
     fn open_oldest(&mut self) {
         if self.is_open || self.tail == self.head {
             return;
@@ -302,7 +336,7 @@ impl StridingRecvQueue {
         // SAFETY: posted.
         self.open = unsafe { self.posted_at(self.tail) };
         // SAFETY: the state of a buffer of the memory; its buffer has 2^14 bytes at least.
-        self.start = unsafe { self.open.as_ref().start().add(self.shift_less_one.wrapping_add(1) as usize) };
+        self.start = unsafe { self.open.as_ref().start().add(self.shift as usize) };
         (self.next, self.kept, self.is_open) = (0, 0, true);
     }
 
@@ -310,32 +344,10 @@ impl StridingRecvQueue {
     ///
     /// # Safety
     /// It is posted.
+    #[inline]
     unsafe fn posted_at(&self, index: u32) -> NonNull<BufferState> {
         // SAFETY: the masked index is within the words; `post_free` has written this one, the number of a buffer.
         unsafe { self.memory.state(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
-    }
-
-    #[inline]
-    fn put_free(&mut self, state: NonNull<BufferState>) {
-        // SAFETY: the state of a buffer of the memory, in no list.
-        let state = unsafe { state.as_ref() };
-        state.set_next(self.free);
-        self.free = state.index();
-    }
-
-    #[inline]
-    fn take_free(&mut self) -> Option<NonNull<BufferState>> {
-        if self.free == NONE {
-            self.free = self.memory.take_given_back();
-        }
-        if self.free == NONE {
-            return None;
-        }
-        // SAFETY: the number of a free buffer.
-        let state = unsafe { self.memory.state(self.free) };
-        // SAFETY: the state of a buffer of the memory, in this queue's list.
-        self.free = unsafe { state.as_ref() }.next();
-        Some(state)
     }
 
     /// Posts free buffers, as many as there is room for, and tells the device once. Returns how many. Call it after
@@ -347,15 +359,17 @@ impl StridingRecvQueue {
         if self.head.wrapping_sub(self.tail) == self.depth && self.next != self.count {
             return 0;
         }
+        cold_path();
         self.post_free()
     }
 
-    #[inline]
+    /// Inlined wherever it is called: its barrier is in a listing then.
+    #[inline(always)]
     fn post_free(&mut self) -> u32 {
         self.finish();
         let mut posted = 0;
         while self.head.wrapping_sub(self.tail) < self.depth {
-            let Some(state) = self.take_free() else { break };
+            let Some(state) = self.memory.take_free() else { break };
             // SAFETY: the state of a buffer of the memory.
             let state = unsafe { state.as_ref() };
             state.post();

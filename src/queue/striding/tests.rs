@@ -14,11 +14,11 @@ use crate::cq::setup::CqParts;
 use crate::queue::RetireError;
 use crate::types::{CqCi, Cqn, Lkey, Qpn};
 
-const CQES: usize = 1 << 10;
+pub(super) const CQES: usize = 1 << 10;
 const WQES: usize = 4;
 const BUFFERS: usize = 6;
 /// 2^8 strides of 64 bytes.
-const STRIDES: u32 = 256;
+pub(super) const STRIDES: u32 = 256;
 
 /// Memory that both sides reach by pointers.
 #[repr(align(4096))]
@@ -51,7 +51,7 @@ fn frame(wqe_id: u16, first: u16, count: u32, len: u32) -> Said {
 }
 
 /// Declared in the order in which they must go.
-struct Rig {
+pub(super) struct Rig {
     rq: StridingRecvQueue,
     cq: CompletionQueue,
     written: usize,
@@ -64,7 +64,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(shifted: bool) -> Self {
+    pub(super) fn new(shifted: bool) -> Self {
         let mut empty = [0; 64];
         empty[63] = 0xf0;
         let cqes = Shared::new([empty; CQES]);
@@ -103,6 +103,21 @@ impl Rig {
         assert_eq!(rq.refill(), WQES as u32);
         let memory = start.as_ptr().addr();
         Self { rq, cq, written: 0, cqes, ring, _shadow: shadow, _records: records, memory, alive }
+    }
+
+    /// Writes a CQE of the first pass.
+    ///
+    /// # Safety
+    /// There is room for it, and it was not polled.
+    pub(super) unsafe fn put(&self, n: usize, cqe: [u8; 64]) {
+        // SAFETY: the caller's.
+        unsafe { self.cqes.at().cast::<[u8; 64]>().add(n).write(cqe) };
+    }
+
+    /// The queues, the address of the buffers, and the rest, which must stay.
+    pub(super) fn apart(self) -> (StridingRecvQueue, CompletionQueue, usize, impl Sized) {
+        let Self { rq, cq, cqes, ring, _shadow, _records, memory, .. } = self;
+        (rq, cq, memory, (cqes, ring, _shadow, _records))
     }
 
     /// Has the queue take a completion, `times` times. Returns the last answer, the frame kept.
@@ -181,7 +196,6 @@ fn impossible_strides_are_errors() {
     assert_eq!(refused(frame(0, 256, 1, 60)), strides(256, 257, 0));
     assert_eq!(refused(frame(0, 255, 2, 60)), strides(255, 257, 0));
     assert_eq!(refused(frame(0, 255, 0, 65)), strides(255, 257, 0));
-    assert!(refused(frame(0, 0, 0, 0)).is_err(), "a frame of no bytes");
     for wqe_id in [1, 2, 3, 0xffff] {
         let expected = RetireError::NotOutstanding { wqe_counter: wqe_id, oldest: 0, next: 4 };
         assert_eq!(refused(frame(wqe_id, 0, 1, 60)), Err(expected));
@@ -194,10 +208,28 @@ fn impossible_strides_are_errors() {
     assert_eq!(twice.map(drop), strides(0, 2, 2));
 }
 
+#[test]
+fn a_frame_of_no_bytes_is_an_error() {
+    for shifted in [false, true] {
+        let mut rig = Rig::new(shifted);
+        for (first, count) in [(0, 0), (0, 1), (0, 2), (7, 1), (255, 1), (255, 0)] {
+            let refused = rig.take(frame(0, first, count, 0), 1).map(drop);
+            assert_eq!(refused, Err(RetireError::NoBytes { first: first.into() }), "{shifted}, {count} strides");
+        }
+        // The queue is unchanged, and takes a frame of one byte.
+        assert_eq!(rig.kept(frame(0, 0, 1, 1)).len(), 1, "{shifted}");
+        // A filler and an error have no bytes either, and are none.
+        let filler = Said { wqe_id: 0, first: 1, word: 1 << 31 | 2 << 16, op: FRAME };
+        assert!(rig.take(filler, 1).expect("strides 1 and 2").is_none());
+        assert!(rig.take(Said { wqe_id: 0, first: 3, word: 1 << 16, op: ERROR }, 1).expect("ours").is_none());
+        assert_eq!(rig.kept(frame(0, 4, 1, 60)).len(), 60);
+    }
+}
+
 fn said() -> impl Strategy<Value = Said> {
     let op = prop_oneof![8 => Just(FRAME), 1 => Just(ERROR), 1 => (0..15_u8, any::<u8>()).prop_map(|(op, low)| (op << 4) | (low & 0xe))];
     let count = prop_oneof![4 => 0..40_u32, 1 => any::<u32>().prop_map(|count| count & 0xffff)];
-    let len = prop_oneof![4 => 1..2500_u32, 1 => 0..0x1_0000_u32];
+    let len = prop_oneof![4 => 1..2500_u32, 1 => 0..0x1_0000_u32, 1 => Just(0)];
     let wqe_id = prop_oneof![6 => Just(None), 1 => any::<u16>().prop_map(Some)];
     (wqe_id, -2_i32..4, count, len, op).prop_map(|(wqe_id, ahead, count, len, op)| Said {
         // Those that a rig replaces by the next: see the test.
@@ -228,6 +260,7 @@ proptest! {
             }
             if let Ok(Some(frame)) = rig.take(said, times) {
                 let offset = rig.offset(&frame);
+                prop_assert!(frame.len() != 0);
                 prop_assert!(offset + frame.len() <= BUFFERS << 14);
                 prop_assert_eq!(offset >> 14, (offset + frame.len() - 1) >> 14, "in one buffer");
                 kept.push(frame);

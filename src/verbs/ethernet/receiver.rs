@@ -61,13 +61,17 @@ impl FrameReceiver {
 
     /// Frames are spread over the queues of a table by a hash. The lowest bits of the hash are the index.
     ///
-    /// Verbs have no symmetric hash, so the two directions of a connection go to different queues, unless the key makes
-    /// the hash symmetric ([`Rss::SYMMETRIC_KEY`]).
+    /// Verbs have no [symmetric](Rss::symmetric) hash, so the two directions of a connection go to different queues,
+    /// unless the key makes the hash symmetric ([`Rss::SYMMETRIC_KEY`]).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], or a failed call: without `CAP_NET_RAW` (`EPERM`).
+    /// [`Error::OutOfRange`], [`Error::Unsupported`] for a symmetric hash, [`Error::ForeignDevice`], or a failed call:
+    /// without `CAP_NET_RAW` (`EPERM`).
     pub fn spread(pd: &ProtectionDomain, table: &WqTable, rss: &Rss) -> Result<Self, Error> {
         in_range("fields to hash", rss.fields.into(), 1..=Rss::ALL_FIELDS.into())?;
+        if rss.symmetric {
+            return Err(Error::Unsupported { what: "symmetric hashes by verbs" });
+        }
         pd.handle.context.check(OBJECT, [table])?;
         Self::new(pd, table, rss.key, hash_fields(rss))
     }
@@ -124,7 +128,7 @@ mod tests {
     /// The numbers of `verbs.h`: 1 and 2 of IPv4, 4 and 8 of IPv6, 0x10 and 0x20 of TCP, 0x40 and 0x80 of UDP.
     #[test]
     fn fields_are_those_of_verbs() {
-        let of = |fields, ipv6, udp| hash_fields(&Rss { key: [0; 40], fields, ipv6, udp });
+        let of = |fields, ipv6, udp| hash_fields(&Rss { fields, ipv6, udp, ..Rss::udp([0; 40]) });
         assert_eq!([of(0xf, false, false), of(0xf, true, true)], [0x33, 0xcc]);
         assert_eq!([of(0xf, true, false), of(0xf, false, true)], [0x3c, 0xc3]);
         assert_eq!([1, 2, 4, 8].map(|field| of(field, false, true)), [1, 2, 0x40, 0x80]);

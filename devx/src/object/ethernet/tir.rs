@@ -136,7 +136,7 @@ fn check_hash(rss: &Rss) -> Result<(), Error> {
 
 /// Fills in the hash in a context.
 fn describe(rss: &Rss, tirc: &mut Tirc) {
-    tirc.set_rx_hash_fn(RxHashFunction::TOEPLITZ);
+    tirc.set_rx_hash_fn(RxHashFunction::TOEPLITZ).set_rx_hash_symmetric(rss.symmetric);
     *tirc.rx_hash_toeplitz_key_mut() = rss.key;
     tirc.rx_hash_field_selector_outer_mut()
         .set_l3_prot_type(rss.ipv6)

@@ -97,7 +97,7 @@ impl Model {
         let is_filler = said.word >> 31 != 0;
         let first = u32::from(said.first);
         let end = first + if is_filler { counted } else { counted.max(self.strides_of(len)) };
-        let has_bytes = is_filler || len + self.shift > 0;
+        let has_bytes = is_filler || len > 0;
         if first < self.next || end > self.count || !has_bytes {
             return Expected::Refused;
         }

@@ -64,6 +64,7 @@ pub(crate) const MEANINGS: &[(&str, &str)] = &[
     ("P8", "a request by the 8-byte doorbell costs little more than its stores"),
     ("P9", "a shot into cold caches costs little more than its stores there"),
     ("P10", "a queue pair costs little more than the bare calls that create and connect it"),
+    ("P12", "a frame of a striding queue costs little more than its loads"),
     ("P13", "finding the queue pair of a completion costs little, on a completion queue that queue pairs share"),
 ];
 
@@ -127,6 +128,12 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P9", "cold post", "template", Within(1.30, "template floor")),
     goal("P9", "cold post", "template", Faster(4.0, "ibv_wr default")),
     goal("P9", "cold post", "template, rehearsed", Within(0.75, "template")),
+    // Frames of a striding queue, from this core's cache.
+    goal("P12", "receive frames", "plain", Within(1.15, "floor plain")),
+    goal("P12", "receive frames", "compressed", Within(1.15, "floor compressed")),
+    goal("P12", "receive frames", "by tag", Within(1.15, "floor by tag")),
+    goal("P12", "receive frames", "of 4 queues", Within(1.15, "floor of 4 queues")),
+    goal("P12", "receive frames", "compressed", Instructions(30)),
     // A shared CQ: finding the queue pair of a completion, against knowing it beforehand.
     goal("P13", "shared CQ", "64, ByQpn", Within(1.15, "64, order known")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),

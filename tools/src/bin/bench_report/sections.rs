@@ -80,6 +80,12 @@ pub(crate) const SECTIONS: &[Section] = &[
         form: Form::Bars(&[("shared CQ", "by how the completion's queue pair is found")]),
     },
     Section {
+        file: "frames",
+        title: "Receiving frames of a striding queue",
+        unit: "nanoseconds a frame",
+        form: Form::Bars(&[("receive frames", "by how completions come, and where frames go")]),
+    },
+    Section {
         file: "doorbell",
         title: "The doorbell alone, by copy routine of this CPU",
         unit: "nanoseconds a doorbell",

@@ -1,0 +1,217 @@
+//! [`StridingRecvQueue::poll_with`] beside [`StridingRecvQueue::receive`]: any completions, whole and compressed.
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::poll::FramesError;
+use super::tests::{CQES, Rig, STRIDES};
+use super::{LentFrame, StridingRecvQueue};
+use crate::cq::CompletionQueue;
+use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
+use crate::cq::cqe::Verdicts;
+use crate::cq::mode::PollMode;
+
+/// A frame as it is lent, or an error.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    Frame { at: usize, len: usize, tag: u32, verdicts: Verdicts },
+    Error(FramesError),
+}
+
+fn seen(frame: &LentFrame<'_>) -> Seen {
+    let at = frame.as_ptr().addr().get();
+    Seen::Frame { at, len: frame.len(), tag: frame.flow_tag(), verdicts: frame.verdicts() }
+}
+
+/// Completions of the device: of one WQE, which is the oldest most of the time.
+#[derive(Clone, Debug)]
+struct Session {
+    wqe_id: u16,
+    op: u8,
+    tag: u32,
+    /// Checksum or tag, distance to the first stride, word.
+    minis: Vec<(u16, i16, u32)>,
+    /// The number of completions that the title says, if it is not the right one.
+    said: Option<u32>,
+}
+
+fn sessions() -> impl Strategy<Value = Vec<Session>> {
+    let op = prop_oneof![12 => Just(2_u8 << 4), 1 => Just(14_u8 << 4), 1 => (0..15_u8).prop_map(|op| op << 4)];
+    let len = prop_oneof![8 => 1..130_u32, 1 => 0..0x1_0000_u32, 1 => Just(0)];
+    let word = (prop_oneof![9 => Just(0_u32), 1 => Just(1_u32 << 31)], 0..4_u32, len)
+        .prop_map(|(filler, count, len)| filler | count << 16 | len);
+    let away = prop_oneof![12 => Just(0_i16), 1 => -2..5_i16, 1 => any::<i16>()];
+    let minis = prop::collection::vec((any::<u16>(), away, word), 1..40);
+    let wqe_id = prop_oneof![1 => 0..3_u16, 1 => any::<u16>()];
+    let said = prop_oneof![20 => Just(None), 1 => any::<u32>().prop_map(Some)];
+    let session = (wqe_id, op, any::<u32>(), minis, said).prop_map(|(wqe_id, op, tag, minis, said)| Session {
+        wqe_id,
+        op,
+        tag,
+        minis,
+        said,
+    });
+    prop::collection::vec(session, 1..16)
+}
+
+/// The CQEs of sessions, in the basic layout: a session of one is a whole CQE. `index` says whether mini-CQEs have
+/// strides where this format has them.
+fn cqes(sessions: &[Session]) -> Vec<[u8; 64]> {
+    let (mut cqes, mut wqe, mut next): (Vec<[u8; 64]>, u16, u32) = (Vec::new(), 0, 0);
+    for session in sessions {
+        let count = session.minis.len();
+        // The WQE that is probably open.
+        let id = if session.wqe_id > 2 { wqe } else { session.wqe_id };
+        let firsts: Vec<u16> = session
+            .minis
+            .iter()
+            .map(|&(_, away, word)| {
+                let first = (next as u16).wrapping_add_signed(away);
+                let needed = (word & 0xffff).div_ceil(64).max(word >> 16 & 0x3fff);
+                next =
+                    if word >> 31 == 0 { u32::from(first) + needed } else { u32::from(first) + (word >> 16 & 0x3fff) };
+                first
+            })
+            .collect();
+        let mut title = [0; 64];
+        title[2..4].copy_from_slice(&id.to_be_bytes());
+        title[28..30].copy_from_slice(&(session.tag as u16).to_be_bytes());
+        let whole = count == 1;
+        let word = if whole { session.minis[0].2 } else { session.said.unwrap_or(count as u32) };
+        title[44..48].copy_from_slice(&word.to_be_bytes());
+        title[56..60].copy_from_slice(&session.tag.to_be_bytes());
+        title[60..62].copy_from_slice(&firsts[0].to_be_bytes());
+        title[63] = session.op | if whole { 0 } else { 3 << 2 };
+        let start = cqes.len();
+        cqes.push(title);
+        if !whole {
+            cqes.resize(start + count, {
+                let mut empty = [0; 64];
+                empty[63] = 0xf0;
+                empty
+            });
+            for (n, (&(other, _, word), first)) in session.minis.iter().zip(&firsts).enumerate() {
+                let place = start + if n < 8 { 1 } else { n / 8 * 8 };
+                if n % 8 == 0 && place < cqes.len() {
+                    cqes[place] = [0; 64];
+                }
+                if let Some(cqe) = cqes.get_mut(place) {
+                    let mini = &mut cqe[n % 8 * 8..][..8];
+                    mini[..2].copy_from_slice(&other.to_be_bytes());
+                    mini[2..4].copy_from_slice(&first.to_be_bytes());
+                    mini[4..].copy_from_slice(&word.to_be_bytes());
+                }
+            }
+        }
+        if next >= STRIDES {
+            (wqe, next) = (wqe.wrapping_add(1), 0);
+        }
+        next %= STRIDES;
+    }
+    cqes.truncate(CQES);
+    cqes
+}
+
+/// Both ways over the same CQEs.
+fn compare<M: PollMode>(
+    bytes: &[[u8; 64]],
+    shifted: bool,
+    maxima: &[usize],
+    mode: impl Fn(CompletionQueue) -> CompletionQueue<M>,
+) -> Result<(), TestCaseError> {
+    type Way<M> = fn(&mut CompletionQueue<M>, &mut StridingRecvQueue, usize, &mut Vec<Seen>) -> usize;
+    let one_by_one: Way<M> = |cq, rq, max, all| {
+        cq.poll_with(max, |cqe| match rq.receive(&cqe) {
+            Ok(Some(frame)) => all.push(seen(&frame)),
+            Ok(None) => all.extend(cqe.check().err().map(|error| Seen::Error(FramesError::Completion(error)))),
+            Err(error) => all.push(Seen::Error(FramesError::Strides(error))),
+        })
+    };
+    let at_once: Way<M> = |cq, rq, max, all| match rq.poll_with(cq, max, |frame| all.push(seen(&frame))) {
+        Ok(polled) => polled,
+        Err(error) => {
+            all.push(Seen::Error(error));
+            1
+        }
+    };
+    let answers = [one_by_one, at_once].map(|way| {
+        let rig = Rig::new(shifted);
+        for (n, cqe) in bytes.iter().enumerate() {
+            // SAFETY: a CQE of the first pass, whose owner bit is 0.
+            unsafe { rig.put(n, *cqe) };
+        }
+        let (mut rq, cq, memory, _rest) = rig.apart();
+        let (mut cq, mut all) = (mode(cq), Vec::new());
+        for &max in maxima.iter().cycle() {
+            if way(&mut cq, &mut rq, max, &mut all) == 0 {
+                break;
+            }
+        }
+        for seen in &mut all {
+            if let Seen::Frame { at, .. } = seen {
+                *at -= memory;
+            }
+            // Identities differ by rig.
+            if let Seen::Error(FramesError::Strides(error)) = seen {
+                let text = std::string::ToString::to_string(error);
+                prop_assert!(!text.contains("completion queue"), "{}", text);
+            }
+        }
+        Ok((all, rq.posted()))
+    });
+    let [a, b] = answers;
+    prop_assert_eq!(a?, b?);
+    Ok(())
+}
+
+fn compressed<F: MiniFormat>(bytes: &[[u8; 64]], shifted: bool, maxima: &[usize]) -> Result<(), TestCaseError> {
+    // SAFETY: nothing was polled; a wrong format harms nothing here, as no device uses the memory.
+    compare(bytes, shifted, maxima, |cq| unsafe { cq.compressed::<F, Basic>() })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+    /// For any bytes of the device, both ways lend the same frames and report the same errors.
+    #[test]
+    fn frames_are_the_same_by_either_way(
+        sessions in sessions(),
+        shifted: bool,
+        maxima in prop::collection::vec(1..40_usize, 1..8),
+    ) {
+        let bytes = cqes(&sessions);
+        compare(&bytes, shifted, &maxima, |cq| cq)?;
+        compressed::<ChecksumStride>(&bytes, shifted, &maxima)?;
+        compressed::<Headers>(&bytes, shifted, &maxima)?;
+        compressed::<Strided<FlowTag>>(&bytes, shifted, &maxima)?;
+        compressed::<Strided<Hash>>(&bytes, shifted, &maxima)?;
+        compressed::<Strided<Checksum>>(&bytes, shifted, &maxima)?;
+        // Without strides: neither way makes sense of it.
+        compressed::<Checksum>(&bytes, shifted, &maxima)?;
+    }
+}
+
+#[test]
+fn a_session_of_frames_is_lent_whole() {
+    let minis = (0..20).map(|n| (n, 0, 1 << 16 | 60)).collect();
+    let bytes = cqes(&[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
+    let (mut rq, cq, memory, _rest) = {
+        let rig = Rig::new(false);
+        // SAFETY: as above.
+        (0..bytes.len()).for_each(|n| unsafe { rig.put(n, bytes[n]) });
+        rig.apart()
+    };
+    // SAFETY: as above.
+    let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
+    let mut places = Vec::new();
+    for polled in [5, 7, 8, 0] {
+        assert_eq!(
+            rq.poll_with(&mut cq, if polled == 0 { 9 } else { polled }, |frame| {
+                assert_eq!((frame.len(), frame.flow_tag()), (60, 7));
+                places.push(frame.as_ptr().addr().get() - memory);
+            }),
+            Ok(polled)
+        );
+    }
+    assert!(places.into_iter().eq((0..20).map(|n| n * 64)));
+}

@@ -1,0 +1,30 @@
+//! The free buffers of a striding receive queue under a model checker: every schedule of threads that drop frames while
+//! the queue posts buffers again.
+//!
+//! `src/queue/striding/memory.rs` is compiled unchanged, in a crate in which loom's atomics replace those of `core`. On
+//! every schedule, a buffer is posted again only after each thread has read its frames there. No buffer is lost or given
+//! back twice. The memory is released once, after its last use.
+//!
+//! Negative controls weaken each ordering of the file, one at a time: a schedule must break a rule then.
+//!
+//! Schedules of threads on free buffers belong here. Threads on a device's frames belong in `tests/striding`.
+
+#![cfg(target_arch = "x86_64")]
+extern crate self as core;
+
+mod sync;
+mod types;
+
+// What of it needs no model.
+pub(crate) use std::{error, fmt, marker, mem, ops, ptr};
+
+#[path = "../../src/queue"]
+mod queue {
+    #[allow(dead_code, unreachable_pub, reason = "the model does not use all that these files have")]
+    pub(crate) mod striding {
+        pub(crate) mod memory;
+        #[path = "../../../tests/striding_model/schedules.rs"]
+        mod schedules;
+        pub(crate) mod strides;
+    }
+}
