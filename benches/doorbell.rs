@@ -3,10 +3,8 @@ mod common;
 
 use blueflame::arch;
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor, Words};
-use blueflame::db::{
-    BlueFlame, Doorbell, DoorbellFence, DoorbellRecord, ExclusiveRegister, FlushMode, Half, OneFence, Register, Stored,
-    TwoFences,
-};
+use blueflame::db::register::{BlueFlame, Doorbell, Half, Stored};
+use blueflame::db::{DoorbellFence, DoorbellRecord, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 
 use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Player, Queues, Timed};

@@ -187,7 +187,7 @@
 //! - **Single stores to a device**: `mmio_write64`, `mmio_copy64`, `mmio_copy64_wide`, `enable_pci_instructions` and
 //!   [`Wide`](arch::Wide) (`Wide::load`, `Wide::store`, `Wide::mmio_store`) in [`arch`]; `DoorbellRecord::send`,
 //!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`, `Half::copy_wide`,
-//!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`].
+//!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`] and [`db::register`].
 //!
 //! All other calls are safe:
 //!

@@ -55,4 +55,4 @@ pub use id::CqId;
 pub(crate) use id::Origin;
 pub use resize::ResizeError;
 pub(crate) use source::Few;
-pub use source::{InQueue, Private, Source};
+pub use source::Source;

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The record is authoritative: it says how far the ring is filled, and the device may read it at any time. The
-//! register only wakes the device; a [BlueFlame](Half::copy) copy there also brings the WQE, so the device need not
+//! register only wakes the device; a [BlueFlame](register::Half::copy) copy there also brings the WQE, so the device need not
 //! fetch it.
 //!
 //! # Who owns a register
@@ -45,7 +45,7 @@ mod managed;
 mod mode;
 mod parts;
 mod record;
-mod register;
+pub mod register;
 mod sealed;
 mod shared;
 mod thread;
@@ -55,7 +55,7 @@ pub use managed::Managed;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
 pub use parts::{RegisterError, RegisterParts};
 pub use record::DoorbellRecord;
-pub use register::{BlueFlame, Doorbell, Half, Register, Stored};
+pub use register::Register;
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;
 

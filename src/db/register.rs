@@ -1,3 +1,5 @@
+//! A register, by turns: each turn lends one half, and ends with the store that the device sees.
+
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 

@@ -22,10 +22,10 @@ pub enum EncodeError {
         /// The maximum of a data segment, or the bytes of the buffer.
         limit: u32,
     },
-    /// A template, or a request of a [burst](crate::queue::Burst), with a scatter/gather entry of zero bytes. Verbs
+    /// A template, or a request of a [burst](crate::queue::send::Burst), with a scatter/gather entry of zero bytes. Verbs
     /// leaves such entries out of a WQE, but the size is fixed there.
     EmptySge,
-    /// A frame of zero bytes in a [session](crate::queue::Session).
+    /// A frame of zero bytes in a [session](crate::queue::send::Session).
     EmptyFrame,
     /// More inline bytes than the queue was created for.
     InlineTooLong {

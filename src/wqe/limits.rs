@@ -41,7 +41,7 @@ impl Limits {
 /// ([`SendQueue::set_frame_offloads`](crate::queue::SendQueue::set_frame_offloads)). Other queues have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameOffloads {
-    /// WQEs of several frames ([`Session`](crate::queue::Session); `enhanced_multi_pkt_send_wqe`).
+    /// WQEs of several frames ([`Session`](crate::queue::send::Session); `enhanced_multi_pkt_send_wqe`).
     pub multi_packet: bool,
     /// VLAN tags from the WQE ([`insert_vlan`](crate::wqe::Request::insert_vlan); `wqe_vlan_insert`).
     pub vlan_insertion: bool,

@@ -120,8 +120,9 @@ fn a_batch_is_told_once_or_not_at_all() {
     let mut memory = recv_memory(8, 16);
     let mut rq = recv_queue(&mut memory, 0xfffe);
     // SAFETY: there is no device, here and below.
-    let push =
-        |batch: &mut blueflame::queue::RecvBatch<'_>, id| unsafe { batch.push_unchecked(WrId(id), &[sge(id, 1, 1)]) };
+    let push = |batch: &mut blueflame::queue::recv::RecvBatch<'_>, id| unsafe {
+        batch.push_unchecked(WrId(id), &[sge(id, 1, 1)])
+    };
     let mut dropped = rq.batch();
     push(&mut dropped, 1).unwrap();
     drop(dropped);

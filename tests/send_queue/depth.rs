@@ -1,7 +1,8 @@
 //! The WQEBBs that may be outstanding at a time: fewer than the ring's, none, and again from the start.
 //!
 //! Depths belong here, wraps of the ring in `properties.rs`.
-use blueflame::queue::{DepthError, PostError, RetireError, Retired, SendQueue};
+use blueflame::queue::send::DepthError;
+use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::{transport, wqe};
 

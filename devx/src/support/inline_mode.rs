@@ -65,7 +65,7 @@ impl Context {
     /// The offloads that the device has for frames of its send queues, by
     /// `per_protocol_networking_offload_caps`.
     ///
-    /// There are WQEs of several frames ([`Session`](blueflame::queue::Session)) if the device has the capability
+    /// There are WQEs of several frames ([`Session`](blueflame::queue::send::Session)) if the device has the capability
     /// (`enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of [`Ds::MAX`]. The first two are
     /// DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
     /// `mlx5_select_tx_function`).

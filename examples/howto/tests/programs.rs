@@ -92,6 +92,16 @@ programs! {
     xrc: XRC, ["one connection has reached 2 shared receive queues"];
 }
 
+/// The program in Python of `docs/howto/testing.md`, by rdma-core's pyverbs.
+#[test]
+fn a_program_in_python() {
+    let program = here().join("write.py");
+    let output = Command::new("/usr/bin/python3").arg(&program).output().expect("python3 starts");
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a WRITE of 5 bytes has arrived\n", "{complained}");
+    assert!(output.status.success(), "{complained}");
+}
+
 /// The texts of the files in a folder whose names end in `end`, by their names without it.
 fn texts(folder: &Path, end: &str) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -8,6 +8,7 @@ pub(super) mod tag;
 pub(super) mod timestamp;
 pub(super) mod view;
 
+pub use super::source::{InQueue, Private};
 pub use grh::{Grh, GrhKind};
 pub use packet::{L3Header, L4Header, RxHash, Verdicts};
 pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};

@@ -3,6 +3,6 @@ pub(super) mod queue;
 pub(super) mod scatter;
 pub(super) mod shared;
 
-pub use queue::RqParts;
+pub use queue::{RecvBatch, RqParts};
 pub use scatter::RecvPartsError;
-pub use shared::{SrqParts, SrqRecord};
+pub use shared::{SrqBatch, SrqParts, SrqRecord};

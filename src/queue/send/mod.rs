@@ -16,7 +16,11 @@ pub(super) mod template;
 mod warm;
 
 pub use blueflame::probe::{Probe, ProbeError};
+pub use burst::Burst;
 pub use error::SqPartsError;
+pub use moderation::ModerationError;
 pub use parts::{SqParts, WqeRecord};
+pub use place::depth::DepthError;
 pub use rehearsal::{NotARehearsal, RehearsalMemory};
+pub use session::Session;
 pub use shot::{Shot, ShotAt, ShotFrame, ShotSignaledIf};

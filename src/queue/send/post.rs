@@ -15,7 +15,7 @@
 //! later. A [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Wide};
-use crate::db::{Half, Register, Stored};
+use crate::db::register::{Half, Register, Stored};
 use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;

@@ -12,7 +12,8 @@ mod strategy;
 #[cfg(feature = "proptest")]
 pub use strategy::{connected, fixed, reliable};
 
-use blueflame::queue::{Moderation, ModerationError};
+use blueflame::queue::Moderation;
+use blueflame::queue::send::ModerationError;
 use blueflame::types::Wqebbs;
 use blueflame::{Rkey, Sge};
 

@@ -73,7 +73,7 @@ impl Pd {
     ///
     /// Each frame carries inline the headers that `M` names. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
-    /// [WQEs of several frames](blueflame::queue::Session), large sends and VLAN tags if the device does
+    /// [WQEs of several frames](blueflame::queue::send::Session), large sends and VLAN tags if the device does
     /// ([`frame_offloads`](crate::Context::frame_offloads)).
     ///
     /// # Errors

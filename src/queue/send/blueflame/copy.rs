@@ -1,7 +1,7 @@
 //! The copy of composed WQEBBs to BlueFlame, in the form that they were composed in. Knows no ring.
 use crate::arch::Wide;
 use crate::arch::copy::BlockCopy;
-use crate::db::{BlueFlame, Half};
+use crate::db::register::{BlueFlame, Half};
 use crate::types::WQEBB_BYTES;
 use crate::wqe::{Composed, DsWords, HeldDs};
 
