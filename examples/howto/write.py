@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """An RDMA WRITE of five bytes, from a queue pair to itself, by rdma-core's pyverbs. It runs on any mlx5 device."""
+# ANCHOR: write
 import pyverbs.enums as e
 from pyverbs.addr import AHAttr, GlobalRoute
 from pyverbs.cq import CQ
@@ -38,3 +39,4 @@ while found == 0:
 assert entries[0].status == e.IBV_WC_SUCCESS, entries[0]
 assert memory.read(5, 32) == b"hello"
 print("a WRITE of 5 bytes has arrived")
+# ANCHOR_END: write

@@ -74,7 +74,7 @@ impl Stored for BlueFlame {
 /// # use blueflame::db::Register;
 /// fn keep(mut register: impl Register) {
 ///     let mut kept = None;
-///     register.ring_doorbell(|half| -> blueflame::db::Doorbell {
+///     register.ring_doorbell(|half| -> blueflame::db::register::Doorbell {
 ///         kept = Some(half);
 ///         panic!()
 ///     });

@@ -21,7 +21,8 @@ use crate::wqe::{Control, CtrlSeg, Limits};
 /// The result of [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retired {
-    /// The identifier of the completed request. If it was a [session](crate::queue::Session), that of its first frame.
+    /// The identifier of the completed request. If it was a [session](crate::queue::send::Session), that of its first
+    /// frame.
     pub wr_id: WrId,
     /// Frames of a session; 1 for every other request.
     pub frames: u16,
