@@ -176,7 +176,12 @@ impl Tree {
         let (file, anchor) = include.split_once(':').unwrap_or((include, ""));
         let text = self.text(&beside(path, file)).ok_or("no such file")?;
         let line = |mark: &str| {
-            let is_mark = |line: &str| line.trim_start().strip_prefix("// ").is_some_and(|words| words == mark);
+            // Comments of Rust, and of Python.
+            let words = |line: &str| {
+                let line = line.trim_start();
+                line.strip_prefix("// ").or(line.strip_prefix("# ")).map(str::to_owned)
+            };
+            let is_mark = |line: &str| words(line).is_some_and(|words| words == mark);
             text.lines().position(is_mark)
         };
         let (begin, end) = (line(&format!("ANCHOR: {anchor}")), line(&format!("ANCHOR_END: {anchor}")));

@@ -3,8 +3,9 @@ use core::fmt;
 use core::hint::cold_path;
 use core::mem::ManuallyDrop;
 
+use crate::cq::cqe::InQueue;
 use crate::cq::mode::PollMode;
-use crate::cq::{CompletionQueue, CqeError, CqeView, Expand, InQueue, Shared};
+use crate::cq::{CompletionQueue, CqeError, CqeView, Expand, Shared};
 use crate::queue::retire::RetireError;
 use crate::queue::striding::frame::LentFrame;
 use crate::queue::striding::queue::StridingRecvQueue;
