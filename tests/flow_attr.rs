@@ -177,6 +177,6 @@ fn what_the_kernel_would_refuse_or_ignore_is_refused() {
     let error = FlowAttr::new(&Flow::any().priority(16), 1).expect_err("priorities end at 15");
     assert_eq!(error, Error::OutOfRange { what: "priority of a flow", value: 16, min: 0, max: 15 });
     let error = FlowAttr::new(&Flow::all_default().flow_tag(1), 1).expect_err("leftovers have no tag");
-    assert_eq!(error, Error::Flow(FlowError::Whole { what: "tag" }));
+    assert_eq!(error, Error::Flow(FlowError::Whole { what: "flow tag" }));
     assert!(error.to_string().contains("tag"), "{error}");
 }
