@@ -82,7 +82,7 @@ impl Qp {
     /// # Errors
     /// [`Error::Flow`], [`Error::OutOfRange`] for a priority, [`Error::NoFrames`], or a failed call. `EPERM`: the
     /// process lacks `CAP_NET_RAW`. `EOPNOTSUPP`: the device cannot match a field, or has no sniffers. `EEXIST`: a rule
-    /// with the same fields has another tag or action. The error's text says how to go on.
+    /// with the same fields has another flow tag or action. The error's text says how to go on.
     #[doc(alias = "ibv_create_flow")]
     pub fn steer(&self, flow: &Flow) -> Result<FlowRule, Error> {
         if !self.handle.receiver.as_ref().is_some_and(|receiver| receiver.flow_tags()) {
