@@ -43,8 +43,6 @@ impl Limits {
 pub struct FrameOffloads {
     /// WQEs of several frames ([`Session`](crate::queue::send::Session); `enhanced_multi_pkt_send_wqe`).
     pub multi_packet: bool,
-    /// VLAN tags from the WQE ([`insert_vlan`](crate::wqe::Request::insert_vlan); `wqe_vlan_insert`).
-    pub vlan_insertion: bool,
     /// The most bytes of payload of a [large send](crate::wqe::Request::large), 2^`max_lso_cap`; 0: there are none.
     pub max_large_send: u32,
 }
@@ -53,33 +51,24 @@ pub struct FrameOffloads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameOffload {
-    /// [`FrameOffloads::vlan_insertion`].
-    VlanInsertion,
     /// [`FrameOffloads::max_large_send`] of at least one byte.
     LargeSends,
 }
 
 impl FrameOffloads {
     /// None of them.
-    pub const NONE: Self = Self { multi_packet: false, vlan_insertion: false, max_large_send: 0 };
+    pub const NONE: Self = Self { multi_packet: false, max_large_send: 0 };
 
     /// The first offload of `needs` that is not here. Bytes of large sends are compared where they are known.
     #[inline(always)]
     pub(crate) const fn missing(&self, needs: Self) -> Option<FrameOffload> {
-        if needs.vlan_insertion && !self.vlan_insertion {
-            Some(FrameOffload::VlanInsertion)
-        } else if needs.max_large_send != 0 && self.max_large_send == 0 {
-            Some(FrameOffload::LargeSends)
-        } else {
-            None
-        }
+        if needs.max_large_send != 0 && self.max_large_send == 0 { Some(FrameOffload::LargeSends) } else { None }
     }
 }
 
 impl fmt::Display for FrameOffload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::VlanInsertion => "insertion of VLAN tags",
             Self::LargeSends => "large sends",
         })
     }

@@ -73,13 +73,6 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/differential/large_sends.rs",
         "large_sends_are_libmlx5s",
     ),
-    golden(
-        "send queues",
-        "VLAN tags that the device inserts",
-        "DPDK `mlx5_tx_eseg_none`, Linux `MLX5_ETH_WQE_INSERT_VLAN`",
-        "tests/send_queue/offloads.rs",
-        "a_tag_is_in_place_of_the_headers",
-    ),
     by_libmlx5(
         "send queues",
         "WQE signatures, one by one and in batches, on every service except raw packets",

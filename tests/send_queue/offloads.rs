@@ -1,5 +1,5 @@
-//! Frames that the device changes before it sends them, as literal bytes: large sends and VLAN tags. And the refusals
-//! where the device lacks the offload, or a value is out of its limits.
+//! Frames that the device changes before it sends them, as literal bytes: large sends. And the refusals where the device
+//! lacks the offload, or a value is out of its limits.
 //!
 //! Offsets are those of Linux (`include/linux/mlx5/qp.h`, `struct mlx5_wqe_eth_seg`) and of DPDK
 //! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_eseg`).
@@ -10,14 +10,13 @@ use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Lkey, Wqebbs, WrId};
 use blueflame::wqe::limits::{FrameOffload, FrameOffloads};
-use blueflame::wqe::operations::VlanTag;
 use blueflame::wqe::{self, EncodeError, Sge};
 
 use crate::rig::{OLD, Rig, Setup};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x3100, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0x31, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
-const ALL: FrameOffloads = FrameOffloads { multi_packet: true, vlan_insertion: true, max_large_send: 1 << 18 };
+const ALL: FrameOffloads = FrameOffloads { multi_packet: true, max_large_send: 1 << 18 };
 
 /// A queue of a device with these offloads, whose next WQE has the index 0x1234.
 fn queue(rig: &Rig, offloads: FrameOffloads) -> SendQueue<RawPacket<InlineNone>> {
@@ -64,50 +63,24 @@ fn a_large_send_has_its_headers_and_the_size_of_its_frames() {
     assert_written(&rig, &wqe);
 }
 
-/// DPDK `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_eseg_none`; Linux `include/linux/mlx5/qp.h`,
-/// `MLX5_ETH_WQE_INSERT_VLAN`, `MLX5_ETH_WQE_SVLAN`.
-#[test]
-fn a_tag_is_in_place_of_the_headers() {
-    for (tag, kind) in [(VlanTag::customer(0xa005), [0x80, 0]), (VlanTag::service(0xa005), [0x80, 1])] {
-        let rig = rig();
-        let mut sq = queue(&rig, ALL);
-        let request = wqe::frame().l4_checksum().insert_vlan(tag).gather([LOCAL]).signaled(WrId(1));
-        // SAFETY: as above.
-        unsafe { sq.post_unchecked(&request) }.expect("room");
-        let wqe = [
-            [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0],
-            [0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, kind[0], kind[1], 0xa0, 0x05],
-            DATA,
-        ];
-        assert_written(&rig, &wqe);
-    }
-}
-
 /// A device without the offload: whatever way a request goes, and nothing is written.
 #[test]
 fn a_device_without_the_offload_gets_no_such_request() {
     let rig = rig();
-    let no = |offload| PostError::Encode(EncodeError::NoOffload { offload });
-    let (tags, large) = (no(FrameOffload::VlanInsertion), no(FrameOffload::LargeSends));
-    let mut sq = queue(&rig, FrameOffloads { vlan_insertion: false, ..ALL });
-    let tagged = wqe::frame().insert_vlan(VlanTag::customer(5));
-    assert_eq!(sq.post(&tagged.inline(&[0; 12])), Err(tags), "one WQEBB");
-    assert_eq!(sq.post(&tagged.inline(&[0; 60])), Err(tags), "two WQEBBs");
-    assert_eq!(sq.post(&tagged.inline(&[0; 60][..])), Err(tags), "any length");
-    assert_eq!(sq.batch().push(&tagged.inline(&[0; 12])), Err(tags), "a batch");
-    let burst = sq.batch_of(2).map(|mut burst| burst.push(&tagged.inline(&[0; 12])));
-    assert_eq!(burst.err(), Some(tags), "a burst");
-    let template = sq.template(tagged.inline_len::<12>()).map(drop);
-    assert_eq!(template.map_err(PostError::from), Err(tags), "a template");
+    let large = PostError::Encode(EncodeError::NoOffload { offload: FrameOffload::LargeSends });
     let mut sq = queue(&rig, FrameOffloads { max_large_send: 0, ..ALL });
     let request = wqe::frame().inline_headers([0; 54]).large(1);
-    assert_eq!(sq.post(&request.inline(&[0; 2])), Err(large));
-    assert_eq!(sq.batch().push(&request.inline(&[0; 2])), Err(large));
+    let short = wqe::frame().inline_headers([0; 18]).large(1);
+    assert_eq!(sq.post(&short), Err(large), "one WQEBB");
+    assert_eq!(sq.post(&request.inline(&[0; 2])), Err(large), "two WQEBBs");
+    assert_eq!(sq.post(&request.inline(&[0; 60][..])), Err(large), "any length");
+    assert_eq!(sq.batch().push(&request.inline(&[0; 2])), Err(large), "a batch");
+    let burst = sq.batch_of(2).map(|mut burst| burst.push(&request.inline(&[0; 2])));
+    assert_eq!(burst.err(), Some(large), "a burst");
     assert!(rig.ring().iter().all(|&byte| byte == OLD));
 
     let mut sq = queue(&rig, ALL);
     sq.set_depth(Wqebbs(16)).expect("the ring's");
-    sq.post(&tagged.inline(&[0; 12])).expect("a tag");
     sq.post(&request.inline(&[0; 2])).expect("a large send");
 }
 

@@ -70,9 +70,6 @@ impl Context {
     /// DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
     /// `mlx5_select_tx_function`).
     ///
-    /// Drivers disagree about which devices report `wqe_vlan_insert`
-    /// ([`insert_vlan`](blueflame::wqe::Request::insert_vlan)).
-    ///
     /// # Errors
     /// [`Error::Command`] if the device has no queues of frames.
     pub fn frame_offloads(&self) -> Result<FrameOffloads, Error> {
@@ -85,7 +82,7 @@ impl Context {
             0 => 0,
             log => 1_u32.checked_shl(log.into()).unwrap_or(u32::MAX),
         };
-        Ok(FrameOffloads { multi_packet, vlan_insertion: offloads.wqe_vlan_insert(), max_large_send })
+        Ok(FrameOffloads { multi_packet, max_large_send })
     }
 
     fn inline_mode_source(&self) -> Result<InlineModeSource, Error> {

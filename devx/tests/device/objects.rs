@@ -199,7 +199,7 @@ fn sessions_need_a_device_without_headers_inline() {
     let taken = context.min_inline_mode() == Ok(MinInlineMode::NONE);
     let offloads = context.frame_offloads().expect("QUERY_HCA_CAP");
     // The software device cuts up 256 KiB, and inserts tags.
-    assert_eq!(offloads, FrameOffloads { multi_packet: taken, vlan_insertion: true, max_large_send: 1 << 18 });
+    assert_eq!(offloads, FrameOffloads { multi_packet: taken, max_large_send: 1 << 18 });
     let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(context).expect("a register");

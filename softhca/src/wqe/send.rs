@@ -87,8 +87,6 @@ impl AddressVector {
 pub struct Framing {
     /// Checksums that it fills in.
     pub checksums: Checksums,
-    /// A VLAN tag that it puts in behind the addresses.
-    pub tag: Option<[u8; 4]>,
     /// It cuts the packet up into frames with so many bytes of payload (TSO).
     pub mss: Option<u16>,
     /// Each data segment is a frame of its own.

@@ -13,26 +13,15 @@ use crate::wqe::sink::Sink;
 use crate::wqe::words::be::{Be16, Be32};
 use crate::wqe::words::bytes::take8;
 
-/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none. Or a VLAN tag in
-/// their place.
+/// The first bytes of a frame, for its Ethernet segment: `[u8; N]`, `&[u8; N]`, or `()` for none.
 ///
 /// With headers by value, a [template](crate::SendQueue::template) of the frame borrows nothing.
 pub trait InlineHeaders: Sealed + Copy {
     /// Their number.
     const BYTES: usize;
 
-    /// The offloads that the device must have.
-    const NEEDS: FrameOffloads = FrameOffloads::NONE;
-
     /// The bytes.
     fn bytes(&self) -> &[u8];
-
-    /// The end of the segment's first 16 bytes: the number of the bytes, and the first two of them.
-    #[inline(always)]
-    fn start(&self) -> (u16, [u8; START]) {
-        // Fewer than 1008: otherwise `inline_headers` would not have compiled.
-        (Self::BYTES as u16, self.bytes().first_chunk().copied().unwrap_or_default())
-    }
 }
 
 impl Sealed for () {}
@@ -60,59 +49,6 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
     #[inline(always)]
     fn bytes(&self) -> &[u8] {
         *self
-    }
-}
-
-/// A VLAN tag (IEEE 802.1Q): its kind and its 16 bits of control information, which are the priority in bits 15:13,
-/// drop eligibility in bit 12 and the VLAN's number in bits 11:0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VlanTag {
-    service: bool,
-    control: u16,
-}
-
-impl VlanTag {
-    /// A customer's tag (C-VLAN, EtherType 0x8100).
-    #[inline]
-    #[must_use]
-    pub const fn customer(control: u16) -> Self {
-        Self { service: false, control }
-    }
-
-    /// A service provider's tag (S-VLAN, EtherType 0x88a8).
-    #[doc(alias = "MLX5_ETH_WQE_SVLAN")]
-    #[inline]
-    #[must_use]
-    pub const fn service(control: u16) -> Self {
-        Self { service: true, control }
-    }
-}
-
-/// In place of inline headers, a VLAN tag that the device inserts
-/// ([`Request::insert_vlan`](crate::wqe::Request::insert_vlan)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InsertVlan(pub(super) VlanTag);
-
-/// In place of the number of inline headers: a tag follows (Linux `include/linux/mlx5/qp.h`,
-/// `MLX5_ETH_WQE_INSERT_VLAN`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_ETH_WQE_VLAN_INSERT`).
-const TAG_FOLLOWS: u16 = 1 << 15;
-/// The tag is a service provider's (Linux `MLX5_ETH_WQE_SVLAN`; DPDK inserts customers' tags only).
-const SERVICE: u16 = 1 << 0;
-
-impl Sealed for InsertVlan {}
-impl InlineHeaders for InsertVlan {
-    const BYTES: usize = 0;
-    const NEEDS: FrameOffloads = FrameOffloads { vlan_insertion: true, ..FrameOffloads::NONE };
-
-    #[inline(always)]
-    fn bytes(&self) -> &[u8] {
-        &[]
-    }
-
-    #[inline(always)]
-    fn start(&self) -> (u16, [u8; START]) {
-        let Self(VlanTag { service, control }) = *self;
-        (TAG_FOLLOWS | if service { SERVICE } else { 0 }, control.to_be_bytes())
     }
 }
 
@@ -174,7 +110,9 @@ impl InlineHeaders for InsertVlan {
 /// Their limit is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame that the port can send.
 ///
 /// `X` are further options: a frame can be a [large send](crate::wqe::Request::large) (TSO, one WQE for many packets).
-/// In place of inline headers, `H` can be a VLAN tag that the device [inserts](crate::wqe::Request::insert_vlan).
+///
+/// A VLAN tag is part of the frame. The Ethernet segment has a place for a tag that the device would insert, but no
+/// device has that offload enabled (`wqe_vlan_insert`, see Linux commit ade89d1f2486 by its authors at NVIDIA).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<H = (), X = ()> {
     pub(super) headers: H,
@@ -201,10 +139,7 @@ impl<H: InlineHeaders, X: FrameOptions> Operation for Frame<H, X> {
     const OPCODE: Opcode = X::OPCODE;
     const DS: usize = (size_of::<EthSeg>() - START + H::BYTES).div_ceil(DS_BYTES);
     const INLINE: bool = true;
-    const OFFLOADS: FrameOffloads = {
-        let (of_headers, of_options) = (H::NEEDS, X::NEEDS);
-        FrameOffloads { vlan_insertion: of_headers.vlan_insertion, ..of_options }
-    };
+    const OFFLOADS: FrameOffloads = X::NEEDS;
     const CHECKED: bool = X::CHECKED;
 
     #[inline(always)]
@@ -214,16 +149,17 @@ impl<H: InlineHeaders, X: FrameOptions> Operation for Frame<H, X> {
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
-        let (number, start) = self.headers.start();
-        let rest = self.headers.bytes().get(START..).unwrap_or_default();
+        let bytes = self.headers.bytes();
+        let rest = bytes.get(START..).unwrap_or_default();
         let segment = EthSeg {
             rsvd0: Be32::new(0),
             cs_flags: self.cs_flags,
             rsvd1: 0,
             mss: Be16::new(0),
             rsvd2: Be32::new(0),
-            inline_hdr_sz: Be16::new(number),
-            inline_hdr_start: start,
+            // Fewer than 1008: otherwise `inline_headers` would not have compiled.
+            inline_hdr_sz: Be16::new(H::BYTES as u16),
+            inline_hdr_start: bytes.first_chunk().copied().unwrap_or_default(),
         };
         sink.ds(self.options.set(segment).into());
         sink.bytes(rest);

@@ -1,5 +1,5 @@
 //! Builders of frames: their first bytes and their options. Knows no queue.
-use super::frame::{Frame, InlineHeaders, InsertVlan, L3_CSUM, L4_CSUM, VlanTag};
+use super::frame::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
 use super::frame_options::{FrameOptions, Large};
 use super::service::Operation;
 use crate::transport::MIN_INLINE_HEADERS;
@@ -28,43 +28,6 @@ impl<X, P> Request<Frame<(), X>, P> {
             assert!(<Frame<H, X> as Operation>::DS < Ds::MAX as usize, "inline headers are at most 978 bytes");
         }
         self.with_operation(|frame| frame.with(headers))
-    }
-
-    /// Has the device put a VLAN tag in behind the addresses of the frame. The frame is all payload, and has no inline
-    /// headers: with them, put the tag into them. So the queue is one of
-    /// [`RawPacket<InlineNone>`](crate::transport::InlineNone):
-    ///
-    /// ```
-    /// use blueflame::transport::{InlineNone, RawPacket};
-    /// use blueflame::wqe::operations::VlanTag;
-    /// use blueflame::{PostError, SendQueue, wqe};
-    ///
-    /// fn send(sq: &mut SendQueue<RawPacket<InlineNone>>, frame: &[u8; 60]) -> Result<(), PostError> {
-    ///     sq.post(&wqe::frame().insert_vlan(VlanTag::customer(5)).inline(frame))
-    /// }
-    /// ```
-    /// ```compile_fail,E0277
-    /// # use blueflame::{SendQueue, transport::RawPacket, wqe, wqe::operations::VlanTag};
-    /// # fn send(sq: &mut SendQueue<RawPacket>, frame: &[u8; 60]) {
-    /// let _ = sq.post(&wqe::frame().insert_vlan(VlanTag::customer(5)).inline(frame));
-    /// # }
-    /// ```
-    /// ```compile_fail,E0599
-    /// # use blueflame::{wqe, wqe::operations::VlanTag};
-    /// let _ = wqe::frame().insert_vlan(VlanTag::customer(5)).inline_headers([0; 42]);
-    /// ```
-    ///
-    /// The device must have the offload ([`FrameOffloads`](crate::wqe::limits::FrameOffloads)); otherwise the request
-    /// is refused ([`EncodeError::NoOffload`](crate::wqe::EncodeError::NoOffload)).
-    ///
-    /// It is rare, and drivers disagree about it. DPDK says that a ConnectX-5 reports the offload, and leaves it unused
-    /// there, because flow control may break (`drivers/net/mlx5/mlx5.c`, `mlx5_set_min_inline`). Linux' driver lost its
-    /// code for it in 2025: its authors at NVIDIA say that no device has it enabled (commit ade89d1f2486). A tag in the
-    /// inline headers works on every device.
-    #[doc(alias("MLX5_ETH_WQE_INSERT_VLAN", "MLX5_ETH_WQE_VLAN_INSERT"))]
-    #[inline]
-    pub fn insert_vlan(self, tag: VlanTag) -> Request<Frame<InsertVlan, X>, P> {
-        self.with_operation(|frame| frame.with(InsertVlan(tag)))
     }
 }
 

@@ -13,7 +13,7 @@ pub use super::keys::window::{BindWindow, Invalidate};
 pub use super::payload::NoLocalMemory;
 pub use super::tags::entry::TagOperation;
 pub use copy::Opaque;
-pub use frame::{Frame, InsertVlan, VlanTag};
+pub use frame::Frame;
 pub use frame_options::Large;
 pub use table::{
     CompareSwap, Dump, FetchAdd, MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32,

@@ -16,8 +16,6 @@ capability_set! {
     CSUM_CAP: 0x0, 1 = |_| 1;
     // Tags are taken out of received frames.
     VLAN_CAP: 0x1, 1 = |_| 1;
-    // Tags are put into frames that are sent.
-    WQE_VLAN_INSERT: 0x7, 1 = |_| 1;
     SELF_LB_EN_MODIFIABLE: 0x8, 1 = |_| 1;
     // Large packets are cut up.
     MAX_LSO_CAP: 0xb, 5 = |_| LOG_MAX_LARGE.into();

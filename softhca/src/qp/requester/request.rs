@@ -30,9 +30,6 @@ fn longest_message(op: &SendOp, qp: &QpCore) -> u64 {
     if *op == SendOp::Dump { DUMP_BYTES } else { qp.max_message }
 }
 
-/// Bytes of a frame before its VLAN tag.
-const ADDRESS_BYTES: usize = 12;
-
 /// Bit 31 of a datagram's Q_Key: the QP's own goes out in its place (IBTA vol. 1, 10.2.5).
 const PRIVILEGED_QKEY: u32 = 1 << 31;
 
@@ -266,10 +263,6 @@ impl Request {
             let (headers, payload) = frame.split_at(headers);
             return ethernet::segments(headers, payload, mss.into()).ok_or(Failure::BAD_WQE);
         }
-        if let Some(tag) = framing.tag {
-            let addresses = frame.len().min(ADDRESS_BYTES);
-            frame.splice(addresses..addresses, tag);
-        }
         ethernet::fill_checksums(&mut frame, framing.checksums);
         Ok(vec![frame])
     }
@@ -360,7 +353,7 @@ fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
         Some(_) if payload > 1 << LOG_MAX_LARGE => return false,
         Some(mss) => headers + payload.min(mss.into()),
         None if framing.many => return wqe.payload.lengths().all(|len| FRAME_BYTES.contains(&len)),
-        None => headers + payload + framing.tag.map_or(0, |tag| tag.len() as u64),
+        None => headers + payload,
     };
     FRAME_BYTES.contains(&longest)
 }

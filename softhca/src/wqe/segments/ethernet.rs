@@ -1,9 +1,9 @@
-//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, a VLAN tag, sizes of segments, and
-//! the first bytes of the frame.
+//! The Ethernet segment of raw packets' WQEs (`struct mlx5_wqe_eth_seg`): checksums, sizes of segments, and the first
+//! bytes of the frame.
 
 use super::{DATA_SEG_BYTES, Segments, be16, be32, zero};
 use crate::context::InlineHeaders;
-use crate::ethernet::{Checksums, SERVICE_VLAN, VLAN, least_inline};
+use crate::ethernet::{Checksums, least_inline};
 use crate::wqe::fault::WqeFault;
 use crate::wqe::send::Framing;
 
@@ -23,10 +23,9 @@ const L3: u8 = 1 << 6;
 /// `cs_flags`: checksum of the outer TCP or UDP (`MLX5_ETH_WQE_L4_CSUM`).
 const L4: u8 = 1 << 7;
 
-/// In place of the headers' size: a tag is put in, whose number follows (`MLX5_ETH_WQE_INSERT_VLAN`); it is a service
-/// provider's (`MLX5_ETH_WQE_SVLAN`).
-const INSERT_VLAN: u16 = 1 << 15;
-const SERVICE: u16 = 1 << 0;
+/// Bits of the headers' size. Bit 15 would have a VLAN tag put in (`MLX5_ETH_WQE_INSERT_VLAN`), which no ConnectX has
+/// enabled (Linux commit ade89d1f2486).
+const INLINE_HDR_SZ: u16 = (1 << 10) - 1;
 
 /// Frames in a WQE's data segments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,8 +48,8 @@ pub(in crate::wqe) struct EthSegment {
 ///
 /// Software parsing and metadata for flow steering are not things that this device has.
 ///
-/// A WQE of several frames has one segment for all, so it has no place for the headers or the VLAN tag of each. Drivers
-/// use such WQEs only where no headers need be inline (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
+/// A WQE of several frames has one segment for all, so it has no place for the headers of each. Drivers use such
+/// WQEs only where no headers need be inline (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`,
 /// `mlx5e_tx_skb_supports_mpwqe`; DPDK `drivers/net/mlx5/mlx5_tx.c`, `mlx5_select_tx_function`, and `mlx5_tx.h`,
 /// `mlx5_tx_able_to_empw`).
 pub(in crate::wqe) fn take(
@@ -82,23 +81,9 @@ pub(in crate::wqe) fn take(
     let found = be16(seg, offset::INLINE_HDR_SZ);
     let many = frames == Frames::Many;
     if many {
-        let field = "inline headers or a VLAN tag of several frames";
-        zero(field, start + offset::INLINE_HDR_SZ, found.into())?;
+        zero("inline headers of several frames", start + offset::INLINE_HDR_SZ, found.into())?;
     }
-    if found & INSERT_VLAN != 0 {
-        zero(
-            "bits beside the one that inserts a VLAN",
-            start + offset::INLINE_HDR_SZ,
-            (found & !(INSERT_VLAN | SERVICE)).into(),
-        )?;
-        let kind = if found & SERVICE != 0 { SERVICE_VLAN } else { VLAN };
-        let ([a, b], [c, d]) = (kind.to_be_bytes(), [seg[offset::INLINE_HDR], seg[offset::INLINE_HDR + 1]]);
-        if wanted != InlineHeaders::None || frames == Frames::Large {
-            return Err(WqeFault::FewInlineHeaders { found: 0, needed: least_inline(wanted, &[]) as u16 });
-        }
-        let framing = Framing { checksums, tag: Some([a, b, c, d]), mss, many };
-        return Ok(EthSegment { framing, headers: Vec::new() });
-    }
+    zero("a VLAN tag to be put in", start + offset::INLINE_HDR_SZ, (found & !INLINE_HDR_SZ).into())?;
     let len = usize::from(found);
     // There is room for the first two in the segment itself, whether they are there or not.
     let here = len.min(DATA_SEG_BYTES - offset::INLINE_HDR);
@@ -110,5 +95,5 @@ pub(in crate::wqe) fn take(
         // Headers have a few hundred bytes at most.
         return Err(WqeFault::FewInlineHeaders { found, needed: needed as u16 });
     }
-    Ok(EthSegment { framing: Framing { checksums, tag: None, mss, many }, headers })
+    Ok(EthSegment { framing: Framing { checksums, mss, many }, headers })
 }

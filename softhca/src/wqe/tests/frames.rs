@@ -43,33 +43,12 @@ fn a_large_packet_says_how_it_is_cut_up() {
 }
 
 #[test]
-fn a_tag_is_in_the_place_of_headers() {
-    let tagged = |bits: u16| {
-        let mut seg = eth(0, &[]);
-        seg[12..14].copy_from_slice(&bits.to_be_bytes());
-        seg[14..16].copy_from_slice(&[0xa0, 5]);
-        seg
-    };
-    for (bits, tag) in [(0x8000, [0x81, 0, 0xa0, 5]), (0x8001, [0x88, 0xa8, 0xa0, 5])] {
-        let found = fetch_at(0, &wqe(0x0a, &[&tagged(bits), &DATA]), Transport::RawPacket).unwrap();
-        assert_eq!(found.op, SendOp::Frame(Framing { tag: Some(tag), ..Framing::default() }));
-        assert_eq!((found.headers, found.payload), (vec![], Payload::Segs(vec![DATA_SEG])));
-    }
-    let reserved = fault(&wqe(0x0a, &[&tagged(0x8002), &DATA]), Transport::RawPacket);
-    assert!(matches!(reserved, WqeFault::Reserved { at: 28, .. }), "{reserved:?}");
-    // A large packet has its tag in the headers.
-    let mut large = tagged(0x8000);
-    large[7] = 100;
-    let few = fault(&wqe(0x0e, &[&large, &DATA]), Transport::RawPacket);
-    assert!(matches!(few, WqeFault::FewInlineHeaders { .. }), "{few:?}");
-}
-
-#[test]
 fn ethernet_segments_that_make_no_sense() {
     let fault = |seg: &[u8]| fault(&wqe(0x0a, &[seg]), Transport::RawPacket);
-    for at in [0, 3, 5, 6, 7, 8, 11] {
+    // The last is the bit that would have a VLAN tag put in.
+    for (at, bits) in [(0, 1), (3, 1), (5, 1), (6, 1), (7, 1), (8, 1), (11, 1), (12, 0x80)] {
         let mut seg = eth(0, &[]);
-        seg[at] = 1;
+        seg[at] = bits;
         assert!(matches!(fault(&seg), WqeFault::Reserved { at: word, .. } if (at + 13..=at + 16).contains(&word)));
     }
     for flags in [0x01, 0x10, 0x20, 0xd0] {
