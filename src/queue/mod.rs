@@ -18,6 +18,8 @@ pub mod tags;
 
 pub use any_cq::AnyCq;
 pub use owned::Owned;
+#[cfg(feature = "std")]
+pub use owning::frames::OwningFrameQueue;
 pub use owning::queues::{OwningRecvQueue, OwningSendQueue};
 pub use recv::queue::RecvQueue;
 pub use recv::scatter::RecvError;

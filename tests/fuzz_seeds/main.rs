@@ -11,6 +11,7 @@ mod frames;
 mod owners;
 mod pci_function;
 mod seeds;
+mod sessions;
 mod striding;
 
 use std::fs;
@@ -114,4 +115,9 @@ fn pci_function() {
 #[test]
 fn striding() {
     check("striding", &striding::seeds(), blueflame_fuzz_targets::striding::run);
+}
+
+#[test]
+fn sessions() {
+    check("sessions", &sessions::seeds(), blueflame_fuzz_targets::sessions::run);
 }

@@ -5,12 +5,11 @@
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Ds, WrId};
 use blueflame::wqe;
-use blueflame::wqe::operations::VlanTag;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
 
 /// A device on Ethernet, and a queue pair that is ready to send.
-fn end<T: Service>(sq_wqebbs: u32) -> (Device, End<T>) {
+pub(crate) fn end<T: Service>(sq_wqebbs: u32) -> (Device, End<T>) {
     let hca = Network::new().device(DeviceOptions::ethernet(1)).expect("a device");
     let end = End::new(&hca, &Shape { sq_wqebbs, ..Shape::SMALL }).expect("an end");
     end.connect(&end.endpoint(), &ConnectOptions::default()).expect("ready to send");
@@ -130,19 +129,6 @@ fn a_large_send_leaves_as_frames() {
             found.extend(data);
         }
         assert!(found == payload, "mss {mss}");
-    }
-}
-
-#[test]
-fn a_tag_is_inserted_behind_the_addresses() {
-    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
-    let frame: [u8; 60] = core::array::from_fn(|n| n as u8 + 1);
-    for (id, tag, bytes) in [
-        (1, VlanTag::customer(0xa005), [0x81, 0x00, 0xa0, 0x05]),
-        (2, VlanTag::service(0x0fff), [0x88, 0xa8, 0x0f, 0xff]),
-    ] {
-        end.sq.post(&wqe::frame().insert_vlan(tag).inline(&frame).signaled(WrId(id))).expect("room");
-        assert_eq!(sent(&hca, &mut end, id), [&frame[..12], &bytes, &frame[12..]].concat());
     }
 }
 

@@ -16,15 +16,30 @@ use blueflame::{CompletionQueue, Qpn, Sge, transport};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Handle, Receives, Shape, connect};
 use softhca::context::{QpAttr, QpState};
 
-const BYTES: usize = 64;
+pub(crate) const BYTES: usize = 64;
 
 /// The pages that queues have. A dropped queue leaks its own on purpose: here LeakSanitizer finds them.
 static WITH_QUEUES: Mutex<Vec<NonZeroU64>> = Mutex::new(Vec::new());
 
 /// A buffer that is counted while it exists.
-struct Page {
+pub(crate) struct Page {
     buffer: Buffer,
     live: Arc<AtomicUsize>,
+}
+
+impl Page {
+    /// Full of this byte.
+    pub(crate) fn new(hca: &Device, live: &Arc<AtomicUsize>, byte: u8) -> Box<Self> {
+        let mut buffer = hca.buffer(BYTES).expect("memory");
+        buffer.write(0, &[byte; BYTES]);
+        live.fetch_add(1, Relaxed);
+        Box::new(Self { buffer, live: Arc::clone(live) })
+    }
+
+    /// The first byte.
+    pub(crate) fn first(&self) -> u8 {
+        self.buffer.to_vec(..1)[0]
+    }
 }
 
 impl Drop for Page {
@@ -89,10 +104,7 @@ impl Lab {
     }
 
     fn page(&mut self, byte: u8) -> Box<Page> {
-        let mut buffer = self.hca.buffer(BYTES).expect("memory");
-        buffer.write(0, &[byte; BYTES]);
-        self.live.fetch_add(1, Relaxed);
-        Box::new(Page { buffer, live: Arc::clone(&self.live) })
+        Page::new(&self.hca, &self.live, byte)
     }
 }
 

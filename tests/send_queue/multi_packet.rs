@@ -251,7 +251,7 @@ proptest! {
                     prop_assert_eq!(put, Ok(()));
                     body.extend(bytes);
                     count += 1;
-                } else if limit == 63 {
+                } else if ds > 63 {
                     prop_assert_eq!(put, Err(EncodeError::WqeTooLong { ds, limit: 63 }.into()));
                 } else {
                     let (needed, free) = (Wqebbs(ds.div_ceil(4) as u16), Wqebbs(free as u16));

@@ -25,6 +25,7 @@ pub mod page;
 pub mod pci_function;
 pub mod queue_ops;
 pub mod request;
+pub mod sessions;
 pub mod striding;
 mod tags;
 mod waits;

@@ -1,6 +1,10 @@
 //! Queues that own the buffers of their requests, and pools of such buffers.
+#[cfg(feature = "std")]
+pub(super) mod frames;
 pub(super) mod pooled;
 pub(super) mod queues;
 
+#[cfg(feature = "std")]
+pub use frames::{OwningFrameBatch, OwningSession};
 pub use pooled::{FreeList, Home, PooledBuffer, Slot, SlotPool};
 pub use queues::{DeviceBuffer, Holds, Refused};

@@ -5,6 +5,8 @@ use crate::queue::send::place::in_ring::WqeInRing;
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
+#[cfg(feature = "std")]
+use crate::types::SqPi;
 use crate::types::Wqebbs;
 use crate::wqe::WorkRequest;
 use crate::wqe::operations::NoLocalMemory;
@@ -88,6 +90,12 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
             self.pi = self.pi.add(wqe.wqebbs());
             self.requests += 1;
         })
+    }
+
+    /// The index of the next WQEBB.
+    #[cfg(feature = "std")]
+    pub(in crate::queue) const fn next(&self) -> SqPi {
+        self.pi.get()
     }
 
     /// Requests in the batch. Each frame of a [session](Self::session) counts as one.

@@ -94,10 +94,11 @@ impl PostError {
     /// Why a WQE of several frames would not take `ds` DS where it may have `limit`.
     #[cold]
     pub(in crate::queue) fn session_full(limit: usize, ds: usize) -> Self {
-        if limit == usize::from(Ds::MAX) {
+        let most = usize::from(Ds::MAX);
+        if limit == most || ds > most {
             return Self::Encode(EncodeError::wqe_too_long(ds));
         }
-        // At most 63 DS, and 61 more.
+        // At most 63 DS.
         let wqebbs = |ds: usize| Ds(ds as u8).wqebbs();
         Self::Full { needed: wqebbs(ds), free: wqebbs(limit) }
     }

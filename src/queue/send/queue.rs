@@ -156,16 +156,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// States the offloads that the device has for frames of this queue. A queue made of parts begins with none.
     /// `verbs` and `blueflame-devx` state them by the device's capabilities.
     ///
-    /// Libibverbs has no capability for [insertion of VLAN tags](FrameOffloads::vlan_insertion). If you know that the
-    /// device has it, add it:
-    ///
-    /// ```
-    /// # use blueflame::{SendQueue, db::Register, transport::{InlineNone, RawPacket}, wqe::limits::FrameOffloads};
-    /// fn tags<R: Register>(sq: &mut SendQueue<RawPacket<InlineNone>, R>) {
-    ///     sq.set_frame_offloads(FrameOffloads { vlan_insertion: true, ..sq.limits().offloads });
-    /// }
-    /// ```
-    ///
     /// If the device lacks an offload that is stated here, requests for it complete with an error.
     pub fn set_frame_offloads(&mut self, offloads: FrameOffloads) {
         self.limits.offloads = offloads;
@@ -232,6 +222,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// writes.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
+        self.retire_wqe(cqe).map(|(_, retired)| retired)
+    }
+
+    /// The same, with the index of the request that completed. Asking the view again could give another one.
+    #[inline(always)]
+    pub(in crate::queue) fn retire_wqe<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<(SqPi, Retired), RetireError> {
         // Why safe code cannot free a WQEBB that the device still owns:
         // - The side and the origin say that the device wrote the CQE for this queue (`check_origin`).
         // - The first time, everything up to the index is done.
@@ -241,8 +237,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         //   the next one is lent when this view is gone.
         retire::check_side(cqe, Side::Requester)?;
         retire::check_origin(cqe, self.origin, Origin::NUMBERED)?;
+        let index = cqe.wqe_counter();
         // SAFETY: of a completion of this queue, as argued.
-        unsafe { self.retire_index(cqe.wqe_counter()) }
+        let retired = unsafe { self.retire_index(index) }?;
+        Ok((SqPi(index), retired))
     }
 
     /// Whether a completion's origin is this queue's.

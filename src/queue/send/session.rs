@@ -84,9 +84,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// DS (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
-/// All frames of a WQE have the same checksum options. A frame with other options, with a VLAN tag that the device
-/// inserts, a large send, or a wait needs the WQE to be closed first. So does a frame of several pieces of memory
-/// (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`, `mlx5_tx_match_empw`).
+/// All frames of a WQE have the same checksum options. A frame with other options, a large send, or a wait needs the WQE
+/// to be closed first. So does a frame of several pieces of memory (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`, `mlx5_tx_match_empw`).
 ///
 /// A device that needs headers inline has no place for them in such a WQE, so the queue is one of
 /// [`RawPacket<InlineNone>`]:
@@ -241,9 +240,15 @@ impl<R: Register> Session<'_, '_, R> {
     /// Ends the WQE; the batch has it now. A session without frames adds nothing to the batch.
     #[inline(always)]
     pub fn close(self) {
+        self.finish();
+    }
+
+    /// Ends the WQE; the WQEBBs that it takes.
+    #[inline(always)]
+    pub(in crate::queue) fn finish(self) -> Wqebbs {
         let Self { batch, head, room, limit, frames } = self;
         if frames == 0 {
-            return;
+            return Wqebbs(0);
         }
         let ds = Ds((limit - room.left()) as u8);
         let (pi, wqebbs) = (batch.pi, ds.wqebbs());
@@ -264,5 +269,6 @@ impl<R: Register> Session<'_, '_, R> {
         batch.last = WqeInRing::without_blueflame(segments.first_word());
         batch.pi = pi.add(wqebbs);
         batch.requests += usize::from(frames);
+        wqebbs
     }
 }
