@@ -10,7 +10,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use blueflame::packet::{self, HasSequence, Host, Kind, Packet, PacketError, Tagged, Tcp4, Tcp6, Udp4, Udp6};
 use etherparse::err::packet::SliceError;
-use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
+use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TcpSlice, TransportSlice};
 use proptest::prelude::*;
 
 const HERE: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 1];
@@ -39,7 +39,9 @@ fn payload_of(frame: &[u8]) -> Result<Vec<u8>, SliceError> {
             assert_eq!(header.header_checksum, header.calc_header_checksum(), "IPv4's header");
             match &transport {
                 TransportSlice::Udp(udp) => (udp.to_header().calc_checksum_ipv4(&header, &payload), udp.checksum()),
-                TransportSlice::Tcp(tcp) => (tcp.to_header().calc_checksum_ipv4(&header, &payload), tcp.checksum()),
+                TransportSlice::Tcp(tcp) => {
+                    (Ok(tcp_checksum(&[header.source, header.destination], tcp)), tcp.checksum())
+                }
                 _ => unreachable!("as above"),
             }
         }
@@ -47,7 +49,9 @@ fn payload_of(frame: &[u8]) -> Result<Vec<u8>, SliceError> {
             let header = ip.header().to_header();
             match &transport {
                 TransportSlice::Udp(udp) => (udp.to_header().calc_checksum_ipv6(&header, &payload), udp.checksum()),
-                TransportSlice::Tcp(tcp) => (tcp.to_header().calc_checksum_ipv6(&header, &payload), tcp.checksum()),
+                TransportSlice::Tcp(tcp) => {
+                    (Ok(tcp_checksum(&[header.source, header.destination], tcp)), tcp.checksum())
+                }
                 _ => unreachable!("as above"),
             }
         }
@@ -55,6 +59,19 @@ fn payload_of(frame: &[u8]) -> Result<Vec<u8>, SliceError> {
     };
     assert_eq!(expected.expect("short enough"), found, "the transport's checksum");
     Ok(payload)
+}
+
+/// The checksum of a segment between these addresses, over all its bits: `TcpHeader` has no reserved ones.
+fn tcp_checksum<const N: usize>(addresses: &[[u8; N]; 2], tcp: &TcpSlice<'_>) -> u16 {
+    let length = (tcp.slice().len() as u32).to_be_bytes();
+    let bytes = [addresses.as_flattened(), &length, &[0, 0, 0, 6], tcp.slice()].concat();
+    let words = bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0)));
+    // Without the checksum itself.
+    let mut sum = words.sum::<u64>() - u64::from(tcp.checksum());
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
 }
 
 /// A change of any packet.
