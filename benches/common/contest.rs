@@ -28,7 +28,7 @@ use super::clock::Clock;
 use super::cold::Evictor;
 use super::cpus::OtherCore;
 use super::record::{self, Record};
-use super::rig::{self, Rig};
+use super::rig::{self, ENTRIES, Rig};
 use super::rounds::{self, median};
 
 /// Rounds, unless they take longer than [`GROUP_TIME`].
@@ -173,6 +173,8 @@ struct Case<'a> {
 struct Slice {
     warm: usize,
     timed: usize,
+    /// Messages of one WQE.
+    together: usize,
 }
 
 impl Slice {
@@ -203,7 +205,7 @@ impl<'a> Group<'a> {
     /// A group whose slices are of `messages` messages, of which the last is timed, with nothing in caches, TLBs and
     /// predictors.
     pub(crate) fn cold(name: &'a str, timed: Timed, messages: usize) -> Self {
-        let slice = Slice { warm: messages - 1, timed: 1 };
+        let slice = Slice { warm: messages - 1, timed: 1, together: 1 };
         Self { slice, evictor: Some(Evictor::new()), ..Self::new(name, timed, 1, messages) }
     }
 
@@ -221,9 +223,19 @@ impl<'a> Group<'a> {
 
     /// The cases that follow have slices of `messages` messages, posted in bursts of `burst`.
     pub(crate) fn slices(self, burst: usize, messages: usize) -> Self {
-        let slice =
-            if self.evictor.is_some() { Slice { warm: messages - 1, timed: 1 } } else { split(burst, messages) };
+        let slice = if self.evictor.is_some() {
+            Slice { warm: messages - 1, timed: 1, together: 1 }
+        } else {
+            split(burst, messages)
+        };
         Self { slice, ..self }
+    }
+
+    /// The cases that follow post WQEs of `together` messages, each of which completes once: as many as a ring takes,
+    /// of `wqebbs` WQEBBs each.
+    pub(crate) fn sessions(self, together: usize, wqebbs: usize) -> Self {
+        let slice = split(together, ENTRIES / wqebbs * together);
+        Self { slice: Slice { together, ..slice }, ..self }
     }
 
     /// The device works on another core, so completions come from its cache.
@@ -305,7 +317,7 @@ impl<'a> Group<'a> {
                 (0..SETTLE).for_each(|_| std::hint::spin_loop());
             }
         };
-        let Slice { warm, timed } = case.slice;
+        let Slice { warm, timed, .. } = case.slice;
         let (player, first) = (&mut *case.contestant, case.posted);
         let then = first + warm as u64;
         let (mut ticks, mut sum) = (0, 0u64);
@@ -327,7 +339,8 @@ impl<'a> Group<'a> {
         }
         case.posted += case.slice.messages() as u64;
         let completed = self.other_core.map_or_else(rig::step, OtherCore::step);
-        assert_eq!(completed, case.slice.messages(), "{}: requests of {} completed", self.name, case.name);
+        let messages = completed * case.slice.together;
+        assert_eq!(messages, case.slice.messages(), "{}: requests of {} completed", self.name, case.name);
         if self.timed == Timed::Post {
             return (ticks, player.poll(case.slice.messages()));
         }
@@ -397,7 +410,7 @@ impl<'a> Group<'a> {
 /// Divides a slice of `messages`, posted in bursts of `burst`.
 fn split(burst: usize, messages: usize) -> Slice {
     let warm = WARM_MESSAGES.min(messages / 4).next_multiple_of(burst);
-    Slice { warm, timed: messages - warm }
+    Slice { warm, timed: messages - warm, together: 1 }
 }
 
 fn difference(first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {

@@ -25,7 +25,7 @@ use super::floor_cq::FloorCq;
 use super::rig::{Rig, Shape, Threads};
 
 /// Words of a WQEBB.
-const WQEBB_WORDS: usize = 8;
+pub(super) const WQEBB_WORDS: usize = 8;
 /// 16-byte units of a WQEBB.
 const WQEBB_UNITS: usize = WQEBB_WORDS / 2;
 /// 16-byte units of a WRITE of 8 bytes inline, or of one entry: control, remote address and data.
@@ -33,12 +33,12 @@ const WQE_UNITS: usize = 3;
 const RDMA_WRITE: u32 = 0x08;
 const SEND: u32 = 0x0a;
 /// Always a CQE (`MLX5_WQE_CTRL_CQ_UPDATE`): the last byte of the control segment's third word.
-const SIGNALED: u32 = 0x08;
-const INLINE: u32 = 0x8000_0000;
+pub(super) const SIGNALED: u32 = 0x08;
+pub(super) const INLINE: u32 = 0x8000_0000;
 
 /// Two 32-bit words as one of 64, in memory order.
 #[inline(always)]
-fn join(first: u32, second: u32) -> u64 {
+pub(super) fn join(first: u32, second: u32) -> u64 {
     let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
     u64::from_ne_bytes([a, b, c, d, e, f, g, h])
 }
@@ -73,17 +73,17 @@ pub(crate) type WideWqe = [Wide; WQE_UNITS];
 
 /// A send queue without a queue, for WQEs of 3 units.
 pub(crate) struct FloorSq {
-    ring: NonNull<u64>,
+    pub(super) ring: NonNull<u64>,
     record: NonNull<u32>,
     half: NonNull<u64>,
     half_bytes: usize,
     /// Second word of the control segment.
-    qpn_ds: u32,
+    pub(super) qpn_ds: u32,
     /// WQEBBs of the ring, less one.
-    mask: u32,
+    pub(super) mask: u32,
     /// Index, of which 16 bits count. A wider field, since rustc loads a `u16` with its padding: 32 bits just after a
     /// store of 16, which the CPU cannot forward.
-    pi: u32,
+    pub(super) pi: u32,
 }
 
 impl FloorSq {

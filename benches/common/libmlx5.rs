@@ -93,6 +93,22 @@ impl Theirs {
         }
     }
 
+    /// `n` frames by one doorbell, each with its checksums by the device: `begin` starts it, and sets its data.
+    #[inline(always)]
+    pub(crate) fn frames(&mut self, first: u64, n: usize, begin: impl Fn(*mut sys::ibv_qp_ex, u64)) {
+        let ex = self.ex;
+        // SAFETY: as above.
+        unsafe {
+            call!(ex, wr_start(ex));
+            for n in first..first + n as u64 {
+                (*ex).wr_id = n;
+                (*ex).wr_flags = SIGNALED | sys::ibv_send_flags::IBV_SEND_IP_CSUM.0;
+                begin(ex, n);
+            }
+            assert_eq!(call!(ex, wr_complete(ex)), 0, "ibv_wr_complete");
+        }
+    }
+
     /// `ibv_poll_cq` of up to `N` completions until `count` are taken, or none is there; returns the sum of their tags.
     #[inline(always)]
     pub(crate) fn poll_cq<const N: usize>(&mut self, count: usize) -> u64 {
@@ -144,6 +160,20 @@ impl Theirs {
         std::hint::black_box(others);
         tags
     }
+}
+
+/// Begins a frame.
+#[inline(always)]
+pub(crate) fn begin_frame(ex: *mut sys::ibv_qp_ex) {
+    // SAFETY: `Theirs::frames` has begun on `ex`.
+    unsafe { call!(ex, wr_send(ex)) }
+}
+
+/// Begins a large send.
+#[inline(always)]
+pub(crate) fn begin_large(ex: *mut sys::ibv_qp_ex, headers: &[u8], mss: u16) {
+    // SAFETY: as above; the bytes live.
+    unsafe { call!(ex, wr_send_tso(ex, headers.as_ptr().cast_mut().cast(), headers.len() as u16, mss)) }
 }
 
 /// The 8 bytes of a message.

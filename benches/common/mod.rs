@@ -18,6 +18,8 @@ pub(crate) mod contest;
 pub(crate) mod cpus;
 pub(crate) mod floor;
 pub(crate) mod floor_cq;
+pub(crate) mod floor_frames;
+pub(crate) mod frames;
 pub(crate) mod libmlx5;
 pub(crate) mod many;
 pub(crate) mod ours;

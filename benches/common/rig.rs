@@ -43,6 +43,8 @@ pub(crate) enum Service {
     Initiator,
     /// UD.
     Datagrams,
+    /// Ethernet frames, large sends with headers of so many bytes among them.
+    Frames { tso_header: u32 },
 }
 
 /// The requirements on a queue pair.
@@ -57,6 +59,9 @@ pub(crate) struct Shape {
     pub(crate) sge: u32,
 }
 
+/// Of frames, on a device that needs none of their headers inline.
+pub(crate) type Frames = transport::RawPacket<transport::InlineNone>;
+
 /// Requests of one WQEBB.
 pub(crate) const SMALL: Shape = Shape { service: Service::Connection, entries: ENTRIES, inline: 28, sge: 1 };
 
@@ -68,8 +73,12 @@ impl Shape {
             Service::Connection => 32,
             Service::Initiator => 80,
             Service::Datagrams => 64,
+            // libmlx5's structure of an Ethernet segment has 32 bytes.
+            Service::Frames { .. } => 48,
         };
-        let data = (4 + self.inline as usize).next_multiple_of(16).max(self.sge as usize * 16);
+        let tso_header = if let Service::Frames { tso_header } = self.service { tso_header } else { 0 };
+        let gathered = (tso_header as usize).next_multiple_of(16) + self.sge as usize * 16;
+        let data = (4 + self.inline as usize).next_multiple_of(16).max(gathered);
         (head + data).div_ceil(ENTRY_BYTES)
     }
 
@@ -171,12 +180,20 @@ impl Rig {
             let cq = create_cq(context, shape);
             let qp = create_qp(context, domain.map_or(pd, |(parent, _)| parent), cq, shape);
             // New, alive, and used by no other code; the queues are dropped here and never post.
-            let path = device.path(1, None).expect("a path");
-            match shape.service {
-                Service::Connection => connect(&mut adopt_qp::<transport::Rc>(qp).expect("adopt"), &path),
-                Service::Initiator => adopt_qp::<transport::Dci>(qp).expect("adopt").activate(&path).expect("RTS"),
-                Service::Datagrams => adopt_qp::<transport::Ud>(qp).expect("adopt").activate(&path, QKEY).expect("RTS"),
-            }
+            let path = || device.path(1, None).expect("a path");
+            let sends = match shape.service {
+                Service::Connection => {
+                    connect(&mut adopt_qp::<transport::Rc>(qp).expect("adopt"), &path());
+                    Ok(())
+                }
+                Service::Initiator => adopt_qp::<transport::Dci>(qp).expect("adopt").activate(&path()),
+                Service::Datagrams => adopt_qp::<transport::Ud>(qp).expect("adopt").activate(&path(), QKEY),
+                Service::Frames { .. } => {
+                    let port = device.port(1).expect("port 1");
+                    adopt_qp::<Frames>(qp).expect("adopt").activate(&port)
+                }
+            };
+            sends.expect("RTS");
             Self::over(qp, cq, shape, Owner::Rig { domain, pd, device })
         }
     }
@@ -347,8 +364,13 @@ unsafe fn create_qp(
         Service::Connection => sys::ibv_qp_type::IBV_QPT_RC,
         Service::Initiator => sys::ibv_qp_type::IBV_QPT_DRIVER,
         Service::Datagrams => sys::ibv_qp_type::IBV_QPT_UD,
+        Service::Frames { tso_header } => {
+            attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_MAX_TSO_HEADER.0;
+            attr.max_tso_header = tso_header as u16;
+            sys::ibv_qp_type::IBV_QPT_RAW_PACKET
+        }
     };
-    attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
+    attr.comp_mask |= (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
         | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
         .0;
     attr.pd = pd.as_ptr();
@@ -358,6 +380,7 @@ unsafe fn create_qp(
         Service::Connection => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE,
         Service::Initiator => ops::IBV_QP_EX_WITH_RDMA_WRITE,
         Service::Datagrams => ops::IBV_QP_EX_WITH_SEND,
+        Service::Frames { .. } => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_TSO,
     };
     attr.send_ops_flags = wanted.0.into();
     let mut mlx5 = ffi::Mlx5dvQpInitAttr {

@@ -228,6 +228,13 @@ hot! {
         unsafe { sq.post_unchecked(&wqe::frame().inline_headers(headers).gather([rest]).signaled(id)) }
     }
 
+    /// A TCP packet that the device cuts up: its headers in the WQE, its payload from registered memory.
+    fn post_large(sq: &mut FrameQueue, headers: &[u8; 54], payload: Sge, id: WrId) -> Result<(), PostError> {
+        let packet = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().large(1460);
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.post_unchecked(&packet.gather([payload]).signaled(id)) }
+    }
+
     /// A prepared RDMA WRITE of 8 bytes, inline.
     fn fire_two_fences(sq: &mut SendQueue<transport::Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
         sq.fire(shot, data)

@@ -129,7 +129,7 @@ fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
 /// A queue of frames that takes sessions.
 fn frames() -> hot::FrameQueue {
     let mut sq = send_queue(exclusive());
-    sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18 });
     sq
 }
 
@@ -141,8 +141,10 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 /// Bytes of a burst, and of requests that are posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 /// Frames of a session, and their places in memory.
-static FRAMES: [[u8; 60]; 32] = [[0x5a; 60]; 32];
+static FRAMES: [[u8; 60]; 15] = [[0x5a; 60]; 15];
 static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
+/// Headers of a large send.
+static HEADERS: [u8; 54] = [0x5a; 54];
 static OPAQUE: wqe::operations::Opaque =
     wqe::operations::Opaque { addr: 0x4000, lkey: Lkey(0x1800), max_bytes: 1 << 21 };
 
@@ -289,25 +291,32 @@ fn posts() -> Vec<Case> {
             post(sq, message(n).to, black_box(&BYTES)).expect("space")
         })
         .goal(64 * 26),
-        case!("frames, 32 in a burst by pointer", 32, frames, burst_frames, |sq, _n, post| {
-            post(sq, black_box(&PIECES)).expect("space")
-        })
-        .goal(32 * 26),
         case!("burst of 16 datagrams full", 16 in 32, datagrams, batch_datagrams, |state, n, post| {
             post(&mut state.0, &state.1.peer(n).far, black_box(&BYTES[..16])).expect("space")
         }),
-        case!("frames of 60 bytes, 8 in a session inline", 8 in 9, frames, session_inline, |sq, n, post| {
+        case!("frames inline 8 session", 8 in 9, frames, session_inline, |sq, n, post| {
             post(sq, black_box(&FRAMES[..8]), WrId(n)).expect("space")
         })
         .goal(8 * 25),
-        case!("frames, 8 in a session by pointer", 8 in 3, frames, session_pointers, |sq, n, post| {
+        case!("frames inline 15 session", 15 in 16, frames, session_inline, |sq, n, post| {
+            post(sq, black_box(&FRAMES[..15]), WrId(n)).expect("space")
+        })
+        .goal(15 * 25),
+        case!("frames pointer 8 session", 8 in 3, frames, session_pointers, |sq, n, post| {
             post(sq, black_box(&PIECES[..8]), WrId(n)).expect("space")
         })
         .goal(8 * 25),
-        case!("frames, 32 in a session by pointer", 32 in 9, frames, session_pointers, |sq, n, post| {
+        case!("frames pointer 32 session", 32 in 9, frames, session_pointers, |sq, n, post| {
             post(sq, black_box(&PIECES), WrId(n)).expect("space")
         })
         .goal(32 * 25),
+        case!("frames pointer 32 single batch_of", 32, frames, burst_frames, |sq, _n, post| {
+            post(sq, black_box(&PIECES)).expect("space")
+        })
+        .goal(32 * 26),
+        case!("large send typed", 1 in 2, frames, post_large, |sq, n, post| {
+            post(sq, black_box(&HEADERS), message(n).from, WrId(n)).expect("space")
+        }),
         case!("burst of invalidate and bind", 2 in 5, || send_queue(exclusive()), batch_rebind, |sq, n, post| {
             let m = message(n);
             post(sq, Window::Type1 { rkey: m.to.rkey }, Rkey(n as u32), m.from, WrId(n)).expect("space")

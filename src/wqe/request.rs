@@ -51,10 +51,10 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
     #[doc(hidden)]
     const NEEDS: Limits;
 
-    /// Whether its size is [`MAX_DS`](Self::MAX_DS), and it needs [`NEEDS`](Self::NEEDS). The answer agrees with
-    /// [`ds`](Self::ds), by the fewest comparisons.
+    /// Whether its size is [`MAX_DS`](Self::MAX_DS), it needs [`NEEDS`](Self::NEEDS), and its values are within
+    /// `limits`, where they have any. The answer agrees with [`ds`](Self::ds), by the fewest comparisons.
     #[doc(hidden)]
-    fn has_static_size(&self) -> bool;
+    fn has_static_size(&self, limits: &Limits) -> bool;
 
     /// Writes the whole WQE of size `ds`, which must be the result of [`ds`](Self::ds).
     #[doc(hidden)]
@@ -175,9 +175,8 @@ impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
 
 impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
     const MAX_DS: Option<usize> = match P::MAX_DS {
-        // An operation whose values need a check has no size by type, because only `ds` checks values.
-        Some(payload) if !O::CHECKED => Some(1 + O::DS + payload),
-        _ => None,
+        Some(payload) => Some(1 + O::DS + payload),
+        None => None,
     };
     const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_DS, Some(0)));
     const HAS_PAYLOAD: bool = !matches!(P::MAX_DS, Some(0));
@@ -200,8 +199,8 @@ impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, 
     }
 
     #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        self.payload.has_static_size()
+    fn has_static_size(&self, limits: &Limits) -> bool {
+        self.payload.has_static_size() && (!O::CHECKED || self.check_values(limits).is_ok())
     }
 
     #[inline(always)]
@@ -237,7 +236,13 @@ impl<O: Operation, P: Payload> Request<O, P> {
     #[inline(always)]
     fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
         limits.check_offloads(O::OFFLOADS)?;
-        if O::CHECKED { self.operation.check(self.payload.data_bytes(), limits.offloads) } else { Ok(()) }
+        if O::CHECKED { self.check_values(limits) } else { Ok(()) }
+    }
+
+    /// Checks the operation's values that have limits.
+    #[inline(always)]
+    fn check_values(&self, limits: &Limits) -> Result<(), EncodeError> {
+        self.operation.check(self.payload.data_bytes(), limits.offloads)
     }
 }
 

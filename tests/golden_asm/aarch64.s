@@ -57,8 +57,8 @@ L1:
     orr x9, x17, x12, lsl #32
     stp x9, x11, [x8, #32]
     add w9, w19, #1
-    and w19, w9, #0xffff
     stp x24, x16, [x8]
+    and w19, w9, #0xffff
     stp x22, x23, [x8, #16]
 L2:
     subs x28, x28, #8
@@ -1059,13 +1059,14 @@ L8:
     mov w9, #17
     mov w10, #19
     csinc w8, w11, wzr, ne
-    csel x9, x10, x9, eq
+    csel w9, w10, w9, eq
 L9:
-    and w8, w8, #0xffff
-    orr x8, x9, x8, lsl #32
+    strb w9, [x19]
     mov w9, #2
-    orr x8, x8, #0x20000
-    stp x8, x9, [x19]
+    and w8, w8, #0xffff
+    strh w9, [x19, #2]
+    str w8, [x19, #4]
+    strh w9, [x19, #8]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
     ldp x29, x30, [sp], #48
@@ -3707,8 +3708,8 @@ hot_post_after:
     rev x8, x17
     stp xzr, x8, [x15, #16]
     ldr w8, [x0, #72]
-    cmp w8, #8
-    b.lo L6
+    cmp w8, #7
+    b.ls L6
     cmp w20, w12
     b.eq L12
     lsl w12, w20, #4
@@ -3843,11 +3844,12 @@ L10:
 L11:
     ldr w8, [x0, #64]
     mov w9, #17
-    movk w9, #1, lsl #16
-    add x10, x9, #3
+    mov w10, #20
     cmp w8, #0
-    csel x8, x10, x9, eq
-    str x8, [x19]
+    csel w8, w10, w9, eq
+    mov w9, #1
+    strb w8, [x19]
+    stur w9, [x19, #2]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
     ldp x22, x21, [sp, #112]
@@ -3868,60 +3870,8 @@ L12:
 hot_post_datagram:
     ldr w9, [x0, #96]
     ldr q1, [x1]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    rev w11, w9
-    dup v0.2d, x10
-    ldr x10, [x0, #16]
-    mov x12, #167772160
-    ldr d2, [x2]
-    movk x12, #768, lsl #48
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
-    lsr w11, w11, #8
-    mov v0.d[0], x3
-    dup v4.2d, x13
-    ldr x13, [x0, #40]
-    orr x10, x10, x12
-    ext v2.16b, v3.16b, v2.16b, #12
-    and x12, x15, x14
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    add w9, w9, #1
-    str q0, [x13, x12]
-    ldr q0, [x11, :lo12:.LCPI_0]
-    mov v4.d[0], x10
-    ldr x13, [x0, #32]
-    and w9, w9, #0xffff
-    orr v0.16b, v2.16b, v0.16b
-    add x11, x13, x12, lsl #2
-    stp q4, q1, [x11]
-    str q0, [x11, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    dsb st
-    ldr x9, [x0]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -3964,6 +3914,58 @@ L1:
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v3.2d, #0000000000000000
+    rev w11, w9
+    dup v0.2d, x10
+    ldr x10, [x0, #16]
+    mov x12, #167772160
+    ldr d2, [x2]
+    movk x12, #768, lsl #48
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #68]
+    lsr w11, w11, #8
+    mov v0.d[0], x3
+    dup v4.2d, x13
+    ldr x13, [x0, #40]
+    orr x10, x10, x12
+    ext v2.16b, v3.16b, v2.16b, #12
+    and x12, x15, x14
+    orr x10, x10, x11
+    adrp x11, .LCPI_0
+    add w9, w9, #1
+    str q0, [x13, x12]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    mov v4.d[0], x10
+    ldr x13, [x0, #32]
+    and w9, w9, #0xffff
+    orr v0.16b, v2.16b, v0.16b
+    add x11, x13, x12, lsl #2
+    stp q4, q1, [x11]
+    str q0, [x11, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
@@ -4263,63 +4265,8 @@ L6:
 
 hot_post_doorbell_fence:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
-    add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
-    and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0]
-    str x11, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -4372,6 +4319,61 @@ L1:
     str x9, [x0]
     strb w10, [x8]
     ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v2.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #32]
+    add w9, w9, #1
+    orr v1.16b, v1.16b, v3.16b
+    and w9, w9, #0xffff
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
 L2:
     sub sp, sp, #64
     stp x29, x30, [sp, #48]
@@ -4401,63 +4403,8 @@ L3:
 hot_post_dynamic:
     ldr w9, [x0, #96]
     ldr q1, [x1]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    mov w11, #134217728
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    lsl w13, w9, #4
-    dup v2.2d, x11
-    ldr w11, [x0, #68]
-    ldr x10, [x0, #16]
-    ldr x14, [x0, #40]
-    ldr d4, [x4]
-    rev w12, w9
-    adrp x15, .LCPI_0
-    mov v0.d[0], x5
-    and x11, x11, x13
-    rev x13, x2
-    lsr w12, w12, #8
-    orr x10, x10, #0x8000000
-    add w9, w9, #1
-    orr x10, x10, #0x400000000000000
-    and w9, w9, #0xffff
-    str q0, [x14, x11]
-    ext v0.16b, v3.16b, v4.16b, #12
-    fmov d3, x13
-    orr x10, x10, x12
-    rev w14, w3
-    ldr q4, [x15, :lo12:.LCPI_0]
-    mov v2.d[0], x10
-    ldr x12, [x0, #32]
-    mov v3.d[1], x14
-    orr v0.16b, v0.16b, v4.16b
-    add x11, x12, x11, lsl #2
-    stp q2, q1, [x11]
-    stp q3, q0, [x11, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    dsb st
-    ldr x9, [x0]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -4502,6 +4449,61 @@ L1:
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    mov w11, #134217728
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    lsl w13, w9, #4
+    dup v2.2d, x11
+    ldr w11, [x0, #68]
+    ldr x10, [x0, #16]
+    ldr x14, [x0, #40]
+    ldr d4, [x4]
+    rev w12, w9
+    adrp x15, .LCPI_0
+    mov v0.d[0], x5
+    and x11, x11, x13
+    rev x13, x2
+    lsr w12, w12, #8
+    orr x10, x10, #0x8000000
+    add w9, w9, #1
+    orr x10, x10, #0x400000000000000
+    and w9, w9, #0xffff
+    str q0, [x14, x11]
+    ext v0.16b, v3.16b, v4.16b, #12
+    fmov d3, x13
+    orr x10, x10, x12
+    rev w14, w3
+    ldr q4, [x15, :lo12:.LCPI_0]
+    mov v2.d[0], x10
+    ldr x12, [x0, #32]
+    mov v3.d[1], x14
+    orr v0.16b, v0.16b, v4.16b
+    add x11, x12, x11, lsl #2
+    stp q2, q1, [x11]
+    stp q3, q0, [x11, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
@@ -5357,6 +5359,158 @@ L5:
     strh w10, [x8, #8]
     ret
 
+hot_post_large:
+    ldp w10, w11, [x2, #8]
+    ldr x9, [x2]
+    cmp w10, #1
+    b.lt L2
+    ldr w12, [x0, #80]
+    cmp w10, w12
+    b.hi L2
+    ldr w12, [x0, #76]
+    cbz w12, L2
+    ldp w12, w13, [x0, #56]
+    sub w13, w13, w12
+    and w14, w13, #0xffff
+    cmp w14, #1
+    b.ls L3
+    ldr x13, [x0, #16]
+    mov w17, #2
+    rev w14, w12
+    dup v6.2d, x17
+    mov w15, #134217728
+    ldrh w16, [x1]
+    lsr w14, w14, #8
+    orr x13, x13, #0xe000000
+    dup v0.2d, x15
+    mov x15, #59373627899904
+    orr x13, x13, #0x700000000000000
+    mov x18, #824633720832
+    orr x15, x15, x16, lsl #48
+    orr x13, x13, x14
+    ldr w14, [x0, #68]
+    lsl w16, w12, #4
+    mov v6.d[0], x3
+    orr x10, x11, x10, lsl #32
+    movk x18, #46085, lsl #48
+    ldr x17, [x0, #40]
+    movi v18.2d, #0000000000000000
+    dup v1.2d, x18
+    and w18, w14, w16
+    rev x10, x10
+    ldur d2, [x1, #2]
+    ldur d7, [x1, #10]
+    ldur d3, [x1, #18]
+    ldur d16, [x1, #26]
+    ldur d4, [x1, #34]
+    ldur d17, [x1, #42]
+    ldur s5, [x1, #50]
+    str q6, [x17, w18, uxtw]
+    fmov d6, x10
+    mov v0.d[0], x13
+    ldr x1, [x0, #32]
+    mov v1.d[1], x15
+    mov v2.d[1], v7.d[0]
+    mov v3.d[1], v16.d[0]
+    add w15, w16, #16
+    rev x9, x9
+    mov v18.d[0], x3
+    mov v4.d[1], v17.d[0]
+    and w15, w15, #0xffff0
+    mov v6.d[1], x9
+    add x11, x1, w18, uxtw #2
+    and x10, x15, x14
+    add x9, x1, x10, lsl #2
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str q18, [x17, x10]
+    add w10, w12, #2
+    stp q4, q5, [x9]
+    str q6, [x9, #32]
+    and w9, w10, #0xffff
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    ldr w9, [x0, #92]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str x13, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    mov w12, #1460
+    stp x0, x1, [sp, #8]
+    add x0, sp, #8
+    strh w12, [sp, #24]
+    mov w12, #192
+    str x9, [sp, #32]
+    mov w9, #8
+    strb w12, [sp, #26]
+    stp w10, w11, [sp, #40]
+    str x3, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L3:
+    ldrh w10, [x0, #64]
+    cbz w10, L4
+    ldr w9, [x0, #68]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w11, w9, #0xffff
+    cmp w11, #2
+    b.hs L5
+    mov w10, #18
+    b L6
+L4:
+    mov w10, #20
+    b L6
+L5:
+    cmp w10, #1
+    mov w10, #17
+    mov w11, #19
+    csinc w9, w13, wzr, ne
+    csel w10, w11, w10, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
 hot_post_memcpy:
     ldp w12, w11, [x2, #8]
     ldp w15, w14, [x1, #8]
@@ -5515,62 +5669,8 @@ L3:
 
 hot_post_one_fence:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
-    add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
-    and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0]
-    str x11, [x9]
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -5616,6 +5716,60 @@ L1:
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v2.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #32]
+    add w9, w9, #1
+    orr v1.16b, v1.16b, v3.16b
+    and w9, w9, #0xffff
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    str x11, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
     mov w10, #22
@@ -5767,59 +5921,8 @@ L13:
 
 hot_post_send:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    movi v1.2d, #0000000000000000
-    ldr d2, [x1]
-    dup v0.2d, x10
-    ldr x10, [x0, #16]
-    rev w11, w9
-    mov x12, #167772160
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
-    movk x12, #512, lsl #48
-    dup v3.2d, x13
-    mov v0.d[0], x2
-    ldr x13, [x0, #40]
-    lsr w11, w11, #8
-    ext v1.16b, v1.16b, v2.16b, #12
-    orr x10, x10, x12
-    and x12, x15, x14
-    adrp x14, .LCPI_0
-    orr x10, x10, x11
-    add w9, w9, #1
-    str q0, [x13, x12]
-    ldr q0, [x14, :lo12:.LCPI_0]
-    mov v3.d[0], x10
-    ldr x11, [x0, #32]
-    and w9, w9, #0xffff
-    orr v0.16b, v1.16b, v0.16b
-    add x11, x11, x12, lsl #2
-    stp q3, q0, [x11]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    dsb st
-    ldr x9, [x0]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -5869,6 +5972,57 @@ L1:
     str x9, [x0]
     strb w10, [x8]
     ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    movi v1.2d, #0000000000000000
+    ldr d2, [x1]
+    dup v0.2d, x10
+    ldr x10, [x0, #16]
+    rev w11, w9
+    mov x12, #167772160
+    mov w13, #134217728
+    lsl w14, w9, #4
+    ldr w15, [x0, #68]
+    movk x12, #512, lsl #48
+    dup v3.2d, x13
+    mov v0.d[0], x2
+    ldr x13, [x0, #40]
+    lsr w11, w11, #8
+    ext v1.16b, v1.16b, v2.16b, #12
+    orr x10, x10, x12
+    and x12, x15, x14
+    adrp x14, .LCPI_0
+    orr x10, x10, x11
+    add w9, w9, #1
+    str q0, [x13, x12]
+    ldr q0, [x14, :lo12:.LCPI_0]
+    mov v3.d[0], x10
+    ldr x11, [x0, #32]
+    and w9, w9, #0xffff
+    orr v0.16b, v1.16b, v0.16b
+    add x11, x11, x12, lsl #2
+    stp q3, q0, [x11]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
 L2:
     sub sp, sp, #48
     stp x29, x30, [sp, #32]
@@ -5901,69 +6055,8 @@ hot_post_shared:
     add x29, sp, #96
     ldr w9, [x0, #88]
     mov x19, x8
-    cmp w9, #8
-    b.hs L4
-    ldr w8, [x0, #64]
-    cmp w8, #8
-    b.lo L10
-    ldp w8, w9, [x0, #48]
-    cmp w8, w9
-    b.eq L11
-    mov w9, #1
-    lsl w12, w8, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x9
-    mov w9, #134217728
-    ldr x10, [x0]
-    dup v2.2d, x9
-    ldr w9, [x0, #60]
-    rev w11, w8
-    ldr d1, [x3]
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v0.d[0], x4
-    and x9, x9, x12
-    ldr x12, [x0, #24]
-    rev x13, x1
-    orr x10, x10, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x20, x10, x11
-    adrp x10, .LCPI_0
-    rev w14, w2
-    str q0, [x12, x9]
-    fmov d0, x13
-    ldr q3, [x10, :lo12:.LCPI_0]
-    mov v2.d[0], x20
-    ldr x11, [x0, #16]
-    add w8, w8, #1
-    orr v1.16b, v1.16b, v3.16b
-    and w8, w8, #0xffff
-    mov v0.d[1], x14
-    add x9, x11, x9, lsl #2
-    str q1, [x9, #32]
-    stp q2, q0, [x9]
-    str w8, [x0, #48]
-    rev w8, w8
-    dmb oshst
-    ldr x9, [x0, #32]
-    str w8, [x9]
-    ldr x22, [x0, #40]
-    add x21, x22, #24
-L1:
-    add x2, x22, #24
-    mov w0, wzr
-    mov w1, #1
-    bl __aarch64_cas1_acq
-    cmp w0, #0
-    b.ne L3
-    b L9
-L2:
-    isb
-L3:
-    ldrb w8, [x22, #24]
-    cbnz w8, L2
-    b L1
-L4:
+    cmp w9, #7
+    b.ls L4
     ldp w8, w9, [x0, #48]
     cmp w8, w9
     b.eq L11
@@ -6009,18 +6102,79 @@ L4:
     str w8, [x9]
     ldr x21, [x0, #40]
     add x20, x21, #24
-L5:
+L1:
     add x2, x21, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
     cmp w0, #0
-    b.ne L7
+    b.ne L3
     b L8
+L2:
+    isb
+L3:
+    ldrb w8, [x21, #24]
+    cbnz w8, L2
+    b L1
+L4:
+    ldr w8, [x0, #64]
+    cmp w8, #7
+    b.ls L10
+    ldp w8, w9, [x0, #48]
+    cmp w8, w9
+    b.eq L11
+    mov w9, #1
+    lsl w12, w8, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x9
+    mov w9, #134217728
+    ldr x10, [x0]
+    dup v2.2d, x9
+    ldr w9, [x0, #60]
+    rev w11, w8
+    ldr d1, [x3]
+    lsr w11, w11, #8
+    orr x10, x10, #0x8000000
+    mov v0.d[0], x4
+    and x9, x9, x12
+    ldr x12, [x0, #24]
+    rev x13, x1
+    orr x10, x10, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x20, x10, x11
+    adrp x10, .LCPI_0
+    rev w14, w2
+    str q0, [x12, x9]
+    fmov d0, x13
+    ldr q3, [x10, :lo12:.LCPI_0]
+    mov v2.d[0], x20
+    ldr x11, [x0, #16]
+    add w8, w8, #1
+    orr v1.16b, v1.16b, v3.16b
+    and w8, w8, #0xffff
+    mov v0.d[1], x14
+    add x9, x11, x9, lsl #2
+    str q1, [x9, #32]
+    stp q2, q0, [x9]
+    str w8, [x0, #48]
+    rev w8, w8
+    dmb oshst
+    ldr x9, [x0, #32]
+    str w8, [x9]
+    ldr x22, [x0, #40]
+    add x21, x22, #24
+L5:
+    add x2, x22, #24
+    mov w0, wzr
+    mov w1, #1
+    bl __aarch64_cas1_acq
+    cmp w0, #0
+    b.ne L7
+    b L9
 L6:
     isb
 L7:
-    ldrb w8, [x21, #24]
+    ldrb w8, [x22, #24]
     cbnz w8, L6
     b L5
 L8:
@@ -6090,76 +6244,8 @@ L11:
 
 hot_post_signed:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    movi v0.2d, #0000000000000000
-    ldr d1, [x3]
-    adrp x10, .LCPI_0
-    ldr x11, [x0, #16]
-    mov w15, #1
-    ldr x16, [x0, #40]
-    orr x11, x11, #0x8000000
-    ext v0.16b, v0.16b, v1.16b, #12
-    ldr q1, [x10, :lo12:.LCPI_0]
-    rev w10, w9
-    lsr w10, w10, #8
-    orr x11, x11, #0x300000000000000
-    orr x10, x11, x10
-    orr v1.16b, v0.16b, v1.16b
-    mov x12, v0.d[1]
-    and x11, x10, #0xfffffffff7ffffff
-    dup v0.2d, x15
-    lsl w15, w9, #4
-    add w9, w9, #1
-    and w9, w9, #0xffff
-    fmov x13, d1
-    mov v0.d[0], x4
-    eor x11, x11, x13
-    rev x13, x1
-    eor x11, x11, x12
-    rev w12, w2
-    fmov d2, x13
-    eor x11, x11, x13
-    eor x14, x12, x11, lsr #32
-    mov v2.d[1], x12
-    eor x11, x14, x11
-    lsr x14, x11, #16
-    eor w11, w14, w11
-    ldr w14, [x0, #68]
-    eor w11, w11, w11, lsr #8
-    and x14, x14, x15
-    and x11, x11, #0xff
-    str q0, [x16, x14]
-    fmov d0, x10
-    eor x11, x11, #0xff
-    ldr x15, [x0, #32]
-    eor x11, x11, #0x8000000
-    mov v0.d[1], x11
-    add x11, x15, x14, lsl #2
-    stp q2, q1, [x11, #16]
-    str q0, [x11]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    dsb st
-    ldr x9, [x0]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -6218,6 +6304,74 @@ L1:
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3]
+    adrp x10, .LCPI_0
+    ldr x11, [x0, #16]
+    mov w15, #1
+    ldr x16, [x0, #40]
+    orr x11, x11, #0x8000000
+    ext v0.16b, v0.16b, v1.16b, #12
+    ldr q1, [x10, :lo12:.LCPI_0]
+    rev w10, w9
+    lsr w10, w10, #8
+    orr x11, x11, #0x300000000000000
+    orr x10, x11, x10
+    orr v1.16b, v0.16b, v1.16b
+    mov x12, v0.d[1]
+    and x11, x10, #0xfffffffff7ffffff
+    dup v0.2d, x15
+    lsl w15, w9, #4
+    add w9, w9, #1
+    and w9, w9, #0xffff
+    fmov x13, d1
+    mov v0.d[0], x4
+    eor x11, x11, x13
+    rev x13, x1
+    eor x11, x11, x12
+    rev w12, w2
+    fmov d2, x13
+    eor x11, x11, x13
+    eor x14, x12, x11, lsr #32
+    mov v2.d[1], x12
+    eor x11, x14, x11
+    lsr x14, x11, #16
+    eor w11, w14, w11
+    ldr w14, [x0, #68]
+    eor w11, w11, w11, lsr #8
+    and x14, x14, x15
+    and x11, x11, #0xff
+    str q0, [x16, x14]
+    fmov d0, x10
+    eor x11, x11, #0xff
+    ldr x15, [x0, #32]
+    eor x11, x11, #0x8000000
+    mov v0.d[1], x11
+    add x11, x15, x14, lsl #2
+    stp q2, q1, [x11, #16]
+    str q0, [x11]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
@@ -6711,63 +6865,8 @@ L3:
 
 hot_post_two_fences:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
-    ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
-    add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
-    and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0]
-    str x11, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
+    cmp w9, #7
+    b.ls L1
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -6820,6 +6919,61 @@ L1:
     str x9, [x0]
     strb w10, [x8]
     ret
+L1:
+    ldr w9, [x0, #72]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    lsl w13, w9, #4
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    mov w10, #134217728
+    ldr x11, [x0, #16]
+    dup v2.2d, x10
+    ldr w10, [x0, #68]
+    rev w12, w9
+    ldr d1, [x3]
+    lsr w12, w12, #8
+    orr x11, x11, #0x8000000
+    mov v0.d[0], x4
+    and x10, x10, x13
+    ldr x13, [x0, #40]
+    rev x14, x1
+    orr x11, x11, #0x300000000000000
+    ext v1.16b, v3.16b, v1.16b, #12
+    orr x11, x11, x12
+    adrp x12, .LCPI_0
+    rev w15, w2
+    str q0, [x13, x10]
+    fmov d0, x14
+    ldr q3, [x12, :lo12:.LCPI_0]
+    mov v2.d[0], x11
+    ldr x13, [x0, #32]
+    add w9, w9, #1
+    orr v1.16b, v1.16b, v3.16b
+    and w9, w9, #0xffff
+    mov v0.d[1], x15
+    add x10, x13, x10, lsl #2
+    str q1, [x10, #32]
+    stp q2, q0, [x10]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
 L2:
     sub sp, sp, #64
     stp x29, x30, [sp, #48]
@@ -6848,11 +7002,65 @@ L3:
 
 hot_post_xrc:
     ldr w9, [x0, #96]
-    cmp w9, #8
-    b.hs L1
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L3
+    mov w10, #1
+    lsl w11, w9, #4
+    mov w12, #134217728
+    dup v2.2d, x10
+    ldr w10, [x0, #68]
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x12
+    ldr x12, [x0, #16]
+    ldr d3, [x4]
+    and x10, x10, x11
+    rev w11, w9
+    ldr x13, [x0, #40]
+    mov v2.d[0], x5
+    lsr w11, w11, #8
+    orr x12, x12, #0x8000000
+    rev x15, x2
+    orr x12, x12, #0x400000000000000
+    ext v3.16b, v1.16b, v3.16b, #12
+    orr x11, x12, x11
+    adrp x12, .LCPI_0
+    rev w14, w1
+    str q2, [x13, x10]
+    fmov d2, x15
+    rev w16, w3
+    ldr q4, [x12, :lo12:.LCPI_0]
+    mov v0.d[0], x11
+    ldr x11, [x0, #32]
+    mov v1.s[0], w14
+    add w9, w9, #1
+    mov v2.d[1], x16
+    orr v3.16b, v3.16b, v4.16b
+    add x10, x11, x10, lsl #2
+    and w9, w9, #0xffff
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #22
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
     ldr w9, [x0, #72]
-    cmp w9, #8
-    b.lo L2
+    cmp w9, #7
+    b.ls L2
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L3
@@ -6900,60 +7108,6 @@ hot_post_xrc:
     dsb st
     ldr x9, [x0]
     str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #22
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L3
-    mov w10, #1
-    lsl w11, w9, #4
-    mov w12, #134217728
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    movi v1.2d, #0000000000000000
-    dup v0.2d, x12
-    ldr x12, [x0, #16]
-    ldr d3, [x4]
-    and x10, x10, x11
-    rev w11, w9
-    ldr x13, [x0, #40]
-    mov v2.d[0], x5
-    lsr w11, w11, #8
-    orr x12, x12, #0x8000000
-    rev x15, x2
-    orr x12, x12, #0x400000000000000
-    ext v3.16b, v1.16b, v3.16b, #12
-    orr x11, x12, x11
-    adrp x12, .LCPI_0
-    rev w14, w1
-    str q2, [x13, x10]
-    fmov d2, x15
-    rev w16, w3
-    ldr q4, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
-    mov v1.s[0], w14
-    add w9, w9, #1
-    mov v2.d[1], x16
-    orr v3.16b, v3.16b, v4.16b
-    add x10, x11, x10, lsl #2
-    and w9, w9, #0xffff
-    stp q0, q1, [x10]
-    stp q2, q3, [x10, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9

@@ -1118,15 +1118,15 @@ L5:
     mov eax, dword ptr [rsi + 68]
     shr eax, 4
     inc eax
-    mov ecx, 18
+    mov cl, 18
     cmp ax, 2
     jb L9
-    xor ecx, ecx
     cmp di, 1
     sete cl
     mov eax, 1
     cmovne eax, edx
-    lea rcx, [2*rcx + 17]
+    add cl, cl
+    or cl, 17
     jmp L9
 L6:
     shl r15, 32
@@ -1152,14 +1152,13 @@ L7:
     mov ebp, eax
     jmp L11
 L8:
-    mov ecx, 20
+    mov cl, 20
 L9:
     movzx eax, ax
-    shl rax, 32
-    add rax, rcx
-    add rax, 131072
-    mov qword ptr [rbx], rax
-    mov qword ptr [rbx + 8], 2
+    mov byte ptr [rbx], cl
+    mov word ptr [rbx + 2], 2
+    mov dword ptr [rbx + 4], eax
+    mov word ptr [rbx + 8], 2
     jmp L4
 L10:
     mov ecx, 20
@@ -1392,7 +1391,7 @@ hot_burst_fill:
     sub edi, eax
     movzx edi, di
     cmp r9, rdi
-    ja L9
+    ja L10
     mov rdi, qword ptr [rsi + 32]
     mov r11d, dword ptr [rsi + 68]
     mov qword ptr [rsp + 16], rax
@@ -1509,49 +1508,50 @@ L8:
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
     mov rdi, qword ptr [rsp + 24]
     mov rcx, qword ptr [rsp + 32]
-    jmp L15
 L9:
+    mov rax, qword ptr [rsp + 8]
+    mov qword ptr [rax], rdi
+    mov qword ptr [rax + 8], rcx
+    jmp L7
+L10:
     cmp r9, 65535
     mov ecx, 65535
     cmovb rcx, r9
     mov edx, dword ptr [rsi + 64]
     test dx, dx
-    je L10
+    je L11
     mov esi, dword ptr [rsi + 68]
     shr esi, 4
     inc esi
     cmp si, cx
-    jae L11
+    jae L12
     movzx edi, si
     shl rdi, 32
     mov edx, 18
-    jmp L14
-L10:
+    or rdi, rdx
+    jmp L9
+L11:
     mov edx, 20
     xor edi, edi
-    jmp L13
-L11:
+    or rdi, rdx
+    jmp L9
+L12:
     mov rsi, rcx
     shl rsi, 16
     cmp cx, dx
-    jbe L12
+    jbe L13
     movzx edi, dx
     shl rdi, 32
     or rdi, rsi
     mov edx, 19
-    jmp L13
-L12:
+    or rdi, rdx
+    jmp L9
+L13:
     shl rdi, 32
     or rdi, rsi
     mov edx, 17
-L13:
-L14:
     or rdi, rdx
-L15:
-    mov rax, qword ptr [rsp + 8]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rcx
-    jmp L7
+    jmp L9
 
 hot_burst_frames:
     push rbp
@@ -3785,8 +3785,8 @@ hot_post_after:
     mov qword ptr [r13 + 4*rbp + 24], rcx
     lea r14d, [rdi + 1]
     movzx ebp, r14w
-    cmp dword ptr [rsi + 72], 8
-    jb L6
+    cmp dword ptr [rsi + 72], 7
+    jbe L6
     cmp ebp, ebx
     je L11
     mov eax, ebp
@@ -3943,9 +3943,10 @@ L10:
     xor eax, eax
     cmp dword ptr [rsi + 64], 0
     sete al
-    lea rax, [rax + 2*rax]
-    add rax, 65553
-    mov qword ptr [r14], rax
+    lea eax, [rax + 2*rax]
+    add eax, 17
+    mov byte ptr [r14], al
+    mov dword ptr [r14 + 2], 1
     jmp L5
 L11:
     xor eax, eax
@@ -3961,50 +3962,8 @@ L11:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
-    je L3
-    mov r9d, edx
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 16]
-    movabs rdi, 216172782281555968
-    or rdi, r9
-    movq xmm1, rdi
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    mov r9d, edx
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 68]
-    mov r10, qword ptr [rsi + 40]
-    movq xmm2, r8
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
-    movq xmm3, qword ptr [rcx]
-    movapd xmmword ptr [r10 + r9], xmm2
-    mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*r9], xmm1
-    movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdi
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
     mov edx, dword ptr [rsi + 56]
     cmp edx, dword ptr [rsi + 60]
     je L3
@@ -4018,13 +3977,13 @@ L1:
     shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
+    por xmm2, xmmword ptr [rip + .LCPI_2]
     mov ecx, edx
     shl ecx, 4
     and ecx, dword ptr [rsi + 68]
     mov rdi, qword ptr [rsi + 40]
     movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
     movapd xmmword ptr [rdi + rcx], xmm3
     mov rdi, qword ptr [rsi + 32]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
@@ -4043,6 +4002,48 @@ L1:
     movdqa xmmword ptr [rcx + 32], xmm2
     xorps xmm0, xmm0
     movaps xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
+    je L3
+    mov r9d, edx
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 16]
+    movabs rdi, 216172782281555968
+    or rdi, r9
+    movq xmm1, rdi
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    mov r9d, edx
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 68]
+    mov r10, qword ptr [rsi + 40]
+    movq xmm2, r8
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm3, qword ptr [rcx]
+    movapd xmmword ptr [r10 + r9], xmm2
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*r9], xmm1
+    movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdi
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -4333,10 +4334,58 @@ L5:
 
 hot_post_doorbell_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
     je L3
@@ -4358,14 +4407,14 @@ hot_post_doorbell_fence:
     and ecx, dword ptr [rsi + 68]
     mov rdx, qword ptr [rsi + 40]
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
+    por xmm3, xmmword ptr [rip + .LCPI_2]
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
@@ -4377,54 +4426,6 @@ hot_post_doorbell_fence:
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
     sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
     mov byte ptr [rax], 22
@@ -4462,10 +4463,56 @@ hot_post_dynamic:
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L3
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
+    mov edx, dword ptr [rsi + 56]
+    cmp edx, dword ptr [rsi + 60]
+    je L4
+    mov r10d, edx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 288230376285929472
+    or r11, r10
+    movq xmm1, r11
+    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov r8, qword ptr [rsi + 40]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [r8 + rcx], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rcx], xmm1
+    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L3
     mov edx, dword ptr [rsi + 56]
     cmp edx, dword ptr [rsi + 60]
     je L4
@@ -4487,7 +4534,7 @@ hot_post_dynamic:
     and ecx, dword ptr [rsi + 68]
     mov r8, qword ptr [rsi + 40]
     movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [r8 + rcx], xmm2
     mov rdi, qword ptr [rsi + 32]
@@ -4495,7 +4542,7 @@ hot_post_dynamic:
     movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm3
     pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_1]
+    por xmm4, xmmword ptr [rip + .LCPI_2]
     movdqa xmmword ptr [rdi + 4*rcx + 48], xmm4
     inc edx
     movzx ecx, dx
@@ -4506,52 +4553,6 @@ hot_post_dynamic:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
-    sfence
-    jmp L2
-L1:
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
-    je L4
-    mov r10d, edx
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 288230376285929472
-    or r11, r10
-    movq xmm1, r11
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    bswap rcx
-    bswap r8d
-    movd xmm3, r8d
-    movq xmm2, rcx
-    punpcklqdq xmm2, xmm3
-    movq xmm3, qword ptr [r9]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov r8, qword ptr [rsi + 40]
-    movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [r8 + rcx], xmm4
-    mov rdi, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdi + 4*rcx], xmm1
-    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm1
-    movaps xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
@@ -5414,6 +5415,158 @@ L4:
     mov word ptr [rax + 8], 2
     ret
 
+hot_post_large:
+    push r14
+    push rbx
+    sub rsp, 56
+    mov rax, rdi
+    mov r9, qword ptr [rcx]
+    movsxd r10, dword ptr [rcx + 8]
+    mov r11d, dword ptr [rcx + 12]
+    test r10, r10
+    jle L3
+    cmp r10d, dword ptr [rsi + 80]
+    ja L3
+    cmp dword ptr [rsi + 76], 0
+    je L3
+    mov ecx, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
+    sub edi, ecx
+    cmp di, 1
+    jbe L4
+    mov ebx, ecx
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 16]
+    movabs rdi, 504403158500376576
+    or rdi, rbx
+    movq xmm0, rdi
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movzx ebx, word ptr [rdx]
+    shl rbx, 48
+    movabs r14, 59373627899904
+    or r14, rbx
+    movq xmm2, r14
+    movdqa xmm1, xmmword ptr [rip + .LCPI_1]
+    punpcklqdq xmm1, xmm2
+    movups xmm2, xmmword ptr [rdx + 2]
+    movups xmm3, xmmword ptr [rdx + 18]
+    movups xmm4, xmmword ptr [rdx + 34]
+    movss xmm5, dword ptr [rdx + 50]
+    shl r10, 32
+    or r10, r11
+    bswap r10
+    bswap r9
+    movq xmm6, r10
+    movq xmm7, r9
+    punpcklqdq xmm6, xmm7
+    mov edx, ecx
+    shl edx, 4
+    mov r9d, dword ptr [rsi + 68]
+    mov r10d, r9d
+    and r10d, edx
+    mov r11, qword ptr [rsi + 40]
+    movq xmm7, r8
+    mov r8d, 2
+    movq xmm8, r8
+    movdqa xmm9, xmm7
+    punpcklqdq xmm9, xmm8
+    movdqa xmmword ptr [r11 + r10], xmm9
+    mov r8, qword ptr [rsi + 32]
+    movapd xmmword ptr [r8 + 4*r10], xmm0
+    movdqa xmmword ptr [r8 + 4*r10 + 16], xmm1
+    movaps xmmword ptr [r8 + 4*r10 + 32], xmm2
+    movaps xmmword ptr [r8 + 4*r10 + 48], xmm3
+    add edx, 16
+    and edx, r9d
+    and edx, 1048560
+    movdqa xmmword ptr [r11 + rdx], xmm7
+    movaps xmmword ptr [r8 + 4*rdx], xmm4
+    movaps xmmword ptr [r8 + 4*rdx + 16], xmm5
+    movdqa xmmword ptr [r8 + 4*rdx + 32], xmm6
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 92], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movaps xmmword ptr [rcx + 80], xmm5
+    movdqa xmmword ptr [rcx + 96], xmm6
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 112], xmm0
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdi
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov word ptr [rsp + 16], 1460
+    mov byte ptr [rsp + 18], -64
+    mov qword ptr [rsp + 24], r9
+    mov dword ptr [rsp + 32], r10d
+    mov dword ptr [rsp + 36], r11d
+    mov qword ptr [rsp + 40], r8
+    mov byte ptr [rsp + 48], 8
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L4:
+    movzx r8d, word ptr [rsi + 64]
+    test r8w, r8w
+    je L5
+    mov ecx, dword ptr [rsi + 68]
+    shr ecx, 4
+    inc ecx
+    mov dl, 18
+    cmp cx, 2
+    jb L6
+    cmp r8w, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, edi
+    add dl, dl
+    or dl, 17
+    jmp L6
+L5:
+    mov dl, 20
+L6:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+
 hot_post_memcpy:
     push rbp
     push r15
@@ -5584,10 +5737,58 @@ L5:
 
 hot_post_one_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm3, ecx
+    movq xmm1, rdx
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    punpcklqdq xmm1, xmm3
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    mov rdx, qword ptr [rsi + 40]
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
     je L3
@@ -5608,14 +5809,14 @@ hot_post_one_fence:
     and ecx, dword ptr [rsi + 68]
     punpcklqdq xmm2, xmm1
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     mov rdx, qword ptr [rsi + 40]
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
+    por xmm3, xmmword ptr [rip + .LCPI_2]
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
@@ -5627,54 +5828,6 @@ hot_post_one_fence:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm3, ecx
-    movq xmm1, rdx
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    punpcklqdq xmm1, xmm3
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    mov rdx, qword ptr [rsi + 40]
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
     mov byte ptr [rax], 22
@@ -5817,49 +5970,8 @@ L11:
 
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L3
-    mov r9d, edi
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 16]
-    movabs r8, 144115188243628032
-    or r8, r9
-    movq xmm0, r8
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov r9d, edi
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 68]
-    movq xmm1, rcx
-    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
-    mov rcx, qword ptr [rsi + 40]
-    movq xmm2, qword ptr [rdx]
-    movapd xmmword ptr [rcx + r9], xmm1
-    mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*r9], xmm0
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
-    movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r8
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
     je L3
@@ -5873,12 +5985,12 @@ L1:
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
+    por xmm1, xmmword ptr [rip + .LCPI_2]
     mov edx, edi
     shl edx, 4
     and edx, dword ptr [rsi + 68]
     movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     mov rcx, qword ptr [rsi + 40]
     movapd xmmword ptr [rcx + rdx], xmm2
     mov rcx, qword ptr [rsi + 32]
@@ -5897,6 +6009,47 @@ L1:
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 32], xmm0
     movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r9d, edi
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 16]
+    movabs r8, 144115188243628032
+    or r8, r9
+    movq xmm0, r8
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    mov r9d, edi
+    shl r9d, 4
+    and r9d, dword ptr [rsi + 68]
+    movq xmm1, rcx
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    mov rcx, qword ptr [rsi + 40]
+    movq xmm2, qword ptr [rdx]
+    movapd xmmword ptr [rcx + r9], xmm1
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*r9], xmm0
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], r8
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -5931,59 +6084,8 @@ hot_post_shared:
     push r14
     push rbx
     sub rsp, 56
-    cmp dword ptr [rsi + 88], 8
-    jae L4
-    cmp dword ptr [rsi + 64], 8
-    jb L12
-    mov eax, dword ptr [rsi + 48]
-    cmp eax, dword ptr [rsi + 52]
-    je L13
-    mov r11d, eax
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi]
-    movabs r10, 216172782248001536
-    bswap rdx
-    or r10, r11
-    bswap ecx
-    mov r11d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    mov ebx, eax
-    shl ebx, 4
-    and ebx, dword ptr [rsi + 60]
-    mov r14, qword ptr [rsi + 24]
-    mov qword ptr [r14 + rbx], r9
-    mov qword ptr [r14 + rbx + 8], 1
-    mov r9, qword ptr [rsi + 16]
-    mov qword ptr [r9 + 4*rbx], r10
-    mov qword ptr [r9 + 4*rbx + 8], 134217728
-    mov qword ptr [r9 + 4*rbx + 16], rdx
-    mov qword ptr [r9 + 4*rbx + 24], rcx
-    shl r11, 32
-    or r11, 134217856
-    mov qword ptr [r9 + 4*rbx + 32], r11
-    mov qword ptr [r9 + 4*rbx + 40], r8
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 48], eax
-    mov rcx, qword ptr [rsi + 32]
-    bswap eax
-    mov dword ptr [rcx], eax
-    mov rcx, qword ptr [rsi + 40]
-    mov dl, 1
-L1:
-    xor eax, eax
-    lock cmpxchg byte ptr [rcx + 24], dl
-    jne L3
-    jmp L9
-L2:
-    pause
-L3:
-    movzx eax, byte ptr [rcx + 24]
-    test al, al
-    jne L2
-    jmp L1
-L4:
+    cmp dword ptr [rsi + 88], 7
+    jbe L4
     mov eax, dword ptr [rsi + 48]
     cmp eax, dword ptr [rsi + 52]
     je L13
@@ -6020,15 +6122,66 @@ L4:
     mov dword ptr [r9], eax
     mov rsi, qword ptr [rsi + 40]
     mov r9b, 1
-L5:
+L1:
     xor eax, eax
     lock cmpxchg byte ptr [rsi + 24], r9b
-    jne L7
+    jne L3
     jmp L8
+L2:
+    pause
+L3:
+    movzx eax, byte ptr [rsi + 24]
+    test al, al
+    jne L2
+    jmp L1
+L4:
+    cmp dword ptr [rsi + 64], 7
+    jbe L12
+    mov eax, dword ptr [rsi + 48]
+    cmp eax, dword ptr [rsi + 52]
+    je L13
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi]
+    movabs r10, 216172782248001536
+    bswap rdx
+    or r10, r11
+    bswap ecx
+    mov r11d, dword ptr [r8]
+    mov r8d, dword ptr [r8 + 4]
+    mov ebx, eax
+    shl ebx, 4
+    and ebx, dword ptr [rsi + 60]
+    mov r14, qword ptr [rsi + 24]
+    mov qword ptr [r14 + rbx], r9
+    mov qword ptr [r14 + rbx + 8], 1
+    mov r9, qword ptr [rsi + 16]
+    mov qword ptr [r9 + 4*rbx], r10
+    mov qword ptr [r9 + 4*rbx + 8], 134217728
+    mov qword ptr [r9 + 4*rbx + 16], rdx
+    mov qword ptr [r9 + 4*rbx + 24], rcx
+    shl r11, 32
+    or r11, 134217856
+    mov qword ptr [r9 + 4*rbx + 32], r11
+    mov qword ptr [r9 + 4*rbx + 40], r8
+    inc eax
+    movzx eax, ax
+    mov dword ptr [rsi + 48], eax
+    mov rcx, qword ptr [rsi + 32]
+    bswap eax
+    mov dword ptr [rcx], eax
+    mov rcx, qword ptr [rsi + 40]
+    mov dl, 1
+L5:
+    xor eax, eax
+    lock cmpxchg byte ptr [rcx + 24], dl
+    jne L7
+    jmp L9
 L6:
     pause
 L7:
-    movzx eax, byte ptr [rsi + 24]
+    movzx eax, byte ptr [rcx + 24]
     test al, al
     jne L6
     jmp L5
@@ -6088,75 +6241,8 @@ L13:
 
 hot_post_signed:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L3
-    mov r11d, edi
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs r10, 216172782248001536
-    bswap rdx
-    or r10, r11
-    bswap ecx
-    movq xmm0, rdx
-    movq xmm1, rcx
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [r8]
-    pshufd xmm2, xmm1, 153
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_0]
-    mov r8, r10
-    and r8, -134217729
-    movq r11, xmm1
-    xor r11, r8
-    movq r8, xmm2
-    xor r8, rdx
-    xor r8, r11
-    xor rcx, r8
-    shr r8, 32
-    xor r8, rcx
-    mov rcx, r8
-    shr rcx, 16
-    xor ecx, r8d
-    mov edx, ecx
-    shr edx, 8
-    xor edx, ecx
-    movzx ecx, dl
-    xor ecx, 134217983
-    movd xmm2, ecx
-    movq xmm3, r10
-    punpcklqdq xmm3, xmm2
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm2, r9
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi + 32]
-    movdqa xmmword ptr [rdx + 4*rcx], xmm3
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r10
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
     je L3
@@ -6219,6 +6305,73 @@ L1:
     movdqa xmmword ptr [rcx + 32], xmm1
     pxor xmm0, xmm0
     movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs r10, 216172782248001536
+    bswap rdx
+    or r10, r11
+    bswap ecx
+    movq xmm0, rdx
+    movq xmm1, rcx
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [r8]
+    pshufd xmm2, xmm1, 153
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    mov r8, r10
+    and r8, -134217729
+    movq r11, xmm1
+    xor r11, r8
+    movq r8, xmm2
+    xor r8, rdx
+    xor r8, r11
+    xor rcx, r8
+    shr r8, 32
+    xor r8, rcx
+    mov rcx, r8
+    shr rcx, 16
+    xor ecx, r8d
+    mov edx, ecx
+    shr edx, 8
+    xor edx, ecx
+    movzx ecx, dl
+    xor ecx, 134217983
+    movd xmm2, ecx
+    movq xmm3, r10
+    punpcklqdq xmm3, xmm2
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm2, r9
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm2
+    mov rdx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], r10
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -6833,10 +6986,59 @@ L5:
 
 hot_post_two_fences:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L2
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782248001536
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap rdx
+    bswap ecx
+    movd xmm2, ecx
+    movq xmm1, rdx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_2]
+    mov ecx, edi
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 22
+    ret
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L2
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
     je L3
@@ -6858,14 +7060,14 @@ hot_post_two_fences:
     and ecx, dword ptr [rsi + 68]
     mov rdx, qword ptr [rsi + 40]
     movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
     movq xmm3, qword ptr [r8]
     movapd xmmword ptr [rdx + rcx], xmm1
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
+    por xmm3, xmmword ptr [rip + .LCPI_2]
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
@@ -6876,55 +7078,6 @@ hot_post_two_fences:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r10
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    ret
-L1:
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L3
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 216172782248001536
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
-    punpcklqdq xmm1, xmm2
-    movq xmm2, qword ptr [r8]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edi
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 48], xmm0
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -6962,10 +7115,58 @@ hot_post_xrc:
     sub rsp, 64
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi + 96], 8
-    jae L1
-    cmp dword ptr [rsi + 72], 8
-    jb L3
+    cmp dword ptr [rsi + 96], 7
+    jbe L1
+    mov r10d, dword ptr [rsi + 56]
+    cmp r10d, dword ptr [rsi + 60]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs rbx, 288230376285929472
+    or rbx, r11
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    bswap edx
+    movd xmm1, edx
+    bswap rcx
+    bswap r8d
+    movd xmm3, r8d
+    movq xmm2, rcx
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_2]
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 68]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm4
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
+    inc r10d
+    movzx ecx, r10w
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 72], 7
+    jbe L3
     mov r10d, dword ptr [rsi + 56]
     cmp r10d, dword ptr [rsi + 60]
     je L4
@@ -6989,7 +7190,7 @@ hot_post_xrc:
     and ecx, dword ptr [rsi + 68]
     mov rdx, qword ptr [rsi + 40]
     movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
     movq xmm4, qword ptr [r9]
     movapd xmmword ptr [rdx + rcx], xmm2
     mov rdx, qword ptr [rsi + 32]
@@ -6997,7 +7198,7 @@ hot_post_xrc:
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_1]
+    por xmm4, xmmword ptr [rip + .LCPI_2]
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm4
     inc r10d
     movzx ecx, r10w
@@ -7008,54 +7209,6 @@ hot_post_xrc:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], r11
-    sfence
-    jmp L2
-L1:
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov r11d, r10d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rbx, 288230376285929472
-    or rbx, r11
-    movq xmm0, rbx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap edx
-    movd xmm1, edx
-    bswap rcx
-    bswap r8d
-    movd xmm3, r8d
-    movq xmm2, rcx
-    punpcklqdq xmm2, xmm3
-    movq xmm3, qword ptr [r9]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_1]
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]

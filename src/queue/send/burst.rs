@@ -85,8 +85,8 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     ///
     /// # Errors
     /// [`PostError::Full`] after as many requests as the burst was made for. [`PostError::Encode`] for a request of
-    /// another size than the type tells, which is one with a scatter/gather entry of zero bytes, or of too many. The
-    /// request has not been put, those before it stay in the burst.
+    /// another size than the type tells, which is one with a scatter/gather entry of zero bytes, or of too many, and for
+    /// a large send out of its limits. The request has not been put, those before it stay in the burst.
     #[inline(always)]
     pub fn push(&mut self, request: &W) -> Result<(), PostError>
     where
@@ -166,7 +166,7 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// As for [`push_unchecked`](Self::push_unchecked). There is room for it.
     #[inline(always)]
     unsafe fn put(&mut self, request: &W) -> Result<(), PostError> {
-        if !request.has_static_size() {
+        if !request.has_static_size(&self.sq.limits) {
             return Err(PostError::other_size::<T, W>(*request, self.sq.limits));
         }
         // SAFETY: `batch_of` has reserved the room, and checked the limits; the request has the size of its type.

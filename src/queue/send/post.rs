@@ -91,7 +91,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
     unsafe fn post_composed<D: CopiedDs, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        if is_short::<T, W>(request) {
+        if is_short::<T, W>(&self.limits, request) {
             if self.blueflame.take_short::<T, W>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
                 return unsafe { self.post_short(request, |half, wqe: &Composed<D>| copy(half, &[*wqe])) };

@@ -204,7 +204,7 @@ impl DeviceAttr {
     /// has such WQEs (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
     pub(crate) const fn frame_offloads(&self) -> FrameOffloads {
         let Self { multi_packet, max_large_send, .. } = *self;
-        FrameOffloads { multi_packet, max_large_send, ..FrameOffloads::NONE }
+        FrameOffloads { multi_packet, max_large_send }
     }
 }
 

@@ -19,20 +19,20 @@ const fn composed_wqebbs<T: Transport, W: WorkRequest<T>>() -> u16 {
 
 /// Whether a request fits one WQEBB by type, and has the size that its type states.
 #[inline(always)]
-pub(in crate::queue) fn is_short<T: Transport, W: WorkRequest<T>>(request: &W) -> bool {
-    (const { composed_wqebbs::<T, W>() == 1 }) && request.has_static_size()
+pub(in crate::queue) fn is_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
+    (const { composed_wqebbs::<T, W>() == 1 }) && request.has_static_size(limits)
 }
 
 /// Whether a request fits two WQEBBs by type, has the size that its type states, and the queue takes it.
 #[inline(always)]
 pub(in crate::queue) fn takes_pair<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
-    (const { composed_wqebbs::<T, W>() == 2 }) && request.has_static_size() && limits.cover(W::NEEDS)
+    (const { composed_wqebbs::<T, W>() == 2 }) && request.has_static_size(limits) && limits.cover(W::NEEDS)
 }
 
 /// Whether a request is short, and the queue takes it.
 #[inline(always)]
 pub(in crate::queue) fn takes_short<T: Transport, W: WorkRequest<T>>(limits: &Limits, request: &W) -> bool {
-    is_short::<T, W>(request) && limits.cover(W::NEEDS)
+    is_short::<T, W>(limits, request) && limits.cover(W::NEEDS)
 }
 
 /// Runs `exception`. For requests of no fixed size by type, it is the rule, and runs in line. For other requests it is

@@ -66,6 +66,7 @@ pub(crate) const MEANINGS: &[(&str, &str)] = &[
     ("P10", "a queue pair costs little more than the bare calls that create and connect it"),
     ("P12", "a frame of a striding queue costs little more than its loads"),
     ("P13", "finding the queue pair of a completion costs little, on a completion queue that queue pairs share"),
+    ("P14", "frames that share a WQE cost little more than their stores, and much less than frames with a WQE each"),
 ];
 
 /// Where to aim.
@@ -136,6 +137,20 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P12", "receive frames", "compressed", Instructions(30)),
     // A shared CQ: finding the queue pair of a completion, against knowing it beforehand.
     goal("P13", "shared CQ", "64, ByQpn", Within(1.15, "64, order known")),
+    // Frames that share a WQE: against stores by hand, and against a WQE for each frame.
+    goal("P14", "frames inline 8", "session", Within(1.20, "floor session")),
+    goal("P14", "frames inline 15", "session", Within(1.20, "floor session")),
+    goal("P14", "frames pointer 8", "session", Within(1.20, "floor session")),
+    goal("P14", "frames pointer 32", "session", Within(1.20, "floor session")),
+    goal("P14", "frames inline 8", "session", Within(0.60, "single batch")),
+    goal("P14", "frames inline 15", "session", Within(0.60, "single batch")),
+    goal("P14", "frames pointer 8", "session", Within(0.60, "single batch")),
+    goal("P14", "frames pointer 32", "session", Within(0.60, "single batch")),
+    goal("P14", "frames inline 8", "session", Instructions(25)),
+    goal("P14", "frames inline 15", "session", Instructions(25)),
+    goal("P14", "frames pointer 8", "session", Instructions(25)),
+    goal("P14", "frames pointer 32", "session", Instructions(25)),
+    goal("P14", "large send", "typed", Within(1.10, "floor")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
     // A lone request by an 8-byte doorbell.
     goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor two fences")),

@@ -55,6 +55,18 @@ pub(crate) const SECTIONS: &[Section] = &[
         ]),
     },
     Section {
+        file: "send_frames",
+        title: "Sending Ethernet frames",
+        unit: "nanoseconds a frame",
+        form: Form::Bars(&[
+            ("frames inline 8", "8 frames of 60 bytes inline, one doorbell"),
+            ("frames inline 15", "15 frames of 60 bytes inline, one doorbell"),
+            ("frames pointer 8", "8 frames from registered memory, one doorbell"),
+            ("frames pointer 32", "32 frames from registered memory, one doorbell"),
+            ("large send", "one large send (TSO): nanoseconds a request"),
+        ]),
+    },
+    Section {
         file: "poll",
         title: "Polling",
         unit: "nanoseconds a completion",
