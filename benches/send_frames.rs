@@ -33,7 +33,7 @@ const HEAD_DS: usize = 2;
 const INLINE_DS: usize = 4;
 
 fn main() {
-    let mut bench = Bench::new("frames");
+    let mut bench = Bench::new("send_frames");
     inline::<8>(&mut bench, "frames inline 8");
     inline::<15>(&mut bench, "frames inline 15");
     pointers::<8>(&mut bench, "frames pointer 8");
