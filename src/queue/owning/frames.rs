@@ -20,7 +20,7 @@ use crate::wqe::operations::Frame;
 use crate::wqe::parts::InlineBytes;
 use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 
-/// A send queue of frames that owns buffers of type `B` while its [sessions](crate::queue::Session) use them.
+/// A send queue of frames that owns buffers of type `B` while its [sessions](crate::queue::send::Session) use them.
 ///
 /// Every WQE completes with a CQE. To [retire](Self::retire) it gives back the buffers of all its frames. To get all
 /// buffers back, take the queue pair to the error state. If a buffer's completion never comes, the buffer is leaked,
