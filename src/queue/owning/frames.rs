@@ -234,7 +234,7 @@ impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
     /// Adds a frame: the buffer's first `bytes` bytes.
     ///
     /// # Errors
-    /// As for [`Session::gather`]. [`EncodeError::SgeTooLong`] names the bytes that the buffer has.
+    /// As for [`Session::gather_unchecked`]. [`EncodeError::SgeTooLong`] names the bytes that the buffer has.
     #[inline(always)]
     pub fn gather(&mut self, buffer: B, bytes: u32) -> Result<(), Refused<PostError, B>> {
         let sge = buffer.sge();
