@@ -33,7 +33,7 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 /// use blueflame::queue::owning::DeviceBuffer;
 /// use blueflame::queue::{OwningFrameQueue, PostError, SendQueue};
 /// use blueflame::transport::{InlineNone, RawPacket};
-/// use blueflame::{CompletionQueue, wqe};
+/// use blueflame::{CompletionQueue, RetireError, wqe};
 ///
 /// type Queue<B> = OwningFrameQueue<SendQueue<RawPacket<InlineNone>>, B>;
 ///
@@ -52,8 +52,12 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 ///     Ok(())
 /// }
 ///
-/// fn complete<B: DeviceBuffer>(cq: &mut CompletionQueue, sq: &mut Queue<B>, free: &mut Vec<B>) {
-///     cq.poll_with(16, |cqe| sq.retire(&cqe, |buffer| free.push(buffer)));
+/// fn complete<B: DeviceBuffer>(
+///     cq: &mut CompletionQueue,
+///     sq: &mut Queue<B>,
+///     free: &mut Vec<B>,
+/// ) -> Result<usize, RetireError> {
+///     cq.poll_with(16, |cqe| sq.retire(&cqe, |buffer| free.push(buffer)).map(drop))
 /// }
 /// ```
 pub struct OwningFrameQueue<H, B> {
