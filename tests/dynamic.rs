@@ -445,6 +445,8 @@ impl Perftest {
         let len = match self.stream.read(&mut bytes) {
             Ok(len) => len,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+            // Its end may come while an answer of ours is unread: the system then resets the connection.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return false,
             Err(error) => panic!("{error}"),
         };
         let mut answer = bytes[..len].to_vec();
@@ -462,8 +464,11 @@ impl Perftest {
             numbers[Self::QPN] = format!("{:06x}", endpoint.qpn.get());
             answer = [numbers.join(":").as_bytes(), &[0]].concat();
         }
-        self.stream.write_all(&answer).expect("an answer");
-        len != 0
+        match self.stream.write_all(&answer) {
+            Ok(()) => len != 0,
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => false,
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod initiators;
 mod operations;
 mod out_of_order;
 mod owning;
+#[cfg(feature = "std")]
 mod owning_frames;
 mod probe;
 mod retire;

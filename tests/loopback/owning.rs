@@ -37,6 +37,7 @@ impl Page {
     }
 
     /// The first byte.
+    #[cfg(feature = "std")]
     pub(crate) fn first(&self) -> u8 {
         self.buffer.to_vec(..1)[0]
     }

@@ -1,6 +1,8 @@
 //! Rehearsals: queues of the same type that no device reads.
 //!
 //! Rehearsals belong here, the bytes of shots in `golden.rs`.
+use std::sync::Mutex;
+
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::send::{NotARehearsal, RehearsalMemory};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
@@ -13,8 +15,12 @@ type Queue = SendQueue<transport::Rc, ExclusiveRegister>;
 
 const REMOTE: Remote = Remote { addr: 0x1000, rkey: Rkey(7) };
 
+/// Memory for good. Its address stays in a `static`, so that the address sanitizer counts it as kept.
 fn memory() -> &'static mut RehearsalMemory {
-    Box::leak(Box::default())
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let memory = Box::leak(Box::<RehearsalMemory>::default());
+    KEPT.lock().expect("no panic").push(std::ptr::from_mut(memory).addr());
+    memory
 }
 
 #[test]

@@ -8,6 +8,8 @@
 //! Negative controls weaken each ordering of the file, one at a time: a schedule must break a rule then.
 //!
 //! Schedules of threads on free buffers belong here. Threads on a device's frames belong in `tests/striding`.
+//!
+//! Not under the address sanitizer: a schedule that breaks a rule ends in a panic, and what it had is leaked.
 
 #![cfg(target_arch = "x86_64")]
 extern crate self as core;

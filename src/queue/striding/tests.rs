@@ -2,9 +2,10 @@
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
+use core::sync::atomic::AtomicU8;
+use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
-use std::{boxed::Box, vec};
 
 use proptest::prelude::*;
 
@@ -60,7 +61,7 @@ pub(super) struct Rig {
     _shadow: Box<Shared<[MaybeUninit<u64>; WQES]>>,
     _records: Box<Shared<[u64; 8]>>,
     memory: usize,
-    alive: std::sync::Weak<()>,
+    alive: std::sync::Weak<Vec<AtomicU8>>,
 }
 
 impl Rig {
@@ -82,11 +83,10 @@ impl Rig {
         // SAFETY: memory of the rig, which goes after the queue.
         let cq = unsafe { CompletionQueue::from_parts(parts) }.expect("valid");
         let strides = Strides::new(8, 6).expect("possible").two_byte_shift(shifted);
-        let keep = Arc::new(());
+        let keep = Arc::new(Vec::from_iter((0..BUFFERS * strides.wqe_bytes() as usize).map(|_| AtomicU8::new(0))));
         let alive = Arc::downgrade(&keep);
-        let bytes = vec![0_u8; BUFFERS * strides.wqe_bytes() as usize].leak();
-        let (start, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
-        // SAFETY: leaked, and reached by the queue alone.
+        let (start, len) = (NonNull::from(&keep[..]).cast::<u8>(), keep.len());
+        // SAFETY: `keep` owns it, and the queue alone reaches it.
         let memory = unsafe { StridedMemory::over((start, len), Lkey(5), strides, keep) }.expect("long enough");
         let parts = StridingParts {
             buf: ring.at().cast(),
