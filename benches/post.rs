@@ -143,8 +143,8 @@ fn fire<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
     })
 }
 
-/// A template whose memory the queue was told to bring to the cache ahead; with `rehearsal`, it has also been fired on a
-/// queue that no device reads.
+/// A template whose memory the queue was told to bring to the cache ahead; with `rehearsal`, it has also been fired on
+/// a queue that no device reads.
 fn warmed(rehearse: bool) -> impl Contestant {
     let request = wqe::write(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
     let queues = Ours::new(SMALL, exclusive);

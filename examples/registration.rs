@@ -93,7 +93,8 @@ fn measure(options: &Options) -> Result<(), Failure> {
     let sizes = std::iter::successors(Some(4096), |bytes| Some(bytes * 16)).take_while(|&bytes| bytes <= max);
     if !options.json {
         println!(
-            "| bytes | pages | touched before | `ibv_reg_mr` | `ibv_dereg_mr` | pool, take and put back | registration / pool |"
+            "| bytes | pages | touched before | `ibv_reg_mr` | `ibv_dereg_mr` | pool, take and put back | \
+            registration / pool |"
         );
         println!("|---|---|---|---|---|---|---|");
     }

@@ -55,8 +55,8 @@ impl fmt::Display for DecodeError {
             Self::Length { what, is, must } => write!(f, "the {what} has {is} bytes; its encoding has {must}"),
             Self::Version { what, is, known } => write!(
                 f,
-                "the {what} is encoded in version {is}, and this program knows version {known}: run the same release on both \
-                 sides"
+                "the {what} is encoded in version {is}, and this program knows version {known}: run the same release \
+                 on both sides"
             ),
             Self::Value { what, field, value } => write!(f, "the {what} is invalid: its {field} is {value:#x}"),
         }

@@ -300,7 +300,8 @@ fn frames_of_other_kinds_are_refused_with_the_field() {
         frame[at] = to;
         (Packet::<Udp4, 60>::from_frame(&frame).err(), packet::parse(&frame).err())
     };
-    // A total length beyond the frame, and below the headers; UDP's length beyond IP's; a fragment; a length of options.
+    // A total length beyond the frame, and below the headers; UDP's length beyond IP's; a fragment; a length of
+    // options.
     let length = |field, found, least, most| Some(PacketError::Length { field, found, least, most });
     assert_eq!(set(17, 47), (length("IPv4 total length", 47, 28, 46), length("IPv4 total length", 47, 20, 46)));
     assert_eq!(set(17, 27).0, length("IPv4 total length", 27, 28, 46));

@@ -11,9 +11,9 @@
 //! slices of 224 messages. Slices of 56, 112 and 224 messages show that the subtraction is right: they give the same
 //! nanoseconds a message within 3 % (a floor 2.75, 2.73, 2.72; `ibv_wr_*` 18.9, 19.2, 19.0).
 //!
-//! In a *cold* group ([`Group::cold`]) a slice has one timed message. Before it, everything is evicted from caches, TLBs
-//! and predictors. The steps of a case to be ready are not timed ([`Player::warmed`]). Criterion does not measure such
-//! groups: it would repeat a shot of a microsecond thousands of times, and each needs milliseconds of eviction.
+//! In a *cold* group ([`Group::cold`]) a slice has one timed message. Before it, everything is evicted from caches,
+//! TLBs and predictors. The steps of a case to be ready are not timed ([`Player::warmed`]). Criterion does not measure
+//! such groups: it would repeat a shot of a microsecond thousands of times, and each needs milliseconds of eviction.
 //!
 //! A *round* is some slices of every case; the next round is in the opposite order. Reports give medians over rounds:
 //! of nanoseconds, and of ratios within a round. Other work on the machine disturbs those ratios least. Criterion also

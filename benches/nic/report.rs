@@ -121,7 +121,8 @@ impl fmt::Display for Report {
         writeln!(f, "register: halves of {half_bytes} bytes, {kind}, mapped from {mapped_from:?}\n")?;
         writeln!(
             f,
-            "One doorbell, of a NOP. Nanoseconds, median / 99 %, of means over {BURST} in a row; completions one by one."
+            "One doorbell, of a NOP. Nanoseconds, median / 99 %, of means over {BURST} in a row; completions one by \
+            one."
         )?;
         writeln!(f, "  two fences  doorbell record, barrier, store, flush: what this crate's queues do by default")?;
         writeln!(f, "  one fence   the same without the flush")?;
@@ -175,7 +176,8 @@ impl Report {
         }
         writeln!(
             f,
-            "(A copy of combined stores is one write on the bus, as an 8-byte doorbell is; one that is not, eight or fewer.)"
+            "(A copy of combined stores is one write on the bus, as an 8-byte doorbell is; one that is not, eight or \
+            fewer.)"
         )
     }
 }

@@ -33,8 +33,8 @@ impl Verdict {
         let made: u32 = copies.iter().map(|copies| copies.made).sum();
         if let Some(ordinary) = ordinary {
             let because = format!(
-                "the register is ordinary memory ({ordinary}), so this is a software device; it executed {taken} of {made} \
-                 copies in place of the WQEs in the ring"
+                "the register is ordinary memory ({ordinary}), so this is a software device; it executed {taken} of \
+                 {made} copies in place of the WQEs in the ring"
             );
             return Self::Unknown { because };
         }

@@ -160,8 +160,8 @@ fn one(cqe: &[u8]) -> Record {
             record.parts.push(layout.read(fields, offset, &mut record.notes));
             if format == CqeFormat::Compressed && !is_error(fields) {
                 record.notes.push(
-                    "the title of a compressed block: byte_cnt is how many completions it has, of which it is the first; their \
-                     mini-CQEs are in the next place, and in each eighth place from here"
+                    "the title of a compressed block: byte_cnt is how many completions it has, of which it is the \
+                     first; their mini-CQEs are in the next place, and in each eighth place from here"
                         .to_owned(),
                 );
             }
@@ -190,8 +190,8 @@ pub(crate) fn mini_cqes(bytes: &[u8], count: usize) -> Record {
         record.parts.push(part);
     }
     record.notes.push(
-        "the first four bytes are a hash, a checksum and a stride index, a flow tag, or a WQE's index and opcode, as the queue \
-         was created"
+        "the first four bytes are a hash, a checksum and a stride index, a flow tag, or a WQE's index and opcode, as \
+         the queue was created"
             .to_owned(),
     );
     record

@@ -122,7 +122,8 @@ impl Walk<'_> {
             self.name_last("signature", "right");
         } else {
             let means = format!(
-                "wrong: these bytes need {right:#04x}. It is an error on queues with WQE signatures, and ignored on others"
+                "wrong: these bytes need {right:#04x}. It is an error on queues with WQE signatures, and ignored on \
+                others"
             );
             self.name_last("signature", &means);
         }

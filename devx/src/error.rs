@@ -123,7 +123,8 @@ pub enum Error {
     Strides(#[from] StridesError),
     /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of.
     /// Nothing was sent.
-    #[error("mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format Strided<…>", cqn.get())]
+    #[error("mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
+        Strided<…>", cqn.get())]
     NoStrides {
         /// The completion queue.
         cqn: Cqn,
@@ -189,8 +190,8 @@ impl CommandError {
             }
             // The kernel checks the privilege once (Linux `drivers/infiniband/hw/mlx5/devx.c`, `mlx5_ib_devx_create`).
             (Status::BAD_PARAM_ERR, _) if matches!(self.opcode, Opcode::CREATE_SQ | Opcode::CREATE_TIS) => {
-                "a field has a value that is reserved, or goes beyond a capability; or the process had no CAP_NET_RAW when it opened \
-                 the context: what it gets later does not count"
+                "a field has a value that is reserved, or goes beyond a capability; or the process had no CAP_NET_RAW \
+                 when it opened the context: what it gets later does not count"
             }
             (Status::OK, libc::EOPNOTSUPP | libc::ENOSYS | libc::EPROTONOSUPPORT) => {
                 "this kernel or libmlx5 has no DevX, or not this part of it"

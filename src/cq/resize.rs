@@ -35,7 +35,8 @@ impl fmt::Display for ResizeError {
             Self::Ring(error) => error.fmt(f),
             Self::NotEnded { carried } => write!(
                 f,
-                "the device has resized the completion queue, but has not ended the old ring after the {carried} completions there"
+                "the device has resized the completion queue, but has not ended the old ring after the {carried} \
+                completions there"
             ),
             Self::TooMany { carried } => {
                 write!(f, "the device has resized the completion queue to {carried} CQEs, but more were unpolled")

@@ -197,8 +197,8 @@ impl Ring {
         unsafe { place.cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(u16::from_ne_bytes(bytes)) };
     }
 
-    /// Marks `count` CQEs as [`mark_empty`](Self::mark_empty) does, and goes on behind them. `false`, with nothing done,
-    /// if the ring's last CQE is among them.
+    /// Marks `count` CQEs as [`mark_empty`](Self::mark_empty) does, and goes on behind them. `false`, with nothing
+    /// done, if the ring's last CQE is among them.
     ///
     /// # Safety
     ///

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The record is authoritative: it says how far the ring is filled, and the device may read it at any time. The
-//! register only wakes the device; a [BlueFlame](register::Half::copy) copy there also brings the WQE, so the device need not
-//! fetch it.
+//! register only wakes the device; a [BlueFlame](register::Half::copy) copy there also brings the WQE, so the device
+//! need not fetch it.
 //!
 //! # Who owns a register
 //!

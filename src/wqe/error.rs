@@ -22,8 +22,8 @@ pub enum EncodeError {
         /// The maximum of a data segment, or the bytes of the buffer.
         limit: u32,
     },
-    /// A template, or a request of a [burst](crate::queue::send::Burst), with a scatter/gather entry of zero bytes. Verbs
-    /// leaves such entries out of a WQE, but the size is fixed there.
+    /// A template, or a request of a [burst](crate::queue::send::Burst), with a scatter/gather entry of zero bytes.
+    /// Verbs leaves such entries out of a WQE, but the size is fixed there.
     EmptySge,
     /// A frame of zero bytes in a [session](crate::queue::send::Session).
     EmptyFrame,
@@ -220,7 +220,11 @@ impl fmt::Display for EncodeError {
             Self::SgeTooLong { bytes, limit } => {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
-            Self::EmptySge => write!(f, "scatter/gather entry of 0 bytes, those of templates and bursts have at least 1"),
+            Self::EmptySge => write!(
+                f,
+                "scatter/gather entry of 0 bytes, those of templates and bursts have at least \
+                1"
+            ),
             Self::EmptyFrame => write!(f, "frame of 0 bytes, at least 1 is needed"),
             Self::InlineTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes of inline data, but the queue accepts at most {limit}")
@@ -245,7 +249,8 @@ impl fmt::Display for EncodeError {
                 write!(f, "memory key over {bytes} bytes, but it encrypts one data unit of {limit}")
             }
             Self::EncryptedSignatures => f.write_str(
-                "block signatures of encrypted data in memory and on the wire, but the device makes them on one side only",
+                "block signatures of encrypted data in memory and on the wire, but the device makes them on one side \
+                only",
             ),
             Self::NoOffload { offload } => write!(f, "the device has no {offload} for frames of this queue"),
             Self::LargeSendMss => f.write_str("large send with an mss of 0 bytes, 1 to 65535 are possible"),

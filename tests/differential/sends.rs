@@ -288,8 +288,8 @@ pub(crate) fn run<T: Link>(name: &str, geometry: Geometry, begin: usize) {
     let run = state.into_inner();
     let (seen, ring) = (&run.coverage, run.twins.wqebbs());
     println!(
-        "{:?}, {name}: {} lists, {} requests on {ring} WQEBBs ({} gather entries, {} bytes inline): {} slots, {} WQEs around the \
-         end, {} BlueFlame copies, {} doorbells, {:.1} s",
+        "{:?}, {name}: {} lists, {} requests on {ring} WQEBBs ({} gather entries, {} bytes inline): {} slots, {} WQEs \
+         around the end, {} BlueFlame copies, {} doorbells, {:.1} s",
         T::TRANSPORT,
         seen.lists,
         seen.requests,

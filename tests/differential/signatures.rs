@@ -388,7 +388,8 @@ fn check_errors(
     }
     let MkeyErr { err_type, actual_value, expected_value, offset } = error;
     Err(format!(
-        "libmlx5: {told} errors, kind {err_type}, {actual_value:#x}, {expected_value:#x} at {offset}; this crate: {ours:x?}"
+        "libmlx5: {told} errors, kind {err_type}, {actual_value:#x}, {expected_value:#x} at {offset}; this crate: \
+        {ours:x?}"
     ))
 }
 

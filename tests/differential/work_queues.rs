@@ -1,7 +1,7 @@
 //! Work queues of frames: the ring and the doorbell record as receives are posted, and completions of the same frames.
 //!
-//! Twins get every frame: a rule with the same fields leads to each. Work queues belong here, receives of queue pairs in
-//! `sends.rs`.
+//! Twins get every frame: a rule with the same fields leads to each. Work queues belong here, receives of queue pairs
+//! in `sends.rs`.
 
 use std::mem::ManuallyDrop;
 

@@ -513,13 +513,15 @@ pub(crate) fn decode() -> Vec<(&'static str, decode::Input)> {
         (
             "ucx",
             text(
-                "(synd 0x4 vend 0x51 hw_synd 0/2)\nRC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c len 1 lkey 0xb]\n",
+                "(synd 0x4 vend 0x51 hw_synd 0/2)\nRC QP 0x169 wqe[3]: SEND s-- [inl len 10] [va 0x7f1c len 1 lkey \
+                0xb]\n",
             ),
         ),
         (
             "xlio",
             text(
-                "cqe: syndrome=0x2 vendor=0x68 hw=0x9c (type=0x0) wqe_opcode_qpn=0xa0010a6 wqe_counter=0x11 wqe=0000010a0000",
+                "cqe: syndrome=0x2 vendor=0x68 hw=0x9c (type=0x0) wqe_opcode_qpn=0xa0010a6 wqe_counter=0x11 \
+                wqe=0000010a0000",
             ),
         ),
         (

@@ -52,8 +52,8 @@ impl Target {
             }
             let Some(sysroot) = std::env::var_os(SYSROOT).map(PathBuf::from) else {
                 panic!(
-                    "{compiler} has no `core` for {triple}: `rustup target add {triple}`, or `scripts/target-core` (see \
-                     there) and {SYSROOT}; `./run test` does either",
+                    "{compiler} has no `core` for {triple}: `rustup target add {triple}`, or `scripts/target-core` \
+                     (see there) and {SYSROOT}; `./run test` does either",
                     compiler = compiler(),
                     triple = self.triple
                 )

@@ -77,7 +77,8 @@ fn descriptors_are_those_of_the_channel_and_of_the_device() {
     assert_ne!(channel.as_raw_fd(), events.as_raw_fd());
 }
 
-/// In mini-CQEs of each format that verbs have, CQEs of either size: bursts, which the device compresses, and one by one.
+/// In mini-CQEs of each format that verbs have, CQEs of either size: bursts, which the device compresses, and one by
+/// one.
 #[test]
 fn queues_whose_completions_are_compressed() {
     fn compressed<F: VerbsFormat>(cqe_bytes: u16) {

@@ -132,8 +132,8 @@ fn a_large_send_leaves_as_frames() {
     }
 }
 
-/// Frames of a WQE, inline and by pointer, at every place of the ring: each leaves once, in order, and the WQE completes
-/// once.
+/// Frames of a WQE, inline and by pointer, at every place of the ring: each leaves once, in order, and the WQE
+/// completes once.
 #[test]
 fn every_frame_of_a_session_leaves() {
     const ROOM: usize = 128;

@@ -81,7 +81,8 @@ pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
         column: "RC",
         proof: Proof::Golden(
-            "DPDK `drivers/common/mlx5/mlx5_prm.h`, `mlx5_wqe_qseg`, `mlx5_wqe_wseg`; MLNX_OFED 4.3 libmlx5 `src/qp.c`, `set_wait_en_seg`",
+            "DPDK `drivers/common/mlx5/mlx5_prm.h`, `mlx5_wqe_qseg`, `mlx5_wqe_wseg`; MLNX_OFED 4.3 libmlx5 \
+            `src/qp.c`, `set_wait_en_seg`",
         ),
         test: (CROSS, "on_reliable_connections"),
         operations: WAITS,

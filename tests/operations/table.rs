@@ -133,17 +133,20 @@ table! {
         Write wqe::operations::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
         WriteImm wqe::operations::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
         Read wqe::operations::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
-        CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+        CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, \
+            scattered";
         FetchAdd wqe::operations::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
         MaskedCompareSwap32 wqe::operations::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
         MaskedCompareSwap64 wqe::operations::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
         MaskedFetchAdd32 wqe::operations::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
         MaskedFetchAdd64 wqe::operations::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, scattered";
+        MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, \
+            scattered";
         MaskedFetchAdd128 wqe::operations::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
         BindWindow wqe::operations::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
         Invalidate wqe::operations::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
-        ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
+        ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, \
+            `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
         SetPsv wqe::operations::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
         Memcpy wqe::operations::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
         WaitCqe wqe::operations::WaitCqe, "-", &[QUEUE], "none";

@@ -1,5 +1,5 @@
-//! Frames that the device changes before it sends them, as literal bytes: large sends. And the refusals where the device
-//! lacks the offload, or a value is out of its limits.
+//! Frames that the device changes before it sends them, as literal bytes: large sends. And the refusals where the
+//! device lacks the offload, or a value is out of its limits.
 //!
 //! Offsets are those of Linux (`include/linux/mlx5/qp.h`, `struct mlx5_wqe_eth_seg`) and of DPDK
 //! (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_eseg`).

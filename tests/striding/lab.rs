@@ -158,8 +158,8 @@ impl<M: PollMode> Lab<M> {
         Self { sender, _rule: rule, cq, rq, next: 0, empty: 0, _port: port }
     }
 
-    /// Sends frames of these lengths, at most half a WQE long, and gives each to `f`, which may keep it. It sends as many
-    /// at a time as the posted buffers have room for.
+    /// Sends frames of these lengths, at most half a WQE long, and gives each to `f`, which may keep it. It sends as
+    /// many at a time as the posted buffers have room for.
     pub(crate) fn exchange(&mut self, lens: &[usize], mut f: impl FnMut(LentFrame<'_>)) {
         let mut rest = lens;
         while !rest.is_empty() {

@@ -5,7 +5,8 @@
 //! libmlx5 has no way to post to a striding queue: `ibv_post_wq_recv` writes the data segment at the start of the WQE
 //! (rdma-core `providers/mlx5/qp.c`, `mlx5_post_wq_recv`), where the device expects the segment of a linked list. Users
 //! of `mlx5dv_create_wq` write the WQEs themselves, 16 bytes further on (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct
-//! mlx5_wqe_mprq`; ska-sa/spead2 `ibv_wq_mprq_t::post_recv`). The segment itself, and the doorbell record, are the same.
+//! mlx5_wqe_mprq`; ska-sa/spead2 `ibv_wq_mprq_t::post_recv`). The segment itself, and the doorbell record, are the
+//! same.
 
 use blueflame::queue::striding::Strides;
 use blueflame::verbs::ffi;

@@ -2,8 +2,8 @@
 //! the queue posts buffers again.
 //!
 //! `src/queue/striding/memory.rs` is compiled unchanged, in a crate in which loom's atomics replace those of `core`. On
-//! every schedule, a buffer is posted again only after each thread has read its frames there. No buffer is lost or given
-//! back twice. The memory is released once, after its last use.
+//! every schedule, a buffer is posted again only after each thread has read its frames there. No buffer is lost or
+//! given back twice. The memory is released once, after its last use.
 //!
 //! Negative controls weaken each ordering of the file, one at a time: a schedule must break a rule then.
 //!

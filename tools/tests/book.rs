@@ -252,8 +252,8 @@ fn what_is_wrong_is_found() {
     write(
         "docs/bad.md",
         "[a](../program.rs) [b](gone.md) [c](howto/good.md#gone)\n[d]: gone.rs\n./run example --link x -- gone\n\
-         ```rust\nfn copied() {}\n```\n```rust,ignore\n{{#include ../program.rs:gone}}\n{{#include ../program.rs:empty}}\n\
-         {{#include ../gone.rs}}\n{{#include ../tests.rs:part}}\n```\n",
+         ```rust\nfn copied() {}\n```\n```rust,ignore\n{{#include ../program.rs:gone}}\n{{#include \
+         ../program.rs:empty}}\n{{#include ../gone.rs}}\n{{#include ../tests.rs:part}}\n```\n",
     );
     write("docs/unlinked.md", "```rust,ignore\n{{#include ../program.rs:part}}\n```\n");
     let expected = [

@@ -116,7 +116,8 @@ fn every_variable_on_the_page_is_read() {
 
 #[test]
 fn names_are_found_in_sources() {
-    let source = "const NAME: &str = \"B_NAME\";\nfn a() { env::var(\"A_1\"); env::var_os(NAME); var(OTHER); signatures(c\"C_2\") }\n\
+    let source = "const NAME: &str = \"B_NAME\";\nfn a() { env::var(\"A_1\"); env::var_os(NAME); var(OTHER); \
+        signatures(c\"C_2\") }\n\
                   fn b() { var_os(\"SOFTHCA_X\"); var(name) }\n#[cfg(test)]\nmod tests { var(\"D\") }";
     assert_eq!(read_by(source), BTreeSet::from(["A_1", "B_NAME", "C_2"]));
     // A variable between a test and its own child.

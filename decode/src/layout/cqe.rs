@@ -143,8 +143,8 @@ fn tag_operation(number: u64) -> Option<&'static str> {
         9 => "MLX5_CQE_APP_OP_TM_CONSUMED_SW_RDNV: a rendezvous has matched entry app_info, software fetches its data",
         10 => "MLX5_CQE_APP_OP_TM_CONSUMED_MSG: a message has matched entry app_info, and its data is there",
         11 => {
-            "MLX5_CQE_APP_OP_TM_CONSUMED_MSG_SW_RDNV: a rendezvous has matched entry app_info, its header is there, and software \
-               fetches its data"
+            "MLX5_CQE_APP_OP_TM_CONSUMED_MSG_SW_RDNV: a rendezvous has matched entry app_info, its header is there, \
+               and software fetches its data"
         }
         12 => "MLX5_CQE_APP_OP_TM_MSG_COMPLETION_CANCELED: a rendezvous of entry app_info was given up",
         _ => return None,

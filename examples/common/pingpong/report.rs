@@ -62,7 +62,8 @@ impl Report {
         } else {
             let Line { role, queues, messages, bytes_verified, seconds, round_trip_us, .. } = line;
             println!(
-                "{role}, queues by {queues}: {messages} messages of {} bytes in {seconds:.2} s, {bytes_verified} bytes verified",
+                "{role}, queues by {queues}: {messages} messages of {} bytes in {seconds:.2} s, {bytes_verified} \
+                bytes verified",
                 self.size
             );
             println!("round trip in us: {round_trip_us}");

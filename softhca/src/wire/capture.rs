@@ -6,9 +6,9 @@
 //!                └─ fates ────────┴─> Capture: one file, an interface for each port
 //! ```
 //!
-//! The file has packets as they are on the cable, at the time when they cross it. A packet that the fault injector drops
-//! is in the file, with a comment. A comment also marks each packet that it repeats or holds back. Each block is written
-//! at once: a program that is killed leaves a file that can be read.
+//! The file has packets as they are on the cable, at the time when they cross it. A packet that the fault injector
+//! drops is in the file, with a comment. A comment also marks each packet that it repeats or holds back. Each block is
+//! written at once: a program that is killed leaves a file that can be read.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -40,8 +40,8 @@ pub struct FaultConfig {
     pub reorder: u16,
     /// It waits for 16 to 256 calls of the wire.
     pub delay: u16,
-    /// A router on the way is congested and marks it, if the sender permits marks (an ECN field that is not 0; RFC 3168,
-    /// 5). Other frames pass as they are.
+    /// A router on the way is congested and marks it, if the sender permits marks (an ECN field that is not 0; RFC
+    /// 3168, 5). Other frames pass as they are.
     pub ecn: u16,
     /// Where the random numbers start.
     pub seed: u64,

@@ -71,7 +71,8 @@ pub enum WqeFault {
     /// The opcode modifier is not one of this opcode's. It must be 0, except for masked atomics (8 for 4 bytes, 9 for
     /// 8 bytes), for MMO (1, DMA), and for WAIT (also 2, for the clock).
     #[error(
-        "opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0, of masked atomics 8 and 9, of MMO 1, of WAIT 0 and 2"
+        "opcode modifier {opmod:#04x} with opcode {opcode:#04x}; permitted: 0, of masked atomics 8 and 9, of MMO 1, \
+        of WAIT 0 and 2"
     )]
     BadOpmod {
         /// Opcode.

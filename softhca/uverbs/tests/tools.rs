@@ -441,8 +441,8 @@ fn raw_packets_leave_as_they_were_posted() {
         let options = [&ethernet[..], &["--log", "softhca::ethernet=trace"]].concat();
         let (code, output) = launch(&options, &[&program, "one"], Duration::from_secs(20));
         // What the program posts, with the checksums that it asks for.
-        let frame = "frame [02, 00, 00, 00, 00, 02, 02, 00, 00, 00, 00, 01, 08, 00, 45, 00, 00, 1f, 00, 00, 40, 00, 40, 11, \
-                     26, cc, 0a, 00, 00, 01, 0a, 00, 00, 02, 00, 01, 00, 02, 00, 0b, e7, d0, 01, 02, 03]";
+        let frame = "frame [02, 00, 00, 00, 00, 02, 02, 00, 00, 00, 00, 01, 08, 00, 45, 00, 00, 1f, 00, 00, 40, 00, \
+                     40, 11, 26, cc, 0a, 00, 00, 01, 0a, 00, 00, 02, 00, 01, 00, 02, 00, 0b, e7, d0, 01, 02, 03]";
         assert!(code == Some(0) && output.contains(frame), "{output}");
     }
 }

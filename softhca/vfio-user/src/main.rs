@@ -74,8 +74,8 @@ struct Options {
 }
 
 const AFTER_HELP: &str = "\
-A line on standard output says where each function listens, as soon as it does. SIGTERM and SIGINT remove the sockets and end \
-the program with code 0.
+A line on standard output says where each function listens, as soon as it does. SIGTERM and SIGINT remove the sockets \
+and end the program with code 0.
 
 Exit codes: 0 after a signal, or with --once; 2 for a wrong call; 70 if a monitor does not keep to the protocol, or the device \
 has a mistake; 71 if the system refuses something. Functions that must not end with each other are started one by one.

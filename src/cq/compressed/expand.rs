@@ -60,7 +60,8 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     #[doc(hidden)]
     unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame;
 
-    /// Called after `done` completions of a run were taken, one at least, and before the queue goes on. The next stride is `next`.
+    /// Called after `done` completions of a run were taken, one at least, and before the queue goes on. The next stride
+    /// is `next`.
     #[doc(hidden)]
     fn end_run(&mut self, ring: &mut Ring, place: &mut Place, done: u32, next: u16);
 }

@@ -139,8 +139,9 @@ impl fmt::Display for CqeError {
             Self::Completion(error) | Self::Aborted(error) => error.fmt(f),
             Self::DataInCqe { side, qpn } => write!(
                 f,
-                "the data of a {} request of queue pair {:#08x} is in the CQE and not in the buffer: take it by copy_inline, or \
-                 make the queue pair with MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE (or MLX5_SCATTER_TO_CQE=0 in the environment)",
+                "the data of a {} request of queue pair {:#08x} is in the CQE and not in the buffer: take it by \
+                 copy_inline, or make the queue pair with MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE (or \
+                 MLX5_SCATTER_TO_CQE=0 in the environment)",
                 match side {
                     Side::Requester => "send",
                     Side::Responder => "receive",
@@ -148,8 +149,8 @@ impl fmt::Display for CqeError {
                 qpn.get()
             ),
             Self::Compressed => f.write_str(
-                "compressed CQE that cannot be expanded: poll in the mode Compressed, in the format and layout of the queue. \
-                 If you do, the device has written an invalid one",
+                "compressed CQE that cannot be expanded: poll in the mode Compressed, in the format and layout of the \
+                 queue. If you do, the device has written an invalid one",
             ),
             Self::Signature => f.write_str(
                 "block signature error CQE (opcode 12): a block signature behind a memory key does not match its data",
@@ -243,8 +244,8 @@ impl fmt::Display for CqError {
             Self::UarAlignment(a) => write!(f, "UAR page at {a:#x} is not 8-byte aligned"),
             Self::Cqe { slot, opcode } => write!(
                 f,
-                "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring initialised \
-                 (opcode 0xf in each CQE)?"
+                "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring \
+                 initialised (opcode 0xf in each CQE)?"
             ),
             Self::Identities => f.write_str("no identity is left: the process has made 2^32 - 2 completion queues"),
         }

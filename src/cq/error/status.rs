@@ -50,7 +50,8 @@ named_values! {
     #[doc(alias("ibv_wc_status", "ibv_wc_status_str"))]
     WcStatus: u32;
     Success = 0, "IBV_WC_SUCCESS", "the request completed";
-    LocLenErr = 1, "IBV_WC_LOC_LEN_ERR", "a local buffer is too short for the message, or the message exceeds what the port can carry";
+    LocLenErr = 1, "IBV_WC_LOC_LEN_ERR", "a local buffer is too short for the message, or the message exceeds what \
+        the port can carry";
     LocQpOpErr = 2, "IBV_WC_LOC_QP_OP_ERR", "the local queue pair found the request malformed or not allowed";
     LocEecOpErr = 3, "IBV_WC_LOC_EEC_OP_ERR", "the local end-to-end context found the request malformed (RD, unused)";
     LocProtErr = 4, "IBV_WC_LOC_PROT_ERR", "a local key does not cover the buffer or does not allow the access";
@@ -59,7 +60,8 @@ named_values! {
     BadRespErr = 7, "IBV_WC_BAD_RESP_ERR", "the responder sent an unexpected transport opcode";
     LocAccessErr = 8, "IBV_WC_LOC_ACCESS_ERR", "a remote write with immediate hit a local protection error";
     RemInvReqErr = 9, "IBV_WC_REM_INV_REQ_ERR", "the responder found the request invalid";
-    RemAccessErr = 10, "IBV_WC_REM_ACCESS_ERR", "the remote key does not cover the address or does not allow the access";
+    RemAccessErr = 10, "IBV_WC_REM_ACCESS_ERR", "the remote key does not cover the address or does not allow the \
+        access";
     RemOpErr = 11, "IBV_WC_REM_OP_ERR", "the responder could not complete the request";
     RetryExcErr = 12, "IBV_WC_RETRY_EXC_ERR", "the responder did not answer, after all retries";
     RnrRetryExcErr = 13, "IBV_WC_RNR_RETRY_EXC_ERR", "the responder had no receive buffer posted, after all retries";

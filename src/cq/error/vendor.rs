@@ -24,13 +24,15 @@ const ROWS: &[Row] = &[
     row(
         Known::RemoteAborted,
         0x93,
-        "a page of memory registered on demand was not there when a message came: prefetch it (ibv_advise_mr), or register it pinned",
+        "a page of memory registered on demand was not there when a message came: prefetch it (ibv_advise_mr), or \
+        register it pinned",
     ),
     // UCX, as above.
     row(
         Known::RemoteAborted,
         0x99,
-        "a receive of a shared queue was taken for a packet out of sequence: post the buffer again, the sender repeats its message",
+        "a receive of a shared queue was taken for a packet out of sequence: post the buffer again, the sender \
+        repeats its message",
     ),
     // UCX issues 2973, 5199, 5732, 6000, 6669, 7586, 9590.
     row(
@@ -48,7 +50,8 @@ const ROWS: &[Row] = &[
     row(
         Known::LocalProt,
         0x51,
-        "met with a GPU's memory, perhaps out of the device's reach over PCIe: try the host's (perftest without --use_cuda)",
+        "met with a GPU's memory, perhaps out of the device's reach over PCIe: try the host's (perftest without \
+        --use_cuda)",
     ),
     // nvme-cli issue 3268.
     row(Known::WrFlush, 0xf9, "the usual one beside this syndrome: the request was never executed"),

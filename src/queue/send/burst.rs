@@ -85,8 +85,8 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     ///
     /// # Errors
     /// [`PostError::Full`] after as many requests as the burst was made for. [`PostError::Encode`] for a request of
-    /// another size than the type tells, which is one with a scatter/gather entry of zero bytes, or of too many, and for
-    /// a large send out of its limits. The request has not been put, those before it stay in the burst.
+    /// another size than the type tells, which is one with a scatter/gather entry of zero bytes, or of too many, and
+    /// for a large send out of its limits. The request has not been put, those before it stay in the burst.
     #[inline(always)]
     pub fn push(&mut self, request: &W) -> Result<(), PostError>
     where

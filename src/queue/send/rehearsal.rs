@@ -78,8 +78,9 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
     ///
     /// The first shot after a pause is slow because its instructions and its branches are strange to the CPU.
     /// [`warm`](Self::warm) fetches the memory of a shot, but not these. They come by executing the very function that
-    /// will fire: give it a rehearsal in place of the queue. Post to the rehearsal what you like. It stores to `memory`,
-    /// executes the same barriers, and sends nothing. [`end_rehearsal`](Self::end_rehearsal) makes room again.
+    /// will fire: give it a rehearsal in place of the queue. Post to the rehearsal what you like. It stores to
+    /// `memory`, executes the same barriers, and sends nothing. [`end_rehearsal`](Self::end_rehearsal) makes room
+    /// again.
     ///
     /// A function that the compiler inlines in two places exists twice, so mark the function `#[inline(never)]`:
     ///

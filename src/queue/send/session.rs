@@ -84,8 +84,9 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// DS (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
-/// All frames of a WQE have the same checksum options. A frame with other options, a large send, or a wait needs the WQE
-/// to be closed first. So does a frame of several pieces of memory (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`, `mlx5_tx_match_empw`).
+/// All frames of a WQE have the same checksum options. A frame with other options, a large send, or a wait needs the
+/// WQE to be closed first. So does a frame of several pieces of memory (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`,
+/// `mlx5_tx_match_empw`).
 ///
 /// A device that needs headers inline has no place for them in such a WQE, so the queue is one of
 /// [`RawPacket<InlineNone>`]:

@@ -195,8 +195,8 @@ impl StridingRecvQueue {
     /// ([`check`](CqeView::check) tells which).
     ///
     /// # Errors
-    /// See [`RetireError`]; the completion is not of the strides that come next, or its frame has no bytes. The queue does
-    /// not trust the device's writes.
+    /// See [`RetireError`]; the completion is not of the strides that come next, or its frame has no bytes. The queue
+    /// does not trust the device's writes.
     #[doc(alias("ibv_poll_cq", "ibv_wc_read_byte_len"))]
     #[inline(always)]
     pub fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<LentFrame<'_>>, RetireError> {

@@ -54,7 +54,8 @@ impl Strides {
     /// `MLX5_MIN_SINGLE_STRIDE_LOG_NUM_BYTES`, `MLX5_MAX_SINGLE_STRIDE_LOG_NUM_BYTES`).
     ///
     /// Devices have up to 2^16 strides. But a filler CQE counts strides by 14 bits (DPDK
-    /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MPRQ_STRIDE_NUM_MASK`; Linux reads 15), so a queue here has 2^14 at most.
+    /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MPRQ_STRIDE_NUM_MASK`; Linux reads 15), so a queue here has 2^14 at
+    /// most.
     pub const LIMITS: StridesLimits =
         StridesLimits { min_log_count: 3, max_log_count: 14, min_log_bytes: 6, max_log_bytes: 13 };
 

@@ -81,17 +81,17 @@ pub enum TagEvent {
         /// The entry of the buffer in the list.
         entry: TagIndex,
     },
-    /// A message has matched no buffer. It is in this buffer of the shared receive queue, with its header in front. Compare
-    /// each tag that you append later with this message: operations posted from now on tell the device that you know of
-    /// the message.
+    /// A message has matched no buffer. It is in this buffer of the shared receive queue, with its header in front.
+    /// Compare each tag that you append later with this message: operations posted from now on tell the device that you
+    /// know of the message.
     Unexpected {
         /// The `wr_id` of the buffer.
         wr_id: WrId,
         /// Bytes in the buffer, with those of the header.
         bytes: u32,
     },
-    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)). It is
-    /// in a buffer of the shared receive queue.
+    /// A message without a tag, or the report that a rendezvous is finished ([`TagKind`](crate::tagged::TagKind)). It
+    /// is in a buffer of the shared receive queue.
     NoTag {
         /// The `wr_id` of the buffer.
         wr_id: WrId,

@@ -190,8 +190,8 @@ pub struct DeviceAttr {
     pub memory_windows: bool,
     /// There are memory windows of type 2B.
     pub memory_windows_2: bool,
-    /// Raw packet queue pairs send several frames from one WQE ([`Session`](crate::queue::send::Session)). Not on devices
-    /// that need headers inline.
+    /// Raw packet queue pairs send several frames from one WQE ([`Session`](crate::queue::send::Session)). Not on
+    /// devices that need headers inline.
     pub multi_packet: bool,
     /// Most bytes of payload of a [large send](crate::wqe::Request::large) of a raw packet queue pair; 0: it has none.
     pub max_large_send: u32,

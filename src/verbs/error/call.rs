@@ -56,8 +56,8 @@ impl CallError {
                 "the kernel refused a field or the port: leave fields out one by one to find which"
             }
             ("ibv_create_flow", libc::EEXIST) => {
-                "a rule with the same fields and priority has another flow tag or action: remove that rule, or change the \
-                 priority of this one"
+                "a rule with the same fields and priority has another flow tag or action: remove that rule, or change \
+                 the priority of this one"
             }
             ("ibv_create_flow", libc::ENOSPC | libc::ENOMEM) => {
                 "the table of this priority is full, or memory is: use fewer different sets of fields, or another \

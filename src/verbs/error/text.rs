@@ -52,8 +52,8 @@ impl fmt::Display for Error {
             }
             Self::CqeCompression { format, supported, .. } => write!(
                 f,
-                "the device does not compress CQEs with mini-CQEs of format {format:#x}: it has the formats {supported:#x} \
-                 (MLX5DV_CQE_RES_FORMAT_*)"
+                "the device does not compress CQEs with mini-CQEs of format {format:#x}: it has the formats \
+                 {supported:#x} (MLX5DV_CQE_RES_FORMAT_*)"
             ),
             Self::CqeBytes { bytes } => write!(f, "CQEs of {bytes} bytes: a CQE has 64 or 128"),
             Self::PathMtu { bytes } => {
@@ -64,7 +64,8 @@ impl fmt::Display for Error {
             }
             Self::EmptyGid { port, index } => write!(
                 f,
-                "entry {index} of the GID table of port {port} is empty: Device::gids has those in use, Device::path chooses one"
+                "entry {index} of the GID table of port {port} is empty: Device::gids has those in use, Device::path \
+                chooses one"
             ),
             Self::PathWithoutGid { port } => write!(
                 f,
@@ -77,8 +78,8 @@ impl fmt::Display for Error {
             Self::WrongState { is, to } => crate::verbs::qp::state::describe_wrong_state(f, *is, *to),
             Self::ResetElsewhere { qpn } => write!(
                 f,
-                "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old requests \
-                 of its ring again; call QueuePair::reset, then connect",
+                "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old \
+                 requests of its ring again; call QueuePair::reset, then connect",
                 qpn.get()
             ),
             Self::WrongTransport { is, wanted } => {
@@ -91,7 +92,8 @@ impl fmt::Display for Error {
             Self::MixedUp { object } => write!(f, "the {object} belongs to another queue pair"),
             Self::CqNotGiven { which } => write!(
                 f,
-                "the completion queue of the {which} was not given, so that completions from before the reset would stay in it"
+                "the completion queue of the {which} was not given, so that completions from before the reset would \
+                stay in it"
             ),
             Self::PeerWithoutAddress { link_layer } => match link_layer {
                 crate::verbs::device::LinkLayer::Ethernet => {
@@ -103,8 +105,8 @@ impl fmt::Display for Error {
             },
             Self::Mismatch { what, local, remote } => write!(
                 f,
-                "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; choose the same on \
-                 both sides (Device::path takes a GID index)"
+                "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; \
+                 choose the same on both sides (Device::path takes a GID index)"
             ),
             Self::NoWayBack { why } => write!(f, "the datagram cannot be answered: {why}"),
             Self::RegisterHandedOutTwice { register } => write!(
@@ -114,8 +116,8 @@ impl fmt::Display for Error {
             ),
             Self::StaleCompletions { qpn, cqn } => write!(
                 f,
-                "a new queue pair got the number {:#x} of an earlier one, whose completions in completion queue {:#x} are \
-                 unpolled: poll it until it is empty, or let it forget that number",
+                "a new queue pair got the number {:#x} of an earlier one, whose completions in completion queue {:#x} \
+                 are unpolled: poll it until it is empty, or let it forget that number",
                 qpn.get(),
                 cqn.get()
             ),
@@ -124,8 +126,8 @@ impl fmt::Display for Error {
             }
             Self::StaleReceives { cqn } => write!(
                 f,
-                "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames have no \
-                 numbers: poll it until it is empty, or let it forget receives",
+                "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames \
+                 have no numbers: poll it until it is empty, or let it forget receives",
                 cqn.get()
             ),
             Self::UnknownInterface { name, known } => {

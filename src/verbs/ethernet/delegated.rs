@@ -90,8 +90,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The option with the timestamp, behind two bytes of padding (RFC 7323, appendix A). It echoes no time of the peer:
-    /// the kernel does not tell it, and zero means none. Without timestamps, padding only.
+    /// The option with the timestamp, behind two bytes of padding (RFC 7323, appendix A). It echoes no time of the
+    /// peer: the kernel does not tell it, and zero means none. Without timestamps, padding only.
     #[must_use]
     pub fn timestamp_option(&self) -> [u8; 12] {
         const NOP: u8 = 1;
@@ -147,7 +147,8 @@ pub enum DelegatedError {
         /// The session's.
         session: u32,
     },
-    /// The kernel has taken a part of the payload, because the socket's buffer is full (`SO_SNDBUF`). Close the session.
+    /// The kernel has taken a part of the payload, because the socket's buffer is full (`SO_SNDBUF`). Close the
+    /// session.
     Taken {
         /// Bytes taken.
         taken: usize,
@@ -169,8 +170,8 @@ impl fmt::Display for DelegatedError {
             Self::Unsent { bytes } => write!(f, "the kernel has {bytes} bytes of the session to send first"),
             Self::Moved { segment, session } => write!(
                 f,
-                "the segment begins at sequence number {segment}, the session goes on at {session}: the socket has sent \
-                 data of its own"
+                "the segment begins at sequence number {segment}, the session goes on at {session}: the socket has \
+                 sent data of its own"
             ),
             Self::Taken { taken, payload } => {
                 write!(f, "the kernel has taken {taken} of {payload} bytes: raise SO_SNDBUF")

@@ -282,7 +282,8 @@ impl WqBuilder<'_> {
         }
         let raw = match memory.map(|memory| memory.strides()) {
             None => {
-                // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call returns.
+                // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call
+                // returns.
                 let raw = unsafe { ffi::create_wq(context.raw(), &raw mut attr) };
                 non_null("ibv_create_wq", raw)?
             }

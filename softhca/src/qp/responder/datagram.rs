@@ -1,4 +1,5 @@
-//! UD: receiving datagrams (IBTA vol. 1, 9.8.3 and 11.4.2.1). Sending is [`crate::qp::requester::request`]'s, as for any packet.
+//! UD: receiving datagrams (IBTA vol. 1, 9.8.3 and 11.4.2.1). Sending is [`crate::qp::requester::request`]'s, as for
+//! any packet.
 
 use super::Fatal;
 use super::receives::{Message, Receives};

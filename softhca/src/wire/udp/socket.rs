@@ -118,8 +118,8 @@ impl Socket {
         let mut piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let mut control = [0_u64; CONTROL_WORDS];
         // SAFETY: a header of zeros is valid. CMSG_SPACE computes a size, which `control` has, aligned for a header.
-        // CMSG_FIRSTHDR is not null, since `msg_controllen` has room for a header. The message is filled in before it is
-        // sent, and everything it names outlives the call.
+        // CMSG_FIRSTHDR is not null, since `msg_controllen` has room for a header. The message is filled in before it
+        // is sent, and everything it names outlives the call.
         unsafe {
             let mut message: libc::msghdr = zeroed();
             message.msg_name = (&raw mut name).cast();

@@ -103,7 +103,8 @@ impl Irqs {
         all.iter_mut().for_each(Vectors::disable);
     }
 
-    /// `VFIO_DEVICE_SET_IRQS`, whose data are at `data` (`vfio_set_irqs_validate_and_prepare`, `vfio_pci_set_msi_trigger`).
+    /// `VFIO_DEVICE_SET_IRQS`, whose data are at `data` (`vfio_set_irqs_validate_and_prepare`,
+    /// `vfio_pci_set_msi_trigger`).
     pub(super) fn set(&self, asked: &IrqSet, data: u64) -> Result<(), Errno> {
         let &IrqSet { argsz, flags, index, start, count: wanted } = asked;
         if index >= irq::COUNT || flags & !(irq_set_flag::DATA | irq_set_flag::ACTION) != 0 {

@@ -72,7 +72,8 @@ impl Extension {
         let said = [(stream != 0, DCI_STREAM_CHANNEL_ID), (copies, INIT2INIT_MMO)];
         if mask & !permitted != 0 || said.into_iter().any(|(said, bit)| said && mask & bit == 0) {
             let reason = format!(
-                "extended parameters {mask:#x}, stream {stream:#x} and mmo {copies}, of which {permitted:#x} are permitted"
+                "extended parameters {mask:#x}, stream {stream:#x} and mmo {copies}, of which {permitted:#x} are \
+                permitted"
             );
             return Err(Refusal::parameter(reason));
         }

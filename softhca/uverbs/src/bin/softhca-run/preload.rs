@@ -35,7 +35,8 @@ fn loadable(object: PathBuf, scratch: &Path) -> Result<PathBuf, String> {
     let link = scratch.join(NAME);
     if !is_plain(link.as_os_str()) {
         return Err(format!(
-            "{} cannot be preloaded, nor a link to it in {}: set TMPDIR to a directory without colon, space and dollar sign",
+            "{} cannot be preloaded, nor a link to it in {}: set TMPDIR to a directory without colon, space and \
+            dollar sign",
             object.display(),
             scratch.display()
         ));

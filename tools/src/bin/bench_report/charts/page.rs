@@ -1,4 +1,5 @@
-//! The parts that all charts have in common: the page, the colours and names of contestants, and round values of an axis.
+//! The parts that all charts have in common: the page, the colours and names of contestants, and round values of an
+//! axis.
 use std::path::Path;
 
 use anyhow::Result;
