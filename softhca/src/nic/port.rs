@@ -61,6 +61,7 @@ impl Nic {
         if !self.steering.decide(Direction::Transmit, &Key::of(&headers, qpn), octets).allowed {
             return log::debug!("frame of queue {qpn:#x} dropped by a rule");
         }
+        self.sniff(resources, Direction::SniffTransmitted, (&bytes, &headers), qpn);
         self.transmitted.add(&headers, octets);
         self.physical.transmitted.add_frame(&headers, octets);
         wire.send_ethernet(&bytes);
@@ -93,11 +94,25 @@ impl Nic {
             return log::debug!("{} bytes from the wire are no frame, or one that is too long", frame.len());
         };
         self.received.add(&headers, frame.len() as u64);
+        self.sniff(resources, Direction::SniffReceived, (frame, &headers), 0);
         let decision = self.steering.decide(Direction::Receive, &Key::of(&headers, 0), frame.len() as u64);
         for tirn in decision.tirs {
             let Some(tir) = self.tirs.get(tirn).map(|tir| tir.context) else { continue };
             if own != Some(tir.transport_domain) || !blocks(&tir, &headers) {
                 self.deliver(resources, &tir, (frame, &headers), decision.tag);
+            }
+        }
+    }
+
+    /// Copies a frame of queue `qpn`, or one that came in, to TIRs of sniffers.
+    fn sniff(&mut self, resources: &mut Resources, direction: Direction, frame: (&[u8], &Headers), qpn: u32) {
+        if !self.steering.has_root(direction) {
+            return;
+        }
+        let decision = self.steering.decide(direction, &Key::of(frame.1, qpn), frame.0.len() as u64);
+        for tirn in decision.tirs {
+            if let Some(tir) = self.tirs.get(tirn).map(|tir| tir.context) {
+                self.deliver(resources, &tir, frame, decision.tag);
             }
         }
     }

@@ -22,6 +22,14 @@ pub(crate) enum Direction {
     Receive,
     /// Those that leave.
     Transmit,
+    /// Copies of those that arrive.
+    SniffReceived,
+    /// Copies of those that leave.
+    SniffTransmitted,
+}
+
+impl Direction {
+    const ALL: [Self; 4] = [Self::Receive, Self::Transmit, Self::SniffReceived, Self::SniffTransmitted];
 }
 
 /// The decision about a frame.
@@ -38,8 +46,8 @@ pub(crate) struct Decision {
 /// All flow tables.
 #[derive(Debug)]
 pub(crate) struct Steering {
-    receive: Tables,
-    transmit: Tables,
+    /// By direction.
+    tables: [Tables; Direction::ALL.len()],
     counters: Table<FlowCounter>,
 }
 
@@ -54,33 +62,24 @@ impl Default for Steering {
     fn default() -> Self {
         // Tables have numbers of their own in each direction; counters are for both.
         let tables = || Tables { tables: Table::new(Object::FlowTable, 1, MAX_TABLES), root: None };
-        Self { receive: tables(), transmit: tables(), counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS) }
+        Self { tables: Direction::ALL.map(|_| tables()), counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS) }
     }
 }
 
 impl Steering {
     fn of(&self, direction: Direction) -> &Tables {
-        match direction {
-            Direction::Receive => &self.receive,
-            Direction::Transmit => &self.transmit,
-        }
+        &self.tables[direction as usize]
     }
 
     fn of_mut(&mut self, direction: Direction) -> &mut Tables {
-        match direction {
-            Direction::Receive => &mut self.receive,
-            Direction::Transmit => &mut self.transmit,
-        }
+        &mut self.tables[direction as usize]
     }
 
     /// Decides about a frame of `octets` bytes. Counters of the rules on its way count it.
     pub(crate) fn decide(&mut self, direction: Direction, key: &Key, octets: u64) -> Decision {
         let default = direction == Direction::Transmit;
         let mut decision = Decision::default();
-        let (tables, counters) = match direction {
-            Direction::Receive => (&self.receive, &mut self.counters),
-            Direction::Transmit => (&self.transmit, &mut self.counters),
-        };
+        let (tables, counters) = (&self.tables[direction as usize], &mut self.counters);
         let mut next = tables.root;
         // Without a root, or past the last table, the direction's default holds.
         while let Some(table) = next.and_then(|number| tables.tables.get(number)) {
@@ -249,9 +248,9 @@ impl Steering {
     fn check_entry(&self, direction: Direction, table: u32, entry: &Entry) -> Result<(), Error> {
         let tables = self.of(direction);
         let level = tables.tables.find(table)?.level;
-        let receives = direction == Direction::Receive;
+        let receives = direction != Direction::Transmit;
         if entry.verdict == Verdict::Allow && receives {
-            return Err(Error::Unsupported("a rule of received frames that allows them"));
+            return Err(Error::Unsupported("a rule of received or copied frames that allows them"));
         }
         let onward = entry.destinations.iter().filter(|to| matches!(to, Destination::Table(_))).count();
         if onward > 1 {

@@ -62,13 +62,17 @@ layout! {
     /// Flow tables of a NIC.
     flow_table_nic_cap: 0x1000 bytes {
         NIC_RX_MULTI_PATH_TIRS: 0x0, 1;
+        ALLOW_SNIFFER_AND_NIC_RX_SHARED_TIR: 0x2, 1;
     } parts {
         FLOW_TABLE_PROPERTIES_NIC_RECEIVE: 0x200, flow_table_prop_layout;
+        FLOW_TABLE_PROPERTIES_NIC_RECEIVE_SNIFFER: 0x600, flow_table_prop_layout;
         FLOW_TABLE_PROPERTIES_NIC_TRANSMIT: 0x800, flow_table_prop_layout;
+        FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_SNIFFER: 0xc00, flow_table_prop_layout;
     }
 }
 
-/// Features of tables in each direction. A rule of frames that leave has at most one destination, a table.
+/// Features of tables that send frames to TIRs, and of those for frames that leave, whose rules have at most one
+/// destination, a table.
 const PROPERTIES: [(Field, Value, Value); 12] = [
     (flow_table_prop_layout::FT_SUPPORT, yes, yes),
     (flow_table_prop_layout::FLOW_TAG, yes, no),
@@ -97,18 +101,28 @@ fn no(_: &DeviceConfig) -> u64 {
 /// Rows of one direction: its properties, and each field twice, since rules may match any bits of it.
 const ROWS_OF_ONE: usize = PROPERTIES.len() + 1 + 2 * flow_table_fields_supported::LAYOUT.fields.len();
 
-const ROWS: [Row; 1 + 2 * ROWS_OF_ONE] = {
+/// The directions, and whether the frames may come from send queues of the device.
+const DIRECTIONS: [(Part, bool); 4] = [
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE, false),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT, true),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE_SNIFFER, false),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_SNIFFER, true),
+];
+/// The only one whose rules choose no TIR.
+const TRANSMIT: usize = 1;
+
+const ROWS: [Row; 2 + DIRECTIONS.len() * ROWS_OF_ONE] = {
     let first = Row { field: flow_table_nic_cap::NIC_RX_MULTI_PATH_TIRS, value: yes };
-    let mut rows = [first; 1 + 2 * ROWS_OF_ONE];
-    let directions =
-        [flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE, flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT];
-    let (mut next, mut direction) = (1, 0);
-    while direction < 2 {
-        let part = directions[direction];
+    let mut rows = [first; 2 + DIRECTIONS.len() * ROWS_OF_ONE];
+    rows[1] = Row { field: flow_table_nic_cap::ALLOW_SNIFFER_AND_NIC_RX_SHARED_TIR, value: yes };
+    let (mut next, mut direction) = (2, 0);
+    while direction < DIRECTIONS.len() {
+        let (part, sends) = DIRECTIONS[direction];
         let mut i = 0;
         while i < PROPERTIES.len() {
-            let (field, receive, transmit) = PROPERTIES[i];
-            rows[next] = Row { field: inside(part, field), value: if direction == 0 { receive } else { transmit } };
+            let (field, to_tirs, transmit) = PROPERTIES[i];
+            rows[next] =
+                Row { field: inside(part, field), value: if direction == TRANSMIT { transmit } else { to_tirs } };
             (next, i) = (next + 1, i + 1);
         }
         // All rules of a table.
@@ -124,7 +138,7 @@ const ROWS: [Row; 1 + 2 * ROWS_OF_ONE] = {
                 let field = inside(part, inside(supports[support], fields[i]));
                 // A frame that arrives comes from no send queue of the device.
                 let sqn = fields[i].at == flow_table_fields_supported::SOURCE_SQN.at;
-                rows[next] = Row { field, value: if sqn && direction == 0 { no } else { yes } };
+                rows[next] = Row { field, value: if sqn && !sends { no } else { yes } };
                 (next, i) = (next + 1, i + 1);
             }
             support += 1;
@@ -154,6 +168,7 @@ mod tests {
         assert_eq!(set[0x100..0x108], [0xbe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL]);
         assert_eq!(set[0x60..0x70], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x46, 0, 0, 0, 0]);
         assert_eq!(set[0x120..0x130], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x47, 0, 0, 0, 0]);
-        assert_eq!((set[0], SET.of(&DeviceConfig::with_port(PortConfig::infiniband(1)))), (0x80, None));
+        assert_eq!((&set[0xc0..0xc8], &set[0x180..0x188]), (&set[0x40..0x48], &set[0x40..0x48]), "sniffers");
+        assert_eq!((set[0], SET.of(&DeviceConfig::with_port(PortConfig::infiniband(1)))), (0xa0, None));
     }
 }

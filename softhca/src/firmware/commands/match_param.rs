@@ -45,11 +45,16 @@ pub(super) fn enabled(mask: &Key) -> u64 {
     set(0) | set(1) << 1
 }
 
-/// Which frames a table of this type is for (`FS_FT_NIC_RX`, `FS_FT_NIC_TX`).
+/// Which frames a table of this type is for (`FS_FT_NIC_RX`, `FS_FT_NIC_TX`, `FS_FT_SNIFFER_RX`, `FS_FT_SNIFFER_TX`).
 pub(super) fn direction(table_type: u64) -> Result<Direction, Refusal> {
     match table_type {
         0 => Ok(Direction::Receive),
         1 => Ok(Direction::Transmit),
-        other => Err(Refusal::parameter(format!("table_type {other}: only those of a NIC (0, 1) are here"))),
+        5 => Ok(Direction::SniffReceived),
+        6 => Ok(Direction::SniffTransmitted),
+        other => {
+            let reason = format!("table_type {other}: only those of a NIC (0, 1) and its sniffers (5, 6) are here");
+            Err(Refusal::parameter(reason))
+        }
     }
 }

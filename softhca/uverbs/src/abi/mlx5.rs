@@ -209,10 +209,23 @@ abi! {
         reserved: u32,
     }
 
-    /// `struct mlx5_ib_create_flow`, without counters.
+    /// `struct mlx5_ib_create_flow`, which [`FlowCountersData`] may follow.
     struct CreateFlow {
         ncounters_data: u32,
         reserved: u32,
+    }
+
+    /// `struct mlx5_ib_flow_counters_data`: where the program has the places of counts, and how many.
+    struct FlowCountersData {
+        counters_data: u64,
+        ncounters: u32,
+        reserved: u32,
+    }
+
+    /// `struct mlx5_ib_flow_counters_desc`: which count goes to which place.
+    struct FlowCountersDesc {
+        description: u32,
+        index: u32,
     }
 
     /// `struct mlx5_ib_create_ah_resp`.

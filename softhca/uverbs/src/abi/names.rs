@@ -16,6 +16,7 @@ pub(crate) mod object {
     pub(crate) const RWQ_IND_TBL: u16 = 0xb;
     pub(crate) const WQ: u16 = 0xc;
     pub(crate) const DM: u16 = 0xe;
+    pub(crate) const COUNTERS: u16 = 0xf;
     pub(crate) const ASYNC_EVENT: u16 = 0x10;
     pub(crate) const MLX5_DEVX: u16 = 0x1000;
     pub(crate) const MLX5_DEVX_OBJ: u16 = 0x1001;

@@ -70,6 +70,8 @@ pub(super) struct Parsed {
     pub(super) matching: FlowMatch,
     pub(super) tag: Option<u32>,
     pub(super) drops: bool,
+    /// Whether frames are counted.
+    pub(super) counts: bool,
 }
 
 /// Bytes of a filter as the kernel knows it, by its kind.
@@ -106,10 +108,10 @@ pub(super) fn read(mut bytes: &[u8], count: u8) -> Result<Vec<Spec<'_>>, Errno> 
 fn act(kind: u32, body: &[u8]) -> Result<Spec<'_>, Errno> {
     let expected = if kind == kind::DROP { 0 } else { 8 };
     match kind {
-        kind::TAG | kind::DROP if body.len() == expected => Ok(Spec { kind, value: body, mask: &[] }),
+        kind::TAG | kind::DROP | kind::COUNT if body.len() == expected => Ok(Spec { kind, value: body, mask: &[] }),
         kind::HANDLE if body.len() != expected => Err(Errno::EOPNOTSUPP),
-        // Nobody can have made such objects.
-        kind::HANDLE | kind::COUNT if body.len() == expected => Err(Errno::ENOENT),
+        // No program has such an object.
+        kind::HANDLE if body.len() == expected => Err(Errno::ENOENT),
         _ => Err(Errno::EINVAL),
     }
 }
@@ -140,6 +142,11 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl Spec<'_> {
+    /// The handle of counters, if the specification names them.
+    pub(super) fn counters(&self) -> Option<u32> {
+        (self.kind == kind::COUNT).then(|| u32::from_ne_bytes(part(self.value, 0)))
+    }
+
     fn inner(&self) -> bool {
         self.kind & kind::INNER != 0
     }
@@ -287,6 +294,8 @@ fn add(parsed: &mut Parsed, spec: &Spec<'_>) -> Result<(), Errno> {
             parsed.tag = Some(word(0));
         }
         kind::DROP => parsed.drops = true,
+        // One at most.
+        kind::COUNT if !parsed.counts => parsed.counts = true,
         _ => return Err(Errno::EINVAL),
     }
     Ok(())
@@ -380,7 +389,10 @@ mod tests {
         for kind in [0, 0x21, 0x22, 0x35, 0x42, 0x70, 0x1004, u32::MAX] {
             assert_eq!(refused(&spec(kind, &zeros[..8], &zeros[..8]), 1), Errno::EINVAL, "{kind:#x}");
         }
-        assert_eq!(refused(&spec(kind::COUNT, &zeros[..8], &[]), 1), Errno::ENOENT);
+        assert_eq!(refused(&spec(kind::COUNT, &zeros[..4], &[]), 1), Errno::EINVAL);
+        let count = spec(kind::COUNT, &[&7_u32.to_ne_bytes()[..], &[0; 4]].concat(), &[]);
+        assert!(parsed(&count, 1).unwrap().counts && read(&count, 1).unwrap()[0].counters() == Some(7));
+        assert_eq!(refused(&[&count[..], &count].concat(), 2), Errno::EINVAL, "one counter object a flow");
         assert_eq!(refused(&spec(kind::TAG, &zeros[..4], &[]), 1), Errno::EINVAL);
         assert_eq!(refused(&spec(kind::HANDLE, &zeros[..4], &[]), 1), Errno::EOPNOTSUPP);
         // An EtherType, in all of its bits, or none, that fits the packet behind it.

@@ -4,8 +4,8 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, cq, device, dm, event_file, flow, mr, mw, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq,
-    wq_table, xrc_domain, xrc_target,
+    advise, ah, counters, cq, device, dm, event_file, flow, mr, mw, pd, port, qp, qp_kind, qp_state, srq, tally, uar,
+    wq, wq_table, xrc_domain, xrc_target,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -62,6 +62,9 @@ const METHODS: &[Method] = {
         method(object::XRCD, 0, "XRCD_DESTROY", 1, xrc_domain::close),
         method(object::DM, 0, "DM_ALLOC", 3, dm::alloc),
         method(object::DM, 1, "DM_FREE", 1, dm::free),
+        method(object::COUNTERS, 0, "COUNTERS_CREATE", 1, counters::create),
+        method(object::COUNTERS, 1, "COUNTERS_DESTROY", 1, counters::destroy),
+        method(object::COUNTERS, 2, "COUNTERS_READ", 3, counters::read),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
         method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
         method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),

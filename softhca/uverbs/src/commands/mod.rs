@@ -4,6 +4,7 @@
 mod access;
 mod advise;
 mod ah;
+mod counters;
 mod cq;
 mod dct;
 mod device;

@@ -13,6 +13,8 @@ pub(crate) enum Rank {
     Devx,
     /// A flow.
     Flow,
+    /// Counters of flows.
+    Counters,
     /// An address handle.
     Ah,
     /// A queue pair.

@@ -35,7 +35,7 @@ const GROUP: Field = field(0xc0, 32);
 const DESTROY_GROUP: u16 = 0x934;
 const SHORT_BYTES: usize = 0x40;
 
-/// Of `set_fte_in`, which destinations follow; and of `delete_fte_in`.
+/// Of `set_fte_in`, which destinations follow, then counters; and of `delete_fte_in`.
 const ENTRY_BYTES: usize = 0x340;
 const MODIFY_MASK: Field = field(0xd8, 8);
 const INDEX: Field = field(0x100, 32);
@@ -43,15 +43,19 @@ const GROUP_OF_ENTRY: Field = field(0x220, 32);
 const TAG: Field = field(0x248, 24);
 const ACTION: Field = field(0x270, 16);
 const DESTINATIONS: Field = field(0x288, 24);
+const COUNTERS: Field = field(0x2a8, 24);
 const VALUE: usize = 0x80;
 const DELETE_ENTRY: u16 = 0x938;
-/// `op_mod` that changes an entry, and what (`MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`): action and destinations.
+/// `op_mod` that changes an entry, and the changed parts (`MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`): action, destinations
+/// and counters.
 const CHANGE: u64 = 1;
-const CHANGED: u64 = 1 | 1 << 2;
+const CHANGED: u64 = 1 | 1 << 2 | 1 << 3;
 /// Of `dest_format_struct`.
 const DESTINATION_BYTES: usize = 8;
 const DESTINATION_TYPE: Field = field(0x0, 8);
 const DESTINATION_ID: Field = field(0x8, 24);
+/// Of `flow_counter_list`, as long as a destination.
+const COUNTER_ID: Field = field(0x0, 32);
 /// `MLX5_IFC_FLOW_DESTINATION_TYPE_*`.
 const TO_TABLE: u64 = 1;
 const TO_TIR: u64 = 2;
@@ -61,6 +65,7 @@ pub(super) mod action {
     pub(in crate::device) const ALLOW: u64 = 1;
     pub(in crate::device) const DROP: u64 = 2;
     pub(in crate::device) const FORWARD: u64 = 4;
+    pub(in crate::device) const COUNT: u64 = 8;
 }
 
 /// Where an entry sends frames.
@@ -77,13 +82,18 @@ pub(super) struct EntryContext<'a> {
     pub(super) action: u64,
     pub(super) value: &'a [u8; MATCH_BYTES],
     pub(super) destinations: Vec<Destination>,
+    /// Flow counters that count its frames.
+    pub(super) counters: Vec<u32>,
 }
 
-/// Which frames tables are for (`FS_FT_NIC_RX`, `FS_FT_NIC_TX`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which frames tables are for (`FS_FT_NIC_RX`, `FS_FT_NIC_TX`), or copies of which frames (`FS_FT_SNIFFER_RX`,
+/// `FS_FT_SNIFFER_TX`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FlowDirection {
     Received = 0,
     Sent = 1,
+    SniffedReceived = 5,
+    SniffedSent = 6,
 }
 
 /// The result of a command.
@@ -97,9 +107,14 @@ pub(super) struct FlowCommands<'a> {
 }
 
 impl FlowCommands<'_> {
-    /// Whether it is about frames that are received.
-    pub(super) fn receives(&self) -> bool {
-        self.direction == FlowDirection::Received
+    /// Whether it is about frames that leave.
+    pub(super) fn sends(&self) -> bool {
+        self.direction == FlowDirection::Sent
+    }
+
+    /// Whether it is about copies of frames.
+    pub(super) fn sniffs(&self) -> bool {
+        matches!(self.direction, FlowDirection::SniffedReceived | FlowDirection::SniffedSent)
     }
 
     fn command(&self, opcode: u16, table: u32, bytes: usize) -> Vec<u8> {
@@ -174,8 +189,10 @@ impl FlowCommands<'_> {
         INDEX.set(&mut input, index.into());
         GROUP_OF_ENTRY.set(&mut input, entry.group.into());
         TAG.set(&mut input, entry.tag.into());
-        ACTION.set(&mut input, entry.action);
+        let counts = if entry.counters.is_empty() { 0 } else { action::COUNT };
+        ACTION.set(&mut input, entry.action | counts);
         DESTINATIONS.set(&mut input, entry.destinations.len() as u64);
+        COUNTERS.set(&mut input, entry.counters.len() as u64);
         input[VALUE..VALUE + MATCH_BYTES].copy_from_slice(entry.value);
         for &to in &entry.destinations {
             let mut place = [0; DESTINATION_BYTES];
@@ -185,6 +202,11 @@ impl FlowCommands<'_> {
             };
             DESTINATION_TYPE.set(&mut place, kind);
             DESTINATION_ID.set(&mut place, number.into());
+            input.extend(place);
+        }
+        for &counter in &entry.counters {
+            let mut place = [0; DESTINATION_BYTES];
+            COUNTER_ID.set(&mut place, counter.into());
             input.extend(place);
         }
         (self.carry_out)(&input).map(drop)
@@ -248,8 +270,8 @@ mod tests {
         assert_eq!([CREATED, GROUP], ["create_flow_group_out.group_id", "destroy_flow_group_in.group_id"].map(known));
         let context = |name: &str| known(&format!("set_fte_in.flow_context.{name}"));
         assert_eq!(
-            [GROUP_OF_ENTRY, TAG, ACTION, DESTINATIONS],
-            ["group_id", "flow_tag", "action", "destination_list_size"].map(context)
+            [GROUP_OF_ENTRY, TAG, ACTION, DESTINATIONS, COUNTERS],
+            ["group_id", "flow_tag", "action", "destination_list_size", "flow_counter_list_size"].map(context)
         );
         assert_eq!((VALUE * 8, ENTRY_BYTES), (context("match_value").at, bytes("set_fte_in")));
         assert_eq!(ENTRY_BYTES * 8, context("destination").at);
@@ -257,7 +279,8 @@ mod tests {
         assert_eq!([MODIFY_MASK, INDEX, INDEX], fields);
         let destination = |name: &str| known(&format!("dest_format_struct.{name}"));
         assert_eq!([DESTINATION_TYPE, DESTINATION_ID], ["destination_type", "destination_id"].map(destination));
-        assert_eq!(bytes("dest_format_struct"), DESTINATION_BYTES);
+        assert_eq!(COUNTER_ID, known("flow_counter_list.flow_counter_id"));
+        assert_eq!(["dest_format_struct", "flow_counter_list"].map(bytes), [DESTINATION_BYTES; 2]);
         assert_eq!(bytes("fte_match_param"), MATCH_BYTES);
     }
 }

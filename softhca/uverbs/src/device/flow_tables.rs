@@ -34,6 +34,8 @@ pub(crate) enum FlowPriority {
     Multicast,
     /// The frames that no other rule takes.
     Leftovers,
+    /// Copies of all frames.
+    Sniffer,
 }
 
 /// A rule.
@@ -48,6 +50,8 @@ pub(crate) struct FlowRule {
     pub(crate) goes_on: bool,
     /// Where received frames go. Those that leave, a rule lets through.
     pub(crate) tirn: Option<u32>,
+    /// The flow counter that counts its frames, if any.
+    pub(crate) counter: Option<u32>,
 }
 
 impl FlowRule {
@@ -59,15 +63,16 @@ impl FlowRule {
             FlowPriority::Program(priority) => Ok(2 * priority + u8::from(!self.goes_on)),
             FlowPriority::Multicast => Ok(MULTICAST),
             FlowPriority::Leftovers => Ok(LEFTOVERS),
+            // The only table of its direction.
+            FlowPriority::Sniffer => Ok(0),
         }
     }
 
     fn targets(&self) -> Vec<Target> {
-        if self.drops {
-            return vec![Target::Nowhere];
-        }
-        let onward = self.goes_on.then_some(Target::Onward);
-        [Some(self.tirn.map_or(Target::Nowhere, Target::Tir)), onward].into_iter().flatten().collect()
+        let counter = self.counter.map(Target::Counter);
+        let tir = if self.drops { None } else { self.tirn };
+        let onward = (self.goes_on && !self.drops).then_some(Target::Onward);
+        [Some(tir.map_or(Target::Nowhere, Target::Tir)), onward, counter].into_iter().flatten().collect()
     }
 }
 
@@ -80,13 +85,14 @@ pub(crate) struct FlowHandle {
     targets: Vec<Target>,
 }
 
-/// Where an entry sends frames.
+/// Where an entry sends frames. A counter is a destination, too, as in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Tir(u32),
     Onward,
     /// It drops them, or lets them through.
     Nowhere,
+    Counter(u32),
 }
 
 /// An entry: several rules can match the same, and then frames go where each of them says.
@@ -163,8 +169,11 @@ impl FlowTables {
     }
 
     fn add_table(&mut self, commands: &FlowCommands<'_>, place: u8) -> Result<(), Errno> {
-        let (most, types) =
-            if place == LEFTOVERS { (LEFTOVER_RULES, LEFTOVER_RULES) } else { (MAX_ENTRIES, MAX_TYPES) };
+        let (most, types) = match place {
+            _ if commands.sniffs() => (1, 1),
+            LEFTOVERS => (LEFTOVER_RULES, LEFTOVER_RULES),
+            _ => (MAX_ENTRIES, MAX_TYPES),
+        };
         let entries = most.min(self.most_entries);
         let log_size = entries.ilog2() as u8;
         // Tables may send frames on to higher levels only.
@@ -328,16 +337,21 @@ impl Entry {
         let destination = |target: &Target| match *target {
             Target::Tir(tirn) => Some(Destination::Tir(tirn)),
             Target::Onward => next.map(Destination::Table),
-            Target::Nowhere => None,
+            Target::Nowhere | Target::Counter(_) => None,
+        };
+        let counter = |target: &Target| match *target {
+            Target::Counter(number) => Some(number),
+            _ => None,
         };
         // The table comes last, since targets are in order.
         let destinations: Vec<_> = self.targets.keys().filter_map(destination).collect();
-        let action = match (self.drops, commands.receives()) {
+        let action = match (self.drops, commands.sends()) {
             (true, _) => action::DROP,
-            (false, true) => action::FORWARD,
-            (false, false) => action::ALLOW,
+            (false, false) => action::FORWARD,
+            (false, true) => action::ALLOW,
         };
-        EntryContext { group, tag: self.tag, action, value: &self.matching.value, destinations }
+        let counters = self.targets.keys().filter_map(counter).collect();
+        EntryContext { group, tag: self.tag, action, value: &self.matching.value, destinations, counters }
     }
 }
 

@@ -25,6 +25,9 @@ const ENHANCED_MULTI_PKT_SEND_WQE: Field = field(0x1a, 1);
 /// Of `flow_table_nic_cap`: of tables for frames that are received.
 const FT_SUPPORT: Field = field(0x200, 1);
 const LOG_MAX_FT_SIZE: Field = field(0x222, 6);
+/// Of tables for copies of frames.
+const SNIFFER_SHARES_TIR: Field = field(0x2, 1);
+const SNIFFER_SUPPORT: [Field; 2] = [field(0x600, 1), field(0xc00, 1)];
 
 /// `enum ib_device_cap_flags`.
 const FLAG_RAW_IP_CSUM: u32 = 1 << 26;
@@ -71,6 +74,8 @@ pub(crate) struct FrameAttributes {
     pub(crate) log_max_wq_size: u32,
     /// log2 of the rules of the largest flow table.
     pub(crate) log_max_flow_table: u32,
+    /// Whether flows can have copies of all frames.
+    pub(crate) sniffs: bool,
 }
 
 impl FrameAttributes {
@@ -113,6 +118,8 @@ impl FrameAttributes {
         if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
             found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
             found.log_max_flow_table = LOG_MAX_FT_SIZE.get32(tables);
+            let [received, sent] = SNIFFER_SUPPORT;
+            found.sniffs = [SNIFFER_SHARES_TIR, received, sent].iter().all(|field| field.get(tables) != 0);
         }
         found
     }
@@ -158,6 +165,10 @@ mod tests {
         );
         let table = |name: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_receive.{name}"));
         assert_eq!([FT_SUPPORT, LOG_MAX_FT_SIZE], ["ft_support", "log_max_ft_size"].map(table));
+        assert_eq!(SNIFFER_SHARES_TIR, known("flow_table_nic_cap.allow_sniffer_and_nic_rx_shared_tir"));
+        let sniffer =
+            |way: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_{way}_sniffer.ft_support"));
+        assert_eq!(SNIFFER_SUPPORT, ["receive", "transmit"].map(sniffer));
     }
 
     #[test]
@@ -182,6 +193,12 @@ mod tests {
         assert_eq!((found.cap_flags, found.raw_packet_caps), (0x2400_0000, 5));
         assert_eq!((found.tso_caps, found.hash_caps), ([262_144, 256], [0x8000_00ff, 1]));
         assert_eq!((found.rss_caps, found.max_wq_type_rq), ([256, 65536, 2048, 0], 8192));
+        // `get_flow_table`: a table of each direction, and their TIRs.
+        let mut sniffs = |field: Field| {
+            field.set(&mut tables, 1);
+            FrameAttributes::of(&general, None, Some(&tables)).sniffs
+        };
+        assert_eq!([SNIFFER_SUPPORT[0], SNIFFER_SUPPORT[1], SNIFFER_SHARES_TIR].map(&mut sniffs), [false, false, true]);
         // `MLX5_IB_ALLOW_MPW`, `MLX5_IB_SUPPORT_EMPW`.
         assert_eq!(found.multi_packet_wqes, 0);
         for (allowed, enhanced, flags) in [(1, 0, 2), (0, 1, 4), (1, 1, 6)] {

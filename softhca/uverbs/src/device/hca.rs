@@ -5,6 +5,7 @@ use super::clock::{Clock, ClockPages};
 use super::counters_file::CountersFile;
 use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
+use super::flow_commands::FlowDirection;
 use super::flow_tables::FlowTables;
 use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, ports};
@@ -24,6 +25,7 @@ use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
 use softhca_settings::{Mishaps, Settings};
+use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -40,8 +42,8 @@ pub(crate) struct Hca {
     pub(super) core: Arc<DeviceMutex<Stepped>>,
     /// XRC domains that stand for files.
     pub(super) domains: Domains,
-    /// Rules for frames that are received, and for those that are sent.
-    pub(super) flow_tables: Mutex<[FlowTables; 2]>,
+    /// Rules for frames, by direction.
+    pub(super) flow_tables: Mutex<BTreeMap<FlowDirection, FlowTables>>,
     capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
@@ -140,7 +142,7 @@ impl Hca {
             windows,
             core,
             domains: Domains::default(),
-            flow_tables: Mutex::new([0, 1].map(|_| FlowTables::new(capabilities.frames.log_max_flow_table))),
+            flow_tables: Mutex::default(),
             capabilities,
             common_user: OnceLock::new(),
             trapped,

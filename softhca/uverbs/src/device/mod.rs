@@ -9,6 +9,7 @@ mod dma;
 mod events;
 mod firmware;
 mod flow_commands;
+mod flow_counters;
 mod flow_match;
 mod flow_tables;
 mod flows;

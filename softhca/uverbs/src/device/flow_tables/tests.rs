@@ -93,7 +93,7 @@ impl Tables {
 fn rule(priority: FlowPriority, value: u8, tirn: u32) -> FlowRule {
     let mut matching = FlowMatch::default();
     matching.add_bytes(8, &[255], &[value]);
-    FlowRule { priority, matching, tag: None, drops: false, goes_on: false, tirn: Some(tirn) }
+    FlowRule { priority, matching, tag: None, drops: false, goes_on: false, tirn: Some(tirn), counter: None }
 }
 
 /// Rules of several priorities, two that match the same, one that goes on, and one of another mask.
