@@ -8,6 +8,7 @@
 //! ```text
 //! softhca-run --link ethernet -- --skip infiniband
 //! softhca-run --link ethernet --strict -- --skip infiniband
+//! softhca-run --link ethernet --ports 2 -- rules::
 //! softhca-run -- infiniband
 //! ```
 

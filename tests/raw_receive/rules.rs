@@ -6,11 +6,11 @@ use std::net::Ipv4Addr;
 
 use blueflame::flow::{Flow, FlowError, Masked};
 use blueflame::transport::{RawPacket, Rc};
-use blueflame::verbs::ethernet::FrameReceiver;
+use blueflame::verbs::ethernet::{FlowCounts, FrameReceiver, RuleOptions};
 use blueflame::verbs::{CallError, Error};
 
 use crate::frames::{EXPERIMENT, Frame, Packet, SENDER, STATION, TCP, packet, plain, udp};
-use crate::lab::Lab;
+use crate::lab::{Lab, device};
 
 /// A frame with another value of a field of IP.
 fn with(frame: Frame, change: impl FnOnce(&mut Packet)) -> Frame {
@@ -189,12 +189,86 @@ fn refusals_say_what_to_do() {
     let _rule = receiver.steer(&Flow::mac(STATION).flow_tag(1)).expect("a rule");
     let (code, hint) = errno(Flow::mac(STATION).flow_tag(2));
     assert!(code == libc::EEXIST && hint.contains("another flow tag"), "{hint}");
-    let (code, hint) = errno(Flow::sniffer());
-    assert!(code == libc::EOPNOTSUPP && hint.contains("sniffers"), "{hint}");
+    let hint = CallError { call: "ibv_create_flow", errno: libc::EOPNOTSUPP }.hint().expect("a hint");
+    assert!(hint.contains("sniffers"), "{hint}");
     let error = receiver.steer(&Flow::any().vlan(4096)).expect_err("12 bits");
     assert_eq!(error, Error::Flow(FlowError::Vlan { id: 4096 }));
     let error = receiver.steer(&Flow::any().priority(16)).expect_err("four bits");
     assert!(matches!(error, Error::OutOfRange { value: 16, max: 15, .. }), "{error}");
+}
+
+#[test]
+fn counters_count_the_frames_of_their_rules() {
+    let mut lab = Lab::new(2);
+    let (counters, others) = (lab.device.flow_counters(), lab.device.flow_counters());
+    let (counters, others) = (counters.expect("counters"), others.expect("counters"));
+    let none = counters.read().expect_err("no rule counts");
+    assert!(none.to_string().contains("no rule has these counters"), "{none}");
+
+    let options = RuleOptions::default().counters(&counters);
+    let kept = lab.receivers[0].steer_with(&Flow::mac(STATION), &options).expect("a rule");
+    let dropped = Flow::any().ether_type(EXPERIMENT).vlan(9).drop_frames();
+    let dropped = lab.receivers[0].steer_with(&dropped, &options).expect("a rule");
+    let rest = lab.receivers[1].steer_with(&Flow::mac([2; 6]), &RuleOptions::default().counters(&others));
+    let rest = rest.expect("a rule");
+    assert_eq!(counters.read(), Ok(FlowCounts::default()));
+    let (station, lost) = (plain(STATION), Frame { vlan: Some(9), to: [4; 6], ..plain(STATION) });
+    let marker = Frame { to: [2; 6], ..station };
+    let mut expected = FlowCounts::default();
+    for _ in 0..3 {
+        assert_eq!(lab.who_gets(&station, 1).0, [0]);
+        lab.sender.send(&lost);
+        assert_eq!(lab.who_gets(&marker, 1).0, [1]);
+        expected.frames += 2;
+        expected.bytes += (station.bytes().len() + lost.bytes().len()) as u64;
+        assert_eq!(counters.read(), Ok(expected));
+    }
+    assert_eq!(others.read().expect("counts").frames, 3);
+    // The rules keep their counters; the counts go on from rule to rule.
+    let again = counters.clone();
+    drop((counters, kept));
+    assert_eq!(again.read(), Ok(expected));
+    drop(dropped);
+    again.read().expect_err("no rule counts");
+    let options = RuleOptions::default().counters(&again);
+    let _kept = lab.receivers[0].steer_with(&Flow::mac(STATION), &options).expect("a rule");
+    assert_eq!(again.read(), Ok(expected));
+    drop(rest);
+
+    let error = lab.receivers[0].steer_with(&Flow::all_default(), &options).expect_err("Linux would count nothing");
+    assert_eq!(error, Error::Flow(FlowError::Whole { what: "counter" }));
+    let foreign = device().flow_counters().expect("counters");
+    let error = lab.receivers[0].steer_with(&Flow::any(), &RuleOptions::default().counters(&foreign));
+    assert!(matches!(error, Err(Error::ForeignDevice { part: "flow counters", .. })), "{error:?}");
+}
+
+#[test]
+fn a_sniffer_has_copies_of_frames_sent_and_received() {
+    let mut lab = Lab::new(2);
+    let _rule = lab.receivers[0].steer(&Flow::mac(STATION)).expect("a rule");
+    let sniffer = lab.receivers[1].steer(&Flow::sniffer()).expect("a rule");
+    // One that is sent, and comes back.
+    let (who, received) = lab.who_gets(&plain(STATION), 3);
+    assert_eq!((who, received.bytes), (vec![0, 1, 1], plain(STATION).bytes()));
+    drop(sniffer);
+    assert_eq!(lab.who_gets(&plain(STATION), 1).0, [0]);
+    assert!(lab.queues[1].poll().is_none());
+}
+
+#[test]
+fn a_rule_names_a_port_that_the_device_has() {
+    let mut lab = Lab::new(1);
+    let ports = lab.device.attr().ports;
+    for port in [0, ports + 1] {
+        let error = lab.receivers[0].steer_with(&Flow::any(), &RuleOptions::default().port(port)).map(drop);
+        assert_eq!(error, Err(Error::NoPort { port, ports }));
+    }
+    // Whichever port it names, the function's frames are for it.
+    for port in 1..=ports {
+        let options = RuleOptions::default().port(port);
+        let _rule = lab.receivers[0].steer_with(&Flow::mac(STATION), &options).expect("a rule");
+        assert_eq!(lab.who_gets(&plain(STATION), 1).0, [0]);
+    }
 }
 
 /// Takes `CAP_NET_RAW` from the calling thread.

@@ -15,7 +15,7 @@ use blueflame::wqe;
 use blueflame_devx::cmd::FlowTableType;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{
-    Destination, DoorbellPage, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis,
+    Destination, DoorbellPage, FlowCounter, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis,
     TransportDomain, Uar,
 };
 use blueflame_devx::{Context, Error};
@@ -23,6 +23,20 @@ use blueflame_devx::{Context, Error};
 use crate::function;
 
 pub(crate) const EXPERIMENT: u16 = 0x88b5;
+
+/// `op_mod` of SET_FLOW_TABLE_ROOT: a table, or none.
+const SET: u8 = 0;
+const RESET: u8 = 1;
+
+/// SET_FLOW_TABLE_ROOT (Linux `include/linux/mlx5/mlx5_ifc.h`, `set_flow_table_root_in`).
+fn set_root(table: &FlowTable, op_mod: u8) {
+    let mut root = [0; 0x40];
+    root[..2].copy_from_slice(&0x92f_u16.to_be_bytes());
+    (root[7], root[16]) = (op_mod, table.kind().0);
+    root[20..24].copy_from_slice(&table.id().to_be_bytes());
+    // SAFETY: the command names a table, and no memory.
+    unsafe { table.object().context().execute_raw(&root, &mut [0; 16]) }.expect("SET_FLOW_TABLE_ROOT");
+}
 
 pub(crate) struct Lab {
     pub(crate) verbs_pd: ProtectionDomain,
@@ -51,12 +65,7 @@ impl Lab {
         let table = FlowTable::new(context, FlowTableType::NIC_RX, 0, 4).expect("CREATE_FLOW_TABLE");
         let flow = Flow::any().ether_type(EXPERIMENT);
         let group = FlowGroup::of_flow(&table, 0, 7, &flow).expect("CREATE_FLOW_GROUP");
-        // SET_FLOW_TABLE_ROOT (Linux `include/linux/mlx5/mlx5_ifc.h`, `set_flow_table_root_in`).
-        let mut root = [0; 0x40];
-        root[..2].copy_from_slice(&0x92f_u16.to_be_bytes());
-        root[20..24].copy_from_slice(&table.id().to_be_bytes());
-        // SAFETY: the command names a table, and no memory.
-        unsafe { context.execute_raw(&root, &mut [0; 16]) }.expect("SET_FLOW_TABLE_ROOT");
+        set_root(&table, SET);
         Self { verbs_pd, pd, rings, domain, group, sq, sends, cq, page, buffer }
     }
 
@@ -67,12 +76,17 @@ impl Lab {
     /// Sends a frame that the one rule there is has arrive with `tag`, and waits until its completion lies in the
     /// queue.
     fn deliver(&mut self, rq: &mut OwnedRq, tag: u32) {
+        self.deliver_counted(rq, tag, None);
+    }
+
+    /// The same; the rule counts.
+    fn deliver_counted(&mut self, rq: &mut OwnedRq, tag: u32, counter: Option<&Arc<FlowCounter>>) {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
         unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
         let flow = Flow::any().ether_type(EXPERIMENT).flow_tag(tag);
         let to = [Destination::Tir(&tir)];
-        let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, None).expect("SET_FLOW_TABLE_ENTRY");
+        let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, counter).expect("SET_FLOW_TABLE_ENTRY");
         let mut frame = [7; 60];
         frame[..14].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 0x88, 0xb5]);
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
@@ -114,4 +128,56 @@ fn frames_retire_whatever_tag_the_rule_gives() {
     let mut retired = Vec::new();
     lab.cq.poll_with(2, |cqe| retired.push(next.retire(&cqe)));
     assert_eq!(retired, [Ok(WrId(4))]);
+}
+
+#[test]
+fn counters_count_and_sniffers_copy() {
+    let function = &function();
+    let context = function.context();
+    if !context.general().expect("capabilities").eth_net_offloads() {
+        return;
+    }
+    let mut lab = Lab::new(context);
+    let mut rq = lab.receive_queue().expect("a receive queue");
+    let counter = Arc::new(FlowCounter::new(context).expect("ALLOC_FLOW_COUNTER"));
+    let read = |clear| counter.read(clear).map(|read| (read.packets(), read.octets())).expect("QUERY_FLOW_COUNTER");
+    assert_eq!(read(false), (0, 0));
+    let mut take = |lab: &mut Lab, counter| {
+        lab.deliver_counted(&mut rq, 5, counter);
+        let mut retired = Vec::new();
+        lab.cq.poll_with(2, |cqe| retired.push(rq.retire(&cqe)));
+        assert_eq!(retired, [Ok(WrId(5))]);
+    };
+    (0..2).for_each(|_| take(&mut lab, Some(&counter)));
+    assert_eq!((read(false), read(true), read(false)), ((2, 120), (2, 120), (0, 0)));
+    take(&mut lab, None);
+    assert_eq!(read(false), (0, 0));
+
+    // A copy of what is sent, and one of what arrives.
+    let cq = lab.rings.completion_queue(&lab.page, 64).build().expect("a completion queue");
+    let mut sniffed = lab.pd.recv_queue(&lab.rings, &cq, 16, 1).expect("a receive queue");
+    for id in 0..4 {
+        // SAFETY: the buffer lives as long as the queue; its bytes do not matter.
+        unsafe { sniffed.post_unchecked(WrId(id), &[lab.buffer.sge()]) }.expect("room");
+    }
+    let tir = Arc::new(Tir::direct(&lab.domain, sniffed.handle()).expect("CREATE_TIR"));
+    let sniffers = [FlowTableType::SNIFFER_RX, FlowTableType::SNIFFER_TX].map(|kind| {
+        let table = FlowTable::new(context, kind, 0, 0).expect("CREATE_FLOW_TABLE");
+        let group = FlowGroup::of_flow(&table, 0, 0, &Flow::any()).expect("CREATE_FLOW_GROUP");
+        let to = [Destination::Tir(&tir)];
+        let rule = FlowRule::of_flow(&group, 0, &Flow::any(), &to, Some(&counter)).expect("SET_FLOW_TABLE_ENTRY");
+        set_root(&table, SET);
+        (table, rule)
+    });
+    take(&mut lab, None);
+    let mut cq = cq;
+    let mut lengths = Vec::new();
+    cq.poll_with(4, |cqe| lengths.push((sniffed.retire(&cqe), cqe.byte_len())));
+    assert_eq!((lengths, read(false)), (vec![(Ok(WrId(0)), 60), (Ok(WrId(1)), 60)], (2, 120)));
+    for (table, rule) in sniffers {
+        set_root(&table, RESET);
+        drop(rule);
+    }
+    take(&mut lab, None);
+    assert_eq!((cq.poll_with(4, |_| ()), read(false)), (0, (2, 120)));
 }

@@ -166,6 +166,105 @@ static void flows_tag(void)
 	EXPECT(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
 }
 
+static void add_count(struct flow *flow, struct ibv_counters *counters)
+{
+	struct ibv_flow_spec_counter_action spec = { .type = IBV_FLOW_SPEC_ACTION_COUNT, .size = sizeof(spec), .counters = counters };
+	add(flow, &spec, sizeof(spec));
+}
+
+/* Two rules count with the same counters, of which one drops. */
+static void flows_count(void)
+{
+	uint64_t counts[3] = { 7, 7, 7 };
+	struct receiver one;
+	make_receiver(&one, 1, 0);
+	struct ibv_counters *counters = NEED(ibv_create_counters(context, &(struct ibv_counters_init_attr){}));
+	struct ibv_counter_attach_attr bytes = { .counter_desc = IBV_COUNTER_BYTES, .index = 0 },
+		packets = { .counter_desc = IBV_COUNTER_PACKETS, .index = 2 };
+	struct flow wanted = flow(5, 0), dropped = flow(4, 0);
+	add_ethernet(&wanted, station, ones, -1, 0);
+	add_count(&wanted, counters);
+	add_ethernet(&dropped, other_station, ones, -1, 0);
+	add_drop(&dropped);
+	add_count(&dropped, counters);
+	/* libmlx5 wants to know where the counts go. */
+	EXPECT(refusal(one.qp, wanted) == EINVAL);
+	EXPECT(ibv_attach_counters_point_flow(counters, &bytes, NULL) == 0);
+	EXPECT(ibv_attach_counters_point_flow(counters, &packets, NULL) == 0);
+	EXPECT(ibv_read_counters(counters, counts, 3, 0) == EINVAL);
+	struct flow twice = wanted;
+	add_count(&twice, counters);
+	EXPECT(refusal(one.qp, twice) == EINVAL);
+	struct ibv_flow *taken = start_flow(one.qp, wanted), *drop = start_flow(one.qp, dropped);
+	EXPECT(ibv_attach_counters_point_flow(counters, &bytes, NULL) == EBUSY);
+	EXPECT(ibv_read_counters(counters, counts, 3, 0) == 0 && counts[0] == 0 && counts[1] == 0 && counts[2] == 0);
+	struct frame first = udp(station, "10.0.0.2", 7), second = ethernet(other_station, 5, 0x88b5);
+	put(&second, "counted, and dropped", 20);
+	EXPECT(who_gets(first) == 1 << 1 && who_gets(second) == 0 && who_gets(udp(group, "239.1.2.3", 7)) == 0);
+	EXPECT(who_gets(first) == 1 << 1);
+	EXPECT(ibv_read_counters(counters, counts, 3, IBV_READ_COUNTERS_ATTR_PREFER_CACHED) == 0);
+	EXPECT(counts[0] == 2 * first.len + second.len && counts[1] == 0 && counts[2] == 3);
+	EXPECT(ibv_read_counters(counters, counts, 2, 0) == EINVAL && ibv_read_counters(counters, counts, 3, 2) == EINVAL);
+	EXPECT(ibv_destroy_counters(counters) == EBUSY);
+	/* The counts outlive the rules, but only a rule makes them readable. */
+	EXPECT(ibv_destroy_flow(taken) == 0);
+	EXPECT(who_gets(second) == 0 && ibv_read_counters(counters, counts, 3, 0) == 0 && counts[2] == 4);
+	EXPECT(ibv_destroy_flow(drop) == 0);
+	EXPECT(ibv_read_counters(counters, counts, 3, 0) == EINVAL);
+	taken = start_flow(one.qp, wanted);
+	EXPECT(ibv_read_counters(counters, counts, 3, 0) == 0 && counts[2] == 4);
+	EXPECT(ibv_destroy_flow(taken) == 0);
+	EXPECT(ibv_destroy_counters(counters) == 0);
+	destroy_receiver(&one);
+}
+
+/* Posts a receive that a sniffer fills. */
+static void post_sniffed(struct ibv_qp *qp, unsigned slot)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)memory + slot * ROOM, .length = ROOM, .lkey = mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 };
+	EXPECT(ibv_post_recv(qp, &wr, &bad) == 0);
+}
+
+/* A sniffer has a copy of what is sent, and one of what comes in; others have their own nevertheless. */
+static void flows_sniff(void)
+{
+	enum { FIRST = 32, SLOTS = 16 };
+	struct receiver one;
+	make_receiver(&one, 1, 0);
+	struct flow wanted = flow(0, 0), sniffer = flow(0, 0);
+	add_ethernet(&wanted, station, ones, -1, 0);
+	sniffer.attr.type = IBV_FLOW_ATTR_SNIFFER;
+	struct ibv_flow *taken = start_flow(one.qp, wanted);
+	struct ibv_cq *sniffed = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(raw_qp_with(pd, sniffed, 0, SLOTS, 0));
+	move(qp, IBV_QPS_INIT);
+	move(qp, IBV_QPS_RTR);
+	for (unsigned slot = FIRST; slot < FIRST + SLOTS; slot++)
+		post_sniffed(qp, slot);
+	struct ibv_flow *copies = start_flow(qp, sniffer);
+	struct frame frame = udp(station, "10.0.0.2", 77);
+	EXPECT(who_gets(frame) == 1 << 1 && last_len == frame.len && memcmp(last, frame.bytes, frame.len) == 0);
+	for (int found = 0; found < 2;) {
+		struct ibv_wc wc = completion(sniffed);
+		EXPECT(wc.status == IBV_WC_SUCCESS);
+		if (wc.status != IBV_WC_SUCCESS)
+			break;
+		found += wc.byte_len == frame.len && memcmp(memory + wc.wr_id * ROOM, frame.bytes, frame.len) == 0;
+		post_sniffed(qp, wc.wr_id);
+	}
+	/* The same again for another one; without a rule, nothing. */
+	EXPECT(refusal(one.qp, sniffer) == 0);
+	EXPECT(ibv_destroy_flow(copies) == 0);
+	struct ibv_wc wc;
+	while (ibv_poll_cq(sniffed, 1, &wc) == 1)
+		;
+	EXPECT(who_gets(frame) == 1 << 1 && ibv_poll_cq(sniffed, 1, &wc) == 0);
+	EXPECT(ibv_destroy_flow(taken) == 0);
+	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(sniffed) == 0);
+	destroy_receiver(&one);
+}
+
 static void flows_are_refused(void)
 {
 	struct receiver one;
@@ -186,9 +285,6 @@ static void flows_are_refused(void)
 		nowhere.attr.port = port;
 		EXPECT(refusal(one.qp, nowhere) == EINVAL);
 	}
-	struct flow sniffer = flow(0, 0);
-	sniffer.attr.type = IBV_FLOW_ATTR_SNIFFER;
-	EXPECT(refusal(one.qp, sniffer) == EOPNOTSUPP);
 	struct flow defaults = flow(0, IBV_FLOW_ATTR_FLAGS_DONT_TRAP);
 	defaults.attr.type = IBV_FLOW_ATTR_ALL_DEFAULT;
 	EXPECT(refusal(one.qp, defaults) == EINVAL);
@@ -314,6 +410,8 @@ int main(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[1], "no-leftovers") != 0)
 		flows_are_left_over();
 	flows_tag();
+	flows_count();
+	flows_sniff();
 	flows_are_refused();
 	qps_have_states();
 	long_packets_are_cut_up();

@@ -45,6 +45,10 @@ impl CallError {
             ("ibv_modify_qp to RTR" | "ibv_create_ah", libc::ETIMEDOUT | libc::ENETUNREACH | libc::EHOSTUNREACH) => {
                 "the peer's GID did not resolve to a MAC address: check that the two interfaces reach each other"
             }
+            ("ibv_create_counters", libc::EOPNOTSUPP | libc::EPROTONOSUPPORT) => {
+                "libmlx5 or the kernel has no counters of flows, which came with Linux 4.18"
+            }
+            ("ibv_read_counters", libc::EINVAL) => "no rule has these counters now: read them while a rule lives",
             ("ibv_create_flow", libc::EPERM) => {
                 "a rule for frames needs CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
             }

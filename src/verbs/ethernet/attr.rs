@@ -4,17 +4,19 @@ use core::mem::{offset_of, size_of};
 
 use rdma_sys as sys;
 
-use crate::flow::{Fields, Flow, FlowKind, IpFields, L4, Masked, PortFields};
+use super::counters::FlowCounters;
+use crate::flow::{Fields, Flow, FlowError, FlowKind, IpFields, L4, Masked, PortFields};
 use crate::verbs::Error;
 use crate::verbs::error::in_range;
 
-/// Bytes of the longest flow: Ethernet, IPv6, ports, tag and drop.
+/// Bytes of the longest flow: Ethernet, IPv6, ports, tag, drop and counters.
 const MOST: usize = size_of::<sys::ibv_flow_attr>()
     + size_of::<sys::ibv_flow_spec_eth>()
     + size_of::<sys::ibv_flow_spec_ipv6>()
     + size_of::<sys::ibv_flow_spec_tcp_udp>()
     + size_of::<sys::ibv_flow_spec_action_tag>()
-    + size_of::<sys::ibv_flow_spec_action_drop>();
+    + size_of::<sys::ibv_flow_spec_action_drop>()
+    + size_of::<sys::ibv_flow_spec_counter_action>();
 
 /// The greatest priority number (Linux `drivers/infiniband/hw/mlx5/mlx5_ib.h`, `MLX5_IB_FLOW_LAST_PRIO`). The kernel
 /// answers `ENOMEM` beyond.
@@ -77,6 +79,27 @@ impl FlowAttr {
         attr.put(offset_of!(sys::ibv_flow_attr, num_of_specs), &[specs]);
         attr.put(offset_of!(sys::ibv_flow_attr, port), &[port]);
         attr.put(offset_of!(sys::ibv_flow_attr, flags), &flags.to_ne_bytes());
+        Ok(attr)
+    }
+
+    /// The same, and these counters count the frames. The bytes then have their address, so the counters must outlive
+    /// the flow that is made of them.
+    ///
+    /// # Errors
+    /// [`FlowError::Whole`] of a flow without fields of its own: Linux would count nothing
+    /// (`drivers/infiniband/hw/mlx5/fs.c`, `create_leftovers_rule`, `create_sniffer_rule`).
+    #[doc(alias = "ibv_flow_spec_counter_action")]
+    pub fn counted(flow: &Flow, port: u8, counters: &FlowCounters) -> Result<Self, Error> {
+        type Count = sys::ibv_flow_spec_counter_action;
+        let mut attr = Self::new(flow, port)?;
+        if flow.kind() != FlowKind::Fields {
+            return Err(FlowError::Whole { what: "counter" }.into());
+        }
+        let start = attr.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_COUNT, size_of::<Count>());
+        let address = counters.as_raw().expose_provenance();
+        attr.put(start + offset_of!(Count, counters), &address.to_ne_bytes());
+        attr.put(offset_of!(sys::ibv_flow_attr, size), &(attr.len as u16).to_ne_bytes());
+        attr.bytes[offset_of!(sys::ibv_flow_attr, num_of_specs)] += 1;
         Ok(attr)
     }
 

@@ -10,6 +10,7 @@
 //!
 //! Each arrow keeps the object at its start alive, so the order of drops does not matter.
 pub(super) mod attr;
+pub(super) mod counters;
 pub(super) mod delegated;
 pub(super) mod interface;
 pub(super) mod membership;
@@ -20,11 +21,12 @@ pub(super) mod table;
 pub(super) mod work_queue;
 
 pub use attr::FlowAttr;
+pub use counters::{FlowCounters, FlowCounts};
 pub use delegated::{DelegatedError, DelegatedTcp, Segment};
 pub use interface::Interface;
 pub use membership::{Membership, Promiscuous};
 pub use receiver::FrameReceiver;
-pub use rule::FlowRule;
+pub use rule::{FlowRule, RuleOptions};
 pub use striding::{OwnedStridingWq, StridingWqBuilder};
 pub use table::WqTable;
 pub use work_queue::{OwnedWq, Wq, WqBuilder};

@@ -99,6 +99,12 @@ impl FrameReceiver {
         Ok(Self { handle: Arc::new(ReceiverHandle { raw, under }) })
     }
 
+    /// Ports of the device.
+    pub(super) fn ports(&self) -> u8 {
+        // There are parts until the receiver is dropped.
+        self.handle.under.as_ref().map_or(0, |(pd, _)| pd.context.attr().ports)
+    }
+
     /// The raw queue pair; alive as long as `self`. Do not destroy it.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_qp {

@@ -5,26 +5,62 @@ use core::ptr::NonNull;
 use rdma_sys as sys;
 
 use super::attr::FlowAttr;
+use super::counters::FlowCounters;
 use super::receiver::FrameReceiver;
 use crate::flow::Flow;
-use crate::verbs::error::non_null;
+use crate::verbs::error::{has_port, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::{Error, Qp, ffi};
 
-/// The port that rules name. The kernel looks at it only where one device represents several ports; it must exist.
-const PORT: u8 = 1;
+/// What [`steer_with`](FrameReceiver::steer_with) asks for besides the flow.
+///
+/// ```
+/// # use blueflame::verbs::ethernet::RuleOptions;
+/// let second = RuleOptions::default().port(2);
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "options do nothing without a rule"]
+pub struct RuleOptions<'a> {
+    port: u8,
+    counters: Option<&'a FlowCounters>,
+}
+
+impl Default for RuleOptions<'_> {
+    /// Port 1, not counted.
+    fn default() -> Self {
+        Self { port: 1, counters: None }
+    }
+}
+
+impl<'a> RuleOptions<'a> {
+    /// The port that the rule is for, from 1.
+    ///
+    /// Linux looks at it only where one device represents several ports
+    /// (`drivers/infiniband/hw/mlx5/fs.c`, `is_rep`): the representors of an embedded switch. On other devices, a rule
+    /// is for all frames of the function, whichever port it names. In any case the port must exist.
+    pub fn port(mut self, port: u8) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// These counters count the frames that the rule matches.
+    pub fn counters(mut self, counters: &'a FlowCounters) -> Self {
+        self.counters = Some(counters);
+        self
+    }
+}
 
 /// A rule that steers frames to a receiver (`ibv_flow`). Dropping it removes it: frames that are on their way may still
 /// arrive.
 ///
-/// It keeps its receiver alive, so it may outlive the receiver's own value.
+/// It keeps its receiver and its counters alive, so it may outlive their own values.
 #[doc(alias = "ibv_flow")]
 #[derive(Debug)]
 #[must_use = "dropping a rule removes it"]
 pub struct FlowRule {
     raw: NonNull<sys::ibv_flow>,
-    receiver: Option<Kept>,
+    under: Option<(Kept, Option<FlowCounters>)>,
 }
 
 /// The receiver of a rule, which must outlive the rule.
@@ -55,7 +91,7 @@ impl Drop for FlowRule {
         // SAFETY: made by `ibv_create_flow`, and not used again.
         let returned = unsafe { ffi::destroy_flow(self.raw.as_ptr()) };
         // If the rule stays, frames still arrive at the receiver's buffers.
-        drop_or_leak("flow rule", handle, returned, self.receiver.take());
+        drop_or_leak("flow rule", handle, returned, self.under.take());
     }
 }
 
@@ -85,12 +121,20 @@ impl Qp {
     /// with the same fields has another flow tag or action. The error's text says how to go on.
     #[doc(alias = "ibv_create_flow")]
     pub fn steer(&self, flow: &Flow) -> Result<FlowRule, Error> {
+        self.steer_with(flow, &RuleOptions::default())
+    }
+
+    /// The same, for a port, or with counters.
+    ///
+    /// # Errors
+    /// As [`steer`](Self::steer); [`Error::NoPort`], [`Error::ForeignDevice`] for counters.
+    pub fn steer_with(&self, flow: &Flow, options: &RuleOptions<'_>) -> Result<FlowRule, Error> {
         if !self.handle.receiver.as_ref().is_some_and(|receiver| receiver.flow_tags()) {
             return Err(Error::NoFrames { qpn: self.qpn() });
         }
+        has_port(options.port, self.handle.device.ports)?;
         // SAFETY: alive, and kept by the rule.
-        let raw = unsafe { create(self.as_raw(), flow) }?;
-        Ok(FlowRule { raw, receiver: Some(Kept::Qp(self.clone())) })
+        unsafe { create(self.as_raw(), flow, options, Kept::Qp(self.clone())) }
     }
 }
 
@@ -102,20 +146,38 @@ impl FrameReceiver {
     /// As [`Qp::steer`].
     #[doc(alias = "ibv_create_flow")]
     pub fn steer(&self, flow: &Flow) -> Result<FlowRule, Error> {
+        self.steer_with(flow, &RuleOptions::default())
+    }
+
+    /// The same, for a port, or with counters.
+    ///
+    /// # Errors
+    /// As [`Qp::steer_with`].
+    pub fn steer_with(&self, flow: &Flow, options: &RuleOptions<'_>) -> Result<FlowRule, Error> {
+        has_port(options.port, self.ports())?;
         // SAFETY: alive, and kept by the rule.
-        let raw = unsafe { create(self.as_raw(), flow) }?;
-        Ok(FlowRule { raw, receiver: Some(Kept::Frames(self.clone())) })
+        unsafe { create(self.as_raw(), flow, options, Kept::Frames(self.clone())) }
     }
 }
 
 /// Makes a rule.
 ///
 /// # Safety
-/// The queue pair is alive and outlives the rule.
-unsafe fn create(qp: *mut sys::ibv_qp, flow: &Flow) -> Result<NonNull<sys::ibv_flow>, Error> {
-    let mut attr = FlowAttr::new(flow, PORT)?;
+/// The queue pair is alive, and `kept` keeps it so.
+unsafe fn create(qp: *mut sys::ibv_qp, flow: &Flow, options: &RuleOptions<'_>, kept: Kept) -> Result<FlowRule, Error> {
+    let mut attr = match options.counters {
+        Some(counters) => {
+            // SAFETY: the caller vouches for the queue pair; both contexts are written once.
+            if unsafe { (*qp).context != (*counters.as_raw()).context } {
+                return Err(Error::ForeignDevice { object: "flow rule", part: "flow counters" });
+            }
+            FlowAttr::counted(flow, options.port, counters)?
+        }
+        None => FlowAttr::new(flow, options.port)?,
+    };
     // SAFETY: the caller vouches for the queue pair; the specifications are behind the attributes, which count them.
+    // The rule keeps the counters that they name.
     let raw = non_null("ibv_create_flow", unsafe { ffi::create_flow(qp, attr.as_mut_ptr()) })?;
     event!(DEBUG, "flow rule made", ?flow);
-    Ok(raw)
+    Ok(FlowRule { raw, under: Some((kept, options.counters.cloned())) })
 }

@@ -198,6 +198,67 @@ pub unsafe fn destroy_flow(flow: *mut sys::ibv_flow) -> c_int {
     }
 }
 
+/// `ibv_create_counters`. Null and `errno` on failure.
+///
+/// # Safety
+/// `ctx` is an open context, `attr` valid.
+pub unsafe fn create_counters(
+    ctx: *mut sys::ibv_context,
+    attr: *mut sys::ibv_counters_init_attr,
+) -> *mut sys::ibv_counters {
+    match extended_op!(ctx, create_counters) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(ctx, attr) },
+        None => not_supported(),
+    }
+}
+
+/// `ibv_attach_counters_point_flow`. Returns 0 or an errno.
+///
+/// # Safety
+/// `counters` are alive, `attr` is valid. `flow` is null, or a flow of the same context.
+pub unsafe fn attach_counters(
+    counters: *mut sys::ibv_counters,
+    attr: *mut sys::ibv_counter_attach_attr,
+    flow: *mut sys::ibv_flow,
+) -> c_int {
+    // SAFETY: the caller vouches for the counters, whose context is written once.
+    let context = unsafe { (*counters).context };
+    match extended_op!(context, attach_counters_point_flow) {
+        // SAFETY: the caller vouches for all three.
+        Some(op) => unsafe { op(counters, attr, flow) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_read_counters`. Returns 0 or an errno.
+///
+/// # Safety
+/// `counters` are alive; `values` has room for `count` numbers.
+pub unsafe fn read_counters(counters: *mut sys::ibv_counters, values: *mut u64, count: u32, flags: u32) -> c_int {
+    // SAFETY: the caller vouches for the counters, whose context is written once.
+    let context = unsafe { (*counters).context };
+    match extended_op!(context, read_counters) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(counters, values, count, flags) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
+/// `ibv_destroy_counters`. Returns 0 or an errno.
+///
+/// # Safety
+/// `counters` come from [`create_counters`], and are not used afterwards if this succeeds.
+pub unsafe fn destroy_counters(counters: *mut sys::ibv_counters) -> c_int {
+    // SAFETY: the caller vouches for the counters, whose context is written once.
+    let context = unsafe { (*counters).context };
+    match extended_op!(context, destroy_counters) {
+        // SAFETY: as above.
+        Some(op) => unsafe { op(counters) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
 /// `ibv_create_wq`: a receive queue of frames. Null and `errno` on failure.
 ///
 /// # Safety
