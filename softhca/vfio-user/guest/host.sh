@@ -84,11 +84,13 @@ with_testpmd() {
     shift 3
     # Nothing of an earlier one may look as if this one were ready.
     address=$(guest 1 5 'rm -f /tmp/testpmd /tmp/testpmd.said; cat /sys/class/net/$INTERFACE/address') || return 1
-    guest 1 120 "testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
+    # Thousand frames a second at least.
+    local limit=$((60 + FRAMES / 1000))
+    guest 1 $((limit + 60)) "testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
     forwarder=$!
     guest 1 60 testpmd_is_ready && guest 1 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
-        outside timeout $((60 * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
-    guest 1 10 'printf "%s\n" stop "show port stats all" "show rxq info 0 0" "show txq info 0 0" quit >/tmp/testpmd' || status=$?
+        outside timeout $((limit * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
+    guest 1 10 'printf "%s\n" stop "show port stats all" "show rxq info 0 0" "show txq info 0 0" "flow query 0 0 count" quit >/tmp/testpmd' || status=$?
     wait "$forwarder" || status=$?
     cat "$RUN/testpmd"
     return "$status"
@@ -100,6 +102,9 @@ said() {
 }
 # Commands by which testpmd leaves checksums to the device; the port must be stopped for them.
 CHECKSUMS='csum mac-swap on 0\ncsum set ip hw 0\ncsum set tcp hw 0\ncsum set udp hw 0'
+# Commands by which testpmd sends UDP to queue 1 and counts it, and TCP to queue 2.
+RULES='flow create 0 ingress pattern eth / ipv4 / udp / end actions count / queue index 1 / end'
+RULES+='\nflow create 0 ingress pattern eth / ipv4 / tcp / end actions queue index 2 / end'
 # The Ethernet address of the object's device 0.
 PEER=02:00:5f:03:00:01
 

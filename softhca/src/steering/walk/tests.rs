@@ -19,7 +19,7 @@ fn without_rules_frames_are_dropped_and_go_out() {
     let mut steering = Steering::default();
     assert_eq!(steering.decide(Direction::Receive, &key([1, 2]), 60), Decision::default());
     assert!(steering.decide(Direction::Transmit, &key([1, 2]), 60).allowed);
-    for direction in [Direction::Receive, Direction::Transmit] {
+    for direction in Direction::ALL {
         let table = steering.create_table(direction, 0, 4, Miss::Default).unwrap();
         steering.set_root(direction, Some(table)).unwrap();
         assert_eq!(steering.decide(direction, &key([1, 2]), 60).allowed, direction == Direction::Transmit);
@@ -75,8 +75,8 @@ fn what_fits_no_direction_is_refused() {
         let group = steering.create_group(direction, table, Group::new(0, 3, Key::default())).unwrap();
         let to = |destinations| forward(group, Key::default(), destinations);
         let bad = match direction {
-            Direction::Receive => Entry { verdict: Verdict::Allow, ..to(vec![]) },
             Direction::Transmit => to(vec![Destination::Tir(1)]),
+            _ => Entry { verdict: Verdict::Allow, ..to(vec![]) },
         };
         let dropping = Entry { verdict: Verdict::Drop, ..to(vec![]) };
         for entry in [
