@@ -187,8 +187,7 @@ static void flows_count(void)
 	add_ethernet(&dropped, other_station, ones, -1, 0);
 	add_drop(&dropped);
 	add_count(&dropped, counters);
-	/* libmlx5 wants to know where the counts go. */
-	EXPECT(refusal(one.qp, wanted) == EINVAL);
+	/* Not without attached counts: libmlx5 refuses that with a lock held (mlx5_create_flow, err_desc_alloc). */
 	EXPECT(ibv_attach_counters_point_flow(counters, &bytes, NULL) == 0);
 	EXPECT(ibv_attach_counters_point_flow(counters, &packets, NULL) == 0);
 	EXPECT(ibv_read_counters(counters, counts, 3, 0) == EINVAL);
