@@ -13,7 +13,7 @@ use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::{Error, Qp, ffi};
 
-/// What [`steer_with`](FrameReceiver::steer_with) asks for besides the flow.
+/// Options of a rule besides its flow, for [`steer_with`](FrameReceiver::steer_with).
 ///
 /// ```
 /// # use blueflame::verbs::ethernet::RuleOptions;

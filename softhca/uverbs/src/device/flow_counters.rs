@@ -7,7 +7,7 @@ use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field};
 use crate::process::Errno;
 use softhca::firmware::{DRIVER, Status};
 
-/// Of the command that makes one, of that which destroys it, and of that which reads it.
+/// The number of a counter: in the answer that makes it, and in the commands that destroy and read it.
 const CREATED: Field = field(0x40, 32);
 const DESTROYED: Field = field(0x40, 32);
 const READ: Field = field(0xe0, 32);
