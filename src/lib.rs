@@ -94,8 +94,8 @@
 //! ) -> Result<(), PostError> {
 //!     sq.post(&wqe::write(to).inline(order).signaled(WrId(1)))?; // inline bytes are copied
 //!     let mut batch = sq.batch();
-//!     for &page in pages {
-//!         let write = wqe::write(to.at(4096)).gather([page]).signaled(WrId(2));
+//!     for (n, &page) in (1..).zip(pages) {
+//!         let write = wqe::write(to.at(4096 * n)).gather([page]).signaled(WrId(1 + n));
 //!         // SAFETY: the caller vouches for the pages.
 //!         unsafe { batch.push_unchecked(&write)? };
 //!     }
@@ -109,7 +109,7 @@
 //!     to: Remote,
 //!     orders: &[[u8; 32]],
 //! ) -> Result<(), PostError> {
-//!     let template = sq.template(wqe::write(to).inline_len::<32>().signaled(WrId(3)))?;
+//!     let template = sq.template(wqe::write(to).inline_len::<32>().signaled(WrId(0)))?;
 //!     for order in orders {
 //!         sq.fire(&template, order)?;
 //!     }
@@ -127,8 +127,8 @@
 //!
 //! [`SendQueue::stage`] does everything except ring the doorbell, so only the doorbell is left at the critical moment.
 //!
-//! Whole programs: the example `quickstart` of `blueflame-testkit` is one page that runs without a NIC. Those in
-//! `examples/` use queues made by `verbs`.
+//! Whole programs: the example `quickstart` of `blueflame-testkit` is one page that runs without a NIC. Most of
+//! those in `examples/` use queues made by `verbs`, and some use DevX or the testkit.
 //!
 //! # The modules
 //!

@@ -1,6 +1,5 @@
 //! Memory polling: waiting for a peer's WRITE by polling its last byte. It uses no completion and no receive: this
-//! side's CPU only loads one byte again and again. No other method has a lower latency (perftest's `ib_write_lat`
-//! measures by it).
+//! side's CPU only loads one byte again and again. It is the method of perftest's `ib_write_lat`.
 //!
 //! ```text
 //!   peer                              this side

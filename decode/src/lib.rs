@@ -22,7 +22,8 @@
 //! Time and memory grow with the input's length.
 //!
 //! Fields have the names of `mlx5dv.h`. Their offsets come from this crate's own tables ([`layout`]), not from the
-//! structs with which `blueflame` writes. So each can reveal the other's mistakes.
+//! structs with which `blueflame` writes. So each can reveal the other's mistakes. Opcodes and syndromes are those of
+//! `blueflame`.
 
 pub mod capture;
 mod cqe;

@@ -29,13 +29,14 @@
 //! The first lines of each module state its task, and the knowledge that must stay out of it. Modules that only the
 //! device itself needs (`cq`, `nic`, `recv`, `resources`, `steering`, `table` and others) are private.
 //!
-//! # Four ways to use it
+//! # Ways to use it
 //!
 //! | way | for | start at |
 //! |---|---|---|
 //! | embedded | tests, fuzzing, examples: the caller owns the device and steps it, so every run is the same | [`embedded`] |
 //! | threaded | a device with a thread of its own: the program polls as with a NIC | [`runner`] |
 //! | preloaded | unmodified libibverbs programs: the crate `softhca-uverbs` plays the kernel | its launcher, `softhca-run` |
+//! | by VFIO | your own driver of a PCI function: the launcher plays the kernel's VFIO | its launcher, `softhca-run --vfio` |
 //! | in a guest | Linux' own driver in a virtual machine: the crate `softhca-vfio-user` shows a PCI function | [`pci`], and its server, `softhca-vfio-user` |
 //!
 //! The core does no I/O and starts no thread. Its three connections are traits or queues. The core reaches host memory

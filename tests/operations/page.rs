@@ -63,12 +63,12 @@ fn operations(page: &mut String) {
         cells.extend(columns.iter().map(|column| short(claim(column.name, row.name)).to_owned()));
         line(page, cells);
     }
-    page.push_str("\nAddresses: ");
-    let addressed = columns.iter().filter(|column| !column.address.is_empty());
-    let addresses: Vec<_> =
-        addressed.map(|column| format!("{} has an {}", column.name, segments(column.address))).collect();
-    page.push_str(&addresses.join("; "));
-    page.push_str(".\n");
+    page.push_str("\nSegments of addresses:\n\n");
+    line(page, ["transport", "segment"]);
+    line(page, ["---"; 2]);
+    for column in columns.iter().filter(|column| !column.address.is_empty()) {
+        line(page, [column.name.to_owned(), segments(column.address)]);
+    }
     let missing = IbvWrOpcode::ALL.iter().filter_map(|opcode| opcode.opcode().err());
     let missing: Vec<_> = missing.map(|error| format!("`{:?}`", error.0)).collect();
     let names = missing.join(" and ");

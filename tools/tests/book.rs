@@ -2,6 +2,9 @@
 //! is in the book's table of contents, and its code is compiled. A test runs each program that a page tells the reader
 //! to run.
 //!
+//! A block of code after the comment `<!-- PATH:ANCHOR -->` has that part of a program. After a change of the program:
+//! `BLESS=1 cargo test -p blueflame-tools --test book`.
+//!
 //! Pages belong here, the programs that they show in `examples`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +18,10 @@ struct Page {
     links: Vec<String>,
     /// The names by which links reach its headings.
     headings: BTreeSet<String>,
-    /// `path:anchor` of each include.
-    includes: Vec<String>,
-    /// Blocks of Rust: whether each consists of includes alone.
-    rust: Vec<bool>,
+    /// `path:anchor` of each part of a program, and the block that shows it.
+    shown: Vec<(String, String)>,
+    /// Whether the page has Rust that is no part of a program.
+    own_rust: bool,
     /// `NAME` of each `./run example NAME`.
     programs: BTreeSet<String>,
 }
@@ -26,8 +29,9 @@ struct Page {
 impl Page {
     fn read(text: &str) -> Self {
         let mut page = Self::default();
-        // The language of the block at hand, and whether it has had anything but includes.
-        let mut block: Option<(bool, bool)> = None;
+        // The block at hand: whether it is Rust, and its text.
+        let mut block: Option<(bool, String)> = None;
+        let mut part = None;
         for line in text.lines() {
             let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned);
             // Options of the device may come first.
@@ -37,18 +41,20 @@ impl Page {
             let trimmed = line.trim_start();
             if let Some(info) = trimmed.strip_prefix("```") {
                 block = match block {
-                    None => Some((info.starts_with("rust"), true)),
-                    Some((rust, included)) => {
-                        page.rust.extend(rust.then_some(included));
+                    None => Some((info.starts_with("rust"), String::new())),
+                    Some((rust, text)) => {
+                        match part.take() {
+                            Some(part) => page.shown.push((part, text)),
+                            None => page.own_rust |= rust,
+                        }
                         None
                     }
                 };
-            } else if let Some((_, included)) = &mut block {
-                match trimmed.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}")) {
-                    Some(include) => page.includes.push(include.to_owned()),
-                    None => *included = false,
-                }
+            } else if let Some((_, text)) = &mut block {
+                text.push_str(line);
+                text.push('\n');
             } else {
+                part = named_part(line);
                 page.read_prose(line);
             }
         }
@@ -70,6 +76,12 @@ impl Page {
         let relative = |target: &&str| !target.contains("://") && !target.starts_with("mailto:");
         self.links.extend(inline.chain(defined).filter(relative).map(str::to_owned));
     }
+}
+
+/// `path:anchor` of the comment that names a part of a program.
+fn named_part(line: &str) -> Option<String> {
+    let name = line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+    (name.contains(':') && !name.contains(' ')).then(|| name.to_owned())
 }
 
 /// The name that GitHub and mdBook give a heading.
@@ -130,9 +142,11 @@ impl Tree {
                     complain(link, why);
                 }
             }
-            for include in &page.includes {
-                if let Err(why) = self.include(path, page, include) {
-                    complain(include, why);
+            for (part, block) in &page.shown {
+                match self.part(path, page, part) {
+                    Err(why) => complain(part, why),
+                    Ok(text) if text != *block => complain(part, "the page shows other code"),
+                    Ok(_) => {}
                 }
             }
             for name in &page.programs {
@@ -145,8 +159,8 @@ impl Tree {
             }
             let in_book = path.starts_with("docs");
             let compiled = format!("{}\")]", path.display());
-            if in_book && page.rust.contains(&false) && !self.sources.iter().any(|source| source.contains(&compiled)) {
-                complain("a block of Rust", "nothing compiles it: include it from a program, or test the page");
+            if in_book && page.own_rust && !self.sources.iter().any(|source| source.contains(&compiled)) {
+                complain("a block of Rust", "nothing compiles it: show a part of a program, or test the page");
             }
             let listed = self.pages.get(Path::new("docs/SUMMARY.md")).map_or(0, |summary| {
                 summary.links.iter().filter(|&link| *path == Path::new("docs").join(link)).count()
@@ -171,27 +185,42 @@ impl Tree {
         }
     }
 
-    /// Checks an include of `page`: it takes in a part of a program that the page also links.
-    fn include(&self, path: &Path, page: &Page, include: &str) -> Result<(), &'static str> {
-        let (file, anchor) = include.split_once(':').unwrap_or((include, ""));
+    /// The part of a program that `page` shows, as it is now. The page also links the program.
+    fn part(&self, path: &Path, page: &Page, part: &str) -> Result<String, &'static str> {
+        let (file, anchor) = part.split_once(':').unwrap_or((part, ""));
         let text = self.text(&beside(path, file)).ok_or("no such file")?;
-        let line = |mark: &str| {
-            // Comments of Rust, and of Python.
-            let words = |line: &str| {
-                let line = line.trim_start();
-                line.strip_prefix("// ").or(line.strip_prefix("# ")).map(str::to_owned)
-            };
-            let is_mark = |line: &str| words(line).is_some_and(|words| words == mark);
-            text.lines().position(is_mark)
+        // Comments of Rust, and of Python.
+        let mark = |line: &str, mark: &str| {
+            let line = line.trim_start();
+            line.strip_prefix("// ").or(line.strip_prefix("# ")).is_some_and(|words| words.starts_with(mark))
         };
-        let (begin, end) = (line(&format!("ANCHOR: {anchor}")), line(&format!("ANCHOR_END: {anchor}")));
-        if begin.zip(end).is_none_or(|(begin, end)| begin + 1 >= end) {
-            return Err("no such anchor");
-        }
+        let (begin, end) = (format!("ANCHOR: {anchor}"), format!("ANCHOR_END: {anchor}"));
+        let is = |line: &str, whole: &str| mark(line, whole) && line.ends_with(whole);
+        let lines = text.lines().skip_while(|line| !is(line, &begin)).skip(1);
+        let lines: Vec<&str> = lines.take_while(|line| !is(line, &end)).filter(|line| !mark(line, "ANCHOR")).collect();
+        let indent =
+            lines.iter().filter(|line| !line.is_empty()).map(|line| line.len() - line.trim_start().len()).min();
+        let indent = indent.filter(|_| text.lines().any(|line| is(line, &end))).ok_or("no such anchor")?;
         if !page.links.iter().any(|link| link == file) {
             return Err("the page does not link the program");
         }
-        Ok(())
+        Ok(lines.iter().map(|line| format!("{}\n", line.get(indent..).unwrap_or_default())).collect())
+    }
+
+    /// Writes into each page the parts of programs as they are now.
+    fn bless(&self) {
+        for (path, page) in &self.pages {
+            let mut text = self.text(path).expect("a page");
+            for (part, block) in &page.shown {
+                let Ok(now) = self.part(path, page, part) else { continue };
+                let comment = format!("<!-- {part} -->\n");
+                let (before, after) = text.split_once(&comment).expect("the comment that was read");
+                let (fence, after) = after.split_once('\n').expect("the block's beginning");
+                let after = after.strip_prefix(block.as_str()).expect("the block that was read");
+                text = format!("{before}{comment}{fence}\n{now}{after}");
+            }
+            fs::write(self.root.join(path), text).expect("the page can be written");
+        }
     }
 }
 
@@ -214,20 +243,14 @@ fn root() -> &'static Path {
 
 #[test]
 fn every_page_leads_somewhere() {
-    let tree = Tree::read(root());
+    let mut tree = Tree::read(root());
+    if std::env::var_os("BLESS").is_some() {
+        tree.bless();
+        tree = Tree::read(root());
+    }
     assert!(tree.pages.len() > 30, "pages of the repository: {:?}", tree.pages.keys());
     let complaints = tree.complaints();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-}
-
-/// The front page shows the program that `examples/tests/programs.rs` runs.
-#[test]
-fn the_front_page_shows_the_first_program() {
-    let program = fs::read_to_string(root().join("examples/first_pair.rs")).expect("the program");
-    let part = program.split("// ANCHOR: program\n").nth(1).and_then(|rest| rest.split("// ANCHOR_END").next());
-    let block = format!("```rust,ignore\n{}```\n", part.expect("the anchor"));
-    let page = fs::read_to_string(root().join("README.md")).expect("the front page");
-    assert!(page.contains(&block), "README.md has not: {block}");
 }
 
 #[test]
@@ -247,25 +270,27 @@ fn what_is_wrong_is_found() {
         "docs/howto/good.md",
         "# Good `code`, it's\n[p](../../program.rs) [h](#good-code-its) [t](../twice.md#twice-1) [w](https://x/y)\n\
          `[no](link)` ./run example there, ./run example --link x -- there\n\
-         ```rust,ignore\n{{#include ../../program.rs:part}}\n```\n",
+         <!-- ../../program.rs:part -->\n```rust,ignore\nfn main() {}\n```\n",
     );
     write(
         "docs/bad.md",
         "[a](../program.rs) [b](gone.md) [c](howto/good.md#gone)\n[d]: gone.rs\n./run example --link x -- gone\n\
-         ```rust\nfn copied() {}\n```\n```rust,ignore\n{{#include ../program.rs:gone}}\n{{#include \
-         ../program.rs:empty}}\n{{#include ../gone.rs}}\n{{#include ../tests.rs:part}}\n```\n",
+         ```rust\nfn copied() {}\n```\n<!-- ../program.rs:gone -->\n```rust\n```\n<!-- ../program.rs:empty -->\n```rust\n```\n\
+         <!-- ../gone.rs:part -->\n```rust\n```\n<!-- ../tests.rs:part -->\n```rust\n```\n\
+         <!-- ../program.rs:part -->\n```rust\nfn old() {}\n```\n",
     );
-    write("docs/unlinked.md", "```rust,ignore\n{{#include ../program.rs:part}}\n```\n");
+    write("docs/unlinked.md", "<!-- ../program.rs:part -->\n```rust,ignore\nfn main() {}\n```\n");
     let expected = [
         "docs/bad.md: gone.md: no such file",
         "docs/bad.md: howto/good.md#gone: no such heading",
         "docs/bad.md: gone.rs: no such file",
         "docs/bad.md: ../program.rs:gone: no such anchor",
         "docs/bad.md: ../program.rs:empty: no such anchor",
-        "docs/bad.md: ../gone.rs: no such file",
+        "docs/bad.md: ../gone.rs:part: no such file",
         "docs/bad.md: ../tests.rs:part: no such anchor",
+        "docs/bad.md: ../program.rs:part: the page shows other code",
         "docs/bad.md: ./run example gone: no test runs it",
-        "docs/bad.md: a block of Rust: nothing compiles it: include it from a program, or test the page",
+        "docs/bad.md: a block of Rust: nothing compiles it: show a part of a program, or test the page",
         "docs/lost.md: docs/SUMMARY.md: lists the page 0 times",
         "docs/twice.md: docs/SUMMARY.md: lists the page 2 times",
         "docs/unlinked.md: ../program.rs:part: the page does not link the program",

@@ -159,15 +159,13 @@ pub trait HasRemote: Operation {
 #[diagnostic::on_unimplemented(
     message = "the transport `{T}` does not have the operation `{Self}`",
     label = "no operation of this transport, or its destination is missing or of another transport",
-    note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, \
-        WAIT and ENABLE, DUMP, tag matching",
+    note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT and ENABLE, DUMP, tag matching",
     note = "UC: NOP, SEND, WRITE, memory windows",
     note = "XRC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics",
     note = "UD: NOP, SEND",
     note = "DCI: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory copies",
     note = "raw packets: NOP, WAIT and ENABLE, DUMP, frames",
-    note = "requests to a peer name it on UD (`.to(address)`), DCI (`.to(dc_address)`, `.to(dc_stream)` with streams) \
-        and XRC (`.to(srqn)`)",
+    note = "requests to a peer name it on UD (`.to(address)`), DCI (`.to(dc_address)`, `.to(dc_stream)` with streams) and XRC (`.to(srqn)`)",
     note = "frames have inline headers, except on `RawPacket<InlineNone>`"
 )]
 pub trait SupportedOn<T: Transport>: Operation {

@@ -1,7 +1,7 @@
 //! A port's table of RoCE addresses. Its entries reach the device.
 //!
 //! An entry names the Ethernet address and the VLAN of the interface that it is of. The device's wire finds ports by
-//! GID and has no VLANs. So the Ethernet address is only kept for queries, and entries with a VLAN are refused: they
+//! GID alone. So the Ethernet address is only kept for queries, and entries with a VLAN are refused: they
 //! would not keep VLANs apart.
 
 use crate::config::{Gid, GidType, LinkLayer};
@@ -121,7 +121,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let gid = Gid { raw, kind };
     if address.flag(roce_addr_layout::VLAN_VALID) {
-        let reason = format!("VLAN {}: the wire has none", address.get(roce_addr_layout::VLAN_ID));
+        let reason = format!("VLAN {}: the wire finds ports by GID alone", address.get(roce_addr_layout::VLAN_ID));
         return Err(Refusal::new(Status::BadOperation, reason));
     }
     let l3 = address.get(roce_addr_layout::ROCE_L3_TYPE);

@@ -75,7 +75,7 @@ struct Options {
     #[arg(long)]
     strict: bool,
 
-    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3,ecn=2 in frames per thousand; odp=20,psn=5 in messages
+    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3,ecn=2 in packets per thousand; odp=20,psn=5 in messages
     /// per thousand that fail at a receive from an SRQ (vendor syndromes 0x93 and 0x99); latency=500,jitter=20 in
     /// microseconds and rate=1000 in Mbit/s of a slow link; seed=1
     #[arg(long, value_name = "SPEC", value_parser = faults)]
