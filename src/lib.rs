@@ -23,7 +23,7 @@
 //! | **doorbell** | tells the NIC about work. The *doorbell record*, a word in memory, says how far the ring is filled; a store to the *doorbell register*, in the NIC, wakes it |
 //! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
 //! | **inline** | describes data that is in the WQE, not in registered memory |
-//! | **CQE** | completion queue entry: 64 bytes that the NIC writes to the completion queue (CQ) when a request is done |
+//! | **CQE** | completion queue entry: 64 or 128 bytes that the NIC writes to the completion queue (CQ) when a request is done |
 //! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
 //! | **owner bit** | the bit that distinguishes a new CQE from that of the last pass over the ring |
 //! | **signalled** | describes a request that asks for a CQE. That CQE also completes the unsignalled requests before it |
@@ -172,8 +172,9 @@
 //!   holds for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,
 //!   which later stands for other work.
-//! - **Retiring what a completion does not name**: `SharedRecvQueue::retire`, `repost` and `TagMatching::complete`,
-//!   because most completions do not name a shared receive queue; `retire_index`, with any index.
+//! - **Retiring by a completion that does not name its queue**: `SharedRecvQueue::retire`, `repost` and
+//!   `TagMatching::complete`, because most completions do not name a shared receive queue; `retire_index`, with any
+//!   index.
 //! - **Emptying or exchanging a ring**: `SendQueue::reset`, `RecvQueue::reset`, `StridingRecvQueue::reset`,
 //!   `mark_unwritten`, `carry_over`, `change_ring`. The device must not be using it.
 //! - **Polling as the completion queue was created**: `CompletionQueue::compressed`, `Owned::compressed`,
@@ -187,7 +188,9 @@
 //! - **Single stores to a device**: `mmio_write64`, `mmio_copy64`, `mmio_copy64_wide`, `enable_pci_instructions` and
 //!   [`Wide`](arch::Wide) (`Wide::load`, `Wide::store`, `Wide::mmio_store`) in [`arch`]; `DoorbellRecord::send`,
 //!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`, `Half::copy_wide`,
-//!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`] and [`db::register`].
+//!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`] and [`db::register`]; the methods of
+//!   [`BlockCopy`](arch::copy::BlockCopy).
+//! - **C functions of libibverbs**: all of `verbs::ffi`.
 //!
 //! All other calls are safe:
 //!

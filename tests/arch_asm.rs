@@ -130,8 +130,7 @@ fn source_of(arch: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/arch/{arch}.rs"))
 }
 
-/// Everything that the table says of one target; and what it does not say, if the compiler merges stores around a
-/// barrier.
+/// The table's lines about one target, and further lines if the compiler merges stores around a barrier.
 fn describe(target: &str, arch: &str, barriers: &Path) -> String {
     let assembly = assembly(target, arch, barriers);
     let mut text = String::new();

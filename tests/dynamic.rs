@@ -417,9 +417,9 @@ fn what_cannot_be_is_refused() {
     assert_eq!(again, Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init });
 }
 
-/// What `ib_send_lat` of perftest tells its peer by TCP: its version, sizes, and, with colons between, the numbers of
-/// two queue pairs. One is its initiator. The other is its target, whose number is told once it has one. Nothing tells
-/// an access key: all of perftest have the same. So programs that exchange other things, as `dc_pingpong` does, do not
+/// `ib_send_lat` of perftest tells its peer by TCP its version, sizes, and, with colons between, the numbers of two
+/// queue pairs. One is its initiator. The other is its target, whose number it tells once it has one. It tells no
+/// access key, because all of perftest have the same. So programs with another exchange, such as `dc_pingpong`, do not
 /// find it.
 struct Perftest {
     stream: TcpStream,
@@ -431,7 +431,7 @@ struct Perftest {
 impl Perftest {
     /// perftest `src/perftest_resources.h`, `DC_KEY`.
     const KEY: DcKey = DcKey(0xffee_ddcc);
-    /// Bytes of what it tells of a queue pair, without and with a GID, whose 16 bytes are numbers of their own
+    /// Bytes of its message about a queue pair, without and with a GID, whose 16 bytes are separate numbers
     /// (`src/perftest_communication.h`, `KEY_MSG_SIZE`, `KEY_MSG_SIZE_GID`).
     const NUMBERS: [usize; 2] = [59, 108];
     /// Which of the numbers are the LID, the queue pair's, and the PSN.
@@ -439,7 +439,7 @@ impl Perftest {
     const QPN: usize = 2;
     const PSN: usize = 3;
 
-    /// Answers what it says, if it does, with the same but for who we are. `false` once it has gone.
+    /// Answers a message with the same message, except for the identity of this side. `false` once the peer has gone.
     fn answer(&mut self, path: &Path, far: &Far) -> bool {
         let mut bytes = [0; 128];
         let len = match self.stream.read(&mut bytes) {
@@ -515,7 +515,7 @@ fn perftest_is_answered() {
     assert_eq!(answered, MESSAGES);
 }
 
-/// Queue pairs are adopted as what they are; the differential tests post to initiators that another library has made.
+/// Queue pairs are adopted by their own type; the differential tests post to initiators that another library has made.
 #[test]
 fn targets_are_not_adopted() {
     let device = device();

@@ -515,7 +515,7 @@ fn packets_have_the_headers_that_the_device_needs() {
         2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 2, 8, 0, 0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1,
         10, 0, 0, 2, 0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3,
     ];
-    /// Posts the packet with its first `N` bytes inline, and tells what comes of it. In RTS again after an error.
+    /// Posts the packet with its first `N` bytes inline, and returns the outcome. In RTS again after an error.
     fn post<M: InlineMode, const N: usize>() -> Result<(), WcStatus>
     where
         wqe::operations::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,

@@ -32,7 +32,7 @@ fn commands() -> u64 {
     unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> u64>(symbol)() }
 }
 
-/// What `f` returns, and how many commands it took.
+/// The result of `f`, and the number of its commands.
 fn counted<T>(f: impl FnOnce() -> T) -> (T, u64) {
     let before = commands();
     let made = f();

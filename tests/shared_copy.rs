@@ -22,7 +22,7 @@ use std::os::unix::process::CommandExt;
 /// Bytes of the program's record.
 const RECORD: u64 = 256;
 
-/// What `rdi` holds at the next breakpoint; `step` is called between instructions, without it the program just runs.
+/// `rdi` at the next breakpoint. `step` is called between instructions; without it the program just runs.
 fn breakpoint(child: Pid, mut step: Option<&mut dyn FnMut(u64)>) -> u64 {
     let mut steps = 0;
     loop {
@@ -47,8 +47,8 @@ fn breakpoint(child: Pid, mut step: Option<&mut dyn FnMut(u64)>) -> u64 {
     }
 }
 
-/// Compiles the program with `call` of the source `copy` as its way to copy from `shared` to the slice `out`, and steps
-/// it; whether it used what it had checked.
+/// Compiles the program, which copies from `shared` to the slice `out` by `call` of the source `copy`, and steps it.
+/// Returns whether the program used the bytes that it had checked.
 fn looks_once(name: &str, copy: &str, call: &str) -> bool {
     let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("shared_copy_{name}"));
     std::fs::create_dir_all(&work).unwrap();

@@ -106,7 +106,7 @@ fn setup_is_reported_and_the_data_path_is_not() {
         assert!(Log::lines_with(&made, text) >= 1, "{text}: {made:#?}");
     }
     assert_eq!(Log::lines_with(&made, "queue pair made"), 2);
-    // Who knows the key can access the memory; here both keys are one number.
+    // A peer with the key can access the memory; here both keys are one number.
     assert_eq!(Log::lines_with(&made, "key"), 0, "{made:#?}");
 
     // This side's events are this thread's.

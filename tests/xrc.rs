@@ -326,7 +326,7 @@ fn queues_tell_when_they_run_low_and_targets_when_they_are_done() {
     assert_eq!(worker.srq.posted(), RECEIVES as u32, "they are left to other targets");
 }
 
-/// Over a stream, as two processes do; who is not the other end is told so.
+/// Over a stream, as between two processes; a peer that is not the other end learns it.
 #[test]
 fn ends_are_connected_over_a_stream() {
     let device = device();

@@ -34,7 +34,7 @@ fn tables() -> BTreeMap<String, Facts> {
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.starts_with(' ') {
-            // What is left may be the structure inside, and is headers' names besides.
+            // The rest may be the structure inside; otherwise it has names of the headers.
             let inner = words[3..].iter().find(|word| !["rdma-core", "dpdk", "ucx"].contains(word));
             let fact = Fact { at: number(words[1]), bits: number(words[2]), inner: inner.map(ToString::to_string) };
             let structure = structures.get_mut(&current).expect("a structure");

@@ -1,9 +1,9 @@
 //! Queues that DevX has made are driven by the code that drives those of verbs.
 //!
 //! They are of one type, `SendQueue` and its like, so that there is one copy of the code for both. Only the handle
-//! beside them in `Owned` differs. To see that it costs nothing, the calls of the data path are compiled for queues of
-//! either maker, in the release profile, and the listings compared: instruction by instruction, with those of queues
-//! without any handle, and with those that `tests/golden_asm` of the workspace has committed and holds against its
+//! beside them in `Owned` differs. To show that it costs nothing, the test compiles the calls of the data path for
+//! queues of either maker, in the release profile. It compares the listings instruction by instruction: with those of
+//! queues without any handle, and with the committed ones, which `tests/golden_asm` of the workspace holds against its
 //! rules.
 //!
 //! The comparison of both makers' queues belongs here. The hot functions themselves belong in `tests/golden_asm` of the

@@ -23,7 +23,7 @@
 //!          └── recv ───> │ responder <── request packets ── ...  │
 //!                        └──────────▲────────────────────────────┘
 //!                                   ▼ packet
-//!                                 wire ──────────────> other devices: in the process, in other processes
+//!                                 wire ──────────────> other devices: in the process, in other processes, on hosts
 //! ```
 //!
 //! The first lines of each module state its task, and the knowledge that must stay out of it. Modules that only the
@@ -81,10 +81,12 @@
 //!
 //! # What it does not do
 //!
-//! It does not model time: its latency and rates are those of the CPU that steps it. It cannot show the effects of a
-//! missing barrier or of write combining on a PCIe device. Rules that steer Ethernet frames come by firmware commands
-//! alone. `docs/firmware.md` of the repository lists the capabilities of a ConnectX that it has and those that it
-//! lacks. A test compares that list with the answers to `QUERY_HCA_CAP`.
+//! It does not model the speed of a NIC: it works as fast as the CPU that steps it. Only slow links ([`wire::slow`]),
+//! timers and timed sends follow its clock. It cannot show the effects of a missing barrier or of write combining on a
+//! PCIe device. [`embedded`] has no calls for rules that steer Ethernet frames: they come by firmware commands
+//! ([`firmware`]), into which `softhca-uverbs` turns the flows of verbs. `docs/firmware.md` of the repository lists the
+//! capabilities of a ConnectX that it has and those that it lacks. A test compares that list with the answers to
+//! `QUERY_HCA_CAP`.
 
 mod busy_table;
 pub mod complaint;

@@ -47,7 +47,7 @@ const SQ: usize = 64 << 10;
 const SQ_LOG: u8 = 6;
 const CQ_RECORD: usize = 128 << 10;
 const QP_RECORD: usize = CQ_RECORD + 64;
-/// Queue pairs to a process that is stopped, each with more in flight than a third of what a ring of the fabric holds.
+/// Queue pairs to a process that is stopped, each with more in flight than a third of a ring of the fabric.
 const QUEUES: usize = 3;
 const MORE_SQ: usize = 96 << 10;
 const MORE_SQ_LOG: u8 = 3;

@@ -15,9 +15,10 @@
 //! Each barrier has an example of what must hold before and after it. [`copy`] has other instructions for the last
 //! row; a program chooses one when it starts.
 //!
-//! The names mean the same as in rdma-core's `util/udma_barrier.h` and `util/mmio.h`. Each architecture's file cites
-//! rdma-core's instruction, and says where this crate differs and why. The barriers order one CPU's accesses for a
-//! device; between threads use [`core::sync::atomic`].
+//! `to_device`, `from_device` and the `mmio_` names mean the same as in rdma-core's `util/udma_barrier.h` and
+//! `util/mmio.h`; `mmio_wc_hint` and `from_device_conservative` are this crate's. Each architecture's file cites
+//! rdma-core's instruction, or Linux' on 32-bit Arm, which rdma-core lacks. It says where this crate differs and why.
+//! The barriers order one CPU's accesses for a device; between threads use [`core::sync::atomic`].
 //!
 //! # Why assembly, and why without `nomem`
 //!

@@ -39,7 +39,7 @@
 //!
 //! # What follows a doorbell
 //!
-//! A flush or nothing: the table at [`FlushMode`] shows which programs need a flush.
+//! A flush, a hint or nothing: the table at [`FlushMode`] shows which programs need a flush.
 mod exclusive;
 mod managed;
 mod mode;

@@ -30,10 +30,11 @@
 //! operations (a table in `operations/table.rs`) and payloads supply only the differences. [`seg`] has the segments'
 //! layouts.
 //!
-//! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), except for two places that the
-//! device does not read. These are the padding behind inline data (up to the next 16 bytes) and the compare word of a
-//! fetch-and-add. They are zero here; libmlx5 leaves the ring's old bytes there. Like libmlx5, this crate does not
-//! change the bytes of the ring past a WQE's end (past `ds * 16`).
+//! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), except where the device does
+//! not read. These places are the padding behind inline data (up to the next 16 bytes), the compare word of a
+//! fetch-and-add, and the reserved words of an XRC segment. They are zero here; libmlx5 leaves the ring's old bytes
+//! there. By `ibv_wr_*`, it also leaves them in the immediate word of requests without immediate data. Like libmlx5,
+//! this crate does not change the bytes of the ring past a WQE's end (past `ds * 16`).
 
 pub mod address;
 pub mod atomics;

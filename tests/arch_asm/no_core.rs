@@ -46,7 +46,7 @@ pub mod arch {
     }
 }
 
-// What `core::sync::atomic::fence` is made of, for the architectures without stable inline assembly.
+// The parts of `core::sync::atomic::fence`, for the architectures without stable inline assembly.
 pub mod sync {
     pub mod atomic {
         pub enum Ordering {

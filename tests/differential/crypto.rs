@@ -39,7 +39,7 @@ pub(crate) struct CryptoAttr {
 }
 
 impl CryptoAttr {
-    /// What libmlx5 is told of `encryption` by this key.
+    /// `encryption` by this key, in libmlx5's structure.
     pub(crate) fn new(encryption: &Encryption, dek: &OwnedDek) -> Self {
         Self {
             standard: 0,

@@ -174,7 +174,7 @@ fn payload(wr: &Wr, parts: &[Part]) -> Result<Data, String> {
     Ok(wr.data.rest(headers))
 }
 
-/// What libmlx5 has printed of failures while `test` of this program ran.
+/// libmlx5's output about failures while `test` of this program ran.
 fn printed_by(test: &str) -> String {
     let log = tempfile::NamedTempFile::new().expect("a file");
     let path = log.path().to_str().expect("a name");

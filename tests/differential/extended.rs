@@ -76,7 +76,7 @@ fn ours(cqe: &Cqe<'_>, info: &ClockInfo, frames: bool) -> Fields {
     const IP_CSUM_OK: u32 = 1 << 2;
     const WITH_INV: u32 = 1 << 3;
     let flag = |on: bool, bit: u32| if on { bit } else { 0 };
-    // Of NOP, SET_PSV, UMR and MMO libmlx5 tells what the request was called when it was posted, which was a WRITE.
+    // For NOP, SET_PSV, UMR and MMO, libmlx5 reports the opcode of the posted request, here a WRITE.
     let posted = cqe.opcode() == CqeOpcode::Req && matches!(cqe.request_opcode(), 0x00 | 0x20 | 0x25 | 0x2f);
     Fields {
         timestamp: cqe.timestamp(),
@@ -98,7 +98,7 @@ fn ours(cqe: &Cqe<'_>, info: &ClockInfo, frames: bool) -> Fields {
     }
 }
 
-/// As libmlx5 reads it; `like` says what there is to compare.
+/// As libmlx5 reads it; `like` names the fields to compare.
 fn theirs(cq: *mut sys::ibv_cq_ex, like: &Fields) -> Fields {
     // SAFETY: a queue that is alive, made with all these fields, between the start of a poll and its end.
     unsafe {
@@ -216,8 +216,8 @@ fn infos() -> impl Strategy<Value = ClockInfo> {
     })
 }
 
-/// The bytes of a CQE of a request that succeeded (`responder` says whose): any, and a timestamp that is near what the
-/// clock showed, as often as not.
+/// Any bytes of a CQE of a request that succeeded, of the side that `responder` names. Half of the timestamps are near
+/// the clock's time.
 fn cqes(responder: bool) -> impl Strategy<Value = ([u8; 64], i64)> {
     let opcode = if responder { (1..=4_u8).boxed() } else { Just(0).boxed() };
     let request = prop_oneof![
@@ -374,7 +374,7 @@ fn any_fields_of_frames() {
     }
 }
 
-/// Queues whose timestamps are the time: libmlx5 tells them as they are, seconds and nanoseconds, whatever they are.
+/// Queues whose timestamps are the time: libmlx5 returns any seconds and nanoseconds unchanged.
 #[test]
 fn any_real_time() {
     if !alone_as("extended::any_real_time", ("SOFTHCA_CLOCK", "both")) {

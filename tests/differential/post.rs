@@ -59,8 +59,8 @@ unsafe extern "C" {
     pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
 }
 
-/// Begins a list of libmlx5's requests: `key` gets this list of memory, and the right to write it. Of the `setters`
-/// calls that set the key, the caller makes those after the first two.
+/// Begins a list of libmlx5's requests: `key` gets this list of memory, and the right to write it. `setters` calls set
+/// the key: this function makes the first two, the caller the others.
 ///
 /// # Safety
 /// Queue pair and key are alive, and the queue pair takes such requests. `list` lives until `ibv_wr_complete`.

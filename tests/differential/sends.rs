@@ -57,7 +57,7 @@ struct Coverage {
 }
 
 impl Coverage {
-    /// What `docs/operations.md` lists as compared here, but too few cases had.
+    /// Operations that `docs/operations.md` lists as compared here, but that too few cases had.
     fn unproved(&self, column: &str) -> Vec<String> {
         let claims = CLAIMS.iter().filter(|claim| (claim.column, claim.proof) == (column, Proof::Libmlx5));
         let operations = claims.flat_map(|claim| claim.operations.iter().map(move |name| (claim.test, name)));
@@ -151,7 +151,7 @@ struct Run<T: Link> {
 }
 
 impl<T: Link> Run<T> {
-    /// Takes from `list` what fits the queues now.
+    /// Takes the requests from `list` that fit the queues now.
     fn fit(&self, fabric: &Fabric, list: &List) -> (Vec<Wr>, Vec<Vec<u32>>) {
         let ring = self.twins.wqebbs();
         let most = self.twins.theirs.raw.cap.max_send_wr as usize;

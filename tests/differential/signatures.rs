@@ -242,8 +242,8 @@ fn theirs(
 }
 
 impl Stage {
-    /// Where a step finds what is on the wire: in the first half of the buffer, or bytes without signatures in the
-    /// other.
+    /// Where a step finds the bytes of the wire: in the first half of the buffer. Bytes without signatures are in the
+    /// other half.
     fn remote(&self, step: Step) -> Remote {
         let offset = if step == Step::ReadAny { BYTES as u64 } else { 0 };
         Remote { addr: self.places.wire.addr() + offset, rkey: self.places.wire.rkey() }

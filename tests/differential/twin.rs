@@ -282,7 +282,7 @@ impl<T: Link> Twins<T> {
             for n in 0..if one_by_one { list.len() } else { 1 } {
                 let wqe = (first.wrapping_add(n) & 0xffff) % (rings[0].len() / stride);
                 let numbers = self.numbers().map(|number| number.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte));
-                // All but what it has of the number, which differs.
+                // All bytes except those of the number, which differs.
                 let [theirs, ours] = [0, 1].map(|twin| rings[twin][wqe * stride + 4] ^ numbers[twin]);
                 same("signature of a receive", theirs, ours)?;
             }
@@ -293,7 +293,7 @@ impl<T: Link> Twins<T> {
         same("doorbell record", record(&self.theirs.raw.parts), record(&self.ours.raw.parts))
     }
 
-    /// The next completion of the send queues, after which what was posted up to it is free again.
+    /// The next completion of the send queues. It frees the places of all requests up to its own.
     pub(crate) fn send_completion(&mut self) -> Result<Completion, String> {
         let (mut cqe, wc) = wait("libmlx5's send completion", || self.theirs.send_cq.poll())?;
         let theirs = completions::agree(&mut cqe, &wc)?;
@@ -343,7 +343,7 @@ fn alike(theirs: Completion, ours: Completion, numbers: [u32; 2], sources: [u32;
     Ok(theirs)
 }
 
-/// The next completion of one of our queues: what it says, and what `f` makes of it.
+/// The next completion of one of our queues: its fields, and the result of `f`.
 fn one<R>(cq: &mut OwnedCq, f: impl FnOnce(&Cqe<'_>) -> R) -> Option<(Completion, R)> {
     let mut found = None;
     let mut f = Some(f);

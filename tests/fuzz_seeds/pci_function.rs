@@ -1,9 +1,9 @@
-//! Inputs of the target `pci_function`: what a real driver does, and what none would.
+//! Inputs of the target `pci_function`: steps of a real driver, and steps that no driver would take.
 
 use blueflame_fuzz_targets::firmware::{Change, Word};
 use blueflame_fuzz_targets::pci_function::{Action, Input};
 
-/// The commands of Linux' driver, recorded; what they begin with says how.
+/// The recorded commands of Linux' driver; their first lines say how.
 fn probe() -> Vec<Action> {
     let hexadecimal = |text: &str| u32::from_str_radix(text, 16).expect("a number");
     let lines = include_str!("probe.txt").lines().filter(|line| !line.starts_with('#'));

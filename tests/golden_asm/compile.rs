@@ -113,7 +113,7 @@ impl Target {
         Built { crate_itself: externs.swap_remove(at).1, externs }
     }
 
-    /// Builds the crate once more, from sources elsewhere, with what it depends on as it was built for `built`.
+    /// Builds the crate once more, from sources elsewhere, with the dependencies that were built for `built`.
     ///
     /// # Errors
     /// The compiler's output.

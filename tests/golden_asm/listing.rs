@@ -90,7 +90,7 @@ fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
     Listing { name: symbol(name), lines: lines.collect() }
 }
 
-/// The names and numbers of a line, each with what follows it up to the next.
+/// The names and numbers of a line, each with the text up to the next.
 fn words(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
     let mut rest = line;

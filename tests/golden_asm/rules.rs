@@ -4,9 +4,9 @@
 //!    check is a call of one); no instruction traps. Atomic read-modify-write instructions are for the register that
 //!    has a lock.
 //! 2. It calls constructors of this crate's error values, and the functions that the crate keeps apart
-//!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, requests with less in them than
-//!    their type says, frames of a session that go around the ring's end, receives that complete out of order, and
-//!    completions of frames that are not mini-CQEs of the open WQE.
+//!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, and requests with less in them
+//!    than their type says. They are also for frames of a session that go around the ring's end, receives that complete
+//!    out of order, and completions of frames that are not mini-CQEs of the open WQE.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed

@@ -41,8 +41,8 @@ impl Lab {
         Self { end, hca, qp: parts.expect("the parts the register was made of"), window }
     }
 
-    /// Posts one WRITE that BlueFlame takes, and calls `tamper` before the device looks; gives what the device
-    /// complains of, and whether the WRITE arrived.
+    /// Posts one WRITE that BlueFlame takes, and calls `tamper` before the device looks. Returns the device's
+    /// complaints, and whether the WRITE arrived.
     fn post(&mut self, tamper: impl FnOnce(&QpParts)) -> (Vec<Complaint>, bool) {
         let request = wqe::write(self.window.remote()).inline(MESSAGE).signaled(WrId(1));
         // SAFETY: an inline request names no memory.

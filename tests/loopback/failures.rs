@@ -67,7 +67,7 @@ impl Lab {
 
     fn post(&mut self, kind: Kind, data: Data, signaled: bool) -> u64 {
         let id = 100 + self.sends.len() as u64;
-        // SAFETY: what is named is memory of the devices, which outlive the queue, or no memory that exists.
+        // SAFETY: the request names memory of the devices, which outlive the queue, or no memory that exists.
         unsafe { self.near.post(&Wr { signaled, ..Wr::new(kind, data, id) }) }.expect("room");
         self.sends.push(id);
         self.a.step();

@@ -115,7 +115,7 @@ fn unreliable_connections_lose_whole_messages() {
     assert_eq!(pair.complaints(), []);
 }
 
-/// The injector does what the tests above count on.
+/// The injector injects the faults that the tests above count on.
 #[test]
 fn without_retries_a_bad_network_is_noticed() {
     let shape = Shape { recv_wqes: 16, ..Shape::SMALL };

@@ -42,7 +42,7 @@ pub(crate) struct Lab<T: Service, P> {
     devices: Vec<Device>,
     near: End<T>,
     peers: [P; 2],
-    /// Of each: memory to write and read, and what is in it; and where its messages go.
+    /// For each: memory to write and read, its content, and the place of its messages.
     windows: [Buffer; 2],
     contents: [Vec<u8>; 2],
     mailboxes: [Buffer; 2],

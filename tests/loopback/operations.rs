@@ -148,7 +148,7 @@ fn rounds<R: Register>(setup: &mut Setup<R>, rounds: usize) {
         batch.ring_doorbell();
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(1024..1028), [0, 1, 2, 3].map(|n: u8| n.wrapping_add(round as u8)));
-        // An abandoned one leaves nothing behind; what follows takes its place.
+        // An abandoned one leaves nothing behind; the next one takes its place.
         let mut batch = setup.near.sq.batch();
         batch.push(&wqe::write(remote).inline(&[0xff; 100])).expect("room");
         drop(batch);

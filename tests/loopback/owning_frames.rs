@@ -99,7 +99,7 @@ fn what_is_not_sent_comes_back_at_once() {
     assert_eq!(refused.error, PostError::Encode(EncodeError::SgeTooLong { bytes: 65, limit: 64 }));
     assert_eq!((refused.buffer.first(), session.len()), (1, 0));
     assert_eq!(session.gather(page(2), 0).expect_err("no frame").error, PostError::Encode(EncodeError::EmptyFrame));
-    // Of a session that is dropped: the next one takes its place.
+    // The next session takes the place of a dropped one.
     session.gather(page(3), 60).expect("room");
     drop(session);
     // One that is closed, with a wrap of its places: the ring has 16 WQEBBs.

@@ -105,7 +105,7 @@ fn a_device_that_does_not_answer_ends_it() {
 fn completions_of_another_queue_end_it() {
     let (_hca, mut end) = queue(8, Shape::SMALL);
     let (other_hca, mut other) = queue(8, Shape::SMALL);
-    // The numbers of both queue pairs are the same; those of what is outstanding are not.
+    // The numbers of both queue pairs are the same; those of outstanding requests are not.
     for n in 0..8 {
         other.sq.post(&wqe::nop().signaled(WrId(n))).expect("space");
         other_hca.run_until_idle().expect("an end");

@@ -127,7 +127,7 @@ impl Cpu {
         }
     }
 
-    /// To the thread's end if the value is 0.
+    /// A branch to the thread's end if the value is 0.
     fn branch(self, load: usize, end: &str) -> Vec<String> {
         let value = self.loaded(load);
         match self {

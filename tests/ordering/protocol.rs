@@ -28,7 +28,7 @@ pub(crate) enum Side {
 pub(crate) struct Protocol {
     pub(crate) name: &'static str,
     pub(crate) cpu: &'static [Step],
-    /// The device's. A full barrier is between each two: a device that reads what its last read has shown.
+    /// The device's steps. A full barrier is between each two: the device reads after its last read has told it to.
     pub(crate) device: &'static [Step],
     /// A side has loaded these values, all in one execution.
     pub(crate) bad: &'static [(Side, &'static str, u8)],

@@ -68,7 +68,7 @@ pub(crate) fn sge(addr: u64, bytes: u32, lkey: u32) -> Sge {
     Sge { addr, length: bytes, lkey: Lkey(lkey) }
 }
 
-/// What libmlx5 writes for these entries into a WQE of `max`, on poisoned memory (`providers/mlx5/qp.c`).
+/// libmlx5's bytes for these entries in a WQE of `max`, on poisoned memory (`providers/mlx5/qp.c`).
 pub(crate) fn expected(entries: &[Sge], max: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| entry.length != 0) {

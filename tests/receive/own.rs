@@ -72,8 +72,8 @@ fn golden_bytes_of_a_signed_receive_wqe() {
     post(&mut rq, 7, &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd), sge(7, 0, 7)]).unwrap();
     assert_eq!(post(&mut rq, 8, &[sge(1, 1, 1); 4]), Err(RecvError::TooManySges { given: 4, max: 3 }));
     let number = QPN.to_be_bytes().iter().fold(0, |sum, byte| sum ^ byte);
-    // The entry's part: 0x11 ^ 0x22 ^ 0x33 ^ 0x44 = 0x44, 0xaa ^ 0xbb ^ 0xcc ^ 0xdd = 0, 1 ^ 2 ^ .. ^ 8 = 8; of the end
-    // mark, which is the second unit of two: 1; of the index: 3.
+    // The entry's part: 0x11 ^ 0x22 ^ 0x33 ^ 0x44 = 0x44, 0xaa ^ 0xbb ^ 0xcc ^ 0xdd = 0, 1 ^ 2 ^ .. ^ 8 = 8.
+    // The part of the end mark, which is the second unit of two: 1. The part of the index: 3.
     let signature = !(0x44 ^ 8 ^ 1 ^ 3 ^ number);
     #[rustfmt::skip]
     let golden = [

@@ -197,8 +197,8 @@ fn inline_wraps_in_the_middle_of_the_data() {
     assert_eq!(rig.page()[..80], wqe);
 }
 
-/// Posts and fires the same message three times, on twin queues where the ring and the index wrap, and compares all
-/// that was stored and what is retired.
+/// Posts and fires the same message three times, on twin queues where the ring and the index wrap. Compares all stores,
+/// and the retired requests.
 pub(crate) fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
     posted: Request<O, P>,
     open: Request<O, H>,
@@ -277,8 +277,8 @@ fn template_writes_what_post_writes() {
     fire_as_post::<transport::RawPacket, _, _, _>(frame, frame, &());
 }
 
-/// Fires shots that differ from their template, and posts what they are to be, on twin queues where the ring and the
-/// index wrap.
+/// Fires shots that differ from their template, and posts the requests that they must equal, on twin queues where the
+/// ring and the index wrap.
 #[test]
 fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
     let elsewhere = |n| Remote { addr: REMOTE.addr.wrapping_mul(n + 2), rkey: Rkey(0x0102_0304 * (n as u32 + 1)) };

@@ -88,8 +88,9 @@ impl Case {
         matches!(self.data, Data::Inline(_))
     }
 
-    /// The WQE's bytes if it starts at WQEBB `pi` and the queue signals all or not; `None` where the ring keeps what
-    /// was there (none: padding and the compare word of fetch-and-add are zero, as the crate documents).
+    /// The WQE's bytes if it starts at WQEBB `pi` and the queue signals all or not. `None` is for places where the ring
+    /// keeps its old bytes. There are none: padding and the compare word of fetch-and-add are zero, as the crate
+    /// documents.
     pub(crate) fn wqe(&self, pi: u16, signal_all: bool) -> Vec<u8> {
         let (opcode, imm) = match self.op {
             Op::Nop => (0x00, 0),

@@ -43,8 +43,7 @@ impl<T: ?Sized> Drop for Kept<T> {
     }
 }
 
-/// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and what it
-/// remembers.
+/// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and its shadow.
 struct Shared {
     wqes: Kept<[[u128; 2]]>,
     record: Kept<u32>,
@@ -276,7 +275,7 @@ struct Pair {
     _shared: Shared,
     completions: Completions,
     device: Device,
-    /// Entries whose buffer is the device's, or of which operations are due: what was posted, and not told.
+    /// Entries whose buffer the device has, or that have operations without a completion.
     live: Vec<(u16, u64, u32)>,
     posted: u16,
     /// Free WQEs of the shared receive queue, in the order in which they are posted.

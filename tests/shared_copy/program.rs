@@ -12,7 +12,7 @@ fn checksum(record: &[u8; RECORD]) -> u32 {
     record.iter().fold(0, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// Hands the record on to `out` and gives the checksum of what it has seen, if that is a good one.
+/// Hands the record on to `out`, and returns the checksum of its bytes if it is right.
 #[inline(never)]
 unsafe fn take(shared: *const u8, out: &mut [u8; RECORD]) -> u32 {
     let mut local = [0; RECORD];

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 pub(crate) type Rung = (usize, u64);
 
 thread_local! {
-    /// What each CPU has stored and not flushed. (The model's threads are one of the system's.)
+    /// The stores of each CPU that it has not flushed. (The model's threads are one of the system's.)
     static BUFFERS: RefCell<[Vec<Rung>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
     /// The device's view.
     static SEEN: RefCell<Vec<Rung>> = const { RefCell::new(Vec::new()) };

@@ -16,7 +16,7 @@ mod cell;
 mod sync;
 mod types;
 
-// What of it needs no model.
+// The parts of it that need no model.
 pub(crate) use std::{error, fmt, marker, ops, ptr};
 
 mod hint {

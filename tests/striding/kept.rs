@@ -40,7 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No byte of a kept frame changes, whatever comes later, in whatever order frames are dropped.
+    /// No byte of a kept frame changes, with any later frames, and any order of drops.
     #[test]
     fn no_byte_changes_under_a_kept_frame(steps in steps()) {
         // More buffers than frames that are kept at a time, and the new frames of a step.

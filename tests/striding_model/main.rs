@@ -9,7 +9,7 @@
 //!
 //! Schedules of threads on free buffers belong here. Threads on a device's frames belong in `tests/striding`.
 //!
-//! Not under the address sanitizer: a schedule that breaks a rule ends in a panic, and what it had is leaked.
+//! Not under the address sanitizer: a schedule that breaks a rule ends in a panic, and its memory is leaked.
 
 #![cfg(target_arch = "x86_64")]
 extern crate self as core;
@@ -17,7 +17,7 @@ extern crate self as core;
 mod sync;
 mod types;
 
-// What of it needs no model.
+// The parts of it that need no model.
 pub(crate) use std::{error, fmt, marker, mem, ops, ptr};
 
 #[path = "../../src/queue"]

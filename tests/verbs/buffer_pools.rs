@@ -27,7 +27,7 @@ fn buffers_come_and_go_and_are_made_when_needed() {
     places.sort_unstable();
     assert!(places.windows(2).all(|pair| pair[0] + 100_000 <= pair[1]), "{places:x?}");
     assert!(places.iter().all(|place| place % 128 == 0));
-    // The one given back last is taken first, and memory stays for who has a buffer.
+    // The last returned buffer is taken first. The memory stays while buffers of it are in use.
     let last = held.pop().expect("one");
     let place = last.addr();
     drop(last);

@@ -46,7 +46,7 @@ pub(crate) fn messages(a: &mut End<Rc>, b: &mut End<Rc>) {
     assert_eq!((bytes_at(a, 0), bytes_at(b, 64)), (41_u64.to_ne_bytes(), 42_u64.to_ne_bytes()));
 }
 
-/// Of 4 bytes, what was there comes in network order, and the bytes beside it stay.
+/// The old value of 4 bytes comes in network order, and the bytes beside them stay.
 pub(crate) fn masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
     b.buffer.write(64, &[0x1122_3344_u32, 0x5566_7788].map(u32::to_ne_bytes).concat());
     b.buffer.write(72, &0xffff_0001_ffff_8000_u64.to_ne_bytes());
@@ -100,7 +100,7 @@ pub(crate) fn large_masked_atomics(a: &mut End<Rc>, b: &mut End<Rc>) {
                 carry = ones > 1 && boundary & bit == 0;
             }
         } else {
-            // Every other one finds what it compares with, and of those that do not, some miss it by one bit of either
+            // Every other one finds the value that it compares with. Some of the others miss it by one bit of either
             // half.
             let miss = if round % 4 == 1 { 0 } else { 1 << (round % 128) };
             let compare = Masked { value: (there & compared | value & !compared) ^ miss, mask: compared };

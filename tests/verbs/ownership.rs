@@ -130,8 +130,8 @@ fn objects_of_other_libraries_are_adopted() {
     // SAFETY: the domain and the queue are alive.
     let raw_qp = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a QP");
 
-    // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else: the only queue pair that is
-    // not in a thread domain of its own.
+    // SAFETY: alive to the end of the test. Nothing else posts, polls or rings: it is the only queue pair that is not
+    // in a thread domain of its own.
     let (cq, wrong) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<transport::Uc>(raw_qp)) };
     assert_eq!(wrong.err(), Some(Error::WrongTransport { is: "RC".into(), wanted: "UC" }));
     // SAFETY: as above.

@@ -70,7 +70,7 @@ impl Line {
         self.renew();
     }
 
-    /// READs what is at `remote`, into the end's own buffer.
+    /// READs the bytes at `remote` into the end's own buffer.
     fn get(&mut self, remote: Remote, len: usize) -> Vec<u8> {
         self.a.buffer.fill(0xee);
         self.a.post(&wqe::read(remote).scatter([self.a.buffer.sge_of(0..len)]).signaled(WrId(9)));
@@ -78,7 +78,7 @@ impl Line {
         self.a.bytes(len)
     }
 
-    /// WRITEs what `entries` name to the other end; what has arrived.
+    /// WRITEs the memory of `entries` to the other end. Returns the bytes that have arrived.
     fn gathered(&mut self, entries: &[Sge]) -> Vec<u8> {
         let len = entries.iter().map(|entry| entry.length as usize).sum();
         let to = self.b.buffer.remote();

@@ -229,7 +229,7 @@ fn what_matches_nothing_is_unexpected_and_counted() {
     assert_eq!(line.event(), TagEvent::Synced { in_step: true });
     line.send(TagHeader::eager(1), 42);
     line.matched(TagHeader::eager(1), late, 3, 42);
-    // Without a tag, whatever is on the list; that is not counted.
+    // A message without a tag matches no entry, and is not counted.
     let (any, in_step) = line.listed(0, 0, 0);
     assert!(in_step);
     line.send(TagHeader::no_tag(), 50);

@@ -2,9 +2,9 @@
 //! workspace, the same calls of libibverbs and libmlx5 by hand, and commands of the firmware (DevX).
 //!
 //! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and
-//! destroy them. Only the making is timed, in turns. The software device answers a command in a microsecond or two; the
-//! kernel and a NIC's firmware take longer, and then what this crate adds is a smaller part. What must not be added is
-//! a command: `tests/setup_commands.rs` counts them.
+//! destroy them. Only the making is timed, in turns. The software device answers a command in a microsecond or two. The
+//! kernel and a NIC's firmware take longer, so this crate's share is smaller there. This crate must not add a command:
+//! `tests/setup_commands.rs` counts them.
 mod bare;
 mod devx;
 mod memory;
@@ -40,7 +40,7 @@ fn cpu_time() -> f64 {
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-/// What asking for the time takes.
+/// The cost of asking for the time.
 fn clock_cost() -> f64 {
     static COST: OnceLock<f64> = OnceLock::new();
     *COST.get_or_init(|| {
@@ -71,7 +71,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Its name, what it does, and which case it is set beside in print.
+/// Its name, its action, and the case to compare it with in the output.
 type Case<'a> = (&'static str, &'a dyn Fn(usize) -> f64, Option<usize>);
 
 /// Measures all cases at each number of queue pairs, in turns, the next round in the opposite order.
@@ -109,8 +109,7 @@ fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
 }
 
 fn main() {
-    // As criterion has it: cargo passes `--bench` to measure, anything else is a test, and a word chooses what is
-    // measured.
+    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word chooses the cases.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

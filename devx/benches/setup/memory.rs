@@ -15,8 +15,8 @@ use crate::shape::SHAPE;
 /// Queue pairs that exist at a time.
 const COUNT: usize = 512;
 
-/// Bytes in use of what this program allocates, in Rust. Neither libmlx5 nor the software device allocate here: the one
-/// is C, the other an object with an allocator of its own.
+/// Bytes that this program's Rust code has allocated. Neither libmlx5 nor the software device allocates here: the one
+/// is C, the other an object with a separate allocator.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
@@ -46,7 +46,7 @@ fn heap() -> usize {
     info.uordblks + info.hblkhd
 }
 
-/// What `COUNT` things take, each: by this program, and by everybody.
+/// The bytes of each of `COUNT` things: this program's own, and all.
 fn taken<T>(make: impl Fn() -> T) -> [f64; 2] {
     // The memory that libraries keep for the next queue pairs is there.
     drop((0..COUNT).map(|_| make()).collect::<Vec<_>>());
@@ -108,16 +108,16 @@ fn ring_bytes(qp: *mut sys::ibv_qp) -> usize {
     (bytes(&parts.sq) + bytes(&parts.rq)).next_multiple_of(4096)
 }
 
-/// Who makes queue pairs, as this program tells itself.
+/// The maker of queue pairs, as this program tells its child processes.
 const MAKERS: [&str; 3] = ["by hand", "blueflame", "DevX"];
 /// Bytes registered for each queue pair of DevX: 64 WQEBBs, 64 receives of 16 bytes, a record.
 const ROOM: usize = 64 * 64 + 64 * 16 + 8;
 /// Bytes registered besides: the CQ, and the end of the last page of records.
 const BESIDES: usize = 128 << 10;
-/// Who is to make queue pairs in this process, and how many.
+/// The maker of queue pairs in this process, and their number.
 const MAKER: &str = "SETUP_MEMORY_OF";
 
-/// Makes queue pairs and prints what they take, if this is the process for that: one for each maker, so that nobody
+/// Makes queue pairs and prints their memory, if this is the process for that. Each maker has a process, so that none
 /// finds memory that another has freed.
 pub(crate) fn is_measured(rig: &Rig) -> bool {
     let Ok(asked) = std::env::var(MAKER) else { return false };

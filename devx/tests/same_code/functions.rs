@@ -1,5 +1,5 @@
-//! The calls of the data path on queues as their users have them, by who has made them: compiled to be looked at, and
-//! never run.
+//! The calls of the data path on queues as their users have them, for each maker of queues: compiled to be compared,
+//! and never run.
 use blueflame::cq::CompletionQueue;
 use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister, ThreadRegister};
 use blueflame::queue::{Owned, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue};

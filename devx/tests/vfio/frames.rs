@@ -153,7 +153,7 @@ fn counters_count_and_sniffers_copy() {
     take(&mut lab, None);
     assert_eq!(read(false), (0, 0));
 
-    // A copy of what is sent, and one of what arrives.
+    // A copy of each sent frame, and one of each that arrives.
     let cq = lab.rings.completion_queue(&lab.page, 64).build().expect("a completion queue");
     let mut sniffed = lab.pd.recv_queue(&lab.rings, &cq, 16, 1).expect("a receive queue");
     for id in 0..4 {

@@ -173,7 +173,7 @@ fn the_responder_refuses_sizes_that_it_has_not() {
     }
 }
 
-/// The responder refuses an address that is not a multiple of the operand's size, whatever the key (IBTA vol. 1, 9.4.5
+/// The responder refuses an address that is not a multiple of the operand's size, with any key (IBTA vol. 1, 9.4.5
 /// and 9.7.4.2.2); the requester sends it.
 #[test]
 fn the_responder_refuses_unaligned_addresses() {

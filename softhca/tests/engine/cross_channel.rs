@@ -295,8 +295,8 @@ fn the_clock_is_the_devices() {
     assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0)]);
 }
 
-/// daqiri's pull requests 272 and 275: what asks for no CQE has the mode "only first error", the WAIT and the frame
-/// behind it.
+/// daqiri's pull requests 272 and 275: requests without a CQE, the WAIT and the frame behind it, have the mode "only
+/// first error".
 #[test]
 fn frames_stall_behind_a_wait_of_another_mode() {
     let frame = |flags: u8| Wr::send().eth(0, &[0x5a; 60]).flags(flags);

@@ -60,7 +60,7 @@ fn what_does_not_fit_is_dropped() {
     lab.run();
     assert!(lab.b.poll_recv().is_empty(), "no WQE, too small, wrong Q_Key");
     assert_eq!(lab.a.poll_send().len(), 3, "the sender does not know");
-    // A privileged Q_Key stands for the QP's own, and the WQE is still there for what fits.
+    // A privileged Q_Key stands for the QP's own. The WQE is still there for a datagram that fits.
     let (lid, _, qpn) = lab.b.identity();
     lab.a.post(&Wr::send().inline(b"fits").to(lid, qpn, 1 << 31, None));
     lab.run();

@@ -12,7 +12,7 @@ pub(crate) struct Every {
 }
 
 impl Every {
-    /// Fills both ends' memory, and posts what the target receives into.
+    /// Fills both ends' memory, and posts receives at the target.
     pub(crate) fn prepare(initiator: &mut Node, target: &mut Node) -> Self {
         let (data, key) = (target.data, target.key);
         let sent = initiator.fill(0, 5000, 1);

@@ -219,8 +219,7 @@ impl Node {
         self.device.offload_rendezvous(self.qpn).unwrap();
     }
 
-    /// Such a QP to `peer`. What is posted from now on is posted to the one that there was, which has itself as its
-    /// peer.
+    /// Such a QP to `peer`. Later posts still go to the earlier QP, whose peer is the QP itself.
     pub(crate) fn fetch_from(&mut self, peer: (u16, [u8; 16], u32)) -> Aside {
         self.become_ready(self.identity());
         let mut fetching = self.beside(CrossChannel::default(), peer);

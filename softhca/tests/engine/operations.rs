@@ -50,7 +50,7 @@ fn immediate_solicited_and_inline_arrive() {
     assert_eq!(lab.a.poll_send().iter().map(|c| c.wqe_opcode).collect::<Vec<_>>(), [0x0b, 0x09, 0x08]);
 }
 
-/// Inline data before, between and after what is named by reference, cut into packets wherever it falls.
+/// Inline data before, between and after data by reference, cut into packets at any place.
 #[test]
 fn data_inline_in_part_arrives_in_order() {
     let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });

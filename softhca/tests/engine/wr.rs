@@ -97,7 +97,7 @@ impl Wr {
         wr
     }
 
-    /// WAIT for the clock; what a WAIT for data has besides may be anything.
+    /// WAIT for the clock; the further fields of a WAIT for data may be anything.
     pub(crate) fn wait_time(operation: u32, value: u64, mask: u64) -> Self {
         let mut wr = Self { opmod: 2, ..Self::new(0x0f) };
         wr.body.extend(operation.to_be_bytes());

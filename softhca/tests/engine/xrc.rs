@@ -89,7 +89,7 @@ fn every_operation_arrives() {
     }
 }
 
-/// A third party in the place of a peer: what it sends and gets is bytes.
+/// A third party in the place of a peer: it sends and gets bytes.
 struct Peer {
     wire: InProcessWire,
     route: Route,

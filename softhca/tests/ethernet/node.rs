@@ -167,7 +167,7 @@ impl Node {
         self.command(input, "destroy_sq_out", 0).map(drop)
     }
 
-    /// Carries out a command, and takes a number out of what it gives.
+    /// Carries out a command, and takes a number from its answer.
     pub(crate) fn number(&mut self, input: Mail, output: &'static str, field: &str) -> u64 {
         self.command(&input, output, 0).unwrap_or_else(|status| panic!("{output}: {status:?}")).get(field)
     }

@@ -165,7 +165,7 @@ fn timestamps_of_a_clock_that_the_device_has_not_are_refused() {
     }
 }
 
-/// The field of an SQ counts where the port's context says what is needed. Who says so, the capability says (Linux
+/// The field of an SQ counts if the port's context has the requirement. The capability tells whether it has (Linux
 /// `mlx5_query_min_inline`).
 #[test]
 fn headers_are_needed_inline_as_the_capability_says() {

@@ -1,10 +1,10 @@
 //! The uverbs front end of [`softhca`]: a shared object that, preloaded into a program, answers the system calls of
-//! libibverbs and libmlx5, so that both, unmodified, work with the software device.
+//! libibverbs, libmlx5 and librdmacm, so that these libraries, unmodified, work with the software device.
 //!
 //! ```text
 //!  program -- libibverbs -- libmlx5 --stores--> rings, doorbell records, UAR pages (memory of the process)
 //!                |open, ioctl, mmap                    ^
-//!            [interpose] -- commands -- context -- device = softhca::Device on a thread -- softhca::wire::shm
+//!            [interpose] -- commands -- context -- device = softhca::Device on a thread -- softhca::wire
 //! ```
 //!
 //! Each module uses modules further down the table, and none further up:
@@ -18,7 +18,7 @@
 //! | `context` | an open device file: its objects, its UAR pages |
 //! | `device` | the software device with its thread, network, events and memory |
 //! | `strict` | strict mode: each store to a UAR page is trapped |
-//! | `launch` | what the launcher tells, and is told |
+//! | `launch` | the launcher's settings, and the report to it |
 //! | `process` | this process and its kernel |
 //! | `abi` | the structures of the kernel's interface |
 //!
@@ -31,10 +31,11 @@
 //! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
 //! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
 //!
-//! Its descriptor can be duplicated, and passed to another process, which may import the protection domains and regions
-//! that it finds there (`context::registry`). Each process has its own device. It reaches a region of another process
-//! as a debugger does (`process_vm_readv`), so it needs that permission, and the other process must still exist.
-//! Atomics in such a region fail, queues cannot be shared, and an object that is destroyed is destroyed in one process.
+//! The file's descriptor can be duplicated, and passed to another process, which may import the protection domains and
+//! regions that it finds there (`context::registry`). Each process has its own device. The device reaches a region of
+//! another process as a debugger does (`process_vm_readv`), so it needs that permission, and the other process must
+//! still exist. Atomics in such a region fail, queues cannot be shared, and an object that is destroyed is destroyed in
+//! one process.
 //!
 //! Programs can send the device's commands themselves, as mailboxes (`mlx5dv_devx_*`): `commands::devx` does the work
 //! of the kernel's driver before and after, and `softhca::firmware` carries them out. Each context is a user of the

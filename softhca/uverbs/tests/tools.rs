@@ -28,7 +28,7 @@ const LOSSY: &[&str] = &["--faults", "drop=5,dup=5,reorder=5,delay=2,seed=7"];
 /// Doorbell registers that come with the context, and are shared.
 const STATIC: &[&str] = &["--static-uars"];
 
-/// rdma-core's ping-pongs check with `-c` that what arrives is what was sent.
+/// rdma-core's ping-pongs check with `-c` that the sent bytes arrive.
 const PINGPONGS: &[(&str, &[&str])] = &[
     ("ibv_rc_pingpong", &["-c"]),
     ("ibv_rc_pingpong", &["-c", "-e"]),
@@ -142,13 +142,13 @@ fn pingpongs(device: &[&'static str], cases: &[(&str, &[&str])]) {
         let arguments: Vec<&str> = [&["-n", &count], arguments].concat();
         for output in pair(&Device::new(device), tool, &arguments) {
             assert!(output.contains(&format!("{iterations} iters in")), "{tool} {arguments:?}:\n{output}");
-            // What it prints when the bytes differ; it goes on then.
+            // It prints this when the bytes differ, and goes on.
             assert!(!output.contains("invalid data"), "{tool} {arguments:?}:\n{output}");
         }
     }
 }
 
-/// The programs, or every third of them: what is lost is sent again in the same way for each.
+/// The programs, or every third of them: lost packets are sent again in the same way for each.
 fn few(programs: &[(&'static str, &'static [&'static str])]) -> Vec<(&'static str, &'static [&'static str])> {
     programs.iter().copied().step_by(if long() { 1 } else { 3 }).collect()
 }
@@ -174,7 +174,7 @@ fn perftest(device: &[&'static str], iterations: u32, cases: &[(&str, &[&str])])
         // shows zeros.
         let timed = !client.contains("Correlation coefficient");
         for result in results {
-            // Bytes, iterations (of all queues), then what was measured.
+            // Bytes, iterations (of all queues), then the measured figures.
             let measured = !timed || result[2..].iter().any(|&value| value > 0.0);
             assert!(result[1] >= f64::from(iterations) && measured, "{client}");
         }
@@ -244,8 +244,8 @@ fn perftest_programs() {
 
 #[test]
 fn perftest_strict() {
-    // Traps make it likely that an event of the receiving CQ comes while ib_send_lat waits for one of the sending CQ;
-    // it polls that one, finds nothing, and looks at a completion that it has not initialised.
+    // Traps make it likely that an event of the receiving CQ comes while ib_send_lat waits for one of the sending CQ.
+    // Then ib_send_lat polls the sending CQ, finds nothing, and looks at a completion that it has not initialised.
     let cases = PERFTEST.iter().copied().filter(|&case| case != ("ib_send_lat", &["-e"][..]));
     // Operations are done as without traps: every second program shows that doorbells are seen.
     let cases: Vec<_> = cases.step_by(if long() { 1 } else { 2 }).collect();
@@ -262,7 +262,7 @@ fn perftest_lossy() {
 fn perftest_all_sizes() {
     // perftest counts the CPU's cycles in a second anew for each size, a quarter of a second long.
     let programs = if long() { ALL_SIZES } else { &ALL_SIZES[..1] };
-    // Its buffers are larger than what a user may usually pin.
+    // Its buffers are larger than a user's usual limit of pinned memory.
     perftest(&["--memlock", "nobody"], 5, programs);
 }
 
@@ -341,7 +341,7 @@ fn calls_are_answered_as_by_the_kernel() {
 #[test]
 fn memory_windows_are_bound_and_taken_back() {
     let (_directory, program) = compiled("windows");
-    // What is refused is warned of.
+    // Each refusal makes a warning.
     for options in [&["--log", "error"][..], &["--log", "error", "--strict"], &["--log", "error", "--link", "ethernet"]]
     {
         assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
@@ -440,7 +440,7 @@ fn raw_packets_leave_as_they_were_posted() {
         }
         let options = [&ethernet[..], &["--log", "softhca::ethernet=trace"]].concat();
         let (code, output) = launch(&options, &[&program, "one"], Duration::from_secs(20));
-        // What the program posts, with the checksums that it asks for.
+        // The program's frame, with the checksums that it asks for.
         let frame = "frame [02, 00, 00, 00, 00, 02, 02, 00, 00, 00, 00, 01, 08, 00, 45, 00, 00, 1f, 00, 00, 40, 00, \
                      40, 11, 26, cc, 0a, 00, 00, 01, 0a, 00, 00, 02, 00, 01, 00, 02, 00, 0b, e7, d0, 01, 02, 03]";
         assert!(code == Some(0) && output.contains(frame), "{output}");

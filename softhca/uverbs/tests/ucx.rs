@@ -1,7 +1,7 @@
 //! UCX's programs, unmodified, on the software device. UCX has a driver of its own for mlx5, beside its plain use of
 //! verbs: its transports `rc_mlx5`, `dc_mlx5` and `ud_mlx5` know rings, doorbells and completions themselves. With DevX
-//! it does not even ask libmlx5 for queues: it gives the device's firmware the commands that make them. What runs here
-//! proves that mailboxes, WQEs, doorbells and CQEs are understood as another driver than libmlx5 means them.
+//! it does not even ask libmlx5 for queues: it gives the device's firmware the commands that make them. These runs
+//! prove that the device understands mailboxes, WQEs, doorbells and CQEs as a second driver means them.
 //!
 //! To know what memory comes and goes, UCX puts code of its own in the place of libc's `mmap`, and then asks the kernel
 //! itself: its registers must be there all the same.
@@ -192,9 +192,9 @@ fn lost_packets_are_sent_again() {
     }
 }
 
-/// What `ucx_perftest` does not look at: the data, compared by a program of ours, between two devices. Rendezvous
-/// reads, or writes if it is told to. Where UCX asks the firmware for what it has, atomics are the device's own, by
-/// UCX's WQEs, all masked but those of 8 bytes that InfiniBand has; else they are active messages.
+/// The data, which `ucx_perftest` does not compare, between two devices, by a program of ours. Rendezvous reads, or
+/// writes if it is told to. If UCX asks the firmware for its capabilities, the device executes atomics by UCX's WQEs:
+/// all are masked except InfiniBand's of 8 bytes. Otherwise UCX sends active messages in their place.
 #[test]
 fn its_data_are_what_was_sent() {
     let (_directory, program) = data_program();

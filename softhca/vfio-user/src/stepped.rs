@@ -24,7 +24,7 @@ impl Step for Stepped {
         }
         let worked = self.function.step(now);
         if worked {
-            // The device has logged what it complains about.
+            // The device has logged its complaints.
             drop(self.function.device().complaints());
         }
         worked

@@ -1,4 +1,4 @@
-//! Errors of completions: status, syndromes, and what they mean.
+//! Errors of completions: status, syndromes, and their meaning.
 pub(super) mod advice;
 pub(super) mod completion;
 pub(super) mod status;

@@ -165,7 +165,7 @@ fn frames_fillers_and_errors_take_strides() {
     let mut rig = Rig::new(true);
     let first = rig.kept(frame(0, 0, 1, 62));
     assert_eq!((rig.offset(&first), first.len()), (2, 62));
-    // 63 bytes and two zeros need two strides, whatever the completion counts.
+    // 63 bytes and two zeros need two strides, with any count in the completion.
     let second = rig.kept(frame(0, 1, 0, 63));
     assert_eq!((rig.offset(&second), rig.rq.posted()), (66, 4));
     let filler = Said { wqe_id: 0, first: 3, word: 1 << 31 | 253 << 16, op: FRAME };
@@ -243,8 +243,8 @@ fn said() -> impl Strategy<Value = Said> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a device writes: frames lie in the memory, and kept ones never overlap, so no buffer with a kept frame
-    /// is posted.
+    /// With any bytes from the device, frames lie in the memory, and kept ones never overlap. So no buffer with a kept
+    /// frame is posted.
     #[test]
     fn kept_frames_never_overlap(
         steps in prop::collection::vec((said(), any::<bool>(), any::<usize>(), 1..3_usize), 1..400),
@@ -265,7 +265,7 @@ proptest! {
                 prop_assert_eq!(offset >> 14, (offset + frame.len() - 1) >> 14, "in one buffer");
                 kept.push(frame);
             }
-            // What the queue expects next, as far as it can be guessed from the outside.
+            // The stride that the queue expects next, as far as a test can guess it.
             (wqe, next) = (rig.rq.tail as u16, rig.rq.next as u16);
             if u32::from(next) == STRIDES {
                 (wqe, next) = (wqe.wrapping_add(u16::from(rig.rq.is_open)), 0);

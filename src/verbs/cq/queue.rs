@@ -304,8 +304,9 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     }
 
     /// Timestamps are cycles of a clock that runs freely ([`Clock`](crate::verbs::device::Clock)). This is also the
-    /// default, except on a device that has real time alone: with this choice, queues that complete here cannot be made
-    /// there (`EOPNOTSUPP`), so no time is taken for cycles (Linux `drivers/infiniband/hw/mlx5/qp.c`, `get_ts_format`).
+    /// default, except on a device that has real time alone. With this choice, making a queue that completes here fails
+    /// there (`EOPNOTSUPP`), so no time is taken for cycles (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+    /// `get_ts_format`).
     #[doc(alias = "IBV_WC_EX_WITH_COMPLETION_TIMESTAMP")]
     #[must_use]
     pub fn free_running(mut self, on: bool) -> Self {

@@ -49,8 +49,8 @@ pub(crate) struct SrqHandle {
     _cq: Option<(Cq, Receiver)>,
 }
 
-// SAFETY: queue pairs are made of it, it is queried and armed, and it is destroyed once, by its last owner. libmlx5
-// keeps no state of its own in these calls but the table of queues, which it locks; the kernel locks the rest.
+// SAFETY: queue pairs are made of it, it is queried and armed, and it is destroyed once, by its last owner. In these
+// calls libmlx5 has one state, the table of queues, which it locks; the kernel locks the rest.
 unsafe impl Send for SrqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for SrqHandle {}

@@ -85,8 +85,8 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Sessions of any length, in rings of any size, across the ring's end and that of the index, expanded in pieces of
-    /// any size, with completions of one queue pair taken out at any time.
+    /// Sessions of any length, in rings of any size, across the ends of the ring and of the index. They are expanded in
+    /// pieces of any size, and completions of one queue pair are taken out at any time.
     #[test]
     fn what_was_compressed_is_expanded(
         (enhanced, format, wide) in any::<(bool, u8, bool)>(),

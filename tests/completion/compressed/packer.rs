@@ -1,4 +1,4 @@
-//! A packer of these tests' own, from the layouts of Linux, DPDK and UCX, and what it expects to be expanded.
+//! A packer of these tests' own, from the layouts of Linux, DPDK and UCX, and the completions that it expects.
 
 use std::collections::VecDeque;
 

@@ -14,7 +14,7 @@ use crate::verbs::Fabric;
 /// data.
 type AnyCqe = ([u8; 32], u32, u8, u16, bool);
 
-/// What libmlx5 and this crate tell of a completion of [`SYNC`], overwritten with that.
+/// The reports of libmlx5 and of this crate about a completion of [`SYNC`], overwritten with that.
 fn overwritten(theirs: &mut Theirs, cqe: &AnyCqe) -> Result<[Told; 2], String> {
     let (bytes, byte_cnt, app_op, index, imm) = cqe;
     let opcode = match app_op {

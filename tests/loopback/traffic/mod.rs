@@ -204,7 +204,7 @@ impl<T: Service> Traffic<T> {
             if self.counts.completed.is_multiple_of(2) || end.cq.capacity() == 1 {
                 end.cq.poll_with(3, |cqe| dones.push(Done::new(&cqe)));
             } else {
-                // What `poll` copies lacks the first half of a 128-byte CQE, so it is taken by `poll_with` from there.
+                // The copy of `poll` lacks the first half of a 128-byte CQE, so `poll_with` reads it there.
                 end.cq.poll_with(1, |cqe| {
                     dones.push(match cqe.format() {
                         CqeFormat::Inline64 => Done::new(&cqe),

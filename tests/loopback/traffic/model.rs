@@ -72,7 +72,7 @@ impl<T: Service> Traffic<T> {
         self.counts.arrived += 1;
     }
 
-    /// A slot holds `bytes`, and behind them what it was filled with.
+    /// A slot holds `bytes`, and behind them its filling.
     fn check_slot(&self, buffer: &Buffer, slot: usize, bytes: &[u8]) {
         let found = buffer.to_vec(slot * SLOT..slot * SLOT + bytes.len() + GUARD);
         assert!(found[..bytes.len()] == *bytes, "wrong bytes: {:?}", self.counts);
@@ -90,7 +90,7 @@ impl<T: Service> Traffic<T> {
         let source = (&self.source, source_place(id));
         let landing = (&self.landing, self.landing_slot(id) * SLOT);
         let mut wr = op.wr(id, &Memory { source, landing, target: &self.window, invalidate });
-        // An earlier request may change the word yet, so the model says what it will be.
+        // An earlier request may change the word later, so the model computes its value.
         if let (Kind::CompareSwap(_, compare, _), Op::CompareSwap(_, hit, _)) = (&mut wr.kind, op) {
             let found = self.word(op);
             *compare = if *hit { found } else { !found };

@@ -346,7 +346,7 @@ impl Request {
     }
 }
 
-/// Whether what a WQE sends has lengths that frames can have.
+/// Whether the frames of a WQE have possible lengths.
 fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
     let (headers, payload) = (wqe.headers.len() as u64, wqe.payload.len());
     let longest = match framing.mss {

@@ -50,7 +50,7 @@ impl Header {
         }
     }
 
-    /// With ones in place of the fields that may change on the way.
+    /// The header with ones in place of the fields that may change on the way.
     pub(super) fn masked(mut self) -> Self {
         match &mut self {
             Self::V4(bytes) => {

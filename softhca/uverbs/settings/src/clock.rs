@@ -1,4 +1,4 @@
-//! What queues can have in their timestamps.
+//! The clocks that queues can have in their timestamps.
 
 /// Clocks of timestamps (`MLX5_TIMESTAMP_FORMAT_CAP_*`). InfiniBand ports have the one that runs freely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,9 +6,9 @@
 pub enum Clock {
     /// Ticks of the device's own clock.
     FreeRunning,
-    /// Real time alone, as on a ConnectX-6 Dx or later with `REAL_TIME_CLOCK_ENABLE`.
+    /// Real time alone (`REAL_TIME_CLOCK_ENABLE` of a ConnectX-6 Dx or later).
     RealTime,
-    /// Real time by default, ticks for queues that ask for them.
+    /// Real time by default, ticks on request.
     Both,
 }
 

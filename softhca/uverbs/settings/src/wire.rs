@@ -13,11 +13,11 @@ pub enum WireKind {
     Shm,
     /// By UDP sockets at these addresses of the host; at all of them if there are none.
     Udp(Vec<IpAddr>),
-    /// By frames of the host's TAP device of this name.
+    /// Frames through the host's TAP device of this name.
     Tap(String),
-    /// By frames of the host's network interface of this name.
+    /// Frames through the host's network interface of this name.
     Raw(String),
-    /// By frames over the Unix socket at this path, in the form of QEMU.
+    /// Frames over the Unix socket at this path, in the form of QEMU.
     Socket(PathBuf),
 }
 

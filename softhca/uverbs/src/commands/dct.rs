@@ -1,4 +1,4 @@
-//! Targets of dynamic connections. To a program they are QPs. The device makes a target in the move to RTR, when all
+//! Targets of dynamic connections, which are QPs to a program. The device makes a target in the move to RTR, when all
 //! its parameters are known (mlx5_ib `qp.c`, `create_dct`, `mlx5_ib_modify_dct`).
 
 use super::access as rights;

@@ -20,8 +20,8 @@
 //! This module knows no device: each page has its own receiver of doorbells ([`Trapped`]).
 //!
 //! Handlers take no lock of the program's and allocate nothing: the tables here are static. They work on stacks of our
-//! own (`stack`), as the program's may be small. From a doorbell's first store until the device has it, and in the
-//! handlers, no other signal is delivered to the thread. The program never blocks the signals, except in handlers of
+//! own (`stack`), as the program's may be small. The thread gets no other signal in the handlers, nor between a
+//! doorbell's first store and the device's taking it. The program never blocks the signals, except in handlers of
 //! its own for them, which cannot ring doorbells. (If nothing is trapped, it never blocks signals of faults. So one
 //! that a process sends reaches a program that waits for it.) Handlers that programs install by their own system calls,
 //! past libc, take the signals from us.

@@ -77,7 +77,7 @@ impl Stepping {
     pub(super) fn restore(&mut self, registers: &mut Registers) -> Option<Redirected> {
         let redirected = self.redirected.take()?;
         let base = &mut registers[redirected.store.base];
-        // By the same number as before: the instruction may have moved the register on.
+        // Moved back by the same number: the instruction may have moved the register on.
         *base = base.wrapping_sub(redirected.moved_by as i64);
         Some(redirected)
     }

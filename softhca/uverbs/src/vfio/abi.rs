@@ -3,7 +3,7 @@
 use crate::abi::abi;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Requests. What is one number for two of them depends on the file.
+/// Requests. Two of them can have one number: the file tells them apart.
 pub(super) mod request {
     /// `_IO(';', 100 + number)`: a size is nowhere in it.
     const fn vfio(number: u64) -> u64 {
@@ -35,7 +35,7 @@ pub(super) mod request {
 /// What `GET_API_VERSION` answers.
 pub(super) const API_VERSION: i32 = 0;
 
-/// What a container can be asked for.
+/// The extensions of a container (`VFIO_CHECK_EXTENSION`).
 pub(super) mod extension {
     pub(crate) const TYPE1_IOMMU: u64 = 1;
     pub(crate) const TYPE1_V2_IOMMU: u64 = 3;
@@ -137,7 +137,7 @@ abi! {
         /// Offset of the first capability.
         cap_offset: u32,
         size: u64,
-        /// Of the region in the device's file.
+        /// Where the region begins in the device's file.
         offset: u64,
     }
 

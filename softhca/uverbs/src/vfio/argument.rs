@@ -4,7 +4,7 @@
 use crate::process::{Errno, user};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The size that the structure at `at` says it has: at least `least`, which is what the request needs.
+/// The size that the structure at `at` states: at least `least`, the size that the request needs.
 pub(super) fn size(at: u64, least: usize) -> Result<usize, Errno> {
     let mut argsz = [0; 4];
     user::read(at, &mut argsz)?;
@@ -12,7 +12,7 @@ pub(super) fn size(at: u64, least: usize) -> Result<usize, Errno> {
     if argsz < least { Err(Errno::EINVAL) } else { Ok(argsz) }
 }
 
-/// The structure at `at`, if it has at least `least` bytes; what it has not is zero.
+/// The structure at `at`, if it has at least `least` bytes; missing bytes are zero.
 pub(super) fn read<T: FromBytes + IntoBytes>(at: u64, least: usize) -> Result<T, Errno> {
     let argsz = size(at, least)?;
     user::read_prefix(at, argsz)

@@ -89,8 +89,8 @@ impl Bar {
         }
     }
 
-    /// Maps `len` bytes at byte `at` for the program, at `address` if that is not null (`vfio_pci_core_mmap`). What is
-    /// stored there rings `trapped`.
+    /// Maps `len` bytes at byte `at` for the program, at `address` if that is not null (`vfio_pci_core_mmap`). A store
+    /// there rings `trapped`.
     pub(super) fn map(
         &self,
         trapped: &'static Trapped,
@@ -107,8 +107,7 @@ impl Bar {
         }
         let can_store = protection & libc::PROT_WRITE != 0;
         let protection = protection & !libc::PROT_WRITE;
-        // SAFETY: the program asks for a mapping of a region, where it would have got one of the device's: what that
-        // replaces is its own business.
+        // SAFETY: the program asks for a mapping, and answers for the mappings that it replaces, as with the kernel.
         let mapped = unsafe { real::mmap(address, len, protection, flags, self.fd(), at as libc::off_t) };
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());

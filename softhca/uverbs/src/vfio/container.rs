@@ -34,7 +34,7 @@ impl Container {
         lock(&self.state).groups += 1;
     }
 
-    /// A group has gone; with the last one, what was mapped goes.
+    /// A group has gone; the mappings go with the last one.
     pub(super) fn leave(&self) {
         let mut state = lock(&self.state);
         state.groups -= 1;
@@ -75,7 +75,7 @@ impl Container {
         if state.groups == 0 || state.has_iommu {
             return Err(Errno::EINVAL);
         }
-        // The first version would let programs unmap parts of what they have mapped.
+        // The first version would let programs unmap parts of a mapping.
         if kind != extension::TYPE1_V2_IOMMU {
             return Err(Errno::ENODEV);
         }

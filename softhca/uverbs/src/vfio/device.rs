@@ -1,4 +1,4 @@
-//! The function's file: what it says of itself, its regions, its interrupts.
+//! The function's file: its description, its regions, its interrupts.
 
 use super::abi::{
     CAP_MSIX_MAPPABLE, CapHeader, DeviceInfo, IrqInfo, IrqSet, RegionInfo, device_flag, irq, region, region_flag,
@@ -28,7 +28,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens function `index` of `group`, which it keeps open; it reaches what is mapped in `space`.
+    /// Opens function `index` of `group`, and keeps the group open. The function reaches the mappings of `space`.
     pub(super) fn new(index: u32, group: Arc<dyn Send + Sync>, space: &Arc<AddressSpace>) -> Result<Arc<Self>, Errno> {
         let endpoint = Endpoint::get(index)?;
         endpoint.open(space);
@@ -58,7 +58,7 @@ impl Opened {
         .inspect_err(|error| log::debug!("function: request {number:#x}: {error:?}"))
     }
 
-    /// Maps what the file has at byte `at`; only BAR 0 can be mapped.
+    /// Maps the file from byte `at` on; only BAR 0 can be mapped.
     pub(crate) fn map(
         &self,
         address: *mut libc::c_void,
@@ -72,7 +72,7 @@ impl Opened {
         self.endpoint.bar.map(self.endpoint.trapped, address, len, (protection, flags), at)
     }
 
-    /// Reads what the file has at byte `at` to `address` (`vfio_pci_rw`); how many bytes.
+    /// Reads the file from byte `at` on to `address` (`vfio_pci_rw`). Returns the number of bytes.
     pub(crate) fn read(&self, address: u64, len: usize, at: u64) -> Result<usize, Errno> {
         let (region, offset, len) = place(at, len)?;
         let mut bytes = vec![0; len];
@@ -80,7 +80,7 @@ impl Opened {
             region::CONFIG => self.endpoint.read_config(offset as usize, &mut bytes),
             _ => {
                 self.endpoint.read(offset, &mut bytes);
-                // Of the table it reads ones.
+                // The table of interrupts reads as ones.
                 for (at, byte) in (offset..).zip(&mut bytes).filter(|(at, _)| TABLE.contains(at)) {
                     debug_assert!(TABLE.contains(&at));
                     *byte = 0xff;
@@ -91,14 +91,14 @@ impl Opened {
         Ok(len)
     }
 
-    /// Writes `len` bytes at `address` to what the file has at byte `at`; how many bytes.
+    /// Writes `len` bytes at `address` to the file, from byte `at` on. Returns the number of bytes.
     pub(crate) fn write(&self, address: u64, len: usize, at: u64) -> Result<usize, Errno> {
         let (region, offset, len) = place(at, len)?;
         let mut bytes = vec![0; len];
         user::read(address, &mut bytes)?;
         match region {
             region::CONFIG => self.endpoint.write_config(offset as usize, &bytes),
-            // What goes to the table is lost.
+            // Stores to the table of interrupts are lost.
             _ => self.endpoint.write(offset, &bytes),
         }
         Ok(len)
@@ -111,7 +111,7 @@ impl Drop for Opened {
     }
 }
 
-/// Bytes of a region; what it permits.
+/// Bytes of a region, and its flags.
 fn region_of(index: u32) -> Result<(u64, u32), Errno> {
     use region_flag::{MMAP, READ, WRITE};
     match index {
@@ -129,7 +129,7 @@ fn place(at: u64, len: usize) -> Result<(u32, u64, usize), Errno> {
     let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
     let (bytes, _) = region_of(index)?;
     let left = bytes.checked_sub(offset).filter(|_| bytes > 0).ok_or(Errno::EINVAL)?;
-    // What is longer than a call reads at once, the program asks for again.
+    // A call moves so many bytes at most; the program asks again for the rest.
     Ok((index, offset, len.min(MAX_BYTES).min(left as usize)))
 }
 

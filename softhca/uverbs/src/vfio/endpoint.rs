@@ -1,5 +1,5 @@
-//! A PCI function as this process has it: the function behind a lock, the thread that steps it, and what a program that
-//! opens the device gets of it.
+//! A PCI function as this process has it: the function behind a lock, the thread that steps it, and the parts for a
+//! program that opens the device.
 
 use super::bar::Bar;
 use super::irqs::Irqs;
@@ -38,7 +38,7 @@ pub(super) struct Endpoint {
     runner: Runner,
 }
 
-/// What the thread steps.
+/// The thread steps this.
 struct Core {
     function: Function,
     mishaps: Mishaps,
@@ -94,7 +94,7 @@ impl Endpoint {
         Ok(Self { core, bar, irqs, memory, trapped, runner })
     }
 
-    /// Has the function do something, and shows what that has changed.
+    /// Has the function do something, and shows the changes.
     fn with<T>(&self, run: impl FnOnce(&mut Function) -> T) -> T {
         let mut core = self.core.lock();
         let result = run(&mut core.function);
@@ -118,7 +118,7 @@ impl Endpoint {
     /// The program has closed it.
     pub(super) fn close(&self) {
         self.irqs.disable_all();
-        // What it reads, and does, from here on is nothing.
+        // From here on, the function reads nothing and does nothing.
         self.with(Function::reset);
         self.memory.attach(None);
     }
@@ -161,7 +161,7 @@ impl Core {
 }
 
 impl Step for Core {
-    /// What a thread has stored: it goes on when this is done.
+    /// A store of a thread, which goes on when this is done.
     fn doorbell(&mut self, page: u32, offset: usize, stored: &[u8]) {
         self.function.write(u64::from(page) * UAR_PAGE_BYTES as u64 + offset as u64, stored);
         self.show();

@@ -45,7 +45,7 @@ fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
             Kind::Container(_) | Kind::Group(_) => {
                 libc::memfd_create(c"softhca-vfio".as_ptr(), if close_on_exec { libc::MFD_CLOEXEC } else { 0 })
             }
-            // What the program maps from it is there.
+            // The program maps the BAR's memory from it.
             Kind::Device(opened) => libc::fcntl(
                 opened.endpoint.bar.fd(),
                 if close_on_exec { libc::F_DUPFD_CLOEXEC } else { libc::F_DUPFD },
@@ -135,7 +135,7 @@ impl File {
 }
 
 impl OpenFile for File {
-    /// With the last descriptor, what is behind it ends.
+    /// The open file ends with its last descriptor.
     fn close(self: Arc<Self>, fd: RawFd) {
         if let Some(another) = self.unseen_descriptor(fd) {
             // If there is no room for it, the file ends now.

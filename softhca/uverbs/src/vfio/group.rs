@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, Weak};
 use zerocopy::IntoBytes;
 
-/// What a group asks of the open files.
+/// The open files, as a group needs them.
 pub(super) trait Files {
     /// The container that `fd` is open for.
     fn container(&self, fd: RawFd) -> Result<Arc<Container>, Errno>;

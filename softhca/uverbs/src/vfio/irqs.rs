@@ -189,7 +189,7 @@ mod tests {
         unsafe { OwnedFd::from_raw_fd(libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC)) }
     }
 
-    /// What has been counted since it was asked last.
+    /// The count since the last call.
     fn counted(file: &OwnedFd) -> u64 {
         let mut count = 0_u64;
         // SAFETY: eight bytes of a local.
@@ -222,7 +222,7 @@ mod tests {
         set(&irqs, eventfd, irq::MSIX, 3, &[-1]).expect("unset");
         irqs.raise(3);
         assert_eq!((counted(&one), counted(&other)), (0, 1));
-        // The program may close what it has set.
+        // The program may close the files that it has set.
         let kept = other.try_clone().expect("a duplicate");
         drop(other);
         irqs.raise(4);

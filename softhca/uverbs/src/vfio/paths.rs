@@ -13,7 +13,7 @@ pub(crate) enum Path {
 }
 
 impl Path {
-    /// What `path` names, if it is ours: without functions of ours, nothing is.
+    /// The file that `path` names, if it is ours. Without functions, no file is.
     pub(crate) fn of(path: &[u8]) -> Option<Self> {
         let name = path.strip_prefix(b"/dev/vfio/")?;
         let devices = devices()?;

@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Mappings of a container (`dma_entry_limit`).
 pub(super) const MAX_MAPPINGS: usize = 65535;
 
-/// The addresses that there are: those that the IOMMUs of PCs have, with the window where interrupts are written left
-/// out; and the first page, as where the machine's firmware has reserved it. libmlx5 begins with the first address
-/// there is, and gives the function pages from there; but 0 is no page to firmware (Linux
+/// The valid addresses: those of the IOMMUs of PCs, without the window to which interrupts are written. The first page
+/// is left out as well, as on machines whose firmware reserves it. libmlx5 gives the function pages from the first
+/// valid address on, and address 0 is no page to firmware (Linux
 /// `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`, `alloc_system_page`).
 pub(super) const RANGES: [IovaRange; 2] =
     [IovaRange { start: 0x1000, end: 0xfedf_ffff }, IovaRange { start: 0xfef0_0000, end: (1 << 48) - 1 }];
@@ -28,7 +28,7 @@ struct Mapping {
     len: u64,
     /// Address in the process.
     address: u64,
-    /// What the function may do.
+    /// Whether the function may read it.
     readable: bool,
     writable: bool,
     _locked: Locked,
@@ -41,7 +41,7 @@ pub(super) struct AddressSpace {
     mappings: RwLock<BTreeMap<u64, Mapping>>,
 }
 
-/// What a program asks to be mapped.
+/// A program's request for a mapping.
 pub(super) struct Request {
     pub(super) iova: u64,
     pub(super) len: u64,
@@ -246,7 +246,7 @@ mod tests {
     fn memory_at(place: usize) -> u64 {
         strict::take_over().expect("handlers");
         let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory; the place is a wish, and what is there already stays.
+        // SAFETY: new memory; the place is a hint, and present mappings stay.
         let at = unsafe { libc::mmap(std::ptr::without_provenance_mut(place), 4 * 4096, prot, flags, -1, 0) };
         assert!(at != libc::MAP_FAILED && (place == 0 || at.addr() == place), "mapped at {at:?}");
         at as u64

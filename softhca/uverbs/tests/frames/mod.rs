@@ -1,4 +1,4 @@
-//! What receives Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
+//! Receivers of Ethernet frames: queue pairs for raw packets, work queues, tables of them, and flows.
 //!
 //! Receivers by verbs belong here, those by mailboxes in `softhca/tests/ethernet`.
 
@@ -30,7 +30,7 @@ fn flows_and_hashes_say_who_receives() {
 fn one_wqe_sends_several_frames() {
     let (_directory, program) = compiled("multi_packet");
     for mode in [&[][..], STRICT, &["--static-uars"]] {
-        // What the device says of bad WQEs is no fault of the program.
+        // The device's messages about bad WQEs are no fault of the program.
         let options = [&ETHERNET, mode, &["--log", "error"]].concat();
         assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
     }

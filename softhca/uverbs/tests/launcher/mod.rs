@@ -1,4 +1,4 @@
-//! The launcher itself: whatever paths it has to do with, whatever it was started with.
+//! The launcher itself: any paths, and any environment at its start.
 //!
 //! Paths and signals of the launcher belong here, effects of its options in the folder of their subject.
 
@@ -125,7 +125,7 @@ fn networks_of_others_are_refused() {
         Path::new("/usr")
     };
     refuses(&mut launcher(&preload(), others, &["true"]), why);
-    // What the launcher has checked may be something else by the time that the program joins it.
+    // The directory that the launcher has checked may be another one when the program joins it.
     let swap = format!("rmdir '{0}'; ln -s / '{0}'; exec ibv_devinfo", open.display());
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o700)).expect("permissions");
     let output = launcher(&preload(), &open, &["sh", "-c", &swap]).output().expect("the launcher starts");

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a pair may take: on a busy machine, ten times what it takes alone.
+/// How long a pair may take: ten times its time on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How long the other end may go on after one has failed.
@@ -23,7 +23,7 @@ pub(crate) fn long() -> bool {
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {
     pub(crate) options: &'a [&'a str],
-    /// What the programs find in their environment besides.
+    /// Further variables in the programs' environment.
     pub(crate) environment: &'a [(&'a str, &'a str)],
     pub(crate) fabric: tempfile::TempDir,
 }
@@ -50,7 +50,7 @@ pub(crate) fn launcher(options: &[&str], fabric: &Path, command: &[&str]) -> Com
     launcher
 }
 
-/// A started program, with what it prints going to a file.
+/// A started program, whose output goes to a file.
 struct Started {
     child: Child,
     output: File,
@@ -186,8 +186,8 @@ fn ends(pair: &mut [Started; 2], mut deadline: Instant) -> [Option<ExitStatus>; 
     }
 }
 
-/// Runs a server and, when it is `ready`, a client, each with these devices: how they ended, if they did, and what they
-/// printed.
+/// Runs a server and, when it is `ready`, a client, each with these devices. Returns how they ended, if they did, and
+/// their output.
 pub(crate) fn both(
     device: &Device,
     server: &[&str],

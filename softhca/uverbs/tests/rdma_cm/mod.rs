@@ -17,8 +17,8 @@ const STRICT: &[&str] = &["--link", "ethernet", "--strict"];
 const UNSTEADY: &[&str] = &["--link", "ethernet", "--faults", "dup=20,reorder=20,delay=5,seed=11"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether a program of `device`'s network listens on `port` of the connection manager, in any port space. What is
-/// looked at is described in `src/rdma_cm/ports.rs`.
+/// Whether a program of `device`'s network listens on `port` of the connection manager, in any port space.
+/// `src/rdma_cm/ports.rs` describes the files.
 fn manager_listens(device: &Device, port: u16) -> bool {
     const LISTENING: u32 = 1 << 3;
     ports(device).filter(|path| path.to_string_lossy().contains(&format!("-{port:05}-"))).any(|path| {
@@ -148,8 +148,7 @@ fn the_end_of_a_process_is_a_disconnection() {
     let device = Device::new(ETHERNET);
     let listens = || manager_listens(&device, 7174);
     let client = ["rping", "-c", "-a", "127.0.0.1"];
-    // Killed by a signal in the midst of it: nobody reads what it prints for each message. The client goes on until it
-    // is told.
+    // A signal kills it in the middle: its output for each message has no reader. The client goes on until it is told.
     let (ends, outputs) = both(&device, &["sh", "-c", "rping -s -v | head -n 1"], &client, listens);
     assert!(ends[1].is_some() && outputs[1].contains("DISCONNECT EVENT"), "{ends:?}\n{outputs:?}");
     // The dead's port is free.

@@ -41,7 +41,7 @@ fn pass(modules: &str, devices: &[&[&str]], passing: usize) {
     }
 }
 
-/// Two of them skip themselves, as they ask for what the device does not have: on-demand paging for DC, and the queue
+/// Two of them skip themselves, because the device lacks their features: on-demand paging for DC, and the queue
 /// pairs of address handles. Two are of one stream, and three of many.
 #[test]
 fn of_dynamic_connections() {
@@ -54,8 +54,8 @@ fn of_memory_keys() {
     pass("tests.test_mlx5_mkey", &[&["--link", "infiniband"], &["--link", "ethernet"]], 9);
 }
 
-/// One data unit by the one generation, several by the other. What is expected was encrypted by OpenSSL. Tests of
-/// wrapped keys skip themselves.
+/// One data unit by the one generation, several by the other. OpenSSL encrypted the expected data. Tests of wrapped
+/// keys skip themselves.
 #[test]
 fn of_encryption() {
     pass("tests.test_mlx5_crypto", &[&["--generation", "connectx6dx"]], 1);

@@ -10,7 +10,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn ends(options: &[&str], program: &str, case: &str) -> (Option<i32>, String) {
     let (code, output) = launch(options, &[program, case], PATIENCE);
-    // With what the launcher has to say of a program that a signal ended.
+    // The launcher's message about a program that a signal ended follows.
     (code, output.lines().filter(|line| *line == "handler" || line.contains("not so")).collect::<Vec<_>>().join(" "))
 }
 

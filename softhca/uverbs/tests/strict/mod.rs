@@ -1,4 +1,4 @@
-//! Strict mode, with programs that are hard on it, and with what it must complain of.
+//! Strict mode, with programs that are hard on it, and with mistakes that it must report.
 //!
 //! Trapped stores belong here, other signals in `signals`.
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What drivers ask of VFIO's files, and what no driver asks.
+/// Requests to VFIO's files: those of drivers, and some of no driver.
 #[test]
 fn vfio_is_answered_as_by_the_kernel() {
     let (_directory, program) = compiled("vfio");

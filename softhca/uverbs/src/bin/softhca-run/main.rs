@@ -32,8 +32,8 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
     devices: u32,
 
-    /// Number of PCI functions that programs drive by VFIO, beside the devices (x86-64). The address of the first one
-    /// is ca00:BUS:00.0; BUS is the number of devices plus one, in hexadecimal
+    /// Number of PCI functions for programs that drive them by VFIO (x86-64). The first one is ca00:BUS:00.0; BUS is
+    /// the number of devices plus one, in hexadecimal
     #[arg(long, default_value_t = 0, value_name = "N", conflicts_with = "sink", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_DEVICES - 1)))]
     vfio: u32,
 
@@ -45,10 +45,7 @@ struct Options {
     #[arg(long, value_enum)]
     link: Option<Link>,
 
-    /// The network. shm: programs of this user. udp, or udp:ADDRESS,…: UDP port 4791 of the host's addresses, without
-    /// privilege; reaches other hosts and containers by RoCE v2. Only one program at a time can have an address.
-    /// tap:NAME: a TAP device of the host. raw:NAME: an interface of the host, beside its kernel. socket:PATH: a
-    /// network of programs and virtual machines that meet at a Unix socket (QEMU's -netdev stream)
+    /// The network: shm, udp, udp:ADDRESS,…, tap:NAME, raw:NAME or socket:PATH; see "Networks" below
     #[arg(long, default_value_t = WireKind::Shm, value_name = "WIRE")]
     wire: WireKind,
 
@@ -66,7 +63,7 @@ struct Options {
     #[arg(long, value_enum, default_value_t = Generation::ConnectX5)]
     generation: Generation,
 
-    /// The packet headers that a request must hold inline to send a raw packet
+    /// Headers that the WQE of a raw packet must hold inline
     #[arg(long, value_enum, default_value_t = InlineOption::None, value_name = "HEADERS")]
     inline_headers: InlineOption,
 
@@ -75,9 +72,7 @@ struct Options {
     #[arg(long)]
     strict: bool,
 
-    /// Faults, each optional: drop=10,dup=5,reorder=5,delay=3,ecn=2 in packets per thousand; odp=20,psn=5 in messages
-    /// per thousand that fail at a receive from an SRQ (vendor syndromes 0x93 and 0x99); latency=500,jitter=20 in
-    /// microseconds and rate=1000 in Mbit/s of a slow link; seed=1
+    /// Faults, for example drop=10,dup=5,seed=1; see "Faults" below
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
@@ -90,8 +85,8 @@ struct Options {
     #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
     memlock: MemlockOption,
 
-    /// Directory in which the devices of one network meet. The launcher makes it. It must belong to the user, be no
-    /// symbolic link, and be closed to writes by others [default: /dev/shm/softhca-UID]
+    /// Directory in which the devices of one network meet. The launcher makes it. It must be the user's, no symbolic
+    /// link, and not writable by others [default: /dev/shm/softhca-UID]
     #[arg(long, value_name = "DIR")]
     fabric: Option<PathBuf>,
 
@@ -109,7 +104,7 @@ struct Options {
     #[arg(long)]
     no_write_combining: bool,
 
-    /// Clocks that queues of Ethernet ports can have in their timestamps
+    /// Clocks of timestamps on Ethernet ports
     #[arg(long, value_enum, default_value_t = Clock::FreeRunning)]
     clock: Clock,
 
@@ -117,8 +112,8 @@ struct Options {
     #[arg(long)]
     reuse_qpn: bool,
 
-    /// Complete every send request at once without sending it, to measure what posting and polling cost. The devices
-    /// have no thread and no network, and work only while CMD calls softhca_step
+    /// Complete every send request without sending it, to measure the cost of posting and polling. The devices have no
+    /// thread and no network, and work only in softhca_step
     #[arg(long, conflicts_with_all = ["strict", "faults", "pcap"])]
     sink: bool,
 
@@ -139,10 +134,25 @@ Exit codes
   126, 127      CMD cannot be run
   2             wrong call
 
+Networks
+  shm               programs of this user that have the same --fabric
+  udp               UDP port 4791 of the host's addresses, without privilege: RoCE v2 to other hosts and containers
+  udp:ADDRESS,…     the same, with these addresses; only one program at a time can have an address
+  tap:NAME          Ethernet frames by a TAP device of the host
+  raw:NAME          Ethernet frames by an interface of the host, beside its kernel
+  socket:PATH       Ethernet frames between programs and virtual machines (QEMU's -netdev stream) at a Unix socket
+
+Faults, each optional
+  drop, dup, reorder, delay, ecn   packets per thousand that are lost, repeated, overtaken, late, marked by a router
+  odp, psn                         messages per thousand that fail at a receive from an SRQ (vendor syndromes 0x93,
+                                   0x99)
+  latency, jitter, rate            a slow link: microseconds, microseconds, Mbit/s
+  seed                             where the random numbers start
+
 Addresses
-  With --link ethernet, port 1 of mlx5_0 has all IP addresses of the machine. Programs of librdmacm connect to them
-  (rping -c -a 127.0.0.1). Each port of each device also has the address 10.95.DEVICE.PORT. Listeners on a port are
-  known within one network.
+  With --link ethernet and --wire shm, port 1 of mlx5_0 has all IP addresses of the machine. Programs of librdmacm
+  connect to them (rping -c -a 127.0.0.1). Each port of each device also has the address 10.95.DEVICE.PORT. Listeners
+  on a port are known within one network.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
@@ -170,13 +180,13 @@ Files in the directory of --fabric
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum InlineOption {
-    /// None, as on a ConnectX-5 and later
+    /// None (ConnectX-5 and later)
     None,
-    /// 18 bytes of L2 headers, as on a ConnectX-4 Lx
+    /// L2, 18 bytes (ConnectX-4 Lx)
     L2,
-    /// Also the IP header, as on a device whose eSwitch steers by IP headers
+    /// Also IP (for some eSwitches)
     Ip,
-    /// Also the TCP or UDP header, as on a device whose eSwitch steers by these headers
+    /// Also TCP or UDP
     #[value(name = "tcp_udp")]
     TcpUdp,
 }

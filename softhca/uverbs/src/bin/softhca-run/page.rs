@@ -12,7 +12,8 @@ const INTRODUCTION: &str = "\
 `softhca-run [OPTIONS] [--] CMD...` runs a program with software mlx5 devices. `./run soft` builds `softhca-run` and
 calls it. [Test your own program](howto/testing.md) shows when to use which option.
 
-A test writes this page from the launcher's `--help` (`BLESS=1 cargo test -p softhca-uverbs --bin softhca-run`).
+`softhca-run --help` prints the same. A test writes this page from it (`BLESS=1 cargo test -p softhca-uverbs --bin
+softhca-run`).
 
 ";
 
