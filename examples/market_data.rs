@@ -12,8 +12,9 @@
 //!   line B  ------- 1 --- 2 ------- 4 --- 5 --->  /
 //! ```
 //!
-//! The device steers the frames of both groups to one queue, with a flow tag for each line, and stamps each with its clock.
-//! A packet is MoldUDP64's: session, number of the first message, count. A message that neither line has is reported.
+//! The device steers the frames of both groups to one queue, with a flow tag for each line, and stamps each with its
+//! clock. A packet is MoldUDP64's: session, number of the first message, count. A message that neither line has is
+//! reported.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The barriers under herd7: for each protocol between a CPU and a device, whether the memory model of each architecture
-//! lets the outcome happen that the barrier is there to forbid.
+//! The barriers under herd7: for each protocol between a CPU and a device, whether the memory model of each
+//! architecture permits the outcome that the barrier must forbid.
 //!
 //! The litmus tests are made of the protocols (`protocol.rs`) and of the instructions in `tests/arch_asm/expected.txt`,
 //! which `tests/arch_asm.rs` compares with the source. Each protocol has twins in which one barrier is missing. On weak

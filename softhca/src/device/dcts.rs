@@ -85,7 +85,7 @@ impl Device {
         Ok(())
     }
 
-    /// Lets those that have something to do do a bounded amount of it. `true` if there was any.
+    /// Lets the busy ones do a bounded amount of work. `true` if there was any.
     pub(super) fn step_dcts(&mut self, now: Duration) -> bool {
         let mut worked = false;
         let Self { dcts, busy_dcts, resources, .. } = self;

@@ -20,7 +20,8 @@ unsafe impl Sync for Allocation {}
 impl Allocation {
     /// `len` bytes (at least 1), aligned to `align`, a power of two.
     ///
-    /// # Panics If the size does not fit the address space.
+    /// # Panics
+    /// If the size does not fit the address space.
     pub(super) fn new(len: usize, align: usize) -> Self {
         let layout = Layout::from_size_align(len.max(1), align).expect("a size that fits the address space");
         // SAFETY: the layout's size is not zero.
