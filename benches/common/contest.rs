@@ -58,7 +58,7 @@ pub(crate) trait Contestant {
     fn warm(&mut self);
     /// Posts messages `first..first + count`.
     fn post(&mut self, first: u64, count: usize);
-    /// Polls what completes `count` messages; returns a sum of the tags or indices read, modulo 2^16 each.
+    /// Polls the completions of `count` messages. Returns a sum of the `wr_id`s or indices read, modulo 2^16 each.
     fn poll(&mut self, count: usize) -> u64;
     /// The queues used.
     fn rigs(&self) -> Vec<&Rig>;
@@ -292,7 +292,7 @@ impl<'a> Group<'a> {
                 sum = sum.wrapping_add(self.slice(at).1);
             }
             let case = &self.cases[at];
-            // Floors find the requests' tags in CQEs only if each request is one WQEBB.
+            // Floors read the CQE's index in place of the `wr_id`. The two agree only if each request is one WQEBB.
             let read = if self.timed == Timed::Post { 0 } else { sum };
             let stored: Vec<_> = case.contestant.rigs().into_iter().map(Rig::snapshot).collect();
             if let Some((other_read, other_stored)) = done.get(&(case.x, case.against)) {

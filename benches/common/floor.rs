@@ -1,8 +1,8 @@
 //! Floors: the loads and stores that the device asks for, and nothing else.
 //!
-//! A floor is a queue without everything that makes it safe to use: it does not look for space, keeps no tag, knows one
-//! kind of request and checks nothing. It makes the same stores as the case beside it, in the same order, with the same
-//! barriers, on memory of the same layout; the harness compares the bytes. Like a queue's state, its state is in a
+//! A floor is a queue without everything that makes it safe to use: it does not look for space, keeps no `wr_id`, knows
+//! one kind of request and checks nothing. It makes the same stores as the case beside it, in the same order, with the
+//! same barriers, on memory of the same layout; the harness compares the bytes. Like a queue's state, its state is in a
 //! structure behind a reference that is opaque to the compiler. So `case / floor` shows the cost of the crate's safety
 //! and generality.
 //!

@@ -109,7 +109,8 @@ impl Theirs {
         }
     }
 
-    /// `ibv_poll_cq` of up to `N` completions until `count` are taken, or none is there; returns the sum of their tags.
+    /// `ibv_poll_cq` of up to `N` completions until `count` are taken, or none is there. Returns the sum of their
+    /// `wr_id`s.
     #[inline(always)]
     pub(crate) fn poll_cq<const N: usize>(&mut self, count: usize) -> u64 {
         // SAFETY: numbers, for which zero is a value.

@@ -71,7 +71,7 @@ impl<R: Register, T: Transport> Ours<R, T> {
     }
 
     /// Takes `count` completions, up to `N` by one call, and their requests back one by one; returns the sum of their
-    /// tags.
+    /// `wr_id`s.
     #[inline(always)]
     pub(crate) fn poll_tags<const N: usize>(&mut self, count: usize) -> u64 {
         let (sq, mut sum) = (&mut self.sq, 0);
@@ -137,7 +137,7 @@ pub(crate) fn remote(m: &Message) -> Remote {
     Remote { addr: m.addr, rkey: Rkey(m.rkey) }
 }
 
-/// The tag of the `n`th message.
+/// The `wr_id` of the `n`th message.
 #[inline(always)]
 pub(crate) fn tag(n: u64) -> WrId {
     WrId(n)

@@ -81,9 +81,9 @@
 //!
 //! # What it does not do
 //!
-//! It does not model the speed of a NIC: it works as fast as the CPU that steps it. Only slow links ([`wire::slow`]),
-//! timers and timed sends follow its clock. It cannot show the effects of a missing barrier or of write combining on a
-//! PCIe device. [`embedded`] has no calls for rules that steer Ethernet frames: they come by firmware commands
+//! It does not model the speed of a NIC: it works as fast as the CPU that steps it. Slow links ([`wire::slow`]), timers
+//! and timed sends follow its clock. It cannot show the effects of a missing barrier or of write combining on a PCIe
+//! device. [`embedded`] has no calls for rules that steer Ethernet frames: they come by firmware commands
 //! ([`firmware`]), into which `softhca-uverbs` turns the flows of verbs. `docs/firmware.md` of the repository lists the
 //! capabilities of a ConnectX that it has and those that it lacks. A test compares that list with the answers to
 //! `QUERY_HCA_CAP`.

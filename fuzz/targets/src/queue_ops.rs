@@ -1,5 +1,5 @@
 //! A list of operations on all queues, while a hostile device scribbles over everything that it can reach: rings, CQEs
-//! and doorbell records. The space and tags that the queues report must follow from the calls alone.
+//! and doorbell records. The space and the `wr_id`s that the queues report must follow from the calls alone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;

@@ -1,6 +1,6 @@
 //! Batches of frames on a send queue of raw packets: WQEs of several frames, of one, and large sends. The device's
-//! decoder must find each WQE as it was put, around the ring's end, too. The space and the tags that the queue reports
-//! follow from the calls alone, whatever a hostile device writes into the ring and the records.
+//! decoder must find each WQE as it was put, also around the ring's end. The space and the `wr_id`s that the queue
+//! reports follow from the calls alone, with any bytes of a hostile device in the ring and the records.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;

@@ -150,9 +150,10 @@ Faults, each optional
   seed                             where the random numbers start
 
 Addresses
-  With --link ethernet and --wire shm, port 1 of mlx5_0 has all IP addresses of the machine. Programs of librdmacm
-  connect to them (rping -c -a 127.0.0.1). Each port of each device also has the address 10.95.DEVICE.PORT. Listeners
-  on a port are known within one network.
+  With --link ethernet and --wire shm, each port of each device has the address 10.95.DEVICE.PORT, and port 1 of mlx5_0
+  also has all IP addresses of the machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). With tap: and
+  socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses. Listeners on a port are known within one
+  network.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
