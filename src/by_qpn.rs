@@ -1,7 +1,7 @@
 //! Maps a completion to its owner: values found by queue pair number. Knows completions and numbers, and no queue.
 
+use crate::hint::cold_path;
 use core::fmt;
-use core::hint::cold_path;
 use core::mem::MaybeUninit;
 
 use crate::cq::{CqeView, Source};

@@ -218,6 +218,7 @@
 #[cfg(all(test, not(feature = "std")))]
 extern crate std;
 
+mod hint;
 #[macro_use]
 mod layout;
 

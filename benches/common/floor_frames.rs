@@ -165,7 +165,7 @@ impl FloorSq {
         let mut bytes = [0; 4 + FRAME_BYTES];
         bytes[..4].copy_from_slice(&(INLINE | FRAME_BYTES as u32).to_be_bytes());
         bytes[4..].copy_from_slice(frame);
-        for (unit, part) in bytes.as_chunks::<16>().0.iter().enumerate() {
+        for (unit, part) in bytes.chunks_exact(16).enumerate() {
             // SAFETY: a place of the ring.
             unsafe { store(self.place(n + unit), [word(part, 0), word(part, 8)]) };
         }

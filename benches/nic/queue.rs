@@ -133,7 +133,7 @@ impl RawQp {
             let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
             (attr.qp_state, attr.port_num) = (to, port);
             // SAFETY: the queue pair is alive, the attributes live until the call returns.
-            zero(call, unsafe { sys::ibv_modify_qp(self.0.as_ptr(), &raw mut attr, mask.cast_signed()) })?;
+            zero(call, unsafe { sys::ibv_modify_qp(self.0.as_ptr(), &raw mut attr, mask as i32) })?;
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ fn guess(bytes: &[u8], options: &Options) -> Vec<Record> {
     match odd {
         // Most nonzero bytes of a CQE are in its second half, and make no sense as data segments.
         Some(0) => sends(bytes, options),
-        _ if is_cqe && bytes.len().is_multiple_of(64) => cqe::all(bytes, options.cqe_bytes),
+        _ if is_cqe && bytes.len() % 64 == 0 => cqe::all(bytes, options.cqe_bytes),
         Some(_) => sends(bytes, options),
         None => Vec::new(),
     }

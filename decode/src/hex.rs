@@ -85,7 +85,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 fn digits(token: &str) -> Option<(&str, bool)> {
     let bare = token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")).or_else(|| token.strip_prefix('x'));
     let digits = bare.unwrap_or(token);
-    let whole = !digits.is_empty() && digits.len().is_multiple_of(2) && digits.bytes().all(|c| c.is_ascii_hexdigit());
+    let whole = !digits.is_empty() && digits.len() % 2 == 0 && digits.bytes().all(|c| c.is_ascii_hexdigit());
     whole.then_some((digits, bare.is_some()))
 }
 

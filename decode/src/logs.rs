@@ -362,18 +362,15 @@ fn status_text(line: &str) -> Option<u64> {
 
 /// The command's name and status: `CREATE_QP(0x500) op_mod(0x0) failed, status limits exceeded(0x8), …`.
 fn command(line: &str, fields: &mut Vec<Field>) {
-    if let Some((name, _)) = line.split_once(" op_mod(")
-        && let Some((name, opcode)) = name.rsplit_once("(0x")
-    {
+    let before = line.split_once(" op_mod(").and_then(|(name, _)| name.rsplit_once("(0x"));
+    if let Some((name, opcode)) = before {
         let name = name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
         let opcode = number(opcode, 16).unwrap_or(0);
         let named = Some(name.to_owned()).filter(|name| !name.is_empty());
         fields.insert(0, Field { name: "opcode".into(), offset: 0, value: Value::Hex(opcode, 16), meaning: named });
     }
-    if let Some((_, status)) = line.split_once("status ")
-        && let Some((text, value)) = status.split_once("(0x")
-        && let Some(value) = number(value, 16)
-    {
+    let status = line.split_once("status ").and_then(|(_, status)| status.split_once("(0x"));
+    if let Some((text, value)) = status.and_then(|(text, value)| Some((text, number(value, 16)?))) {
         let meaning = Some(text.to_owned());
         fields.push(Field { name: "status".into(), offset: 0, value: Value::Hex(value, 8), meaning });
     }

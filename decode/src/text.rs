@@ -105,9 +105,7 @@ impl Reader<'_> {
         self.since = 0;
         self.expected = told.dump;
         self.pending = Some(record);
-        if let Some(digits) = told.wqe
-            && let Line::Row(row) = hex::line(&digits)
-        {
+        if let Some(Line::Row(row)) = told.wqe.map(|digits| hex::line(&digits)) {
             self.end_pending();
             self.expected = Input::Wqe;
             self.block = Some(Block::new(index, row));

@@ -104,7 +104,7 @@ impl<T: Capabilities> Deref for Caps<T> {
     fn deref(&self) -> &T {
         const {
             assert!(T::BYTES <= CAPABILITY_BYTES, "a set is longer than the answer");
-            assert!((QueryHcaCapOut::BYTES - CAPABILITY_BYTES).is_multiple_of(4), "a set begins at a word");
+            assert!((QueryHcaCapOut::BYTES - CAPABILITY_BYTES) % 4 == 0, "a set begins at a word");
         }
         // SAFETY: it begins at a word of a structure that is aligned to words, as sets are at most (`Structure`). It
         // ends inside: both are asserted above, for the caller's own sets, too.

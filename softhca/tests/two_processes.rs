@@ -192,7 +192,7 @@ impl Program {
     }
 
     fn word<T>(&self, at: usize) -> &T {
-        assert!(at + size_of::<T>() <= BLOCK && at.is_multiple_of(align_of::<T>()));
+        assert!(at + size_of::<T>() <= BLOCK && at % align_of::<T>() == 0);
         // SAFETY: inside of the block and aligned (checked); `T` is one of the atomics, valid for any bytes.
         unsafe { &*self.block.add(at).cast() }
     }

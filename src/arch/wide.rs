@@ -12,7 +12,7 @@ mod sixteen {
     #[inline(always)]
     pub(super) fn new([first, second]: [u64; 2]) -> Sixteen {
         // SAFETY: the module is compiled only where every CPU of the target has SSE2.
-        unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) }
+        unsafe { _mm_set_epi64x(second as i64, first as i64) }
     }
 
     #[inline(always)]
@@ -24,7 +24,7 @@ mod sixteen {
     #[inline(always)]
     pub(super) fn first_word(a: Sixteen) -> u64 {
         // SAFETY: the module is compiled only where every CPU of the target has SSE2.
-        unsafe { _mm_cvtsi128_si64(a) }.cast_unsigned()
+        (unsafe { _mm_cvtsi128_si64(a) }) as u64
     }
 
     #[inline(always)]

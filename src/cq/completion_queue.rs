@@ -121,13 +121,13 @@ impl CompletionQueue {
         if cqe_size != 64 && cqe_size != 128 {
             return Err(CqError::CqeSize(cqe_size));
         }
-        if !buf.addr().get().is_multiple_of(cqe_size as usize) {
+        if buf.addr().get() % (cqe_size as usize) != 0 {
             return Err(CqError::BufferAlignment(buf.addr().get()));
         }
-        if !dbrec.addr().get().is_multiple_of(8) {
+        if dbrec.addr().get() % 8 != 0 {
             return Err(CqError::RecordAlignment(dbrec.addr().get()));
         }
-        if !cq_uar.addr().get().is_multiple_of(8) {
+        if cq_uar.addr().get() % 8 != 0 {
             return Err(CqError::UarAlignment(cq_uar.addr().get()));
         }
         // SAFETY: the caller promises the buffer; the numbers were checked.

@@ -68,7 +68,7 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
         if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
             return Err(CqError::CqeCount(cqe_cnt));
         }
-        if !buf.addr().get().is_multiple_of(self.ring.cqe_bytes()) {
+        if buf.addr().get() % self.ring.cqe_bytes() != 0 {
             return Err(CqError::BufferAlignment(buf.addr().get()));
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! The CQEs in memory and the next of them: the part of polling that has pointers and passes.
-use core::hint::cold_path;
+use crate::hint::cold_path;
 use core::ptr::NonNull;
 
 use super::cqe::layout::{CQE64_BYTES, EMPTY, SIGNATURE_OFFSET, TAIL_OFFSET, Tail};

@@ -47,7 +47,7 @@ impl<'a> InQueue<'a> {
     /// One volatile load of `T` at `offset`.
     #[inline(always)]
     fn load<T: Copy>(&self, offset: usize) -> T {
-        debug_assert!(offset + size_of::<T>() <= 64 && offset.is_multiple_of(size_of::<T>()));
+        debug_assert!(offset + size_of::<T>() <= 64 && offset % size_of::<T>() == 0);
         // SAFETY: `new` promises 64 readable, 64-byte aligned bytes; every caller in this crate passes an offset from
         // `layout`, a multiple of T's size with all of T within them (checked in debug builds). T is u8 to u64: any
         // bytes are a value.
@@ -206,7 +206,7 @@ impl Source for Private<'_> {
     #[inline(always)]
     fn be32(&self, offset: usize) -> u32 {
         let word = self.words[offset / 8];
-        let first = offset.is_multiple_of(8) == cfg!(target_endian = "little");
+        let first = (offset % 8 == 0) == cfg!(target_endian = "little");
         // Half of the word first, and then its bytes: a lane of a wide register can be taken out by itself.
         u32::from_be(if first { word as u32 } else { (word >> 32) as u32 })
     }

@@ -64,7 +64,7 @@ impl Halves {
         let size = size as usize;
         let alignment = if size == 0 { size_of::<u64>() } else { 2 * size };
         let address = reg.addr().get();
-        if !address.is_multiple_of(alignment) {
+        if address % alignment != 0 {
             return Err(RegisterError::Alignment { address, alignment });
         }
         Ok(Self { due: reg.cast(), size })

@@ -101,7 +101,7 @@ impl<S: Socket, const OPTIONS: usize> Kind for Tcp<S, OPTIONS> {
     const TAGGED: bool = false;
     const PROTOCOL: u8 = 6;
     const TRANSPORT_HEADER: usize = {
-        assert!(OPTIONS.is_multiple_of(4) && OPTIONS <= 40, "TCP's options are a multiple of 4 bytes, up to 40");
+        assert!(OPTIONS % 4 == 0 && OPTIONS <= 40, "TCP's options are a multiple of 4 bytes, up to 40");
         20 + OPTIONS
     };
 }

@@ -288,7 +288,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         let Some(place) = place else { return Err(beyond) };
         let (mut old, mut new) = (Sum::of(place), Sum::of(part));
         *place = *part;
-        if !at.is_multiple_of(2) {
+        if at % 2 != 0 {
             (old, new) = (old.one_place_later(), new.one_place_later());
         }
         self.data = self.data.replaced(old, new);

@@ -98,7 +98,7 @@ fn ipv4(packet: &[u8], short: PacketError) -> Result<Ip<'_>, PacketError> {
     }
     let most = packet.len();
     let wrong = PacketError::Length { field: "IPv4 total length", found: total, least: options, most };
-    let address = |at: usize| IpAddr::from(Ipv4Addr::from_octets([at, at + 1, at + 2, at + 3].map(|at| header[at])));
+    let address = |at: usize| IpAddr::from(Ipv4Addr::from([at, at + 1, at + 2, at + 3].map(|at| header[at])));
     Ok((address(12), address(16), header[9], packet.get(options..total).ok_or(wrong)?))
 }
 
@@ -110,6 +110,6 @@ fn ipv6(packet: &[u8], short: PacketError) -> Result<Ip<'_>, PacketError> {
     }
     let length = usize::from(u16::from_be_bytes([header[4], header[5]]));
     let wrong = PacketError::Length { field: "IPv6 payload length", found: length, least: 8, most: rest.len() };
-    let address = |at: usize| IpAddr::from(Ipv6Addr::from_octets(core::array::from_fn(|n| header[at + n])));
+    let address = |at: usize| IpAddr::from(Ipv6Addr::from(core::array::from_fn::<u8, 16, _>(|n| header[at + n])));
     Ok((address(8), address(24), header[6], rest.get(..length).ok_or(wrong)?))
 }

@@ -14,10 +14,14 @@ impl Sum {
     pub(super) fn of(bytes: &[u8]) -> Self {
         // Words of this machine's byte order, and of 32 bits: neither changes the sum, but for its byte order (RFC
         // 1071, section 2, B and C).
-        let (words, rest) = bytes.as_chunks::<4>();
-        let mut last = [0; 4];
+        let (mut rest, mut last) = (bytes, [0; 4]);
+        let mut wide = 0_u64;
+        while let Some((word, after)) = rest.split_first_chunk() {
+            wide += u64::from(u32::from_ne_bytes(*word));
+            rest = after;
+        }
         last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        let wide = words.iter().chain([&last]).fold(0_u64, |sum, word| sum + u64::from(u32::from_ne_bytes(*word)));
+        wide += u64::from(u32::from_ne_bytes(last));
         let halves = (wide >> 32) + (wide & 0xffff_ffff);
         let folded = (halves >> 32) + (halves >> 16 & 0xffff) + (halves & 0xffff);
         let folded = (folded >> 16) + (folded & 0xffff);

@@ -29,8 +29,9 @@ pub trait Sink {
     fn bytes(&mut self, bytes: &[u8]) {
         // Whole DS apart from the rest: where the length is known, the compiler unrolls a loop that only loads, and
         // words stay in registers.
-        let (whole, mut tail) = bytes.as_chunks::<DS_BYTES>();
-        for mut ds in whole.iter().map(<[u8; DS_BYTES]>::as_slice) {
+        let whole = bytes.chunks_exact(DS_BYTES);
+        let mut tail = whole.remainder();
+        for mut ds in whole {
             self.ds(DsWords([take8(&mut ds), take8(&mut ds)]));
         }
         if !tail.is_empty() {

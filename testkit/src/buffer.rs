@@ -129,8 +129,8 @@ unsafe impl DeviceBuffer for Box<Buffer> {
     }
 
     fn into_wr_id(self) -> NonZeroU64 {
-        let addr = NonNull::from(Box::leak(self)).expose_provenance();
-        addr.try_into().expect("an address fits 64 bits")
+        let addr = Box::into_raw(self).expose_provenance() as u64;
+        NonZeroU64::new(addr).expect("the address of a box is not zero")
     }
 
     unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {

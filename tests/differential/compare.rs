@@ -127,7 +127,7 @@ impl RingRules {
         let (start, end, len) = (place.slot * WQEBB, place.slot * WQEBB + place.ds * 16, self.len);
         // The second part is of a WQE that wraps around the ring's end.
         for part in [start..end.min(len), 0..end.saturating_sub(len)] {
-            self.exceptions.extract_if(part, |_, _| true).for_each(drop);
+            self.exceptions.retain(|at, _| !part.contains(at));
         }
         let mut set = |offset: usize, rule| self.exceptions.insert((start + offset) % len, rule);
         let [theirs, ours] = self.numbers.map(u32::to_be_bytes);

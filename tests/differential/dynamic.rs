@@ -63,14 +63,14 @@ impl RawTarget {
             (attr.qp_state, attr.port_num) = (sys::ibv_qp_state::IBV_QPS_INIT, 1);
             attr.qp_access_flags = 0xf;
             let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
-            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0.cast_signed()), 0, "INIT");
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0 as i32), 0, "INIT");
             attr.qp_state = sys::ibv_qp_state::IBV_QPS_RTR;
             (attr.path_mtu, attr.min_rnr_timer) = (path.mtu as sys::ibv_mtu::Type, 12);
             (attr.ah_attr.port_num, attr.ah_attr.is_global) = (1, path.sgid.is_some().into());
             attr.ah_attr.grh.sgid_index = path.sgid.map_or(0, |entry| entry.index);
             attr.ah_attr.grh.hop_limit = 64;
             let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
-            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0.cast_signed()), 0, "RTR");
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0 as i32), 0, "RTR");
             Self { raw, srq }
         }
     }

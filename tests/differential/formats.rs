@@ -59,7 +59,7 @@ struct Case {
 fn can_end(unit: BlockSize, units: DataUnits, bytes: usize) -> bool {
     let unit = unit.bytes() as usize;
     let within = bytes % unit;
-    let ends = within == 0 || within.is_multiple_of(16) && within <= unit - 16;
+    let ends = within == 0 || within % 16 == 0 && within <= unit - 16;
     ends && (units == DataUnits::Many || bytes <= unit)
 }
 

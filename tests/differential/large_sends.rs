@@ -53,7 +53,7 @@ fn request(fabric: &mut Fabric, n: usize) -> Wr {
             Data::Sges((0..=entries).map(entry).collect())
         }
     };
-    Wr { signaled: true, ..Wr::new(Kind::LargeFrame(bytes, n.is_multiple_of(2), mss), data, n as u64) }
+    Wr { signaled: true, ..Wr::new(Kind::LargeFrame(bytes, n % 2 == 0, mss), data, n as u64) }
 }
 
 #[test]

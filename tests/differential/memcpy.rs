@@ -130,7 +130,7 @@ fn opaque<T: Link>(twins: &Twins<T>, max_bytes: u32) -> Opaque {
     let at = twins.pi % twins.wqebbs() * WQEBB;
     let word = |n: usize| u32::from_be_bytes(ring[at + n..at + n + 4].try_into().expect("four bytes"));
     let addr = u64::from(word(24)) << 32 | u64::from(word(28));
-    assert!(addr != 0 && addr.is_multiple_of(u64::from(Opaque::BYTES)), "{addr:#x}");
+    assert!(addr != 0 && addr % u64::from(Opaque::BYTES) == 0, "{addr:#x}");
     Opaque { addr, lkey: Lkey(word(20)), max_bytes }
 }
 

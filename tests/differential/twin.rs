@@ -264,7 +264,7 @@ impl<T: Link> Twins<T> {
         let raw = self.theirs.raw.raw.as_ptr();
         let mut bad = core::ptr::null_mut();
         // With signatures, libmlx5 gives each of a list the index of the first.
-        let one_by_one = T::SIGNS && self.pi.is_multiple_of(2);
+        let one_by_one = T::SIGNS && self.pi % 2 == 0;
         for list in list.chunks(if one_by_one { 1 } else { list.len() }) {
             // SAFETY: the queue pair is alive, the list lives until the call returns, the memory is the fabric's.
             post::receive(list, |first| unsafe { sys::ibv_post_recv(raw, first, &raw mut bad) });

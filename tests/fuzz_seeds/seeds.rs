@@ -49,7 +49,7 @@ fn cqes_of_the_device(cqe_bytes: u32, scatter_to_cqe: u32) -> Vec<[u8; 64]> {
     let mut bytes = vec![0; 6 * cqe_bytes as usize];
     // SAFETY: the first CQEs of the ring; the device does not work at the moment.
     unsafe { cq.buf.copy_to_nonoverlapping(NonNull::from(&mut bytes[..]).cast(), bytes.len()) };
-    bytes.as_chunks().0.to_vec()
+    bytes.chunks_exact(64).map(|cqe| cqe.try_into().expect("64 bytes")).collect()
 }
 
 /// Sessions of each layout, whole and broken.

@@ -13,19 +13,19 @@ pub(crate) fn seeds() -> Vec<(&'static str, Input)> {
 
     // WQEs of one to 16 WQEBBs in a ring of 16: all of them go around its end at some time.
     let around = (1..=61).flat_map(|count| {
-        let pieces = if u32::is_multiple_of(count, 3) { inline(1 + count % 9) } else { pointers(count) };
+        let pieces = if count % 3 == 0 { inline(1 + count % 9) } else { pointers(count) };
         [Op::Batch { wqes: vec![several(pieces, true)], ring: true }, Op::RetireNth { n: 0 }]
     });
     let mixed = (0..40).flat_map(|n: u32| {
-        let tagged = n.is_multiple_of(2);
+        let tagged = n % 2 == 0;
         let wqes = vec![
             several(pointers(n % 5), true),
             Wqe::Large { tagged, mss: 1460, len: 4096 + n },
-            several(inline(3), !n.is_multiple_of(4)),
+            several(inline(3), n % 4 != 0),
             Wqe::One { tagged, len: n as u8, checksums: n as u8 },
             several([pointers(2), inline(2)].concat(), true),
         ];
-        [Op::Batch { wqes, ring: !n.is_multiple_of(5) }, Op::RetireNth { n: n as u8 }]
+        [Op::Batch { wqes, ring: n % 5 != 0 }, Op::RetireNth { n: n as u8 }]
     });
     let refused = vec![
         Wqe::Several {
@@ -43,7 +43,7 @@ pub(crate) fn seeds() -> Vec<(&'static str, Input)> {
     let hostile = (0..20).flat_map(|n: u16| {
         [
             Op::Batch { wqes: vec![several(pointers(5), true), several(pointers(1), true)], ring: true },
-            Op::Scribble { ring: !n.is_multiple_of(3), at: n * 37, bytes: [n as u8; 16] },
+            Op::Scribble { ring: n % 3 != 0, at: n * 37, bytes: [n as u8; 16] },
             retire(0xffe9 + 1),
             retire(n * 251),
             Op::RetireNth { n: n as u8 },

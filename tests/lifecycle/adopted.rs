@@ -40,7 +40,7 @@ impl Plain {
     fn max_send_wr(&self) -> u32 {
         // SAFETY: integers and null pointers.
         let (mut attr, mut init) = unsafe { (std::mem::zeroed(), std::mem::zeroed::<sys::ibv_qp_init_attr>()) };
-        let mask = sys::ibv_qp_attr_mask::IBV_QP_CAP.0.cast_signed();
+        let mask = sys::ibv_qp_attr_mask::IBV_QP_CAP.0 as i32;
         // SAFETY: the queue pair is alive, both structures are ours.
         assert_eq!(unsafe { sys::ibv_query_qp(self.qp.as_ptr(), &raw mut attr, mask, &raw mut init) }, 0);
         init.cap.max_send_wr
@@ -197,7 +197,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
         | Mask::IBV_QP_RNR_RETRY
         | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
     // SAFETY: the queue pair is alive.
-    assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask.0.cast_signed()) }, 0);
+    assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask.0 as i32) }, 0);
     assert_eq!(pair.sq.depth().0, 0, "nobody has told the queue");
     assert_eq!(pair.sq.refresh(), Ok(QpState::ReadyToSend));
     assert_eq!(u32::from(pair.sq.depth().0), plain.max_send_wr());

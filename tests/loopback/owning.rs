@@ -56,7 +56,7 @@ unsafe impl DeviceBuffer for Box<Page> {
     }
 
     fn into_wr_id(self) -> NonZeroU64 {
-        let page = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
+        let page = Box::into_raw(self).expose_provenance() as u64;
         let tag = NonZeroU64::new(page).expect("an address");
         WITH_QUEUES.lock().expect("no panic").push(tag);
         tag

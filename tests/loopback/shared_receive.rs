@@ -39,7 +39,7 @@ fn retired_out_of_order() {
         let mut arrived: Vec<_> = arrived.into_iter().zip(messages).collect();
         let by = round as usize / 3 % arrived.len();
         arrived.rotate_left(by);
-        if round.is_multiple_of(2) {
+        if round % 2 == 0 {
             arrived.reverse();
         }
         for (index, message) in arrived {

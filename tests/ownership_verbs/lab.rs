@@ -203,7 +203,7 @@ impl<'a> Lab<'a> {
             Op::Wait => sleep(Duration::from_micros(500)),
             Op::Poll { cq, first } => self.poll(place(cq), first),
             Op::Swap { what, a, b } => {
-                let Ok([a, b]) = self.places.get_disjoint_mut([place(a), place(b)]) else { return };
+                let Some([a, b]) = both(&mut self.places, place(a), place(b)) else { return };
                 match what % 4 {
                     0 => std::mem::swap(&mut a.qp, &mut b.qp),
                     1 => std::mem::swap(&mut a.sends, &mut b.sends),
@@ -348,7 +348,7 @@ impl<'a> Lab<'a> {
     }
 
     fn swap_held(&mut self, what: u8, a: usize, b: usize) {
-        let Ok([a, b]) = self.places.get_disjoint_mut([a, b]) else { return };
+        let Some([a, b]) = both(&mut self.places, a, b) else { return };
         self.lost.extend(match what % 3 {
             0 => exchange_held(&mut a.sends, &mut b.sends, &mut self.old_sends),
             1 => exchange_held(&mut a.recvs, &mut b.recvs, &mut self.old_recvs),
@@ -434,4 +434,11 @@ impl<'a> Lab<'a> {
 
 fn place(n: u8) -> usize {
     usize::from(n) % PLACES
+}
+
+/// Two places, unless they are one.
+fn both(places: &mut [Place; PLACES], a: usize, b: usize) -> Option<[&mut Place; 2]> {
+    let (low, high) = places.split_at_mut_checked(a.max(b))?;
+    let (first, second) = (low.get_mut(a.min(b))?, high.first_mut()?);
+    Some(if a < b { [first, second] } else { [second, first] })
 }

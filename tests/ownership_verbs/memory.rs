@@ -50,8 +50,8 @@ pub(crate) fn words_of_window(window: &Buffer) -> [u64; WORDS] {
 
 fn of_bytes(bytes: &[u8; BYTES]) -> [u64; WORDS] {
     let mut words = [0; WORDS];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-        *word = u64::from_ne_bytes(*bytes);
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
     }
     words
 }

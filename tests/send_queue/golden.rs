@@ -52,7 +52,7 @@ pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
     let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let digit = |byte: u8| char::from(byte).to_digit(16).expect("a digit") as u8;
     let bytes: Vec<u8> = digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
-    let mut wqe: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
+    let mut wqe: Vec<[u8; 16]> = bytes.chunks_exact(16).map(|ds| ds.try_into().expect("16 bytes")).collect();
     assert_eq!(wqe.len() * 32, digits.len());
     wqe[0][1..3].copy_from_slice(&[0x12, 0x34]);
     wqe[0][4..7].copy_from_slice(&[0xc0, 0xff, 0xee]);

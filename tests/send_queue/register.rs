@@ -14,14 +14,14 @@ fn every_doorbell_takes_the_other_half() {
     let mut sq = rig.queue::<transport::Rc>();
     for n in 0..8_u8 {
         rig.clear_page();
-        if n.is_multiple_of(2) {
+        if n % 2 == 0 {
             sq.post(&wqe::nop()).expect("posted");
         } else {
             let mut batch = sq.batch();
             batch.push(&wqe::nop()).expect("put");
             batch.ring_doorbell();
         }
-        let half = if n.is_multiple_of(2) { 0 } else { HALF };
+        let half = if n % 2 == 0 { 0 } else { HALF };
         let page = rig.page();
         assert_eq!(page[half..half + 8], [0, 0, n, 0, 0xc0, 0xff, 0xee, 1]);
         let others = page.iter().enumerate().filter(|(at, _)| !(half..half + 8).contains(at));

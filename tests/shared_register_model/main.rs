@@ -57,7 +57,7 @@ fn every_schedule<S: Stored + 'static>(store: fn(Half<'_>, u64) -> S) {
         arch::power_cycle();
         STORED.set(0);
         // Where no device is, and nothing is stored to: stores are the model's.
-        let reg = NonNull::without_provenance((4 * HALF).try_into().unwrap());
+        let reg = NonNull::new(std::ptr::without_provenance_mut(4 * HALF)).unwrap();
         let parts = RegisterParts { reg, size: HALF as u32 };
         // SAFETY: stores are the model's, none is made.
         let register = Arc::new(unsafe { SharedRegister::from_parts(parts) }.expect("aligned"));

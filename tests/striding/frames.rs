@@ -60,7 +60,7 @@ fn one_frame_for_each_stride() {
         let mut before = None;
         lab.exchange(&[60; BURST], |frame| {
             let at = frame.as_ptr().addr().get();
-            assert!(before.is_none_or(|before| at == before + 64 || at.is_multiple_of(strides.wqe_bytes() as usize)));
+            assert!(before.is_none_or(|before| at == before + 64 || at % (strides.wqe_bytes() as usize) == 0));
             before = Some(at);
         });
     }

@@ -185,7 +185,7 @@ impl<M: PollMode> Lab<M> {
         let mut left = &sent[..];
         let (cq, rq, empty) = (&mut self.cq, &mut self.rq, &mut self.empty);
         // Both ways in turn.
-        let mut with_completions = self.next.is_multiple_of(2);
+        let mut with_completions = self.next % 2 == 0;
         until(|| {
             let mut take = |frame: LentFrame<'_>| {
                 let (&(number, len), rest) = left.split_first().expect("no more frames than sent");

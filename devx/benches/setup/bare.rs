@@ -144,7 +144,7 @@ impl Bare {
 
     fn modify(&mut self, attr: &mut sys::ibv_qp_attr, mask: sys::ibv_qp_attr_mask) {
         // SAFETY: the queue pair is alive, the attributes live until the call returns.
-        let result = unsafe { sys::ibv_modify_qp(self.qp.as_ptr(), attr, mask.0.cast_signed()) };
+        let result = unsafe { sys::ibv_modify_qp(self.qp.as_ptr(), attr, mask.0 as i32) };
         assert_eq!(result, 0, "ibv_modify_qp to {}", attr.qp_state);
     }
 }

@@ -85,7 +85,7 @@ fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
         while rounds.len() < least || begin.elapsed() < limit {
             let mut round = vec![0.0; cases.len()];
             for turn in 0..cases.len() {
-                let at = if rounds.len().is_multiple_of(2) { turn } else { cases.len() - 1 - turn };
+                let at = if rounds.len() % 2 == 0 { turn } else { cases.len() - 1 - turn };
                 round[at] = cases[at].1(count);
             }
             rounds.push(round);

@@ -73,7 +73,7 @@ impl Description {
     /// Does not compile for an invalid structure: a field leaves it, two fields overlap, a number has no bits or more
     /// than 64, or a part does not begin at a word.
     pub(crate) const fn check(&self) {
-        assert!(self.bits.is_multiple_of(32), "a structure is whole words");
+        assert!(self.bits % 32 == 0, "a structure is whole words");
         assert!(self.bits <= MOST_BITS, "a structure has more bits than are checked");
         let mut used = [0_u32; MOST_BITS / 32];
         let mut i = 0;
@@ -143,11 +143,11 @@ const MOST_BITS: usize = 0x8100;
 
 /// Marks whole words as used.
 const fn occupy(used: &mut [u32; MOST_BITS / 32], at: usize, bits: usize, end: usize) {
-    assert!(at.is_multiple_of(8) && bits.is_multiple_of(8), "bytes and parts are whole bytes");
+    assert!(at % 8 == 0 && bits % 8 == 0, "bytes and parts are whole bytes");
     assert!(at + bits <= end, "bytes or a part leave the structure");
     let mut bit = at;
     while bit < at + bits {
-        if bit.is_multiple_of(32) && bit + 32 <= at + bits {
+        if bit % 32 == 0 && bit + 32 <= at + bits {
             assert!(used[bit / 32] == 0, "a part overlaps with something else");
             used[bit / 32] = u32::MAX;
             bit += 32;

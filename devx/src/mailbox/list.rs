@@ -54,7 +54,7 @@ impl<H: Structure, E: Element> List<H, E> {
     #[must_use]
     #[track_caller]
     pub fn zeroed(len: usize) -> Self {
-        const { assert!(H::BYTES.is_multiple_of(4) && E::BYTES.is_multiple_of(4) && E::BYTES != 0) };
+        const { assert!(H::BYTES % 4 == 0 && E::BYTES % 4 == 0 && E::BYTES != 0) };
         let bytes = len.checked_mul(E::BYTES).and_then(|bytes| bytes.checked_add(H::BYTES));
         let Some(bytes) = bytes else { panic!("{len} elements of {} bytes do not fit into memory", E::BYTES) };
         Self { words: vec![0; bytes / 4], types: PhantomData }

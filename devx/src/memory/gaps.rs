@@ -34,9 +34,8 @@ impl Gaps {
 
     /// Gives back a part that was taken.
     pub(super) fn give(&mut self, mut place: usize, mut len: usize) {
-        if let Some((&before, &free)) = self.free.range(..place).next_back()
-            && before + free == place
-        {
+        let below = self.free.range(..place).next_back().map(|(&before, &free)| (before, free));
+        if let Some((before, free)) = below.filter(|&(before, free)| before + free == place) {
             self.free.remove(&before);
             (place, len) = (before, free + len);
         }

@@ -122,7 +122,7 @@ impl Umem {
         // The VFIO driver takes one page for all of it (rdma-core `providers/mlx5/mlx5_vfio.c`, `_vfio_devx_umem_reg`).
         let start = self.start.addr().get();
         let most = (start % PAGE).saturating_add(self.len).next_power_of_two().max(PAGE);
-        if (start - start % PAGE).is_multiple_of(most) {
+        if (start - start % PAGE) % most == 0 {
             return Ok(());
         }
         Err(Error::DevicePages { start: start as u64, most: most as u64 })

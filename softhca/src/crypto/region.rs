@@ -66,7 +66,7 @@ impl Unit {
     /// Whether an access may end at byte `at` of a region (man page `mlx5dv_wr_set_mkey_crypto`).
     pub(crate) fn may_end(self, at: u64) -> bool {
         let within = at % self.bytes();
-        within == 0 || within.is_multiple_of(BLOCK as u64) && within <= self.bytes() - BLOCK as u64
+        within == 0 || within % (BLOCK as u64) == 0 && within <= self.bytes() - BLOCK as u64
     }
 }
 
@@ -155,7 +155,7 @@ impl Properties {
 
     /// Whether there can be an access from byte `start` to byte `end` of a region. A READ may be the rest of one.
     pub(crate) fn may_access(&self, (start, end): (u64, u64), is_rest: bool) -> bool {
-        let begins = is_rest || start.is_multiple_of(self.unit.bytes());
+        let begins = is_rest || start % self.unit.bytes() == 0;
         begins && self.unit.may_end(end) && (!self.one || end <= self.unit.bytes())
     }
 

@@ -59,7 +59,7 @@ pub(super) fn rq(rq: &RqContext, limits: &Limits, memory: &dyn HostMemory) -> Re
 
 /// A ring of `len` bytes is aligned, and mapped at its ends.
 fn ring(what: &'static str, addr: u64, len: u64, align: u64, memory: &dyn HostMemory) -> Result<(), Error> {
-    value(what, addr, addr.is_multiple_of(align), "multiples of 64 (send, CQ, EQ) or 16 (receive)")?;
+    value(what, addr, addr % align == 0, "multiples of 64 (send, CQ, EQ) or 16 (receive)")?;
     for at in [addr, addr.wrapping_add(len - 1)] {
         memory.read(at, &mut [0])?;
     }

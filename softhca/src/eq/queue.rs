@@ -95,13 +95,14 @@ impl EqRing {
         if self.failure.is_some() {
             return Ok(false);
         }
-        if let Event::Completion { cqn } = *event
-            && (self.is_full() || !self.waiting.is_empty())
-        {
-            if self.waits.insert(cqn) {
-                self.waiting.push_back(cqn);
+        match *event {
+            Event::Completion { cqn } if self.is_full() || !self.waiting.is_empty() => {
+                if self.waits.insert(cqn) {
+                    self.waiting.push_back(cqn);
+                }
+                return Ok(false);
             }
-            return Ok(false);
+            _ => {}
         }
         if self.is_full() {
             return Err(self.fail(EqFailure::Overrun));
@@ -128,10 +129,8 @@ impl EqRing {
         }
         self.consumer = consumer & INDEX_MASK;
         let mut interrupts = false;
-        while let Some(&cqn) = self.waiting.front()
-            && !self.is_full()
-            && self.failure.is_none()
-        {
+        while !self.is_full() && self.failure.is_none() {
+            let Some(&cqn) = self.waiting.front() else { break };
             self.put(&Event::Completion { cqn }, memory).map_err(Err)?;
             self.waiting.pop_front();
             self.waits.remove(&cqn);

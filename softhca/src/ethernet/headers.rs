@@ -396,9 +396,7 @@ mod tests {
             if let (Some(byte), true) = (bytes.get_mut(14), kind < 2) {
                 *byte = [0x45, 0x60][kind];
             }
-            if let Some(found) = Headers::of(&bytes)
-                && let Some(ip) = found.ip
-            {
+            if let Some(ip) = Headers::of(&bytes).and_then(|found| found.ip) {
                 prop_assert!(ip.at < ip.end && ip.end <= bytes.len());
             }
         }

@@ -128,7 +128,7 @@ pub(crate) const fn check(layout: &Layout) {
     let mut end = 0;
     while i < layout.fields.len() {
         let field = layout.fields[i];
-        let in_bytes = field.at.is_multiple_of(8) && field.width.is_multiple_of(8);
+        let in_bytes = field.at % 8 == 0 && field.width % 8 == 0;
         assert!(field.width >= 1 && (field.width <= 64 || in_bytes), "a field has 1 to 64 bits, or whole bytes");
         assert!(field.at >= end, "fields overlap, or are not in order");
         end = field.at + field.width;
@@ -169,7 +169,7 @@ impl<'a> View<'a> {
 
     /// Whole bytes.
     pub(crate) fn bytes<const N: usize>(&self, field: Field) -> [u8; N] {
-        debug_assert!(field.width == N * 8 && field.at.is_multiple_of(8));
+        debug_assert!(field.width == N * 8 && field.at % 8 == 0);
         std::array::from_fn(|index| self.0.get(field.at / 8 + index).copied().unwrap_or(0))
     }
 

@@ -132,7 +132,7 @@ impl Pages {
             return Err(BadPage::TooMany);
         }
         // Hardware takes address 0 for none.
-        let is_page = |page: u64| page != 0 && page.is_multiple_of(PAGE_BYTES) && page <= HOST_BYTES - PAGE_BYTES;
+        let is_page = |page: u64| page != 0 && page % PAGE_BYTES == 0 && page <= HOST_BYTES - PAGE_BYTES;
         if let Some(&page) = pages.iter().find(|&&page| !is_page(page)) {
             return Err(BadPage::Address(page));
         }

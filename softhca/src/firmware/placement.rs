@@ -81,7 +81,7 @@ impl Call<'_> {
         self.check_use(Object::Umem, number)?;
         let umem = self.state.umems.find_mut(number)?;
         let (unit, at) = (umem.page_bytes / PAGE_PARTS, umem.in_page(offset));
-        if at.is_multiple_of(unit) && at / unit < page_offsets {
+        if at % unit == 0 && at / unit < page_offsets {
             return Ok(());
         }
         let reason = format!(
@@ -145,7 +145,7 @@ impl Call<'_> {
         };
         // Buffers are often longer than the ring in them.
         pages.truncate(needed as usize);
-        if let Some(page) = pages.iter().find(|page| !page.is_multiple_of(page_bytes)) {
+        if let Some(page) = pages.iter().find(|&page| page % page_bytes != 0) {
             return Err(Refusal::parameter(format!("page {page:#x}: not a multiple of {page_bytes:#x}")));
         }
         let address = self.device.map_pages(pages, page_bytes)?;

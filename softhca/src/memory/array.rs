@@ -44,7 +44,7 @@ impl ArrayMemory {
 
     /// Replaces the word at `addr` by `f` of it; returns the old one.
     fn update<const N: usize>(&self, addr: u64, f: impl FnOnce([u8; N]) -> [u8; N]) -> Result<[u8; N], DmaFault> {
-        if !addr.is_multiple_of(N as u64) {
+        if addr % (N as u64) != 0 {
             return Err(DmaFault { addr, len: N });
         }
         let mut bytes = self.bytes();

@@ -201,9 +201,7 @@ impl DmaMap {
         let end = addr.checked_add(len as u64).ok_or(fault)?;
         let ranges = self.ranges.read();
         match piece(&ranges, addr, write) {
-            Some((pointer, there))
-                if there >= end && addr.is_multiple_of(len as u64) && pointer.addr().is_multiple_of(len) =>
-            {
+            Some((pointer, there)) if there >= end && addr % (len as u64) == 0 && pointer.addr() % len == 0 => {
                 Ok(access(pointer))
             }
             _ => Err(fault),

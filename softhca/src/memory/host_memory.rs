@@ -70,10 +70,10 @@ pub trait HostMemory: Send {
     /// # Errors
     /// [`DmaFault`] if the 64-bit word is unmapped or `addr` is not a multiple of 4.
     fn fetch_update_u32(&self, addr: u64, f: &mut dyn FnMut(u32) -> u32) -> Result<u32, DmaFault> {
-        if !addr.is_multiple_of(4) {
+        if addr % 4 != 0 {
             return Err(DmaFault { addr, len: 4 });
         }
-        let half = usize::from(!addr.is_multiple_of(8));
+        let half = usize::from(addr % 8 != 0);
         let halves = |word: u64| {
             let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
             [[a, b, c, d], [e, f, g, h]].map(u32::from_ne_bytes)
@@ -95,7 +95,7 @@ pub trait HostMemory: Send {
     /// # Errors
     /// [`DmaFault`] if a half is unmapped or `addr` is not a multiple of 16; nothing is written then.
     fn fetch_update_u128(&self, addr: u64, f: &mut dyn FnMut(u128) -> u128) -> Result<u128, DmaFault> {
-        if !addr.is_multiple_of(16) {
+        if addr % 16 != 0 {
             return Err(DmaFault { addr, len: 16 });
         }
         let places = [addr, addr + 8];
@@ -106,8 +106,9 @@ pub trait HostMemory: Send {
         }
         let old = u128::from_ne_bytes(old);
         let new = f(old).to_ne_bytes();
-        for (half, at) in new.as_chunks::<8>().0.iter().zip(places) {
-            self.fetch_update_u64(at, &mut |_| u64::from_ne_bytes(*half))?;
+        for (half, at) in new.chunks_exact(8).zip(places) {
+            let half = half.try_into().map(u64::from_ne_bytes).unwrap_or_default();
+            self.fetch_update_u64(at, &mut |_| half)?;
         }
         Ok(old)
     }

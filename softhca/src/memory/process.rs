@@ -46,9 +46,8 @@ impl ProcessMemory {
         let fault = DmaFault { addr, len };
         let end = addr.checked_add(len as u64).ok_or(fault)?;
         let mut reached = addr;
-        if let Some((_, segment)) = self.segments.range(..=addr).next_back()
-            && (!write || segment.writable)
-        {
+        let below = self.segments.range(..=addr).next_back();
+        if let Some((_, segment)) = below.filter(|(_, segment)| !write || segment.writable) {
             reached = reached.max(segment.end);
         }
         while reached < end {
@@ -62,9 +61,8 @@ impl ProcessMemory {
 
     /// Makes `at` a boundary between segments.
     fn split(&mut self, at: u64) {
-        if let Some((_, segment)) = self.segments.range_mut(..at).next_back()
-            && segment.end > at
-        {
+        let below = self.segments.range_mut(..at).next_back();
+        if let Some((_, segment)) = below.filter(|(_, segment)| segment.end > at) {
             let rest = *segment;
             segment.end = at;
             self.segments.insert(at, rest);
@@ -147,7 +145,7 @@ impl HostMemory for ProcessMemory {
     }
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
-        if !addr.is_multiple_of(4) {
+        if addr % 4 != 0 {
             return Err(DmaFault { addr, len: 4 });
         }
         let at = self.pointer(addr, 4, false)?;
@@ -159,7 +157,7 @@ impl HostMemory for ProcessMemory {
     }
 
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
-        if !addr.is_multiple_of(8) {
+        if addr % 8 != 0 {
             return Err(DmaFault { addr, len: 8 });
         }
         let at = self.pointer(addr, 8, true)?;

@@ -193,9 +193,7 @@ struct Writer {
 }
 
 fn put<const N: usize>(packet: &mut Writer, header: Option<[u8; N]>) {
-    if let Some(header) = header
-        && let Some(place) = packet.bytes[packet.len..].first_chunk_mut()
-    {
+    if let (Some(header), Some(place)) = (header, packet.bytes[packet.len..].first_chunk_mut()) {
         *place = header;
         packet.len += N;
     }
@@ -297,7 +295,7 @@ impl<'a> Packet<'a> {
                 .header(carries.has(Carries::ACCEPT), |word| AcceptEth { connection: u32::from_be_bytes(word) })?,
         };
         let padded = rest.bytes;
-        if !padded.len().is_multiple_of(4) {
+        if padded.len() % 4 != 0 {
             return Err(PacketFault::Unpadded { len: bytes.len() });
         }
         let fault = PacketFault::Padding { pad, len: padded.len() };

@@ -135,9 +135,8 @@ impl ConfigSpace {
                 self.look_up();
             }
             let register = at.checked_sub(GATEWAY).filter(|within| (4..gateway::BYTES).contains(within));
-            if let (Some(register), Some(word)) = (register, bytes[index..].first_chunk())
-                && register.is_multiple_of(4)
-            {
+            let register = register.filter(|register| register % 4 == 0);
+            if let (Some(register), Some(word)) = (register, bytes[index..].first_chunk()) {
                 self.gateway.write(register, u32::from_le_bytes(*word));
             }
         }

@@ -78,7 +78,7 @@ impl Chain {
             if at == 0 {
                 return Err(self.direction.too_short());
             }
-            if !at.is_multiple_of(ALIGNMENT) {
+            if at % ALIGNMENT != 0 {
                 return Err(self.direction.misaligned());
             }
             let mut mailbox = [0; MAILBOX_BYTES];

@@ -243,11 +243,10 @@ impl Qp {
 
     /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
-        if self.core.context.cross_channel.slave_send
-            && self.core.state != QpState::Reset
-            && let Some(pi) = resources.slaves.news(self.core.qpn)
-        {
-            self.requester.ring(&self.core, pi);
+        if self.core.context.cross_channel.slave_send && self.core.state != QpState::Reset {
+            if let Some(pi) = resources.slaves.news(self.core.qpn) {
+                self.requester.ring(&self.core, pi);
+            }
         }
         let reported = self.receives.report_unordered(&self.core, resources);
         self.work(resources, now) || reported
@@ -346,10 +345,10 @@ impl Qp {
             self.core.raise(resources, QpEvent::CommunicationEstablished);
         }
         if bth.opcode.operation().is_response() {
-            if matches!(state, QpState::Rts | QpState::Sqd)
-                && let Err(broken) = self.respond(resources, packet, now)
-            {
-                self.stop_sending(resources, broken);
+            if matches!(state, QpState::Rts | QpState::Sqd) {
+                if let Err(broken) = self.respond(resources, packet, now) {
+                    self.stop_sending(resources, broken);
+                }
             }
             return;
         }

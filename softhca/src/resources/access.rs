@@ -206,11 +206,10 @@ impl Resources {
             let len = left.min(seg.len.into());
             left -= len;
             let encrypts = self.mkeys.get(seg.lkey >> 8).is_some_and(|mkey| mkey.encryption.is_some());
-            if len != 0
-                && encrypts
-                && let Some(formatted) = self.formatted(by, seg.lkey, need)?
-            {
-                formatted.check_units(seg.addr, len)?;
+            if len != 0 && encrypts {
+                if let Some(formatted) = self.formatted(by, seg.lkey, need)? {
+                    formatted.check_units(seg.addr, len)?;
+                }
             }
         }
         Ok(())
@@ -353,13 +352,12 @@ impl Resources {
             Ok(())
         })?;
         match whole {
-            Some(Spot::Host(at)) if addr.is_multiple_of(bytes as u64) && at.is_multiple_of(bytes as u64) => match width
-            {
+            Some(Spot::Host(at)) if addr % (bytes as u64) == 0 && at % (bytes as u64) == 0 => match width {
                 Width::Sixteen => Ok(self.memory.fetch_update_u128(at, f)?),
                 Width::Eight => Ok(self.memory.fetch_update_u64(at, &mut |old| f(old.into()) as u64)?.into()),
                 Width::Four => Ok(self.memory.fetch_update_u32(at, &mut |old| f(old.into()) as u32)?.into()),
             },
-            Some(Spot::Null) if addr.is_multiple_of(bytes as u64) => Ok(0),
+            Some(Spot::Null) if addr % (bytes as u64) == 0 => Ok(0),
             // Also if it is not in one piece.
             _ => Err(KeyFault::Misaligned(addr)),
         }

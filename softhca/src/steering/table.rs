@@ -166,12 +166,12 @@ impl FlowTable {
     /// Removes a rule.
     pub(super) fn remove_entry(&mut self, index: u32) -> Option<Entry> {
         let entry = self.entries.remove(&index)?;
-        if let Some(group) = self.groups.get_mut(entry.group)
-            && let Some(indices) = group.by_value.get_mut(&entry.value)
-        {
-            indices.remove(&index);
-            if indices.is_empty() {
-                group.by_value.remove(&entry.value);
+        if let Some(group) = self.groups.get_mut(entry.group) {
+            if let Some(indices) = group.by_value.get_mut(&entry.value) {
+                indices.remove(&index);
+                if indices.is_empty() {
+                    group.by_value.remove(&entry.value);
+                }
             }
         }
         Some(entry)

@@ -162,7 +162,7 @@ impl Uar {
 
     /// The 32-bit word at byte `at`, a multiple of 4, of the page.
     fn word(&self, at: usize) -> &AtomicU32 {
-        assert!(at.is_multiple_of(4) && at < UAR_PAGE_BYTES, "no word at {at:#x} of a UAR page");
+        assert!(at % 4 == 0 && at < UAR_PAGE_BYTES, "no word at {at:#x} of a UAR page");
         // SAFETY: inside of the mapping and aligned, by the assertion and the page's alignment. The mapping lives as
         // long as `self`; whoever else stores to it does so like a device register, by whole words.
         unsafe { AtomicU32::from_ptr(self.addr.as_ptr().add(at).cast()) }

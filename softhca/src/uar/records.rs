@@ -35,10 +35,8 @@ impl Records {
     /// at the next look, too. A word that cannot be read is no doorbell.
     pub(super) fn look(&mut self, memory: &dyn HostMemory, mut take: impl FnMut(u32, u32) -> bool) {
         for (&number, word) in &mut self.0 {
-            if let Ok(found) = memory.load_be32(word.at)
-                && word.seen != Some(found)
-                && take(number, found)
-            {
+            let Ok(found) = memory.load_be32(word.at) else { continue };
+            if word.seen != Some(found) && take(number, found) {
                 word.seen = Some(found);
             }
         }

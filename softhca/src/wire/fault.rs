@@ -219,7 +219,12 @@ impl<W: Wire> FaultInjector<W> {
     fn pass_time(&mut self) {
         self.tick += 1;
         let tick = self.tick;
-        self.due.extend(self.held.extract_if(.., |(due, ..)| *due <= tick).map(|(_, frame, fate)| (frame, fate)));
+        if self.held.iter().any(|(due, ..)| *due <= tick) {
+            let (due, held): (Vec<_>, _) =
+                std::mem::take(&mut self.held).into_iter().partition(|(due, ..)| *due <= tick);
+            self.held = held;
+            self.due.extend(due.into_iter().map(|(_, frame, fate)| (frame, fate)));
+        }
         let wire = &mut self.wire;
         let send = |(frame, fate)| {
             wire.note(&frame, fate);

@@ -123,7 +123,8 @@ impl<W: Wire> Wire for SlowLink<W> {
     fn advance(&mut self, now: Duration) -> bool {
         self.now = now;
         let mut worked = self.wire.advance(now);
-        while let Some((due, content)) = self.on_the_way.pop_front_if(|(due, _)| *due <= now) {
+        while self.on_the_way.front().is_some_and(|(due, _)| *due <= now) {
+            let Some((due, content)) = self.on_the_way.pop_front() else { break };
             match content {
                 Content::Ethernet(frame) => self.wire.send_ethernet(&frame),
                 Content::Packet(frame, fate) => {

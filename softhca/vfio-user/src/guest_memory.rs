@@ -30,7 +30,7 @@ pub(crate) fn map(memory: &DmaMap, shared: Shared, file: Option<&File>) -> io::R
     let (readable, writable) = (flags.contains(DmaMapFlags::READ), flags.contains(DmaMapFlags::WRITE));
     log::debug!("memory: {bytes:#x} bytes at {address:#x}, read {readable}, write {writable}, file {file:?}");
     let Some(file) = file.filter(|_| readable || writable) else { return Ok(()) };
-    if [address, bytes, offset].iter().any(|number| !number.is_multiple_of(PAGE_BYTES)) {
+    if [address, bytes, offset].iter().any(|number| number % PAGE_BYTES != 0) {
         return Err(invalid("memory that is not of whole pages"));
     }
     let metadata = file.metadata()?;

@@ -31,10 +31,9 @@ impl Vector {
         let Some(mut event) = self.event.as_ref() else { return };
         // It counts events, and does not block. If it is full, its reader has as much reason to look as it will ever
         // have.
-        if let Err(error) = event.write(&1_u64.to_ne_bytes())
-            && error.kind() != io::ErrorKind::WouldBlock
-        {
-            log::warn!("an interrupt is lost: {error}");
+        match event.write(&1_u64.to_ne_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => log::warn!("an interrupt is lost: {error}"),
+            _ => {}
         }
     }
 }

@@ -50,7 +50,7 @@ const fn vectors() -> bool {
 mod x86 {
     //! Bits of CPUID (Intel SDM vol. 2, CPUID) and XCR0 (vol. 1, 13.3).
     use core::arch::asm;
-    use core::arch::x86_64::{__cpuid, __cpuid_count, CpuidResult};
+    use core::arch::x86_64::{__cpuid_count, CpuidResult};
 
     /// Leaf 1, ecx: the operating system has enabled XGETBV.
     const OSXSAVE: u32 = 1 << 27;
@@ -67,14 +67,22 @@ mod x86 {
     /// XCR0: the same, and mask registers, the upper halves of zmm0 to 15, and zmm16 to 31.
     const ZMM_STATE: u32 = 0b1110_0110;
 
+    /// A leaf of CPUID, in its first part.
+    // Rust 1.85 has it as an `unsafe fn`, newer Rust as a safe one.
+    #[allow(unused_unsafe)]
+    fn cpuid(leaf: u32) -> CpuidResult {
+        // SAFETY: the module is compiled only for x86-64, where every CPU has the instruction.
+        unsafe { __cpuid_count(leaf, 0) }
+    }
+
     /// The leaf with features beyond the first; zeros if there is none.
     fn leaf7() -> CpuidResult {
-        if __cpuid(0).eax >= 7 { __cpuid_count(7, 0) } else { CpuidResult { eax: 0, ebx: 0, ecx: 0, edx: 0 } }
+        if cpuid(0).eax >= 7 { cpuid(7) } else { CpuidResult { eax: 0, ebx: 0, ecx: 0, edx: 0 } }
     }
 
     /// Whether the operating system keeps these registers when it switches threads.
     fn keeps(state: u32) -> bool {
-        if __cpuid(1).ecx & OSXSAVE == 0 {
+        if cpuid(1).ecx & OSXSAVE == 0 {
             return false;
         }
         let xcr0: u32;
@@ -86,7 +94,7 @@ mod x86 {
     }
 
     pub(super) fn avx() -> bool {
-        __cpuid(1).ecx & AVX != 0 && keeps(YMM_STATE)
+        cpuid(1).ecx & AVX != 0 && keeps(YMM_STATE)
     }
 
     pub(super) fn avx512() -> bool {

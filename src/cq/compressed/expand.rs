@@ -1,6 +1,6 @@
 //! Expands a session (a title and its mini-CQEs) into single completions.
+use crate::hint::cold_path;
 use core::fmt;
-use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -231,7 +231,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         let n = self.at;
         self.at += 1;
         if n != 0 {
-            if !L::NUMBERED && n.is_multiple_of(ARRAY) && self.titled {
+            if !L::NUMBERED && n % ARRAY == 0 && self.titled {
                 // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
                 self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
             }
@@ -400,7 +400,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
             }
             barrier();
             self.open(&at, tail);
-        } else if !L::NUMBERED && self.at != 0 && self.at.is_multiple_of(ARRAY) && self.titled {
+        } else if !L::NUMBERED && self.at != 0 && self.at % ARRAY == 0 && self.titled {
             // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
             self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
         }

@@ -93,8 +93,7 @@ impl Grh {
     /// Whether the last 20 bytes have the checksum of an IPv4 header (RFC 1071).
     fn ipv4_checksum_is_right(&self) -> bool {
         let (_, header) = self.0.split_at(IPV4);
-        let (words, _) = header.as_chunks::<2>();
-        let sum: u32 = words.iter().map(|word| u32::from(u16::from_be_bytes(*word))).sum();
+        let sum: u32 = header.chunks_exact(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
         let folded = (sum & 0xffff) + (sum >> 16);
         let folded = (folded & 0xffff) + (folded >> 16);
         folded == 0xffff

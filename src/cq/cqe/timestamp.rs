@@ -43,12 +43,20 @@ impl ClockInfo {
         let after = stamp.wrapping_sub(self.last_cycles) & self.mask;
         if after <= self.mask / 2 {
             let parts = after.wrapping_mul(self.mult as u64).wrapping_add(self.frac);
-            self.nsec.wrapping_add(parts.unbounded_shr(self.shift))
+            self.nsec.wrapping_add(shifted(parts, self.shift))
         } else {
             let before = self.last_cycles.wrapping_sub(stamp) & self.mask;
             let parts = before.wrapping_mul(self.mult as u64).wrapping_sub(self.frac);
-            self.nsec.wrapping_sub(parts.unbounded_shr(self.shift))
+            self.nsec.wrapping_sub(shifted(parts, self.shift))
         }
+    }
+}
+
+/// `parts >> shift`, and nothing of it by 64 or more.
+const fn shifted(parts: u64, shift: u32) -> u64 {
+    match parts.checked_shr(shift) {
+        Some(nanoseconds) => nanoseconds,
+        None => 0,
     }
 }
 

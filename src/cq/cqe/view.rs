@@ -1,6 +1,6 @@
 //! A completion as a view: each field is read when you ask for it.
+use crate::hint::cold_path;
 use core::fmt;
-use core::hint::cold_path;
 use core::mem::offset_of;
 
 use crate::cq::cqe::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};

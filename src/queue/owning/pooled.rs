@@ -292,7 +292,7 @@ unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
 
     #[inline]
     fn into_wr_id(self) -> NonZeroU64 {
-        let address = self.slot.expose_provenance().get() as u64;
+        let address = self.slot.as_ptr().expose_provenance() as u64;
         core::mem::forget(self);
         // SAFETY: an address of a value is not zero.
         unsafe { NonZeroU64::new_unchecked(address) }

@@ -175,10 +175,10 @@ pub(in crate::queue) fn check_parts(
     if !stride.is_power_of_two() || stride < min_stride || stride > 4096 {
         return Err(RecvPartsError::Stride(stride));
     }
-    if !buf.addr().get().is_multiple_of(16) {
+    if buf.addr().get() % 16 != 0 {
         return Err(RecvPartsError::BufferAlignment(buf.addr().get()));
     }
-    if !dbrec.addr().get().is_multiple_of(4) {
+    if dbrec.addr().get() % 4 != 0 {
         return Err(RecvPartsError::RecordAlignment(dbrec.addr().get()));
     }
     Ok(())

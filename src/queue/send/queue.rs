@@ -118,7 +118,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             ("doorbell record", dbrec.addr().get(), align_of::<u32>()),
             ("shadow", shadow.addr().get(), align_of::<WqeRecord>()),
         ] {
-            if !address.is_multiple_of(alignment) {
+            if address % alignment != 0 {
                 return Err(SqPartsError::Alignment { part, address, alignment });
             }
         }

@@ -90,12 +90,9 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
     /// DS `n`; zero past the prepared DS.
     #[inline(always)]
     pub(in crate::queue) fn prepared(&self, n: usize) -> Wide {
-        if n < Self::HEAD + H::PREPARED_DS
-            && let Some(&ds) = self.prepared.all().get(n)
-        {
-            ds
-        } else {
-            Wide::new([0; 2])
+        match self.prepared.all().get(n) {
+            Some(&ds) if n < Self::HEAD + H::PREPARED_DS => ds,
+            _ => Wide::new([0; 2]),
         }
     }
 

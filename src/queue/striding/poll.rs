@@ -1,6 +1,6 @@
 //! Frames, polled and taken in one call. Mini-CQEs of a session are not expanded: their title is checked once for all.
+use crate::hint::cold_path;
 use core::fmt;
-use core::hint::cold_path;
 use core::mem::ManuallyDrop;
 
 use crate::cq::cqe::InQueue;

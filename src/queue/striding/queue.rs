@@ -11,7 +11,7 @@
 //!
 //! The device fills WQEs in order, and the strides of a WQE in order. So the completions that the queue accepts begin
 //! at the next stride of the oldest WQE or behind it. A completion that was accepted is not accepted again.
-use core::hint::cold_path;
+use crate::hint::cold_path;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 

@@ -171,10 +171,10 @@ impl AddressCache {
             return Ok(handle.vector);
         }
         let handle = self.pd.address(route)?;
-        if self.handles.len() >= self.most
-            && let Some(&oldest) = self.handles.iter().min_by_key(|(_, (_, last))| *last).map(|(route, _)| route)
-        {
-            self.handles.remove(&oldest);
+        if self.handles.len() >= self.most {
+            if let Some(oldest) = self.handles.iter().min_by_key(|(_, (_, last))| *last).map(|(route, _)| *route) {
+                self.handles.remove(&oldest);
+            }
         }
         let vector = handle.vector;
         self.handles.insert(*route, (handle, self.asked));

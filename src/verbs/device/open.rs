@@ -450,7 +450,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     let mlx5 = unsafe { query_mlx5(context) }?;
     let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;
-    let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c.cast_unsigned()).take_while(|&c| c != 0).collect();
+    let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
     Ok(DeviceAttr {
         fw_ver: String::from_utf8_lossy(&fw_ver).into_owned(),
         node_guid: u64::from_be(attr.node_guid),

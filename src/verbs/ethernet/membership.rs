@@ -58,7 +58,7 @@ impl Membership {
                 let request = libc::ip_mreqn {
                     imr_multiaddr: libc::in_addr { s_addr: u32::from(address).to_be() },
                     imr_address: libc::in_addr { s_addr: libc::INADDR_ANY },
-                    imr_ifindex: interface.cast_signed(),
+                    imr_ifindex: interface as c_int,
                 };
                 socket.set("IP_ADD_MEMBERSHIP", libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP, &request)?;
                 socket
@@ -94,7 +94,7 @@ impl Promiscuous {
     pub(super) fn new(interface: u32) -> Result<Self, Error> {
         let socket = socket(libc::AF_PACKET, libc::SOCK_DGRAM)?;
         let request = libc::packet_mreq {
-            mr_ifindex: interface.cast_signed(),
+            mr_ifindex: interface as c_int,
             mr_type: libc::PACKET_MR_PROMISC as u16,
             mr_alen: 0,
             mr_address: [0; 8],

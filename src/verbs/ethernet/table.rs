@@ -76,7 +76,7 @@ impl WqTable {
         let raw = unsafe { ffi::create_rwq_ind_table(context, &raw mut attr) };
         let raw = non_null("ibv_create_rwq_ind_table", raw)?;
         // SAFETY: just made; written once.
-        let number = unsafe { (*raw.as_ptr()).ind_tbl_num }.cast_unsigned();
+        let number = unsafe { (*raw.as_ptr()).ind_tbl_num } as u32;
         event!(DEBUG, "table of work queues made", number, queues = count);
         Ok(Self { handle: Arc::new(TableHandle { raw, number, queues: queues.to_vec() }) })
     }

@@ -66,7 +66,7 @@ unsafe impl DeviceBuffer for Box<Buffer> {
     }
 
     fn into_wr_id(self) -> NonZeroU64 {
-        let address = NonNull::from(Box::leak(self)).expose_provenance().get() as u64;
+        let address = Box::into_raw(self).expose_provenance() as u64;
         // SAFETY: an address of a value is not zero.
         unsafe { NonZeroU64::new_unchecked(address) }
     }

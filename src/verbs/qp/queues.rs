@@ -294,7 +294,7 @@ impl QpAttr {
     unsafe fn query(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
         // SAFETY: integers and null pointers.
         let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { core::mem::zeroed() };
-        let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0.cast_signed();
+        let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0 as libc::c_int;
         // SAFETY: the queue pair is alive, both structures are ours.
         zero("ibv_query_qp", unsafe { sys::ibv_query_qp(qp.as_ptr(), &raw mut attr, mask, &raw mut init) })?;
         Ok(Self { cap: init.cap, state: QpState::from_raw(attr.qp_state), signal_all: init.sq_sig_all != 0 })

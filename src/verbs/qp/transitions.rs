@@ -109,7 +109,7 @@ impl Qp {
         let mut attr = zeroed_attr(0);
         // SAFETY: integers and null pointers.
         let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
-        let mask = Mask::IBV_QP_STATE.0.cast_signed();
+        let mask = Mask::IBV_QP_STATE.0 as libc::c_int;
         // SAFETY: the queue pair is alive, both structures are ours.
         zero("ibv_query_qp", unsafe { sys::ibv_query_qp(self.as_raw(), &raw mut attr, mask, &raw mut init) })?;
         Ok(QpState::from_raw(attr.qp_state))
@@ -140,7 +140,7 @@ impl Qp {
             _ => "ibv_modify_qp",
         };
         // SAFETY: the queue pair is alive, the structure is ours.
-        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0.cast_signed()) }) else {
+        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0 as libc::c_int) }) else {
             event!(DEBUG, "queue pair changed state", qpn = self.qpn().get(), state = %to);
             return Ok(());
         };

@@ -90,7 +90,7 @@ impl Srq {
         zero("ibv_query_srq", unsafe { sys::ibv_query_srq(self.as_raw(), &raw mut attr) })?;
         in_range("limit of a shared receive queue", receives.into(), 0..=attr.max_wr.into())?;
         attr.srq_limit = receives;
-        let mask = sys::ibv_srq_attr_mask::IBV_SRQ_LIMIT.0.cast_signed();
+        let mask = sys::ibv_srq_attr_mask::IBV_SRQ_LIMIT.0 as libc::c_int;
         // SAFETY: as above.
         zero("ibv_modify_srq", unsafe { sys::ibv_modify_srq(self.as_raw(), &raw mut attr, mask) })?;
         Ok(())

@@ -175,7 +175,7 @@ impl DctBuilder<'_> {
         let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
         // SAFETY: just made; the structure is ours. So below.
         zero("ibv_modify_qp to INIT", unsafe {
-            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut init, mask.0.cast_signed())
+            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut init, mask.0 as libc::c_int)
         })?;
 
         let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
@@ -192,7 +192,7 @@ impl DctBuilder<'_> {
         let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
         // SAFETY: as above.
         zero("ibv_modify_qp to RTR", unsafe {
-            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut rtr, mask.0.cast_signed())
+            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut rtr, mask.0 as libc::c_int)
         })?;
         // SAFETY: alive; libmlx5 has written the number in the call above (`modify_dct` of `providers/mlx5/verbs.c`).
         let number = unsafe { (*made.0.as_ptr()).qp_num };

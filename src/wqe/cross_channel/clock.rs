@@ -114,7 +114,7 @@ impl ClockReading {
             }
         }
         // Seconds and nanoseconds subtract as one number: a borrow by the nanoseconds is one second.
-        if time.wrapping_sub(now).cast_signed().unsigned_abs() > clock.reach() {
+        if (time.wrapping_sub(now) as i64).unsigned_abs() > clock.reach() {
             return Err(WaitError::out_of_reach(time, now, clock.reach()));
         }
         let segment = WaitSeg { operation: Be32::new(CYCLIC_SMALLER), lkey: Be32::new(0), va: Be64::new(0) };

@@ -196,7 +196,7 @@ impl Payload for PiecesAt {
         if self.entries == 0 {
             return Err(EncodeError::KeyListEmpty);
         }
-        if !self.place.addr.is_multiple_of(KEY_LIST_ALIGN) {
+        if self.place.addr % KEY_LIST_ALIGN != 0 {
             return Err(EncodeError::key_list_misaligned(self.place.addr));
         }
         if (self.place.length as usize) < self.bytes() {

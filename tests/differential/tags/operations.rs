@@ -162,7 +162,7 @@ impl Both {
     /// One operation, to be posted by libmlx5, is posted by this crate; `None` if there is none such.
     fn post(&mut self, fabric: &Fabric, op: Op, sge: &mut sys::ibv_sge) -> Option<OpsWr> {
         let mut wr = SYNC;
-        let flag = |on: bool, flag: sys::ibv_ops_flags| if on { flag.0.cast_signed() } else { 0 };
+        let flag = |on: bool, flag: sys::ibv_ops_flags| if on { flag.0 as i32 } else { 0 };
         wr.flags = flag(op.reported, sys::ibv_ops_flags::IBV_OPS_SIGNALED)
             | flag(op.unexpected.is_some(), sys::ibv_ops_flags::IBV_OPS_TM_SYNC);
         wr.unexpected_cnt = op.unexpected.unwrap_or(0).into();

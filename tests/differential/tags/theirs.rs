@@ -47,7 +47,7 @@ pub(super) const SYNC: OpsWr = OpsWr {
     wr_id: 0,
     next: null_mut(),
     opcode: sys::ibv_ops_wr_opcode::IBV_WR_TAG_SYNC,
-    flags: sys::ibv_ops_flags::IBV_OPS_SIGNALED.0.cast_signed(),
+    flags: sys::ibv_ops_flags::IBV_OPS_SIGNALED.0 as i32,
     unexpected_cnt: 0,
     handle: 0,
     recv_wr_id: 0,
@@ -83,7 +83,7 @@ fn command_queue(srq: NonNull<sys::ibv_srq>) -> NonNull<sys::ibv_qp> {
         // SAFETY: as many bytes as it has, of which the kernel writes some.
         let bytes = unsafe { std::slice::from_raw_parts_mut(qp.as_mut_ptr().cast::<u8>(), size_of::<sys::ibv_qp>()) };
         bytes.fill(0);
-        if address == 0 || !address.is_multiple_of(8) || !memory(address, bytes) {
+        if address == 0 || address % 8 != 0 || !memory(address, bytes) {
             continue;
         }
         // SAFETY: all its bytes are written; those looked at are pointers.

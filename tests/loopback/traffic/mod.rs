@@ -201,7 +201,7 @@ impl<T: Service> Traffic<T> {
     fn poll(&mut self) -> bool {
         let (mut near, mut far) = (Vec::new(), Vec::new());
         for (end, dones) in [(&mut self.pair.near, &mut near), (&mut self.pair.far, &mut far)] {
-            if self.counts.completed.is_multiple_of(2) || end.cq.capacity() == 1 {
+            if self.counts.completed % 2 == 0 || end.cq.capacity() == 1 {
                 end.cq.poll_with(3, |cqe| dones.push(Done::new(&cqe)));
             } else {
                 // The copy of `poll` lacks the first half of a 128-byte CQE, so `poll_with` reads it there.

@@ -98,7 +98,7 @@ impl<T: Service> Traffic<T> {
         // Changes of the window wait for READs of it: a READ that is repeated after a loss would see them.
         let changes = matches!(op, Op::Write(..) | Op::CompareSwap(..) | Op::FetchAdd(..));
         let fence = if changes { Fence::SmallAndReads } else { Fence::None };
-        Wr { signaled, solicited: id.is_multiple_of(3), fence, ..wr }
+        Wr { signaled, solicited: id % 3 == 0, fence, ..wr }
     }
 
     /// Notes what `op`, which has been posted as `wr`, must bring about.

@@ -254,7 +254,7 @@ fn ring(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
 fn record(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
     let umem = view.flag(cqc::DBR_UMEM_VALID).then(|| view.get32(cqc::DBR_UMEM_ID));
     let at = view.get(cqc::DBR_ADDR);
-    if !at.is_multiple_of(RECORD_BYTES) {
+    if at % RECORD_BYTES != 0 {
         return Err(Refusal::parameter(format!("a doorbell record at {at:#x}: not a multiple of {RECORD_BYTES}")));
     }
     call.record(umem, at, RECORD_BYTES)

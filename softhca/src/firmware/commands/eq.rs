@@ -125,8 +125,7 @@ fn check_maker(call: &Call<'_>) -> Result<(), Refusal> {
 /// The numbers of events, a bit for each: the lowest of the first word is number 0.
 fn events(input: View<'_>) -> [u64; 4] {
     let bytes: [u8; 32] = input.bytes(create_eq_in::EVENT_BITMASK);
-    let (words, _) = bytes.as_chunks();
-    std::array::from_fn(|word| u64::from_be_bytes(words[word]))
+    std::array::from_fn(|word| bytes[8 * word..][..8].iter().fold(0, |bits, &byte| bits << 8 | u64::from(byte)))
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -364,7 +364,7 @@ fn entries(call: &Call<'_>, context: View<'_>, list: &[u8]) -> Result<Vec<u64>, 
     let by_page = call.input.flag(create_mkey_in::PG_ACCESS);
     for entry in &mut entries {
         let page = if by_page { *entry & !(PAGE_READ | PAGE_WRITE) } else { *entry };
-        if !page.is_multiple_of(page_bytes) {
+        if page % page_bytes != 0 {
             return Err(Refusal::parameter(format!("page {page:#x}: not a multiple of {page_bytes:#x}")));
         }
         call.device.check_host_address(page, page_bytes)?;
@@ -395,7 +395,7 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
         addr: piece.get(klm::ADDRESS),
         len: piece.get(klm::BYTE_COUNT),
     });
-    if !list.len().is_multiple_of(klm::LAYOUT.bytes) {
+    if list.len() % klm::LAYOUT.bytes != 0 {
         return Err(Refusal::new(Status::BadInputLength, "half a piece at the end of the list"));
     }
     Ok(pieces.collect())

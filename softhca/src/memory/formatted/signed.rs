@@ -169,10 +169,10 @@ impl Signed {
     /// Whether blocks of both sides begin at this address.
     fn begins(&self, at: u64) -> bool {
         let (raw, at_block) = match self.format.wire {
-            Some(wire) => (at / wire.stride() * u64::from(wire.block), at.is_multiple_of(wire.stride())),
+            Some(wire) => (at / wire.stride() * u64::from(wire.block), at % wire.stride() == 0),
             None => (at, true),
         };
-        at_block && self.format.memory.is_none_or(|own| raw.is_multiple_of(own.block.into()))
+        at_block && self.format.memory.is_none_or(|own| raw % u64::from(own.block) == 0)
     }
 
     fn take<M: KeyMemory>(

@@ -77,7 +77,7 @@ impl PageTable {
             Need::RemoteAtomic => READ | WRITE,
         };
         let page = entry & !(READ | WRITE);
-        let aligned = page.is_multiple_of(1 << (self.log_bytes & 63));
+        let aligned = page % (1 << (self.log_bytes & 63)) == 0;
         (entry & rights == rights && aligned).then_some(page)
     }
 }

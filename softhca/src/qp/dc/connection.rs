@@ -65,10 +65,11 @@ impl Connection {
         headers.dc = Some(DcEth { source: self.core.qpn, connection: self.attempt });
         headers.aeth = Some(Aeth { syndrome: AethSyndrome::Ack(AethSyndrome::NO_CREDITS), msn: 0 });
         headers.accept = Some(AcceptEth { connection });
-        if let Ok(draft) = headers.build(0)
-            && self.core.may_send(resources)
-        {
-            self.core.send(resources, Frame::new(route, draft.finish()));
+        match headers.build(0) {
+            Ok(draft) if self.core.may_send(resources) => {
+                self.core.send(resources, Frame::new(route, draft.finish()));
+            }
+            _ => {}
         }
     }
 

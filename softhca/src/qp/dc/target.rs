@@ -177,10 +177,9 @@ impl Dct {
         if let Some(syndrome) = refusal {
             log::debug!("DCT {:#x}: refuses a connection to QP {:#x}: {syndrome:?}", self.number, dc.source);
             let core = self.core(resources, back, peer, self.context.mtu);
-            if let Ok(packet) = replies::acknowledgement(&core, syndrome, 0, first)
-                && core.may_send(resources)
-            {
-                core.send(resources, Frame::new(back, packet));
+            match replies::acknowledgement(&core, syndrome, 0, first) {
+                Ok(packet) if core.may_send(resources) => core.send(resources, Frame::new(back, packet)),
+                _ => {}
             }
             return;
         }

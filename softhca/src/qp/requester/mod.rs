@@ -411,10 +411,10 @@ impl Requester {
             self.error_told = true;
             complete_in_error(qp, resources, failed.wqe.index, failed.wqe.opcode, failure);
             // One that makes no sense has no stream that could be believed.
-            if let (Some(streams), Some(_)) = (qp.context.streams, failed.wqe.target)
-                && self.failed_streams.add(failed.wqe.stream, streams)
-            {
-                return Broken::Stream(failed.wqe.stream);
+            if let (Some(streams), Some(_)) = (qp.context.streams, failed.wqe.target) {
+                if self.failed_streams.add(failed.wqe.stream, streams) {
+                    return Broken::Stream(failed.wqe.stream);
+                }
             }
         }
         Broken::Queue

@@ -403,14 +403,14 @@ impl Responder {
         let headers = &packet.headers;
         let (original, width) = if let Some(request) = headers.extended {
             let permitted = qp.attr.extended_atomics.unwrap_or(0);
-            if permitted & request.width.bytes() == 0 || !request.addr.is_multiple_of(request.width.bytes().into()) {
+            if permitted & request.width.bytes() == 0 || request.addr % u64::from(request.width.bytes()) != 0 {
                 return Err(INVALID);
             }
             let mut update = |old| request.masked.apply(old);
             (resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update), request.width)
         } else {
             let request = headers.atomic.ok_or(INVALID)?;
-            if !request.addr.is_multiple_of(8) {
+            if request.addr % 8 != 0 {
                 return Err(INVALID);
             }
             let is_swap = headers.bth.opcode.operation() == Operation::CompareSwap;

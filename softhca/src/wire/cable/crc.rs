@@ -49,7 +49,7 @@ pub(super) fn variant(bytes: &[u8]) -> u16 {
 /// Checks that a transport packet has a BTH, whole words, and no more than any packet has.
 pub(super) fn check_transport(packet: &[u8]) -> Result<(), Dropped> {
     let len = packet.len();
-    if !(Bth::BYTES..=MAX_HEADERS + MAX_PAYLOAD).contains(&len) || !len.is_multiple_of(4) {
+    if !(Bth::BYTES..=MAX_HEADERS + MAX_PAYLOAD).contains(&len) || len % 4 != 0 {
         return Err(Dropped::Transport { len });
     }
     Ok(())

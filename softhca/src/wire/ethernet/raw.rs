@@ -100,10 +100,9 @@ impl Link for Raw {
         let Ok(len) = usize::try_from(len) else { return false };
         frame.truncate(len);
         // SAFETY: the kernel has filled the control messages in, in `control`, which is alive.
-        if let Some([p0, p1, t0, t1]) = unsafe { tag(&message) }
-            && len >= ADDRESSES
-        {
-            frame.splice(ADDRESSES..ADDRESSES, [p0, p1, t0, t1]);
+        let tag = unsafe { tag(&message) };
+        if let Some(tag) = tag.filter(|_| len >= ADDRESSES) {
+            frame.splice(ADDRESSES..ADDRESSES, tag);
         }
         true
     }

@@ -180,9 +180,8 @@ impl Stream {
             }
             !peer.is_closed
         });
-        while self.peers.len() < PEERS
-            && let Ok((stream, _)) = hub.listener.accept()
-        {
+        while self.peers.len() < PEERS {
+            let Ok((stream, _)) = hub.listener.accept() else { break };
             let port = hub.next_port;
             hub.next_port = port.checked_add(1).unwrap_or(OWN + 1);
             match Peer::new(stream, port).and_then(|peer| watcher.add(&peer.stream).map(|()| peer)) {

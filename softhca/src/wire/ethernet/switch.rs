@@ -57,10 +57,10 @@ impl Switch {
     fn learn(&mut self, address: (u16, Mac), port: u32) {
         if self.ports.insert(address, port).is_none() {
             self.order.push_back(address);
-            if self.order.len() > ADDRESSES
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.ports.remove(&oldest);
+            if self.order.len() > ADDRESSES {
+                if let Some(oldest) = self.order.pop_front() {
+                    self.ports.remove(&oldest);
+                }
             }
         }
     }

@@ -68,7 +68,7 @@ impl Shared {
 
     /// The aligned word at `at`.
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
-        assert!(at.is_multiple_of(4));
+        assert!(at % 4 == 0);
         // SAFETY: inside the mapping (checked), which starts at a page and lives as long as `self`; aligned
         // (checked); all processes access it atomically.
         unsafe { AtomicU32::from_ptr(self.bytes(at, 4).cast()) }
@@ -76,7 +76,7 @@ impl Shared {
 
     /// Address of a `T` at `at`, for types made of atomics.
     pub(super) fn address<T>(&self, at: usize) -> NonNull<T> {
-        assert!(at.is_multiple_of(align_of::<T>()));
+        assert!(at % align_of::<T>() == 0);
         NonNull::new(self.bytes(at, size_of::<T>()).cast()).expect("a mapping is not at address 0")
     }
 

@@ -182,9 +182,8 @@ impl ShmWire {
     /// Lets in senders that have come, and lets go of one that will never send anything again.
     fn look_for_senders(&mut self) {
         let now = Instant::now();
-        while self.inbound.len() + self.arriving.len() < SLOTS as usize
-            && let Some(connection) = self.slot.accept()
-        {
+        while self.inbound.len() + self.arriving.len() < SLOTS as usize {
+            let Some(connection) = self.slot.accept() else { break };
             self.arriving.push((connection, now));
         }
         for (connection, since) in std::mem::take(&mut self.arriving) {

@@ -20,7 +20,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 /// work on a small frame.
 fn coarse() -> Duration {
     let now = clock_gettime(ClockId::MonotonicCoarse);
-    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// A receiver as its sender sees it.

@@ -92,7 +92,7 @@ pub(super) enum Corrupt {
 /// Bytes between the indices, or why the indices are impossible.
 fn used(head: u32, tail: u32) -> Result<u32, Corrupt> {
     let used = tail.wrapping_sub(head);
-    if used > CAPACITY || !used.is_multiple_of(8) { Err(Corrupt::Index { head, tail, used }) } else { Ok(used) }
+    if used > CAPACITY || used % 8 != 0 { Err(Corrupt::Index { head, tail, used }) } else { Ok(used) }
 }
 
 /// Offset in the memory of the record byte that an index names, and how many bytes follow until the wrap.

@@ -100,7 +100,7 @@ impl Directory {
         for entry in Dir::new(openat(&self.0, ".", flags, Mode::empty())?)? {
             let entry = entry?;
             let number = entry.file_name().to_bytes().strip_prefix(b"slot-").and_then(|n| n.strip_suffix(b".socket"));
-            let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<u32>().ok());
+            let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse::<u32>().ok());
             slots.extend(number.filter(|&slot| slot < SLOTS));
         }
         Ok(slots)

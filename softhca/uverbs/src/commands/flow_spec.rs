@@ -119,7 +119,7 @@ fn act(kind: u32, body: &[u8]) -> Result<Spec<'_>, Errno> {
 /// One that says what frames have.
 fn filter(kind: u32, body: &[u8]) -> Result<Spec<'_>, Errno> {
     let len = body.len() / 2;
-    if !len.is_multiple_of(4) || len == 0 || kind == kind::INNER | kind::VXLAN {
+    if len % 4 != 0 || len == 0 || kind == kind::INNER | kind::VXLAN {
         return Err(Errno::EINVAL);
     }
     let known = filter_bytes(kind)?.min(len);

@@ -98,7 +98,7 @@ impl Region {
 
     fn pages(&self) -> u64 {
         let page = page_bytes();
-        self.length.div_ceil(page) + u64::from(!self.start.is_multiple_of(page))
+        self.length.div_ceil(page) + u64::from(self.start % page != 0)
     }
 
     fn mkey(&self, pd: &Pd, flags: u32) -> Result<MkeyContext, Errno> {
@@ -127,7 +127,7 @@ impl Mr {
         static NEXT: AtomicU64 = AtomicU64::new(ALIASES);
         let hca = &context.hca;
         let pd = import_pd(context, narrow(object.domain)?)?;
-        let (pid, length) = (narrow(object.pid)?.cast_signed(), object.length);
+        let (pid, length) = (narrow(object.pid)? as i32, object.length);
         if length > ALIASES {
             // The whole address space, on demand: there is no room for a second one.
             return Err(Errno::EOPNOTSUPP);

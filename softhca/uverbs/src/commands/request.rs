@@ -55,7 +55,7 @@ impl Request {
     pub(crate) fn array<T: FromBytes + FromZeros + IntoBytes + Clone>(&self, id: u16) -> Result<Vec<T>, Errno> {
         let (index, attr) = self.find(id).ok_or(Errno::EINVAL)?;
         let len = usize::from(attr.len);
-        if !len.is_multiple_of(size_of::<T>()) {
+        if len % size_of::<T>() != 0 {
             return Err(Errno::EINVAL);
         }
         let address = if len <= 8 { self.data_address(index) } else { attr.data };

@@ -49,7 +49,7 @@ pub(crate) fn open(context: &Arc<Context>, request: &Request) -> Result<(), Errn
     let wanted: OpenXrcd = request.core_in()?;
     // No file.
     let inode = (wanted.fd != -1).then(|| Inode::of(wanted.fd)).transpose()?;
-    let flag = |flag: i32| wanted.oflags & flag.cast_unsigned() != 0;
+    let flag = |flag: i32| wanted.oflags & flag as u32 != 0;
     let domain = context.hca.open_domain(inode, (flag(libc::O_CREAT), flag(libc::O_EXCL)))?;
     let xrcd_handle = context.insert(Arc::new(Xrcd { domain }));
     request.core_out(&OpenXrcdResp { xrcd_handle })

@@ -111,10 +111,9 @@ fn map_clock(
 pub(crate) fn add_unseen(context: &Context) -> Result<(), Errno> {
     let Some(uars) = context.static_uars.get() else { return Ok(()) };
     for (_, at) in mappings(context) {
-        if let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at)
-            && let Ok(index) = u32::try_from(index)
-            && uars.added(index).is_none()
-        {
+        let (offset::ALLOC_WRITE_COMBINING, index) = offset::decode(at) else { continue };
+        let Ok(index) = u32::try_from(index) else { continue };
+        if uars.added(index).is_none() {
             uars.add_page((&context.hca, context.user()), &context.file, index)?;
         }
     }
@@ -128,13 +127,14 @@ pub(crate) fn watch_unseen(context: &Context) {
         return;
     }
     for (address, at) in mappings(context) {
-        if let Ok(page) = page_at(context, at)
-            && !strict::is_watched(address)
-            && let Err(error) = context.hca.watch_uar(page, address)
+        let Ok(page) = page_at(context, at) else { continue };
+        if strict::is_watched(address) {
+            continue;
+        }
+        match context.hca.watch_uar(page, address) {
             // A page that is freed, but still mapped, rings nothing.
-            && error != Errno::EINVAL
-        {
-            log::error!("UAR page {page} is not watched: {error:?}");
+            Ok(()) | Err(Errno::EINVAL) => {}
+            Err(error) => log::error!("UAR page {page} is not watched: {error:?}"),
         }
     }
 }

@@ -65,7 +65,7 @@ const IMPORTED: u32 = 1 << 31;
 
 /// Tells the few processes that have a file apart.
 fn pid_of_15_bits() -> u32 {
-    user::own_pid().cast_unsigned() & 0x7fff
+    user::own_pid() as u32 & 0x7fff
 }
 
 impl Context {
@@ -272,10 +272,11 @@ impl Context {
         if !objects.is_empty() {
             log::warn!("closing the device: {} objects stay", objects.len());
         }
-        if let Some(domain) = lock(&self.transport_domain).take()
-            && let Err(error) = self.hca.destroy_frame_object(self.user(), FrameObject::TransportDomain, domain)
-        {
-            log::warn!("closing the device: transport domain {domain:#x} stays: {error:?}");
+        if let Some(domain) = lock(&self.transport_domain).take() {
+            let ended = self.hca.destroy_frame_object(self.user(), FrameObject::TransportDomain, domain);
+            if let Err(error) = ended {
+                log::warn!("closing the device: transport domain {domain:#x} stays: {error:?}");
+            }
         }
         if let Some(uars) = self.static_uars.get() {
             uars.release(&self.hca);

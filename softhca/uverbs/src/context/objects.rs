@@ -2,7 +2,7 @@
 
 use crate::device::Hca;
 use crate::process::Errno;
-use std::any::Any;
+use crate::process::kind::AnyKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl CommandId {
 }
 
 /// An object that a handle names.
-pub(crate) trait Object: Any + Send + Sync {
+pub(crate) trait Object: AnyKind {
     /// When it is released.
     fn rank(&self) -> Rank;
     /// Lets the device forget it.
@@ -76,8 +76,7 @@ pub(crate) trait Object: Any + Send + Sync {
 
 /// `object` as the kind that it is.
 fn downcast<T: Object>(object: Arc<dyn Object>) -> Option<Arc<T>> {
-    let object: Arc<dyn Any + Send + Sync> = object;
-    object.downcast().ok()
+    object.into_any().downcast().ok()
 }
 
 /// All objects of a context.

@@ -73,7 +73,7 @@ unsafe impl Sync for Registry {}
 
 /// This process, as the registry has it.
 pub(crate) fn own_pid() -> u64 {
-    user::own_pid().cast_unsigned().into()
+    (user::own_pid() as u32).into()
 }
 
 fn name(kind: u32, handle: u32) -> u64 {

@@ -56,7 +56,7 @@ fn read(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place is valid; clocks that are always there are read.
     unsafe { libc::clock_gettime(clock, &raw mut now) };
-    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// How far `clock` was at the moment that is returned with it, as exactly as a few attempts tell.
@@ -190,8 +190,8 @@ impl ClockPages {
         sign.store(before | UPDATING, Ordering::Relaxed);
         fence(Ordering::Release);
         // All but the first.
-        for (word, bytes) in words.iter().zip(info.as_bytes().as_chunks().0).skip(1) {
-            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        for (word, bytes) in words.iter().zip(info.as_bytes().chunks_exact(8)).skip(1) {
+            word.store(bytes.try_into().map(u64::from_ne_bytes).unwrap_or_default(), Ordering::Relaxed);
         }
         sign.store((before & !UPDATING).wrapping_add(2 * UPDATING), Ordering::Release);
     }
@@ -235,7 +235,7 @@ mod tests {
         let mut bytes = vec![0; 2 * UAR_PAGE_BYTES];
         // SAFETY: the buffer has as many bytes.
         let read = unsafe { libc::pread(file.fd().as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-        assert_eq!(read, bytes.len().cast_signed());
+        assert_eq!(read, bytes.len() as isize);
         let (counter, info) = bytes.split_at(UAR_PAGE_BYTES);
         let counter = u64::from_be_bytes(counter[..8].try_into().unwrap());
         (counter, ClockInfo::read_from_prefix(info).unwrap().0)

@@ -105,7 +105,7 @@ impl HostMemory for UserMemory {
         const BYTES: usize = size_of::<u64>();
         self.pinned.fetch_update_u64(addr, f).or_else(|fault| {
             let (pid, address) = self.windows.translate(addr, BYTES)?;
-            if pid != user::own_pid() || !address.is_multiple_of(BYTES as u64) {
+            if pid != user::own_pid() || address % (BYTES as u64) != 0 {
                 // No system call makes an atomic access to another process.
                 return Err(fault);
             }

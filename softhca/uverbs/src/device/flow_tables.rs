@@ -303,10 +303,10 @@ impl Table {
 
     fn remove_if_empty(&mut self, commands: &FlowCommands<'_>, number: u32) {
         let empty = |group: &Group| group.number == number && group.entries.is_empty();
-        if let Some(at) = self.groups.iter().position(empty)
-            && commands.destroy_group(self.number, number).is_ok()
-        {
-            self.groups.remove(at);
+        if let Some(at) = self.groups.iter().position(empty) {
+            if commands.destroy_group(self.number, number).is_ok() {
+                self.groups.remove(at);
+            }
         }
     }
 }

@@ -242,7 +242,7 @@ impl Hca {
 fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
     let page = 1_u64 << PAGE_SHIFT;
     let (offset, part) = (queue.ring % page, page / PARTS_OF_PAGE);
-    if !offset.is_multiple_of(part) {
+    if offset % part != 0 {
         return Err(Errno::EINVAL);
     }
     let len = 1_u64 << (queue.log_size + queue.log_stride);

@@ -78,7 +78,9 @@ impl Hca {
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
         let mut devices = lock(&DEVICES);
         // Copies of the parent's are not dropped: their network is the parent's.
-        devices.extract_if(.., |hca| forked::is_copy(hca.process)).for_each(std::mem::forget);
+        let (copies, own) = std::mem::take(&mut *devices).into_iter().partition(|hca| forked::is_copy(hca.process));
+        *devices = own;
+        Vec::into_iter(copies).for_each(std::mem::forget);
         if let Some(hca) = devices.iter().find(|hca| hca.index == index) {
             return Ok(hca.clone());
         }

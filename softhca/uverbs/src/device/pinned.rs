@@ -39,7 +39,7 @@ impl HostMemory for PinnedMemory {
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
         let fault = DmaFault { addr, len: 4 };
-        if !addr.is_multiple_of(4) {
+        if addr % 4 != 0 {
             return Err(fault);
         }
         self.0.check(addr, 4, false)?;
@@ -48,7 +48,7 @@ impl HostMemory for PinnedMemory {
 
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
         let fault = DmaFault { addr, len: 8 };
-        if !addr.is_multiple_of(8) {
+        if addr % 8 != 0 {
             return Err(fault);
         }
         self.0.check(addr, 8, true)?;

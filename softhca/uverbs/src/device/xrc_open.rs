@@ -45,11 +45,12 @@ impl Hca {
     pub(crate) fn close_domain(&self, domain: &Arc<Domain>) -> Result<(), Errno> {
         let mut domains = lock(&self.domains.0);
         let place = domains.iter().position(|(known, _)| Arc::ptr_eq(known, domain));
-        if let Some((_, opened)) = place.and_then(|place| domains.get_mut(place))
-            && *opened > 1
-        {
-            *opened -= 1;
-            return Ok(());
+        match place.and_then(|place| domains.get_mut(place)) {
+            Some((_, opened)) if *opened > 1 => {
+                *opened -= 1;
+                return Ok(());
+            }
+            _ => {}
         }
         self.destroy(Object::Xrcd, domain.number, |device| device.free_xrcd(domain.number))?;
         if let Some(place) = place {

@@ -44,10 +44,12 @@ macro_rules! fstats {
             pub unsafe extern "C" fn $name($($before: $before_ty,)? fd: c_int, out: *mut c_void) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
                 let result = unsafe { real::$name($($before,)? fd, out) };
-                // SAFETY: libc has just filled it in.
-                if result == 0 && let Some(number) = unsafe { number_behind(fd, out) } {
-                    // SAFETY: likewise.
-                    unsafe { describe(number, out) };
+                if result == 0 {
+                    // SAFETY: libc has just filled it in.
+                    if let Some(number) = unsafe { number_behind(fd, out) } {
+                        // SAFETY: likewise.
+                        unsafe { describe(number, out) };
+                    }
                 }
                 result
             }
@@ -68,10 +70,10 @@ fstats! {
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
-    if vfio::is_vfio(request)
-        && let Some(file) = vfio::find(fd)
-    {
-        return answer(file.ioctl(request, arg as u64));
+    if vfio::is_vfio(request) {
+        if let Some(file) = vfio::find(fd) {
+            return answer(file.ioctl(request, arg as u64));
+        }
     }
     let verbs = request == abi::RDMA_VERBS_IOCTL;
     let context = if verbs || fds::is_ours(fd) { device_file::find(fd) } else { None };
@@ -217,10 +219,10 @@ fn sparing_own<T>(first: c_uint, last: c_uint, rest: impl FnOnce(c_uint) -> T) -
 /// As for libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn closefrom(first: c_int) {
-    let first = first.max(0).cast_unsigned();
+    let first = first.max(0) as c_uint;
     fds::ours_in(first, c_uint::MAX).for_each(end);
     // SAFETY: the argument is the caller's, or larger.
-    sparing_own(first, c_uint::MAX, |from| unsafe { real::closefrom(from.cast_signed()) });
+    sparing_own(first, c_uint::MAX, |from| unsafe { real::closefrom(from as c_int) });
 }
 
 /// Ends the file of `to`, which is about to become a duplicate of `from`.

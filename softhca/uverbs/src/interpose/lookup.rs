@@ -87,10 +87,12 @@ macro_rules! stats {
             pub unsafe extern "C" fn $name($($before: $before_ty,)? path: *const c_char, out: *mut c_void) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
                 let result = unsafe { paths::redirected(path, |path| real::$name($($before,)? path, out)) };
-                // SAFETY: passed on to the caller; libc has written to `out`.
-                if result == 0 && let Some(number) = unsafe { number_at(path) } {
-                    // SAFETY: libc has just filled it in.
-                    unsafe { describe(number, out) };
+                if result == 0 {
+                    // SAFETY: passed on to the caller; libc has written to `out`.
+                    if let Some(number) = unsafe { number_at(path) } {
+                        // SAFETY: libc has just filled it in.
+                        unsafe { describe(number, out) };
+                    }
                 }
                 result
             }

@@ -9,15 +9,15 @@
 
 use super::errno::Errno;
 use super::forked;
+use super::kind::AnyKind;
 use super::lock::lock;
-use std::any::Any;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 /// An open file of ours: a device, an event file, the connection manager's.
-pub(crate) trait OpenFile: Any + Send + Sync {
+pub(crate) trait OpenFile: AnyKind {
     /// Its descriptor `fd` is about to be closed, by the process that opened it.
     fn close(self: Arc<Self>, fd: RawFd);
 }
@@ -100,8 +100,7 @@ pub(crate) fn get(fd: RawFd) -> Option<Arc<dyn OpenFile>> {
 
 /// The file behind `fd`, if it is ours and of this kind.
 pub(crate) fn get_as<T: OpenFile>(fd: RawFd) -> Option<Arc<T>> {
-    let file: Arc<dyn Any + Send + Sync> = get(fd)?;
-    file.downcast().ok()
+    get(fd)?.into_any().downcast().ok()
 }
 
 /// Those of ours from `first` to `last`.

@@ -8,6 +8,7 @@ pub(crate) mod forked;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod guarded;
 mod identity;
+pub(crate) mod kind;
 mod lock;
 pub(crate) mod lock_file;
 mod memlock;

@@ -6,7 +6,7 @@ use super::events::EventFile;
 use super::id::{Id, Local, Param, State};
 use super::mad::{Kind, Message, reason, sidr};
 use super::peer::Peer;
-use super::requests::SidrRep;
+use super::requests::{SIDR_REP_PRIVATE, SidrRep};
 use crate::process::Errno;
 use crate::process::lock;
 use softhca_settings::Settings;
@@ -154,7 +154,7 @@ fn farewell(talk: &Conversation) -> Option<Message> {
 
 /// The answer to a service ID resolution that names no QP.
 pub(super) fn sidr_refusal(request_id: u32, service_id: u64, status: u8, transaction: u64) -> Message {
-    SidrRep { request_id, status, qpn: 0, service_id, qkey: 0, private: [0; _] }.encode(transaction)
+    SidrRep { request_id, status, qpn: 0, service_id, qkey: 0, private: [0; SIDR_REP_PRIVATE] }.encode(transaction)
 }
 
 /// Sends a message to `peer`. It can get lost, as any datagram.

@@ -89,8 +89,8 @@ fn path(id: &Id) -> QueryPathResp {
 pub(super) fn route(id: &Id) -> QueryRouteResp {
     let mut response = QueryRouteResp::new_zeroed();
     let start = |address: Address| std::array::from_fn(|byte| address.to_storage()[byte]);
-    response.src_addr = id.source.map_or([0; _], start);
-    response.dst_addr = id.destination.map(Address::Ip).map_or([0; _], start);
+    response.src_addr = id.source.map(start).unwrap_or(response.src_addr);
+    response.dst_addr = id.destination.map(Address::Ip).map(start).unwrap_or(response.dst_addr);
     let Some(local) = &id.local else { return response };
     response.node_guid = settings::node_guid(local.hca.settings.number(local.hca.index)).to_be_bytes();
     response.port_num = local.port;

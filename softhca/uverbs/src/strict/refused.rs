@@ -25,9 +25,8 @@ pub(super) fn add(instruction: &Instruction, uar: u32, offset: usize) {
 pub(crate) fn take() -> Vec<String> {
     let mut found = Vec::new();
     // One that is being added is taken by a later call.
-    while let Some(entry) = REFUSED.get(TAKEN.load(Ordering::Relaxed)).map(|place| place.load(Ordering::Acquire))
-        && entry != 0
-    {
+    let next = || REFUSED.get(TAKEN.load(Ordering::Relaxed)).map(|place| place.load(Ordering::Acquire));
+    while let Some(entry) = next().filter(|&entry| entry != 0) {
         TAKEN.fetch_add(1, Ordering::Relaxed);
         let mnemonic = Mnemonic::values().nth((entry >> 16 & 0xffff) as usize - 1).unwrap_or_default();
         let name = format!("{mnemonic:?}").to_lowercase();

@@ -251,11 +251,11 @@ extern "C" fn receive(visit: &mut Visit<'_>) {
 /// SIGSEGV or SIGBUS: an access to a watched page, or a guarded one?
 fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext_t) -> bool {
     let at = &mut context.uc_mcontext.gregs[libc::REG_RIP as usize];
-    if info.si_code > 0
-        && let Some(after) = guarded::after_fault(*at as usize)
-    {
-        *at = after as i64;
-        return true;
+    if info.si_code > 0 {
+        if let Some(after) = guarded::after_fault(*at as usize) {
+            *at = after as i64;
+            return true;
+        }
     }
     // A redirected store failed: its source is not mapped, or is in a watched page itself.
     let redirected = stepping.restore(&mut context.uc_mcontext.gregs).is_some();

@@ -105,11 +105,10 @@ impl Stepping {
             self.flush();
             return page.ring(offset, bytes);
         }
-        if let Some((of, burst)) = &mut self.burst
-            && of.is(&page)
-            && burst.add(offset, bytes)
-        {
-            return;
+        if let Some((of, burst)) = &mut self.burst {
+            if of.is(&page) && burst.add(offset, bytes) {
+                return;
+            }
         }
         self.flush();
         self.burst = Some((page, Burst::new(offset, bytes)));

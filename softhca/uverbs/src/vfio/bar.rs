@@ -77,8 +77,8 @@ impl Bar {
             let mut bytes = [0; REGISTERS[0].end];
             let bytes = &mut bytes[..range.len()];
             function.read(range.start as u64, bytes);
-            for (index, word) in (range.start / 4..).zip(bytes.as_chunks().0) {
-                let word = u32::from_ne_bytes(*word);
+            for (index, word) in (range.start / 4..).zip(bytes.chunks_exact(4)) {
+                let word = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
                 // SAFETY: inside of the mapping, and aligned; whoever else has the memory only reads it.
                 let place = unsafe { AtomicU32::from_ptr(self.registers.add(index)) };
                 // Lines that do not change stay in the readers' caches.
@@ -102,7 +102,7 @@ impl Bar {
         let len = len.checked_next_multiple_of(UAR_PAGE_BYTES).ok_or(Errno::EINVAL)?;
         let end = at.checked_add(len as u64).ok_or(Errno::EINVAL)?;
         let shared = matches!(flags & libc::MAP_TYPE, libc::MAP_SHARED | libc::MAP_SHARED_VALIDATE);
-        if !shared || end > BAR_BYTES || !at.is_multiple_of(UAR_PAGE_BYTES as u64) {
+        if !shared || end > BAR_BYTES || at % (UAR_PAGE_BYTES as u64) != 0 {
             return Err(Errno::EINVAL);
         }
         let can_store = protection & libc::PROT_WRITE != 0;

@@ -147,7 +147,7 @@ impl Container {
             0 => {
                 let page = crate::process::page_bytes();
                 let last = size.checked_sub(1).and_then(|last| iova.checked_add(last)).ok_or(Errno::EINVAL)?;
-                if !(iova | size).is_multiple_of(page) {
+                if (iova | size) % page != 0 {
                     return Err(Errno::EINVAL);
                 }
                 self.space.unmap(iova, last)?

@@ -54,7 +54,7 @@ impl AddressSpace {
     /// Maps memory of this process, as `vfio_dma_do_map` does.
     pub(super) fn map(&self, request: &Request, rule: softhca_settings::Memlock) -> Result<(), Errno> {
         let &Request { iova, len, address, readable, writable } = request;
-        let aligned = (iova | len | address).is_multiple_of(page_bytes());
+        let aligned = (iova | len | address) % page_bytes() == 0;
         let last = len.checked_sub(1).and_then(|last| iova.checked_add(last)).ok_or(Errno::EINVAL)?;
         if !aligned || address.checked_add(len - 1).is_none() || !(readable || writable) {
             return Err(Errno::EINVAL);
@@ -191,7 +191,7 @@ impl HostMemory for Attachment {
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
         let fault = DmaFault { addr, len: 4 };
-        if !addr.is_multiple_of(4) {
+        if addr % 4 != 0 {
             return Err(fault);
         }
         let mut word = 0;
@@ -207,7 +207,7 @@ impl HostMemory for Attachment {
 
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
         let fault = DmaFault { addr, len: 8 };
-        if !addr.is_multiple_of(8) {
+        if addr % 8 != 0 {
             return Err(fault);
         }
         let mut old = 0;

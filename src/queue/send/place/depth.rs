@@ -1,6 +1,6 @@
 //! How much of its ring a send queue uses at a time.
+use crate::hint::cold_path;
 use core::fmt;
-use core::hint::cold_path;
 
 use crate::db::Register;
 use crate::queue::send::error::PostError;

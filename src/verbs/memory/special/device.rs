@@ -114,8 +114,8 @@ impl DeviceMemory {
         let raw = self.allocation.raw.as_ptr();
         for (n, bytes) in data.chunks(WORDS * WORD).enumerate() {
             let mut words = [0_u32; WORDS];
-            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-                *word = u32::from_ne_bytes(*bytes);
+            for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(WORD)) {
+                *word = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             }
             let at = offset + (n * WORDS * WORD) as u64;
             // SAFETY: the memory is allocated, the range inside; the words are ours.
@@ -139,8 +139,8 @@ impl DeviceMemory {
             let copied =
                 unsafe { (*raw).memcpy_from_dm.map(|copy| copy(words.as_mut_ptr().cast(), raw, at, bytes.len())) };
             zero("ibv_memcpy_from_dm", copied.unwrap_or(libc::EOPNOTSUPP))?;
-            for (word, bytes) in words.iter().zip(bytes.as_chunks_mut().0) {
-                *bytes = word.to_ne_bytes();
+            for (word, bytes) in words.iter().zip(bytes.chunks_exact_mut(WORD)) {
+                bytes.copy_from_slice(&word.to_ne_bytes());
             }
         }
         Ok(())

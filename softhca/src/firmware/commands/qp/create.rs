@@ -205,7 +205,7 @@ fn queues(
 fn record(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
     let umem = view.flag(qpc::DBR_UMEM_VALID).then(|| view.get32(qpc::DBR_UMEM_ID));
     let at = view.get(qpc::DBR_ADDR);
-    if !at.is_multiple_of(RECORD_BYTES) {
+    if at % RECORD_BYTES != 0 {
         return Err(Refusal::parameter(format!("a doorbell record at {at:#x}: not a multiple of {RECORD_BYTES}")));
     }
     call.record(umem, at, RECORD_BYTES)

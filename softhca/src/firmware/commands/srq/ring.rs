@@ -57,7 +57,7 @@ impl New<'_> {
             call.check_use(Object::Cq, xrc.cqn)?;
         }
         let (umem, at) = self.record;
-        if !at.is_multiple_of(RECORD_BYTES) {
+        if at % RECORD_BYTES != 0 {
             return Err(Refusal::parameter(format!("a doorbell record at {at:#x}: not a multiple of {RECORD_BYTES}")));
         }
         let len = 1_u64 << (self.log_size + self.log_stride);

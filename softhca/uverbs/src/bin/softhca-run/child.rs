@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -66,7 +67,7 @@ pub(crate) fn run(command: &[OsString], env: Vec<(&'static str, OsString)>) -> i
     let mut child = match started.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("softhca-run: {}: {error}", program.display());
+            eprintln!("softhca-run: {}: {error}", Path::new(program).display());
             return Ok(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 });
         }
     };

@@ -52,7 +52,7 @@ impl Counters {
 /// Writes the text of the numbers that have changed.
 fn update(bytes: &Path, texts: &[PathBuf], shown: &mut [u64]) -> io::Result<()> {
     let bytes = fs::read(bytes)?;
-    let numbers = bytes.as_chunks().0.iter().map(|&number| u64::from_ne_bytes(number));
+    let numbers = bytes.chunks_exact(8).filter_map(|number| number.try_into().ok()).map(u64::from_ne_bytes);
     for ((number, text), shown) in numbers.zip(texts).zip(shown) {
         if number != *shown {
             // Readers see the old text or the new one.

@@ -62,7 +62,7 @@ fn best_page_size(permitted: u64, address: u64, length: u64) -> Option<u64> {
     let permitted = permitted & (largest | (largest - 1)) & !((1 << ADAPTER_PAGE_SHIFT) - 1);
     let mut size = 1_u64.checked_shl(permitted.checked_ilog2()?)?;
     // Parts of such a page would let the device reach more than was registered.
-    while size > page && !(address.is_multiple_of(size) && length.is_multiple_of(size)) {
+    while size > page && !(address % size == 0 && length % size == 0) {
         size /= 2;
     }
     Some(size)
