@@ -374,7 +374,7 @@ impl<'a> Group<'a> {
         while rounds.len() < ROUNDS && (rounds.len() < ROUNDS_AT_LEAST || begin.elapsed() < time) {
             let mut round = vec![0.0; self.cases.len()];
             for turn in 0..self.cases.len() {
-                let at = if rounds.len() % 2 == 0 { turn } else { self.cases.len() - 1 - turn };
+                let at = if rounds.len() & 1 == 0 { turn } else { self.cases.len() - 1 - turn };
                 let slices = messages.div_ceil(self.cases[at].slice.timed);
                 round[at] = self.ns(&bench.clock, at, slices);
             }

@@ -25,7 +25,7 @@ impl Rounds {
         let round = |n: usize| {
             let mut round = vec![0.0; cases];
             for turn in 0..cases {
-                let at = if n % 2 == 0 { turn } else { cases - 1 - turn };
+                let at = if n & 1 == 0 { turn } else { cases - 1 - turn };
                 round[at] = slice(at, &clock);
             }
             round

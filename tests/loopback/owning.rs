@@ -2,7 +2,6 @@
 //!
 //! Ownership of buffers belongs here, random safe programs in `tests/ownership.rs`.
 use std::num::NonZeroU64;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
