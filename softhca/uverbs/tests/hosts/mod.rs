@@ -119,7 +119,8 @@ fn every_operation_passes_between_hosts() {
         let command = [&[&program, "-g", "0"], &CASES.split(' ').collect::<Vec<_>>()[..]].concat();
         return at_loopback_addresses(&command);
     }
-    for (options, cases) in [("", CASES), ("--faults drop=10,dup=10,reorder=10,seed=5", "-l rc atomics mixed srq -s 5000")] {
+    const LOSSES: &str = "--faults drop=10,dup=10,reorder=10,seed=5";
+    for (options, cases) in [("", CASES), (LOSSES, "-l rc atomics mixed srq -s 5000")] {
         let command = format!("{program} -g 1 -p 18706 {cases}");
         on_two_hosts(options, "18706", &command, &format!("{command} 10.47.0.2"));
     }
