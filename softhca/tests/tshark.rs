@@ -57,7 +57,6 @@ fn routes() -> Vec<Route> {
         ethernet(grh(GidType::RoceV1, gid(1), gid(2))),
         ethernet(grh(GidType::RoceV2, mapped(1), mapped(2))),
         ethernet(grh(GidType::RoceV2, gid(1), gid(2))),
-        Route { sl: 5, ..ethernet(grh(GidType::RoceV2, gid(1), gid(2))) },
     ]
 }
 

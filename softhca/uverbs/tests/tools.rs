@@ -338,6 +338,18 @@ fn calls_are_answered_as_by_the_kernel() {
     }
 }
 
+/// Also against Linux' software device (`./run interop`) and between hosts (`hosts`).
+#[test]
+fn every_operation_passes_between_programs() {
+    let (_directory, program) = compiled("transport");
+    // What is refused is warned of.
+    for options in [&["--log", "error"][..], &["--log", "error", "--link", "ethernet", "--mtu", "9000"]] {
+        let gid: &[&str] = if options.contains(&"--link") { &["-g", "3"] } else { &[] };
+        let cases = "rc uc ud atomics mixed srq rnr silent refusals invalidate".split(' ');
+        pair(&Device::new(options), &program, &[gid, &cases.collect::<Vec<_>>()].concat());
+    }
+}
+
 #[test]
 fn memory_windows_are_bound_and_taken_back() {
     let (_directory, program) = compiled("windows");

@@ -12,24 +12,18 @@ use crate::wire::frame::{Frame, Macs, Route};
 const ROCE_V1: u16 = 0x8915;
 /// First bit of the priority in a VLAN tag.
 const PRIORITY_SHIFT: u32 = 13;
-/// Priorities are service levels of 3 bits.
-const PRIORITIES: u8 = 7;
 /// Bytes that the longest masked headers take.
 const MASKED: usize = 8 + 40 + 8;
 
 /// The frame of a packet whose route has a GRH, and whose length is checked.
 pub(super) fn encode(frame: &Frame) -> Vec<u8> {
-    let Frame { route: Route { macs, sl, grh, .. }, packet, .. } = frame;
+    let Frame { route: Route { macs, grh, .. }, packet, .. } = frame;
     let transport = packet.len() + ICRC;
-    let mut bytes = Vec::with_capacity(ETHERNET_HEADER + VLAN_TAG + network::MAX_BYTES + transport);
+    let mut bytes = Vec::with_capacity(ETHERNET_HEADER + network::MAX_BYTES + transport);
     let Some(grh) = grh else { return bytes };
     let header = Header::of(grh, transport);
     bytes.extend(macs.destination);
     bytes.extend(macs.source);
-    if *sl != 0 {
-        bytes.extend(VLAN.to_be_bytes());
-        bytes.extend((u16::from(sl & PRIORITIES) << PRIORITY_SHIFT).to_be_bytes());
-    }
     let ether_type = match (grh.kind, &header) {
         (GidType::RoceV2, Header::V4(_)) => IPV4,
         (GidType::RoceV2, Header::V6(_)) => IPV6,

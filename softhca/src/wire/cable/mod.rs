@@ -1,15 +1,16 @@
 //! Packets as bytes on a cable. One place makes them and takes them, for every wire and capture.
 //!
 //! ```text
-//! RoCE v2      Ethernet 14 │ (VLAN tag 4) │ IPv4 20 or IPv6 40 │ UDP 8 │ BTH … padding │ ICRC 4
-//! RoCE v1      Ethernet 14 │ (VLAN tag 4) │ GRH 40                     │ BTH … padding │ ICRC 4
-//! InfiniBand   LRH 8       │ (GRH 40)                                  │ BTH … padding │ ICRC 4 │ VCRC 2
+//! RoCE v2      Ethernet 14 │ IPv4 20 or IPv6 40 │ UDP 8 │ BTH … padding │ ICRC 4
+//! RoCE v1      Ethernet 14 │ GRH 40                     │ BTH … padding │ ICRC 4
+//! InfiniBand   LRH 8       │ (GRH 40)                   │ BTH … padding │ ICRC 4 │ VCRC 2
 //! ```
 //!
 //! The check sequence of an Ethernet frame is not here: neither sockets nor captures have it.
 //!
-//! A service level other than 0 becomes the priority of a VLAN tag whose VLAN is 0 (IEEE 802.1Q, 9.6: a priority tag).
-//! The device has no GIDs of other VLANs. IPv4 headers have identification 0 and the DF bit (RFC 6864, 4.1: the
+//! Frames have no VLAN tag: a service level is the priority in the tag that the VLAN of a GID adds (Linux commit
+//! 4be2c95d1f77, "IB/core: Add VLAN support for IBoE"), and the device has no GIDs of VLANs. The priority in the tag of
+//! an arriving frame is its service level. IPv4 headers have identification 0 and the DF bit (RFC 6864, 4.1: the
 //! identification of a packet that is never fragmented has no meaning).
 //!
 //! Not in any specification: packets of dynamic connections and of masked atomics. They are packets of this device's

@@ -110,6 +110,22 @@ fn a_bad_network_between_hosts_is_repaired() {
     on_two_hosts("--faults drop=10,dup=5,reorder=5,seed=3", "18701", command, &format!("{command} 10.47.0.2"));
 }
 
+/// `transport.c` is at both ends, as it is against Linux' software device (`./run interop`).
+#[test]
+fn every_operation_passes_between_hosts() {
+    let (_directory, program) = compiled("transport");
+    const CASES: &str = "rc uc ud atomics mixed srq rnr silent refusals invalidate -s 5000";
+    if !has_namespaces() {
+        let command = [&[&program, "-g", "0"], &CASES.split(' ').collect::<Vec<_>>()[..]].concat();
+        return at_loopback_addresses(&command);
+    }
+    const LOSSES: &str = "--faults drop=10,dup=10,reorder=10,seed=5";
+    for (options, cases) in [("", CASES), (LOSSES, "-l rc atomics mixed srq -s 5000")] {
+        let command = format!("{program} -g 1 -p 18706 {cases}");
+        on_two_hosts(options, "18706", &command, &format!("{command} 10.47.0.2"));
+    }
+}
+
 /// Marks of a congested router, and notifications of them, are counted on both hosts.
 #[test]
 fn congestion_is_notified_and_counted() {
@@ -142,21 +158,25 @@ fn congestion_is_notified_and_counted() {
 /// Both ends on this host, at two of its loopback addresses: all programs where hosts cannot be made.
 #[test]
 fn programs_meet_at_loopback_addresses() {
-    let fabric = tempfile::tempdir().expect("a directory");
     let all = if has_namespaces() { 1 } else { SHORT.len() };
     for (tool, arguments) in &SHORT[..all] {
         let arguments = arguments.iter().map(|&argument| if argument == "1" { "0" } else { argument });
-        let port = free_port();
-        let text = port.to_string();
-        let mut command = vec![*tool, "-p", &text];
-        command.extend(arguments);
-        let server = launcher(&["--wire", "udp:127.47.0.2"], fabric.path(), &command);
-        command.push("127.0.0.1");
-        let client = launcher(&["--wire", "udp:127.47.0.1"], fabric.path(), &command);
-        let (ends, outputs) = ends_of(server, client, || listens(port));
-        let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
-        assert!(well && !outputs.concat().contains("complaint"), "{command:?}: {ends:?}\n{}", outputs.concat());
+        at_loopback_addresses(&[tool].into_iter().copied().chain(arguments).collect::<Vec<_>>());
     }
+}
+
+/// Runs server and client of a program, each at an address of its own.
+fn at_loopback_addresses(command: &[&str]) {
+    let fabric = tempfile::tempdir().expect("a directory");
+    let port = free_port();
+    let text = port.to_string();
+    let mut command = [command, &["-p", &text]].concat();
+    let server = launcher(&["--wire", "udp:127.47.0.2"], fabric.path(), &command);
+    command.push("127.0.0.1");
+    let client = launcher(&["--wire", "udp:127.47.0.1"], fabric.path(), &command);
+    let (ends, outputs) = ends_of(server, client, || listens(port));
+    let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
+    assert!(well && !outputs.concat().contains("complaint"), "{command:?}: {ends:?}\n{}", outputs.concat());
 }
 
 /// RoCE and raw packets on interfaces of the hosts, beside their kernels.
