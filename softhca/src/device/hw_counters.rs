@@ -1,5 +1,5 @@
 //! The counters of a port as Linux' driver shows them in sysfs (`drivers/infiniband/hw/mlx5/counters.c`, directory
-//! `hw_counters`), and three of the directory `counters`.
+//! `hw_counters`), and those of the directory `counters` that this device has.
 
 use super::Device;
 use crate::resources::{PortCounters, QCounter};
@@ -8,12 +8,13 @@ use crate::resources::{PortCounters, QCounter};
 enum Of {
     Queues(fn(&QCounter) -> u32),
     Port(fn(&PortCounters) -> u64),
+    Link(fn(&crate::resources::Link) -> u32),
 }
 
-use Of::{Port, Queues};
+use Of::{Link, Port, Queues};
 
 /// Directory and name of each counter, and its source.
-const ROWS: [(&str, &str, Of); 26] = [
+const ROWS: [(&str, &str, Of); 31] = [
     ("hw_counters", "rx_write_requests", Queues(|c| c.rx_write_requests)),
     ("hw_counters", "rx_read_requests", Queues(|c| c.rx_read_requests)),
     ("hw_counters", "rx_atomic_requests", Queues(|c| c.rx_atomic_requests)),
@@ -40,6 +41,12 @@ const ROWS: [(&str, &str, Of); 26] = [
     ("hw_counters", "rx_icrc_encapsulated", Port(|c| c.rx_icrc_encapsulated)),
     ("counters", "port_rcv_errors", Port(|c| c.port_rcv_errors)),
     ("counters", "port_rcv_constraint_errors", Port(|c| c.bad_pkeys)),
+    ("counters", "port_xmit_packets", Port(|c| c.sent.packets)),
+    ("counters", "port_rcv_packets", Port(|c| c.received.packets)),
+    // `PortXmitData` and `PortRcvData` count words of four octets (IBTA vol. 1, 16.1.3.5).
+    ("counters", "port_xmit_data", Port(|c| c.sent.octets / 4)),
+    ("counters", "port_rcv_data", Port(|c| c.received.octets / 4)),
+    ("counters", "link_downed", Link(|link| link.downs)),
 ];
 
 /// Counters of a port.
@@ -59,9 +66,11 @@ impl Device {
         let none = PortCounters::default();
         let index = usize::from(port).checked_sub(1);
         let of_port = index.and_then(|index| self.resources.port_counters.get(index)).unwrap_or(&none);
+        let link = self.resources.link(port).copied().unwrap_or_default();
         ROWS.map(|(.., source)| match source {
             Queues(count) => count(&self.resources.all_queues).into(),
             Port(count) => count(of_port),
+            Link(count) => count(&link).into(),
         })
     }
 

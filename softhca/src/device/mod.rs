@@ -300,10 +300,13 @@ impl Device {
             }
             !cq.is_idle()
         });
-        let (nic, first) = (&mut self.nic, self.config.ports.first());
+        let (nic, ports) = (&mut self.nic, &self.config.ports);
+        let Resources { outbox, port_counters, .. } = &mut self.resources;
         worked
-            | self.resources.outbox.flush(&mut *self.wire, |route, size| {
-                if first.is_some_and(|port| route.begins_at(port)) {
+            | outbox.flush(&mut *self.wire, |route, size| {
+                let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
+                size.for_each(|bytes| port_counters[port].sent.add(bytes));
+                if port == 0 {
                     size.for_each(|bytes| nic.count_packet(false, route, bytes));
                 }
             })
@@ -367,6 +370,12 @@ impl Device {
                 return log::debug!("packet dropped: {fault}");
             }
         };
+        let port = self.port_of(&frame.route);
+        if self.resources.transport_is_up(port)
+            && let Some(counters) = self.resources.port_counters.get_mut(usize::from(port) - 1)
+        {
+            Size::of(frame).for_each(|bytes| counters.received.add(bytes));
+        }
         let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));
         if first.is_some_and(|port| frame.route.ends_at(port)) {
             Size::of(frame).for_each(|bytes| self.nic.count_packet(true, &frame.route, bytes));

@@ -3,6 +3,21 @@
 use super::Resources;
 use crate::wire::cable::Dropped;
 
+/// Packets of the transport that have passed a port one way, and their octets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    pub(crate) packets: u64,
+    pub(crate) octets: u64,
+}
+
+impl Traffic {
+    /// Counts a packet of so many bytes.
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.packets += 1;
+        self.octets += bytes as u64;
+    }
+}
+
 /// Counters of a port. Names are those of Linux, except for the last ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
@@ -22,6 +37,10 @@ pub(crate) struct PortCounters {
     pub(crate) bad_pkeys: u64,
     /// Datagrams with another Q_Key than their QP's.
     pub(crate) bad_qkeys: u64,
+    /// Packets that the port has sent.
+    pub(crate) sent: Traffic,
+    /// Packets that have arrived.
+    pub(crate) received: Traffic,
 }
 
 impl PortCounters {

@@ -16,6 +16,7 @@ mod rdma_cm;
 mod rdma_core;
 mod signals;
 mod strict;
+mod sysfs;
 mod vfio;
 
 use pair::{Device, launch_on, long, pair};

@@ -14,8 +14,8 @@ pub use clock::Clock;
 pub use counters::{all_counters, counters_file, first_counter};
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
-pub use mishaps::Mishaps;
-pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_guid};
+pub use mishaps::{Mishaps, cable_file};
+pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_capabilities, port_guid};
 pub use wire::{BadWire, WireKind};
 
 use softhca::config::PortConfig;
@@ -181,6 +181,8 @@ pub struct Settings {
     pub report: Option<PathBuf>,
     /// Root of the tree that replaces `/sys/class/infiniband` and its targets.
     pub sysfs: Option<PathBuf>,
+    /// That tree lies over `/sys` in the program's mount namespace.
+    pub namespace: bool,
     /// Log filter of the preloaded object.
     pub log: String,
 }
@@ -220,6 +222,7 @@ const MAC: &str = "SOFTHCA_MAC";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
 const SYSFS: &str = "SOFTHCA_SYSFS";
+const NAMESPACE: &str = "SOFTHCA_NAMESPACE";
 const LOG: &str = "SOFTHCA_LOG";
 
 impl Settings {
@@ -242,6 +245,7 @@ impl Settings {
             (CLOCK, self.clock.name().to_owned()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
             (SINK, u8::from(self.sink).to_string()),
+            (NAMESPACE, u8::from(self.namespace).to_string()),
             (WIRE, self.wire.to_string()),
             (INDEX, self.index.to_string()),
             (LOG, self.log.clone()),
@@ -374,6 +378,7 @@ impl Settings {
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
             sysfs: variable(SYSFS).map(Into::into),
+            namespace: switch(NAMESPACE),
             log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
         }))
     }
@@ -526,6 +531,7 @@ mod tests {
             fabric: "/somewhere".into(),
             report: None,
             sysfs: Some("/elsewhere".into()),
+            namespace: true,
             log: "info".to_owned(),
         }
     }

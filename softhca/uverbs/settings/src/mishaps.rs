@@ -19,6 +19,12 @@ enum Mishap {
     Failure,
 }
 
+/// The file that, while it exists, says that the cable of port `port` of device `index` is pulled.
+#[must_use]
+pub fn cable_file(fabric: &Path, index: u32, port: u32) -> PathBuf {
+    fabric.join(format!("mlx5_{index}-{port}.down"))
+}
+
 /// The files of a device.
 #[derive(Debug)]
 pub struct Mishaps {
@@ -54,7 +60,7 @@ impl Mishaps {
     /// processes meet.
     #[must_use]
     pub fn new(fabric: &Path, index: u32, ports: u32) -> Self {
-        let cable = |port| Watched::new(fabric.join(format!("mlx5_{index}-{port}.down")));
+        let cable = |port| Watched::new(cable_file(fabric, index, port));
         Self {
             cables: (1..=ports).map(cable).collect(),
             failure: Watched::new(fabric.join(format!("mlx5_{index}.failed"))),

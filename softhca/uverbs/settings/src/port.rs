@@ -42,6 +42,16 @@ pub enum GidType {
     RoceV2 = 2,
 }
 
+/// Capabilities of a port (`ibv_port_attr.port_cap_flags`), as a ConnectX-5 reports them; on Ethernet, CM (bit 16) and
+/// IP-based GIDs (bit 26).
+#[must_use]
+pub fn port_capabilities(link: Link) -> u32 {
+    match link {
+        Link::Infiniband => 0x2651_e848,
+        Link::Ethernet => 0x0401_0000,
+    }
+}
+
 /// Node GUID of device `device`.
 #[must_use]
 pub fn node_guid(device: u32) -> u64 {

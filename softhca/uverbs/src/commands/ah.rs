@@ -122,6 +122,7 @@ mod tests {
             fabric: "/nowhere".into(),
             report: None,
             sysfs: None,
+            namespace: false,
             log: String::new(),
         };
         for (device, port) in [(0, 1), (0, 2), (1, 1), (1, 2)] {

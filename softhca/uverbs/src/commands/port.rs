@@ -50,8 +50,7 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
     let (bad_pkey_cntr, qkey_viol_cntr) = hca.key_violations(port as u8);
     let last = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(QueryPortResp {
-        // As a ConnectX-5 reports; on Ethernet, CM (bit 16) and IP-based GIDs (bit 26).
-        port_cap_flags: if infiniband { 0x2651_e848 } else { 0x0401_0000 },
+        port_cap_flags: settings::port_capabilities(link),
         max_msg_sz: 1 << 30,
         gid_tbl_len: gid_table_len(link),
         pkey_tbl_len: 1,

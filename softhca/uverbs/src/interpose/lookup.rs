@@ -77,16 +77,20 @@ unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
 
 /// Declares functions that describe the file at a path.
 macro_rules! stats {
-    ($($name:ident([$($before:ident: $before_ty:ty)?]);)*) => {
+    ($($name:ident([$($before:ident: $before_ty:ty),*] path, out $(, $after:ident: $after_ty:ty)?);)*) => {
         $(
             /// Describes a device of ours, or what libc describes.
             ///
             /// # Safety
             /// As for libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
-            pub unsafe extern "C" fn $name($($before: $before_ty,)? path: *const c_char, out: *mut c_void) -> c_int {
+            pub unsafe extern "C" fn $name(
+                $($before: $before_ty,)* path: *const c_char, out: *mut c_void $(, $after: $after_ty)?
+            ) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
-                let result = unsafe { paths::redirected(path, |path| real::$name($($before,)? path, out)) };
+                let ask = |path| unsafe { real::$name($($before,)* path, out $(, $after)?) };
+                // SAFETY: passed on to the caller.
+                let result = unsafe { paths::redirected(path, ask) };
                 if result == 0 {
                     // SAFETY: passed on to the caller; libc has written to `out`.
                     if let Some(number) = unsafe { number_at(path) } {
@@ -101,10 +105,18 @@ macro_rules! stats {
 }
 
 stats! {
-    stat([]);
-    stat64([]);
-    __xstat([version: c_int]);
-    __xstat64([version: c_int]);
+    stat([] path, out);
+    stat64([] path, out);
+    __xstat([version: c_int] path, out);
+    __xstat64([version: c_int] path, out);
+    lstat([] path, out);
+    lstat64([] path, out);
+    __lxstat([version: c_int] path, out);
+    __lxstat64([version: c_int] path, out);
+    fstatat([dir: c_int] path, out, flags: c_int);
+    fstatat64([dir: c_int] path, out, flags: c_int);
+    __fxstatat([version: c_int, dir: c_int] path, out, flags: c_int);
+    __fxstatat64([version: c_int, dir: c_int] path, out, flags: c_int);
 }
 
 /// Describes a device of ours, or what libc describes. Rust's standard library and coreutils ask this way.

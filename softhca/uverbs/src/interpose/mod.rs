@@ -11,4 +11,5 @@ mod paths;
 pub mod positioned;
 pub mod read;
 pub mod signals;
+pub mod tree;
 pub mod write;

@@ -72,6 +72,28 @@ pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const 
     }
 }
 
+/// Has `path`, a place in the launcher's tree, be the place that the kernel would have it at. It becomes shorter.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte, which may be written.
+pub(super) unsafe fn name_as_kernel(path: *mut c_char) {
+    let Some(tree) = settings().and_then(|settings| settings.sysfs.as_deref()) else { return };
+    if path.is_null() {
+        return;
+    }
+    // SAFETY: passed on to the caller.
+    let resolved = unsafe { CStr::from_ptr(path) }.to_bytes_with_nul();
+    let Some(rest) = resolved.strip_prefix(tree.as_os_str().as_bytes()).filter(|rest| matches!(rest[0], b'/' | 0))
+    else {
+        return;
+    };
+    let kernels = [&KERNELS_TREE[..KERNELS_TREE.len() - 1], rest].concat();
+    if kernels.len() <= resolved.len() {
+        // SAFETY: it is no longer than what is there.
+        unsafe { path.cast::<u8>().copy_from_nonoverlapping(kernels.as_ptr(), kernels.len()) };
+    }
+}
+
 /// The place of `path` in the launcher's tree, if the kernel would describe our devices there.
 ///
 /// # Safety
@@ -85,6 +107,8 @@ unsafe fn in_our_tree(path: *const c_char) -> Option<CString> {
     if !KERNELS_PLACES.iter().any(|place| path.starts_with(place)) {
         return None;
     }
-    let root = settings()?.sysfs.as_deref()?.as_os_str().as_bytes();
+    // Where the tree lies over the kernel's, the kernel finds it.
+    let settings = settings().filter(|settings| !settings.namespace)?;
+    let root = settings.sysfs.as_deref()?.as_os_str().as_bytes();
     CString::new([root, b"/", &path[KERNELS_TREE.len()..]].concat()).ok()
 }

@@ -1,5 +1,6 @@
 //! The program: started, told of signals, waited for.
 
+use super::namespace::Namespace;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -44,8 +45,12 @@ extern "C" fn forward(signal: libc::c_int) {
     }
 }
 
-/// Runs `command` with `env` added to the environment; gives its exit code as a shell does.
-pub(crate) fn run(command: &[OsString], env: Vec<(&'static str, OsString)>) -> io::Result<u8> {
+/// Runs `command` in `namespace`, with `env` added to the environment; gives its exit code as a shell does.
+pub(crate) fn run(
+    command: &[OsString],
+    env: Vec<(&'static str, OsString)>,
+    namespace: Option<Namespace>,
+) -> io::Result<u8> {
     let Some((program, arguments)) = command.split_first() else { return Ok(0) };
     let handler: extern "C" fn(libc::c_int) = forward;
     // An ignored signal stays ignored, here and in the program (nohup(1)): a handler would make it the default there.
@@ -63,6 +68,10 @@ pub(crate) fn run(command: &[OsString], env: Vec<(&'static str, OsString)>) -> i
                 Ok(())
             });
         }
+    }
+    if let Some(namespace) = namespace {
+        // SAFETY: the closure makes system calls only, which is allowed between fork and exec.
+        unsafe { started.pre_exec(move || namespace.enter()) };
     }
     let mut child = match started.spawn() {
         Ok(child) => child,

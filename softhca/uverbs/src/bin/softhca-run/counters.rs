@@ -1,5 +1,7 @@
-//! The counters of ports in the sysfs tree: text that follows the file in which the devices count.
+//! What changes in the sysfs tree while programs run: the counters of ports, as text that follows the file in which the
+//! devices count, and the state of links.
 
+use super::sysfs::{link_is_down, write_link};
 use softhca::device::{HW_COUNTERS, hw_counter_names};
 use softhca_settings::{Settings, all_counters, counters_file};
 use std::fs;
@@ -24,9 +26,12 @@ impl Counters {
         let bytes = counters_file(sysfs);
         fs::write(&bytes, vec![0; all_counters(settings) * size_of::<u64>()])?;
         let mut texts = Vec::new();
+        let mut links = Vec::new();
         for device in 0..settings.devices {
             for port in 1..=settings.ports {
+                let number = port;
                 let port = sysfs.join(format!("class/infiniband/mlx5_{device}/ports/{port}"));
+                links.push((device, number, port.clone(), true));
                 for (directory, name) in hw_counter_names() {
                     let directory = port.join(directory);
                     fs::create_dir_all(&directory)?;
@@ -38,10 +43,17 @@ impl Counters {
         debug_assert_eq!(texts.len() % HW_COUNTERS, 0);
         let (end, ended) = mpsc::channel();
         let mut shown = vec![0; texts.len()];
+        let settings = settings.clone();
         let follow = move || {
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 // The tree may be gone; then nobody reads it either.
                 let _ = update(&bytes, &texts, &mut shown);
+                for (device, port, directory, shown) in &mut links {
+                    let up = !link_is_down(&settings, *device, *port);
+                    if up != *shown && write_link(directory, up).is_ok() {
+                        *shown = up;
+                    }
+                }
             }
         };
         let thread = thread::Builder::new().name("counters".to_owned()).spawn(follow)?;

@@ -3,12 +3,15 @@
 mod addresses;
 mod child;
 mod counters;
+mod namespace;
 #[cfg(test)]
 mod page;
 mod preload;
+mod reach;
 mod sysfs;
 
 use clap::{Parser, ValueEnum};
+use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
@@ -117,6 +120,14 @@ struct Options {
     #[arg(long, conflicts_with_all = ["strict", "faults", "pcap"])]
     sink: bool,
 
+    /// Whether CMD gets a mount namespace, in which the devices' files lie over the machine's /sys. Every program sees
+    /// them there, static ones among them. Without a namespace, the object shows them to programs that call the C
+    /// library. A user without rights gets a user namespace too, in which sudo and other programs with the set-user-ID
+    /// bit have no effect. What CMD mounts is its own
+    #[arg(long, value_enum, default_value_t = NamespaceOption::Auto, num_args = 0..=1, require_equals = true,
+        default_missing_value = "always", value_name = "WHEN")]
+    namespace: NamespaceOption,
+
     /// The object to preload [default: the one that was built together with this program]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
@@ -202,6 +213,16 @@ enum MemlockOption {
     Nobody,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NamespaceOption {
+    /// If the machine permits it, and CMD loses no capability by it
+    Auto,
+    /// Else the launcher fails
+    Always,
+    /// Never
+    Never,
+}
+
 /// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
 const EXIT_COMPLAINTS: u8 = 70;
 /// Exit code when the launcher itself cannot do its work: EX_OSERR.
@@ -285,16 +306,37 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         fabric,
         report: Some(report.clone()),
         sysfs: Some(sysfs.clone()),
+        namespace: false,
         log: options.log.clone(),
     };
     sysfs::write(&settings, &sysfs)?;
+    // Before there is a second thread.
+    let namespace = own_namespace(options.namespace, &sysfs, &scratch.path().join("over"))?;
+    let settings = Settings { namespace: namespace.is_some(), ..settings };
+    if let Some(obstacle) = options.command.first().and_then(|program| reach::Obstacle::of(program)) {
+        eprintln!("softhca-run: {}", obstacle.sentence(&options.command[0], settings.namespace));
+    }
     let counters = counters::Counters::show(&settings, &sysfs)?;
     let mut env = settings.to_env();
-    env.push(("SYSFS_PATH", sysfs.into()));
+    env.push(("SYSFS_PATH", if settings.namespace { "/sys".into() } else { sysfs.into() }));
     env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
-    let code = child::run(&options.command, env)?;
+    let code = child::run(&options.command, env, namespace)?;
     drop(counters);
     Ok(summary(&report, options.strict, code)?)
+}
+
+/// The namespace for the program, if it is to have one: `tree` over `/sys`. `scratch` is a directory to make.
+fn own_namespace(when: NamespaceOption, tree: &Path, scratch: &Path) -> Result<Option<Namespace>, String> {
+    let right = match (when, Right::of_this_process()) {
+        (NamespaceOption::Never, _) | (NamespaceOption::Auto, None) => return Ok(None),
+        (_, right) => right.unwrap_or(Right::User),
+    };
+    let made = std::fs::create_dir(scratch).and_then(|()| Namespace::prepare(right, tree, scratch));
+    match made.and_then(|namespace| namespace.check().map(|()| namespace)) {
+        Ok(namespace) => Ok(Some(namespace)),
+        Err(_) if when == NamespaceOption::Auto => Ok(None),
+        Err(error) => Err(format!("--namespace: this machine permits no namespace: {error}")),
+    }
 }
 
 /// The part of the settings that the wire decides.

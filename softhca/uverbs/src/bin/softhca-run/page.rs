@@ -22,7 +22,12 @@ fn row(arg: &Arg) -> String {
     let name = arg.get_long().expect("every option is a long one");
     let takes = arg.get_action().takes_values();
     let value = arg.get_value_names().unwrap_or_default().first().filter(|_| takes);
-    let option = value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"));
+    let is_optional = arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+    let option = match value {
+        None => format!("--{name}"),
+        Some(value) if is_optional => format!("--{name}[={value}]"),
+        Some(value) => format!("--{name} {value}"),
+    };
     let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     let default = if takes && !defaults.is_empty() { format!("`{}`", defaults.join(",")) } else { String::new() };
     let mut effect = arg.get_help().expect("every option has a text").to_string();

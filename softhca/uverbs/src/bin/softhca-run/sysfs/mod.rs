@@ -1,0 +1,97 @@
+//! The sysfs tree that programs look for devices in, as the kernel has it for a ConnectX.
+
+mod pci;
+mod port;
+
+use softhca_settings::{self as settings, PCI_DOMAIN, Settings, pci_function};
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+pub(super) use port::{link_is_down, write_link};
+
+/// Writes the tree to `root`, which is to be in `SYSFS_PATH`, or to lie over `/sys`.
+pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
+    let class = root.join("class");
+    put(&class.join("infiniband_verbs"), "abi_version", "6")?;
+    // IB_USER_MAD_ABI_VERSION. There are no MAD files, but libibumad wants to know before it lists devices.
+    put(&class.join("infiniband_mad"), "abi_version", "5")?;
+    let (major, minor) = settings::MANAGER_NUMBER;
+    put(&class.join("misc/rdma_cm"), "dev", &format!("{major}:{minor}"))?;
+    // RDMA_USER_CM_ABI_VERSION.
+    put(&class.join("misc/rdma_cm"), "abi_version", "4")?;
+    for device in 0..settings.devices {
+        let name = pci_function(device);
+        let function = format!("pci{PCI_DOMAIN}:00/{name}");
+        let at = root.join("devices").join(&function);
+        pci::write(settings, &at)?;
+        pci::write_driven(settings, device, root, &at)?;
+        write_verbs(device, &at.join("infiniband_verbs").join(format!("uverbs{device}")))?;
+        write_device(settings, device, &at.join("infiniband").join(format!("mlx5_{device}")))?;
+        for (of, entry) in [("infiniband", format!("mlx5_{device}")), ("infiniband_verbs", format!("uverbs{device}"))] {
+            let link = class.join(of);
+            fs::create_dir_all(&link)?;
+            symlink(Path::new("../../devices").join(&function).join(of).join(&entry), link.join(&entry))?;
+        }
+        pci::link_to_bus(root, &name)?;
+    }
+    (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
+}
+
+/// Writes the tree of a PCI function that programs drive by VFIO: the files that remain with the kernel's driver for it
+/// (vfio-pci).
+fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
+    let name = pci_function(device);
+    let at = format!("pci{PCI_DOMAIN}:00/{name}");
+    let pci = root.join("devices").join(&at);
+    pci::write(settings, &pci)?;
+    let group = settings::vfio_group(device).to_string();
+    let group_devices = root.join("kernel/iommu_groups").join(&group).join("devices");
+    fs::create_dir_all(&group_devices)?;
+    symlink(Path::new("../../../../devices").join(&at), group_devices.join(&name))?;
+    symlink(Path::new("../../../kernel/iommu_groups").join(&group), pci.join("iommu_group"))?;
+    pci::link_to_driver(root, &pci, "vfio-pci")?;
+    pci::link_to_bus(root, &name)
+}
+
+/// Writes the tree of a device file.
+fn write_verbs(device: u32, at: &Path) -> io::Result<()> {
+    let (major, minor) = settings::device_number(device);
+    put(at, "dev", &format!("{major}:{minor}"))?;
+    put(at, "ibdev", &format!("mlx5_{device}"))?;
+    put(at, "abi_version", "1")?;
+    put(at, "uevent", &format!("MAJOR={major}\nMINOR={minor}\nDEVNAME=infiniband/uverbs{device}"))?;
+    symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
+    symlink("../../../../../class/infiniband_verbs", at.join("subsystem"))
+}
+
+/// Writes the tree of a device.
+fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
+    let [major, minor, sub_minor] = settings.generation.firmware();
+    let guid = quads(&settings::node_guid(settings.number(device)).to_be_bytes());
+    put(at, "node_type", "1: CA")?;
+    put(at, "node_guid", &guid)?;
+    put(at, "sys_image_guid", &guid)?;
+    put(at, "fw_ver", &format!("{major}.{minor}.{sub_minor:04}"))?;
+    put(at, "board_id", settings.generation.board_id())?;
+    put(at, "hca_type", &format!("MT{}", settings.generation.device_id()))?;
+    put(at, "hw_rev", "0")?;
+    put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
+    put(at, "uevent", &format!("NAME=mlx5_{device}"))?;
+    symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
+    symlink("../../../../../class/infiniband", at.join("subsystem"))?;
+    (1..=settings.ports)
+        .try_for_each(|port| port::write(settings, device, port, &at.join("ports").join(port.to_string())))
+}
+
+/// Groups of four hexadecimal digits, as GUIDs and GIDs are written.
+fn quads(bytes: &[u8]) -> String {
+    let groups: Vec<String> = bytes.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1])).collect();
+    groups.join(":")
+}
+
+fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join(name), format!("{value}\n"))
+}

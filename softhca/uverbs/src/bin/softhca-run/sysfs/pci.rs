@@ -1,0 +1,160 @@
+//! The files of a PCI function, and its places on the bus.
+
+use super::put;
+use softhca_settings::{self as settings, Link, PCI_DOMAIN, PCI_VENDOR_ID, Settings};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// Subsystem device: an adapter card with one or two ports.
+const SUBSYSTEM: u16 = 0x0007;
+/// Bytes of BAR 0: the initialization segment, and UAR pages.
+const BAR_BYTES: u64 = 32 << 20;
+/// Where BAR 0 of the function is: above the memory of any machine that this runs on.
+const BAR: u64 = 0xca00_0000_0000;
+/// `IORESOURCE_PREFETCH | IORESOURCE_MEM_64 | IORESOURCE_MEM`, size-aligned, and the low bits of the BAR itself.
+const BAR_FLAGS: u64 = 0x0014_220c;
+/// Regions in the file `resource`: six BARs, the ROM, and six BARs of virtual functions.
+const RESOURCES: usize = 13;
+
+/// Class code: network controller, of InfiniBand or of Ethernet (PCI Code and ID Assignment Specification, 1.3).
+fn class(settings: &Settings) -> u32 {
+    match settings.link {
+        Link::Infiniband => 0x02_0700,
+        Link::Ethernet => 0x02_0000,
+    }
+}
+
+/// What drivers are found by.
+fn modalias(settings: &Settings) -> String {
+    let (vendor, id) = (PCI_VENDOR_ID, settings.generation.device_id());
+    let subclass = class(settings) >> 8 & 0xff;
+    format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd{SUBSYSTEM:08X}bc02sc{subclass:02x}i00")
+}
+
+/// Writes the kernel's files about a function, with any driver.
+pub(super) fn write(settings: &Settings, at: &Path) -> io::Result<()> {
+    let id = settings.generation.device_id();
+    put(at, "modalias", &modalias(settings))?;
+    put(at, "vendor", &format!("{PCI_VENDOR_ID:#06x}"))?;
+    put(at, "device", &format!("{id:#06x}"))?;
+    put(at, "subsystem_vendor", &format!("{PCI_VENDOR_ID:#06x}"))?;
+    put(at, "subsystem_device", &format!("{SUBSYSTEM:#06x}"))?;
+    put(at, "class", &format!("{:#08x}", class(settings)))?;
+    put(at, "revision", "0x00")?;
+    put(at, "irq", "0")?;
+    put(at, "enable", "1")?;
+    put(at, "numa_node", "-1")?;
+    // PCIe 3.0 with 16 lanes.
+    for which in ["current", "max"] {
+        put(at, &format!("{which}_link_speed"), "8.0 GT/s PCIe")?;
+        put(at, &format!("{which}_link_width"), "16")?;
+    }
+    // Without a NUMA node, all CPUs are near.
+    let processors = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_else(|_| "0\n".to_owned());
+    put(at, "local_cpulist", processors.trim())?;
+    put(at, "local_cpus", &mask(processors.trim()))?;
+    let none = format!("{:#018x} {:#018x} {:#018x}", 0, 0, 0);
+    let bar = format!("{BAR:#018x} {:#018x} {BAR_FLAGS:#018x}", BAR + BAR_BYTES - 1);
+    let regions: Vec<_> = std::iter::once(bar).chain(std::iter::repeat_n(none, RESOURCES - 1)).collect();
+    put(at, "resource", &regions.join("\n"))?;
+    fs::write(at.join("config"), configuration(settings))?;
+    symlink("../../../bus/pci", at.join("subsystem"))
+}
+
+/// Writes what is there because Linux' driver drives the function.
+pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &Path) -> io::Result<()> {
+    let name = settings::pci_function(device);
+    let id = settings.generation.device_id();
+    let uevent = [
+        "DRIVER=mlx5_core".to_owned(),
+        format!("PCI_CLASS={:X}", class(settings)),
+        format!("PCI_ID={PCI_VENDOR_ID:04X}:{id:04X}"),
+        format!("PCI_SUBSYS_ID={PCI_VENDOR_ID:04X}:{SUBSYSTEM:04X}"),
+        format!("PCI_SLOT_NAME={name}"),
+        format!("MODALIAS={}", modalias(settings)),
+    ];
+    put(at, "uevent", &uevent.join("\n"))?;
+    if settings.link == Link::Ethernet {
+        // The interfaces that the ports' addresses are of: the machine's own.
+        let of_port = |port| {
+            let entries = 0..settings::gids(settings, device, port).len();
+            entries.map(move |entry| settings::interface(settings, device, port, entry as u32))
+        };
+        let interfaces: BTreeSet<&str> = (1..=settings.ports).flat_map(of_port).collect();
+        fs::create_dir_all(at.join("net"))?;
+        for interface in interfaces {
+            symlink(Path::new("/sys/class/net").join(interface), at.join("net").join(interface))?;
+        }
+    }
+    link_to_driver(root, at, "mlx5_core")
+}
+
+/// Has the driver `driver` and the function at `at` know each other.
+pub(super) fn link_to_driver(root: &Path, at: &Path, driver: &str) -> io::Result<()> {
+    let directory = root.join("bus/pci/drivers").join(driver);
+    fs::create_dir_all(&directory)?;
+    if let Some(name) = at.file_name() {
+        symlink(Path::new("../../../../devices").join(format!("pci{PCI_DOMAIN}:00")).join(name), directory.join(name))?;
+    }
+    symlink(Path::new("../../../bus/pci/drivers").join(driver), at.join("driver"))
+}
+
+/// Has the PCI bus know the function of this name.
+pub(super) fn link_to_bus(root: &Path, name: &str) -> io::Result<()> {
+    let bus = root.join("bus/pci/devices");
+    fs::create_dir_all(&bus)?;
+    symlink(format!("../../../devices/pci{PCI_DOMAIN}:00/{name}"), bus.join(name))
+}
+
+/// The header of the configuration space (PCI Local Bus Specification 3.0, 6.1), of type 0.
+fn configuration(settings: &Settings) -> [u8; 64] {
+    /// Memory space and bus mastering are on.
+    const COMMAND: u16 = 0x0006;
+    /// A prefetchable BAR of 64 bits.
+    const BAR_KIND: u64 = 0xc;
+    let mut bytes = [0; 64];
+    let mut at = |offset: usize, value: &[u8]| bytes[offset..offset + value.len()].copy_from_slice(value);
+    // Identifiers have 16 bits.
+    let (vendor, id) = (PCI_VENDOR_ID as u16, settings.generation.device_id() as u16);
+    at(0x00, &vendor.to_le_bytes());
+    at(0x02, &id.to_le_bytes());
+    at(0x04, &COMMAND.to_le_bytes());
+    at(0x09, &class(settings).to_le_bytes()[..3]);
+    at(0x10, &(BAR | BAR_KIND).to_le_bytes());
+    at(0x2c, &vendor.to_le_bytes());
+    at(0x2e, &SUBSYSTEM.to_le_bytes());
+    bytes
+}
+
+/// A list of CPUs, such as `0-3,8`, as a bit mask in groups of eight hexadecimal digits.
+fn mask(list: &str) -> String {
+    let mut words = vec![0_u32];
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else { continue };
+        for processor in first..=last {
+            let word = processor / 32;
+            if word >= words.len() {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1 << (processor % 32);
+        }
+    }
+    let words: Vec<String> = words.iter().rev().map(|word| format!("{word:08x}")).collect();
+    words.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_masks() {
+        assert_eq!(mask("0"), "00000001");
+        assert_eq!(mask("0-3,8"), "0000010f");
+        assert_eq!(mask("31-32"), "00000001,80000000");
+    }
+}
