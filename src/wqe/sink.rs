@@ -29,15 +29,23 @@ pub trait Sink {
     fn bytes(&mut self, bytes: &[u8]) {
         // Whole DS apart from the rest: where the length is known, the compiler unrolls a loop that only loads, and
         // words stay in registers.
-        let whole = bytes.chunks_exact(DS_BYTES);
-        let mut tail = whole.remainder();
-        for mut ds in whole {
+        let (whole, mut tail) = whole_ds(bytes);
+        for mut ds in whole.iter().map(<[u8; DS_BYTES]>::as_slice) {
             self.ds(DsWords([take8(&mut ds), take8(&mut ds)]));
         }
         if !tail.is_empty() {
             self.ds(DsWords([take8(&mut tail), take8(&mut tail)]));
         }
     }
+}
+
+/// The whole DS of `bytes`, and the rest: `slice::as_chunks`, which Rust has from 1.88 on. `chunks_exact` would be longer
+/// code.
+#[inline(always)]
+fn whole_ds(bytes: &[u8]) -> (&[[u8; DS_BYTES]], &[u8]) {
+    let (whole, rest) = bytes.split_at(bytes.len() / DS_BYTES * DS_BYTES);
+    // SAFETY: `whole` has as many arrays of bytes, one behind the other, and bytes have no alignment.
+    (unsafe { core::slice::from_raw_parts(whole.as_ptr().cast(), whole.len() / DS_BYTES) }, rest)
 }
 
 /// A WQE, or its first `N` DS, composed in CPU registers in form `D`. The DS past the WQE's end are zero.
