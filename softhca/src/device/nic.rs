@@ -26,6 +26,11 @@ impl Device {
         &mut self.nic
     }
 
+    /// UDP ports that are VXLAN's, besides the usual one.
+    pub(crate) fn vxlan_ports(&mut self) -> &mut Vec<u16> {
+        &mut self.resources.vxlan_ports
+    }
+
     /// Makes a send queue in the reset state; returns its number, which is of those of QPs.
     pub(crate) fn create_sq(&mut self, context: SendQueueContext) -> Result<u32, Error> {
         self.check_ethernet()?;

@@ -58,6 +58,10 @@ pub(crate) fn real_time(since_1970: Duration) -> u64 {
     since_1970.as_secs() << 32 | u64::from(since_1970.subsec_nanos())
 }
 
+/// Most UDP ports of VXLAN besides the usual one (Linux `drivers/net/ethernet/mellanox/mlx5/core/lib/vxlan.c`: "usually
+/// 4").
+pub(crate) const MAX_VXLAN_PORTS: usize = 4;
+
 /// Most signature values: their numbers have 24 bits.
 const MAX_PSVS: u32 = (1 << 24) - 1;
 
@@ -99,6 +103,8 @@ pub(crate) struct Resources {
     pub(crate) segment_bytes: usize,
     /// Ethernet frames that queues have sent and the port has not taken yet.
     pub(crate) egress: Egress,
+    /// UDP ports that are VXLAN's, besides the usual one.
+    pub(crate) vxlan_ports: Vec<u16>,
     /// Counters of sets of queues.
     pub(crate) q_counters: Table<QCounter>,
     /// Counters of all queues.
@@ -172,6 +178,7 @@ impl Resources {
             outbox: Outbox::default(),
             segment_bytes: 0,
             egress: Egress::default(),
+            vxlan_ports: Vec::new(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             all_queues: Default::default(),
             port_counters: vec![Default::default(); config.ports.len()],

@@ -20,3 +20,4 @@ mod states;
 mod strided_sessions;
 mod striding;
 mod transfer;
+mod tunnels;

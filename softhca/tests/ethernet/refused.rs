@@ -37,7 +37,6 @@ fn what_is_no_capability_is_refused() {
         ("ctx.fre", 1),
         ("ctx.state", 1),
         ("ctx.reg_umr", 1),
-        ("ctx.allow_swp", 1),
         ("ctx.hairpin", 1),
         ("ctx.ts_format", 2),
         ("ctx.cqn", 99),

@@ -73,8 +73,8 @@ impl Pd {
     ///
     /// Each frame carries inline the headers that `M` names. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
-    /// [WQEs of several frames](blueflame::queue::send::Session), large sends and VLAN tags if the device does
-    /// ([`frame_offloads`](crate::Context::frame_offloads)).
+    /// [WQEs of several frames](blueflame::queue::send::Session), large sends, checksums of inner headers, offsets of
+    /// headers and metadata if the device does ([`frame_offloads`](crate::Context::frame_offloads)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
@@ -102,6 +102,8 @@ impl Pd {
         let sqc = inbox.ctx_mut();
         sqc.set_allow_multi_pkt_send_wqe(offloads.multi_packet)
             .set_min_wqe_inline_mode(inline_mode)
+            // As Linux for the queues of verbs (`drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+            .set_allow_swp(offloads.header_offsets || offloads.header_offsets_of_large)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
             .set_ts_format(timestamps::format(general.sq_ts_format()))

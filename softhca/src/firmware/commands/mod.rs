@@ -63,6 +63,7 @@ mod vport;
 mod vport_counter;
 #[cfg(test)]
 mod vport_tests;
+mod vxlan;
 mod work_queue;
 #[cfg(test)]
 mod xrc_tests;
@@ -108,6 +109,7 @@ const ALL: &[&[Command]] = &[
     umem::COMMANDS,
     vport::COMMANDS,
     vport_counter::COMMANDS,
+    vxlan::COMMANDS,
 ];
 
 /// All commands.

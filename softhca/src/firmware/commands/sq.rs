@@ -102,11 +102,10 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no SQ has here, as the capabilities say.
-const ABSENT: [(Field, &str); 10] = [
+const ABSENT: [(Field, &str); 9] = [
     (sqc::RLKY, "reserved keys"),
     (sqc::FRE, "fast registration WQEs"),
     (sqc::REG_UMR, "UMR WQEs on an SQ"),
-    (sqc::ALLOW_SWP, "offsets by the software parser"),
     (sqc::HAIRPIN, "hairpin"),
     (sqc::HAIRPIN_PEER_RQ, "hairpin"),
     (sqc::HAIRPIN_PEER_VHCA, "hairpin"),
@@ -150,7 +149,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         pd,
         cqn,
         uar,
-        ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers, multi_packet },
+        ring: SqContext {
+            buf: place.ring,
+            log_size: place.log_size,
+            inline_headers,
+            multi_packet,
+            software_parser: view.flag(sqc::ALLOW_SWP),
+        },
         dbr: place.record,
         uidx: view.get32(sqc::USER_INDEX),
         timestamps,

@@ -262,7 +262,7 @@ impl Requester {
                 let frames = request.ethernet_frames(qp, resources, framing);
                 frames.map(|frames| {
                     if qp.is_cabled(resources) {
-                        frames.into_iter().for_each(|frame| resources.egress.push(qp.qpn, frame));
+                        frames.into_iter().for_each(|frame| resources.egress.push(qp.qpn, framing.metadata, frame));
                     }
                 })
             }

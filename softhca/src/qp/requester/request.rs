@@ -3,7 +3,7 @@
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
-use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
+use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser};
 use crate::memory::Need;
 use crate::packet::{
     AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
@@ -246,11 +246,12 @@ impl Request {
         resources: &Resources,
         framing: Framing,
     ) -> Result<Vec<Vec<u8>>, Failure> {
+        let parser = Parser { stated: framing.stated, vxlan_ports: &resources.vxlan_ports };
         if framing.many {
             let frame = |part: Part| -> Result<Vec<u8>, Failure> {
                 let mut frame = vec![0; part.bytes() as usize];
                 copy_part(&part, qp, resources, 0, &mut frame)?;
-                ethernet::fill_checksums(&mut frame, framing.checksums);
+                ethernet::fill_checksums(&mut frame, framing.checksums, parser);
                 Ok(frame)
             };
             return self.wqe.payload.split().into_iter().map(frame).collect();
@@ -261,9 +262,10 @@ impl Request {
         self.gather(qp, resources, 0, &mut frame[headers..])?;
         if let Some(mss) = framing.mss {
             let (headers, payload) = frame.split_at(headers);
-            return ethernet::segments(headers, payload, mss.into()).ok_or(Failure::BAD_WQE);
+            let outer_l4 = framing.checksums.l4;
+            return ethernet::segments(headers, payload, mss.into(), outer_l4, parser).ok_or(Failure::BAD_WQE);
         }
-        ethernet::fill_checksums(&mut frame, framing.checksums);
+        ethernet::fill_checksums(&mut frame, framing.checksums, parser);
         Ok(vec![frame])
     }
 

@@ -261,6 +261,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 inline_headers: hca.settings.inline_headers.into(),
                 // As in Linux (`create_raw_packet_qp_sq`).
                 multi_packet: hca.capabilities().frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
+                software_parser: hca.capabilities().frames.sw_parsing_caps[0] != 0,
             }),
             rq,
             dbr: driver.db_addr,
