@@ -212,6 +212,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         // Nor does it make raw packet queue pairs.
         multi_packet: false,
         max_large_send: 0,
+        rate_limits: None,
         tunnels: Tunnels::default(),
         software_parser: SoftwareParser::default(),
         cqe_version_1: general.cqe_version() == 1,

@@ -7,6 +7,7 @@ use blueflame::flow::Flow;
 use blueflame::queue::OwningRecvQueue;
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::Device;
+use blueflame::verbs::device::RateLimit;
 use blueflame::verbs::ethernet::FrameReceiver;
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::{WrId, wqe};
@@ -51,6 +52,14 @@ fn main() -> Result<(), Failure> {
     assert_eq!(buffer.to_vec(0..bytes), frame);
     println!("a frame of {bytes} bytes has left and arrived");
     let tunnel = howto::tunnel(station);
+
+    if device.attr().rate_limits.is_some() {
+        // ANCHOR: rate
+        // 500 Mbit/s, in bursts of at most three frames of 1514 bytes.
+        pair.set_rate_limit(Some(RateLimit::kilobits(500_000).burst(3 * 1514).typical_frame(1514)))?;
+        // ANCHOR_END: rate
+        println!("frames leave at 500 Mbit/s now");
+    }
 
     if device.attr().software_parser.checksums {
         // ANCHOR: tunnel

@@ -83,6 +83,7 @@ programs! {
     ];
     raw_ethernet: ETHERNET, [
         "a frame of 60 bytes has left and arrived",
+        "frames leave at 500 Mbit/s now",
         "a frame of a tunnel has left",
         "4 frames have left from one WQE"
     ];

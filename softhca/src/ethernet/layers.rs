@@ -28,9 +28,9 @@ pub struct StatedLayer {
 /// Where a WQE says that the headers are ("software parser").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatedHeaders {
-    /// Of the frame's own packet.
+    /// The headers of the frame's own packet.
     pub outer: StatedLayer,
-    /// Of the packet inside of a tunnel.
+    /// The headers of the packet inside of a tunnel.
     pub inner: StatedLayer,
 }
 
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 }
 
-/// A layer that was found, with what is stated in place of what was not found.
+/// Adds stated headers where the device found none.
 fn complete(found: Option<Layer>, stated: StatedLayer, bytes: &[u8], extent: Extent) -> Option<Layer> {
     let at_stated = || packet(bytes, stated.l3, stated.ipv6, extent).filter(|_| stated.l3 != 0);
     let layer = found.or_else(at_stated)?;
@@ -142,7 +142,7 @@ fn packet_in_frame(bytes: &[u8], base: usize, extent: Extent) -> Option<Layer> {
     payload(bytes, at, ether_type?, extent)
 }
 
-/// What follows a protocol's number: an IP packet, or an Ethernet frame with one.
+/// The IP packet behind a protocol's number, perhaps in an Ethernet frame.
 fn payload(bytes: &[u8], at: usize, protocol: u16, extent: Extent) -> Option<Layer> {
     match protocol {
         IPV4 => packet(bytes, at, false, extent),

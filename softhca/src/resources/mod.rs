@@ -8,6 +8,7 @@ mod link;
 mod memcpy;
 mod port_counters;
 mod q_counter;
+mod rates;
 mod signatures;
 mod slaves;
 mod tag_matching;
@@ -17,6 +18,8 @@ pub(crate) use link::Link;
 pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
 pub(crate) use port_counters::PortCounters;
 pub(crate) use q_counter::QCounter;
+pub use rates::Rate;
+pub(crate) use rates::{KILOBITS, RATES, Rates};
 pub(crate) use signatures::Psv;
 pub(crate) use slaves::Slaves;
 pub(crate) use umr::UmrFault;
@@ -105,6 +108,8 @@ pub(crate) struct Resources {
     pub(crate) egress: Egress,
     /// UDP ports that are VXLAN's, besides the usual one.
     pub(crate) vxlan_ports: Vec<u16>,
+    /// Rates of send queues.
+    pub(crate) rates: Rates,
     /// Counters of sets of queues.
     pub(crate) q_counters: Table<QCounter>,
     /// Counters of all queues.
@@ -179,6 +184,7 @@ impl Resources {
             segment_bytes: 0,
             egress: Egress::default(),
             vxlan_ports: Vec::new(),
+            rates: Rates::default(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             all_queues: Default::default(),
             port_counters: vec![Default::default(); config.ports.len()],

@@ -14,6 +14,7 @@ mod loopback;
 mod mailbox;
 mod multi_packet;
 mod node;
+mod pacing;
 mod refused;
 mod rss;
 mod states;

@@ -33,6 +33,7 @@ pub(crate) mod op {
     pub(crate) const ALLOC_Q_COUNTER: u64 = 0x771;
     pub(crate) const DEALLOC_Q_COUNTER: u64 = 0x772;
     pub(crate) const QUERY_Q_COUNTER: u64 = 0x773;
+    pub(crate) const SET_PP_RATE_LIMIT: u64 = 0x780;
     pub(crate) const ALLOC_TRANSPORT_DOMAIN: u64 = 0x816;
     pub(crate) const DEALLOC_TRANSPORT_DOMAIN: u64 = 0x817;
     pub(crate) const ADD_VXLAN_UDP_DPORT: u64 = 0x827;

@@ -41,6 +41,7 @@ fn what_is_no_capability_is_refused() {
         ("ctx.ts_format", 2),
         ("ctx.cqn", 99),
         ("ctx.packet_pacing_rate_limit_index", 1),
+        ("ctx.packet_pacing_rate_limit_index", 128),
         ("ctx.tis_lst_sz", 2),
         ("ctx.tis_num_0", tis + 1),
         ("ctx.wq.wq_type", 0),

@@ -1,7 +1,8 @@
-//! The device's capabilities for frames that leave: tunnels, the software parser, large sends.
+//! The device's capabilities for frames that leave: tunnels, the software parser, large sends, rates.
 
 use rdma_sys as sys;
 
+use crate::verbs::device::rate::RateLimits;
 use crate::verbs::error::zero;
 use crate::verbs::{Error, ffi};
 
@@ -54,20 +55,20 @@ impl SoftwareParser {
     }
 }
 
-/// Most bytes of payload of a raw packet queue pair's large send (`ibv_tso_caps`); 0 if there are none, or the provider
-/// does not tell.
+/// Most bytes of payload of a raw packet queue pair's large send (`ibv_tso_caps`), 0 if there are none, and the rates of
+/// such queue pairs. The provider may tell neither.
 ///
 /// # Safety
 /// The context is open.
-pub(super) unsafe fn max_large_send(context: *mut sys::ibv_context) -> Result<u32, Error> {
+pub(super) unsafe fn extended(context: *mut sys::ibv_context) -> Result<(u32, Option<RateLimits>), Error> {
     // SAFETY: integers and pointers, for which zero is a value.
     let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
     // SAFETY: the caller vouches for the context, the structure is ours.
     match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
-        libc::EOPNOTSUPP => return Ok(0),
+        libc::EOPNOTSUPP => return Ok((0, None)),
         returned => zero("ibv_query_device_ex", returned)?,
     }
     let caps = attr.tso_caps;
     let raw_packets = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
-    Ok(if raw_packets { caps.max_tso } else { 0 })
+    Ok((if raw_packets { caps.max_tso } else { 0 }, RateLimits::of(&attr.packet_pacing_caps)))
 }

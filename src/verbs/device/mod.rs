@@ -8,6 +8,7 @@ mod frames;
 pub(super) mod link;
 pub(super) mod open;
 pub(super) mod port;
+mod rate;
 
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use clock::{Clock, ClockError};
@@ -16,3 +17,4 @@ pub use frames::{SoftwareParser, Tunnels};
 pub use link::{LinkLayer, PortState};
 pub use open::DeviceAttr;
 pub use port::{Gid, GidEntry, GidType, Mtu, Port};
+pub use rate::{RateLimit, RateLimits};

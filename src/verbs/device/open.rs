@@ -8,7 +8,8 @@ use rdma_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
 use crate::queue::striding::StridesLimits;
-use crate::verbs::device::frames::{SoftwareParser, Tunnels, max_large_send};
+use crate::verbs::device::frames::{self, SoftwareParser, Tunnels};
+use crate::verbs::device::rate::RateLimits;
 use crate::verbs::domain::register::blueflame_policy;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
@@ -201,6 +202,9 @@ pub struct DeviceAttr {
     pub tunnels: Tunnels,
     /// What raw packet queue pairs can do with [offsets of headers](crate::wqe::Request::header_offsets).
     pub software_parser: SoftwareParser,
+    /// The rates that raw packet queue pairs can have
+    /// ([`set_rate_limit`](crate::verbs::QueuePair::set_rate_limit)); `None`: the device has none.
+    pub rate_limits: Option<RateLimits>,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
@@ -448,6 +452,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
     // SAFETY: the caller's.
     let mlx5 = unsafe { query_mlx5(context) }?;
+    // SAFETY: the caller's.
+    let (max_large_send, rate_limits) = unsafe { frames::extended(context) }?;
     let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
@@ -477,8 +483,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
         multi_packet: mlx5.flags & several == several,
-        // SAFETY: the caller's.
-        max_large_send: unsafe { max_large_send(context) }?,
+        max_large_send,
+        rate_limits,
         tunnels: Tunnels::of(mlx5.tunnel_offloads_caps),
         software_parser: SoftwareParser::of(mlx5.sw_parsing_caps),
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,

@@ -41,6 +41,7 @@ mod qp;
 mod qp_state_tests;
 #[cfg(test)]
 mod qp_tests;
+mod rate_limit;
 mod register;
 mod roce_address;
 mod rq;
@@ -96,6 +97,7 @@ const ALL: &[&[Command]] = &[
     psv::COMMANDS,
     q_counter::COMMANDS,
     qp::COMMANDS,
+    rate_limit::COMMANDS,
     register::COMMANDS,
     roce_address::COMMANDS,
     rq::COMMANDS,

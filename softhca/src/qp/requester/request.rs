@@ -1,5 +1,7 @@
 //! One request of the send queue: its PSNs, and its packets.
 
+use std::collections::VecDeque;
+
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
@@ -52,6 +54,8 @@ pub(in crate::qp) struct Request {
     pub(super) errand: Option<Errand>,
     /// The one before it waits for the clock.
     pub(super) follows_wait: bool,
+    /// Its frames that have not left, once it has begun.
+    pub(super) leaving: Option<VecDeque<Vec<u8>>>,
     /// Bytes of the message or of the answer.
     len: u32,
 }
@@ -79,7 +83,18 @@ impl Request {
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
-        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, follows_wait: false, len }
+        Self {
+            wqe,
+            first,
+            span,
+            started: false,
+            failure,
+            inline_result: None,
+            errand: None,
+            follows_wait: false,
+            leaving: None,
+            len,
+        }
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
@@ -110,6 +125,7 @@ impl Request {
             inline_result: None,
             errand: None,
             follows_wait: false,
+            leaving: None,
             len: 0,
         }
     }

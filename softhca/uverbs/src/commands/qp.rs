@@ -3,6 +3,7 @@
 use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
+use super::pacing::PairRate;
 use super::pd::Pd;
 use super::raw_receiver::RawReceiver;
 use super::request::Request;
@@ -46,6 +47,8 @@ pub(crate) struct Qp {
     pub(crate) signal_all: bool,
     /// Transport service.
     pub(super) transport: Transport,
+    /// The rate at which it sends.
+    pub(super) rate: PairRate,
     events: Arc<Source>,
     needs: Needs,
 }
@@ -84,7 +87,7 @@ impl context::Object for Qp {
         }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(&[Origin::Qp(self.number)]);
-        Ok(())
+        self.rate.release(hca)
     }
 
     /// A QP for raw packets is a send queue and what receives.
@@ -98,7 +101,8 @@ impl Qp {
     /// A target of XRC that somebody has opened: with what `needs` says.
     pub(super) fn of_target(number: u32, events: Arc<Source>, needs: Needs) -> Self {
         let cap = FromZeros::new_zeroed();
-        Self { number, cap, signal_all: false, transport: Transport::Xrc, events, needs }
+        let rate = PairRate::default();
+        Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs }
     }
 
     /// The receiver of its frames.
@@ -316,6 +320,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         cap: ring,
         signal_all,
         transport,
+        rate: PairRate::default(),
         events,
         needs: Needs::Parts {
             kept: Box::new(Parts {
