@@ -202,7 +202,7 @@ fn floor<const N: usize, const S: usize>(shape: Shape, mut post: impl FnMut(&mut
 /// The same by this crate.
 fn ours<const N: usize, const S: usize>(shape: Shape, mut post: impl FnMut(&mut Queue, u64)) -> impl Contestant {
     let mut queues: Ours<ExclusiveRegister, Frames> = Ours::of(Rig::new(shape, Threads::Domain), exclusive);
-    queues.sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18 });
+    queues.sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
     Player::new(
         queues,
         move |queues: &mut Ours<ExclusiveRegister, Frames>, first, count| {

@@ -28,10 +28,11 @@ use blueflame::queue::{PostError, RetireError};
 use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
 use blueflame::types::{DcKey, WrId};
 use blueflame::verbs::adopt::adopt_qp_shared;
-use blueflame::verbs::device::Port;
+use blueflame::verbs::device::{Port, SoftwareParser, Tunnels};
 use blueflame::verbs::ethernet::{FlowAttr, FlowRule};
 use blueflame::verbs::{Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
 use blueflame::wqe::limits::FrameOffloads;
+use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::wqe::{self, Sge, SupportedOn};
 use rdma_sys as sys;
 
@@ -193,7 +194,19 @@ fn frames_of_a_session_arrive() {
     let offloads = sender.sq.limits().offloads;
     // The software device cuts up 256 KiB.
     let multi_packet = device.attr().multi_packet;
-    assert_eq!(offloads, FrameOffloads { multi_packet, max_large_send: 1 << 18 });
+    let all = FrameOffloads {
+        multi_packet,
+        inner_checksums: true,
+        header_offsets: true,
+        header_offsets_of_large: true,
+        metadata: true,
+        max_large_send: 1 << 18,
+    };
+    assert_eq!(offloads, all);
+    // Of tunnels, the device has VXLAN and GRE in both directions.
+    let tunnels = Tunnels { vxlan: true, gre: true, geneve: false };
+    let software_parser = SoftwareParser { checksums: true, large_sends: true };
+    assert_eq!((device.attr().tunnels, device.attr().software_parser), (tunnels, software_parser));
     if !device.attr().multi_packet {
         assert_eq!(sender.sq.batch().session(&wqe::frame()).err(), Some(PostError::NoMultiPacket));
         return;
@@ -272,6 +285,55 @@ fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static
         all.push(("list of tags", made(pd.tag_matching(cq, &path).build())));
     }
     all
+}
+
+/// The kernel lets queue pairs of raw packets state where the headers are (`create_raw_packet_qp_sq`). The tunnel is one
+/// that no device knows: behind UDP, four bytes.
+#[test]
+fn inner_checksums_by_offsets_arrive() {
+    const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 0x82];
+    let device = device();
+    if !device.attr().software_parser.checksums {
+        return;
+    }
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let mut sends = device.completion_queue(64).build().expect("a CQ");
+    let sender = pd.queue_pair::<transport::RawPacket<InlineTcpUdp>>(&sends, &sends).sends(16).receives(0);
+    let mut sender = sender.inline(100).build().expect("a queue pair");
+    sender.activate(&port).expect("ready to send");
+    let mut receives = device.completion_queue(64).build().expect("a CQ");
+    let mut receiver = pair(&pd, &receives);
+    receiver.activate(&port).expect("ready to send");
+    let _rule = receiver.qp.steer(&Flow::mac(STATION)).expect("a rule");
+    let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let rq = receiver.rq.as_mut().expect("a receive queue");
+    // SAFETY: the buffer lives as long as the queue, and is read after the completion.
+    unsafe { rq.post_unchecked(WrId(1), &[buffer.sge()]) }.expect("room");
+
+    let mut frame = [&STATION[..], &[2, 0, 0x5e, 0, 0x53, 9, 8, 0]].concat();
+    frame
+        .extend([0x45, 0, 0, 64, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x30, 0x39, 0x0f, 0xa0, 0, 44]);
+    frame.extend([0, 0, 1, 2, 3, 4]);
+    frame.extend([0x45, 0, 0, 32, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 3, 10, 0, 0, 4, 0, 1, 0, 2, 0, 12, 0, 0]);
+    frame.extend([9, 8, 7, 6]);
+    let outer = HeadersAt { ip: Ip::V4, l3: 14, l4: Some((L4::Udp, 34)) };
+    let inner = HeadersAt { ip: Ip::V4, l3: 46, l4: Some((L4::Udp, 66)) };
+    let offsets = HeaderOffsets::new(outer, Some(inner)).expect("even offsets");
+    let (headers, rest) = frame.split_first_chunk::<42>().expect("so many");
+    let request = wqe::frame().inline_headers(headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
+    sender.sq.post(&request.header_offsets(offsets).metadata(1).inline(rest).signaled(WrId(1))).expect("room");
+    let done = completion(&mut sends, |cqe| sender.sq.retire(cqe).map(|done| done.wr_id));
+    assert_eq!(done, (Ok(()), WrId(1)));
+    assert_eq!(completion(&mut receives, |cqe| rq.retire(cqe)), (Ok(()), WrId(1)));
+    let mut found = vec![0; frame.len()];
+    buffer.read(0, &mut found);
+    // 4500 + 0040 + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = d954, and of the inner header d938 (0020 for 0040, and
+    // 0003, 0004); then 0a00 0003 0a00 0004 0011 000c 0001 0002 000c 0908 0706: 2441. Their complements.
+    frame[24..26].copy_from_slice(&[0x26, 0xab]);
+    frame[56..58].copy_from_slice(&[0x26, 0xc7]);
+    frame[72..74].copy_from_slice(&[0xdb, 0xbe]);
+    assert_eq!(found, frame);
 }
 
 #[test]

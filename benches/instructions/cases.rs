@@ -129,7 +129,7 @@ fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
 /// A queue of frames that takes sessions.
 fn frames() -> hot::FrameQueue {
     let mut sq = send_queue(exclusive());
-    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18 });
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
     sq
 }
 

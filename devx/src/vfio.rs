@@ -21,7 +21,7 @@ use std::ffi::CString;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use blueflame::verbs::adopt::take_context;
-use blueflame::verbs::device::{DeviceAttr, LinkLayer, Mtu, Port, PortState};
+use blueflame::verbs::device::{DeviceAttr, LinkLayer, Mtu, Port, PortState, SoftwareParser, Tunnels};
 use blueflame::verbs::{CallError, Path};
 use blueflame::wqe::formats::DataUnits;
 use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_device};
@@ -212,6 +212,9 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         // Nor does it make raw packet queue pairs.
         multi_packet: false,
         max_large_send: 0,
+        rate_limits: None,
+        tunnels: Tunnels::default(),
+        software_parser: SoftwareParser::default(),
         cqe_version_1: general.cqe_version() == 1,
     })
 }

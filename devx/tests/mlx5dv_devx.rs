@@ -33,6 +33,7 @@ fn table() -> Vec<(String, u64)> {
     structure!(ffi::Mlx5dvDevxUmem, "mlx5dv_devx_umem", [umem_id]);
     structure!(ffi::Mlx5dvDevxUmemIn, "mlx5dv_devx_umem_in", [addr, size, access, pgsz_bitmap, comp_mask, dmabuf_fd]);
     structure!(ffi::Mlx5dvDevxUar, "mlx5dv_devx_uar", [reg_addr, base_addr, page_id, mmap_off, comp_mask]);
+    structure!(ffi::Mlx5dvPp, "mlx5dv_pp", [index]);
     structure!(ffi::Mlx5dvDevxCmdComp, "mlx5dv_devx_cmd_comp", [fd]);
     structure!(ffi::Mlx5dvDevxEventChannel, "mlx5dv_devx_event_channel", [fd]);
     structure!(ffi::Mlx5dvDevxAsyncCmdHdr, "mlx5dv_devx_async_cmd_hdr", [wr_id]);
@@ -82,6 +83,7 @@ fn in_c(rust: &str) -> &'static str {
         "*mut Mlx5dvDevxUmem" => "struct mlx5dv_devx_umem *",
         "*mut Mlx5dvDevxUmemIn" => "struct mlx5dv_devx_umem_in *",
         "*mut Mlx5dvDevxUar" => "struct mlx5dv_devx_uar *",
+        "*mut Mlx5dvPp" => "struct mlx5dv_pp *",
         "*mut Mlx5dvDevxCmdComp" => "struct mlx5dv_devx_cmd_comp *",
         "*mut Mlx5dvDevxAsyncCmdHdr" => "struct mlx5dv_devx_async_cmd_hdr *",
         "*mut Mlx5dvDevxEventChannel" => "struct mlx5dv_devx_event_channel *",

@@ -47,6 +47,15 @@ pub fn buffer(pd: &ProtectionDomain, bytes: usize) -> Result<Buffer, verbs::Erro
     Pool::new(pd, bytes, Access::ALL)?.take(bytes)
 }
 
+/// A frame to `station`: Ethernet, IPv4, UDP, four bytes, and inside of these IPv4, UDP and four bytes. It has no
+/// checksums.
+pub fn tunnel(station: [u8; 6]) -> Vec<u8> {
+    let ip = |bytes: u8| [0x45, 0, 0, bytes, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    let udp = |bytes: u8| [0x30, 0x39, 0x0f, 0xa0, 0, bytes, 0, 0];
+    let ethernet = [&station[..], &station, &[8, 0]].concat();
+    [&ethernet[..], &ip(64), &udp(44), b"your", &ip(32), &udp(12), b"data"].concat()
+}
+
 /// The address of port 1, which its first GID contains (RFC 4291, appendix A).
 ///
 /// # Errors

@@ -7,7 +7,9 @@ use blueflame::flow::Flow;
 use blueflame::queue::OwningRecvQueue;
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::Device;
+use blueflame::verbs::device::RateLimit;
 use blueflame::verbs::ethernet::FrameReceiver;
+use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::{WrId, wqe};
 use howto::{EXPERIMENT, Failure};
 
@@ -49,6 +51,29 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: receive
     assert_eq!(buffer.to_vec(0..bytes), frame);
     println!("a frame of {bytes} bytes has left and arrived");
+    let tunnel = howto::tunnel(station);
+
+    if device.attr().rate_limits.is_some() {
+        // ANCHOR: rate
+        // 500 Mbit/s, in bursts of at most three frames of 1514 bytes.
+        pair.set_rate_limit(Some(RateLimit::kilobits(500_000).burst(3 * 1514).typical_frame(1514)))?;
+        // ANCHOR_END: rate
+        println!("frames leave at 500 Mbit/s now");
+    }
+
+    if device.attr().software_parser.checksums {
+        // ANCHOR: tunnel
+        // Ethernet, IPv4, UDP, four bytes of your own, IPv4, UDP. Offsets are even, in bytes from the frame's start.
+        let outer = HeadersAt { ip: Ip::V4, l3: 14, l4: Some((L4::Udp, 34)) };
+        let inner = HeadersAt { ip: Ip::V4, l3: 46, l4: Some((L4::Udp, 66)) };
+        let offsets = HeaderOffsets::new(outer, Some(inner))?;
+        let (headers, rest) = tunnel.split_first_chunk::<42>().ok_or("too short a frame")?;
+        let request = wqe::frame().inline_headers(headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
+        pair.sq.post(&request.header_offsets(offsets).inline(rest).signaled(WrId(3)))?;
+        // ANCHOR_END: tunnel
+        howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        println!("a frame of a tunnel has left");
+    }
 
     if device.attr().multi_packet {
         // ANCHOR: session

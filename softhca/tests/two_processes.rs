@@ -154,6 +154,7 @@ impl Program {
                 log_size: SQ_LOG,
                 inline_headers: InlineHeaders::None,
                 multi_packet: false,
+                software_parser: false,
             }),
             dbr: addr + QP_RECORD as u64,
             uar,

@@ -93,6 +93,11 @@ pub enum EncodeError {
         /// [`FrameOffloads::max_large_send`](super::limits::FrameOffloads::max_large_send) of the queue.
         limit: u32,
     },
+    /// A [header's offset](crate::wqe::operations::HeaderOffsets) that is odd, 0 or too large for the WQE.
+    HeaderOffset {
+        /// The offset, in bytes.
+        bytes: u16,
+    },
     /// A copy of no bytes, or of more than the device copies at once.
     MemcpySize {
         /// Bytes of the copy.
@@ -256,6 +261,9 @@ impl fmt::Display for EncodeError {
             Self::LargeSendMss => f.write_str("large send with an mss of 0 bytes, 1 to 65535 are possible"),
             Self::LargeSendTooLong { bytes, limit } => {
                 write!(f, "large send of {bytes} bytes, but the device cuts up at most {limit}")
+            }
+            Self::HeaderOffset { bytes } => {
+                write!(f, "header at byte {bytes} of a frame, but the device takes even offsets from 2 to 510")
             }
             Self::MemcpySize { bytes, limit } => {
                 write!(f, "copy of {bytes} bytes, but the device copies 1 to {limit}")

@@ -43,6 +43,15 @@ impl Limits {
 pub struct FrameOffloads {
     /// WQEs of several frames ([`Session`](crate::queue::send::Session); `enhanced_multi_pkt_send_wqe`).
     pub multi_packet: bool,
+    /// [Checksums of the headers inside of a tunnel](crate::wqe::Request::inner_l3_checksum), which the device finds by
+    /// itself (one of `tunnel_stateless_vxlan`, `tunnel_stateless_gre` and so on).
+    pub inner_checksums: bool,
+    /// [Offsets of headers](crate::wqe::Request::header_offsets), for checksums (`swp`, `swp_csum`).
+    pub header_offsets: bool,
+    /// Offsets of headers of large sends (`swp`, `swp_lso`).
+    pub header_offsets_of_large: bool,
+    /// [Metadata](crate::wqe::Request::metadata), which rules of frames that leave can match (`metadata_reg_a`).
+    pub metadata: bool,
     /// The most bytes of payload of a [large send](crate::wqe::Request::large), 2^`max_lso_cap`; 0: there are none.
     pub max_large_send: u32,
 }
@@ -53,16 +62,50 @@ pub struct FrameOffloads {
 pub enum FrameOffload {
     /// [`FrameOffloads::max_large_send`] of at least one byte.
     LargeSends,
+    /// [`FrameOffloads::inner_checksums`].
+    InnerChecksums,
+    /// [`FrameOffloads::header_offsets`].
+    HeaderOffsets,
+    /// [`FrameOffloads::header_offsets_of_large`].
+    HeaderOffsetsOfLarge,
+    /// [`FrameOffloads::metadata`].
+    Metadata,
 }
 
 impl FrameOffloads {
     /// None of them.
-    pub const NONE: Self = Self { multi_packet: false, max_large_send: 0 };
+    pub const NONE: Self = Self {
+        multi_packet: false,
+        inner_checksums: false,
+        header_offsets: false,
+        header_offsets_of_large: false,
+        metadata: false,
+        max_large_send: 0,
+    };
+
+    /// The needs of options together: offsets replace the device's own search for inner headers, and those of large
+    /// sends are an offload of their own.
+    pub(super) const fn with_common(self) -> Self {
+        let inner_checksums = self.inner_checksums && !self.header_offsets;
+        Self { inner_checksums, header_offsets_of_large: self.header_offsets && self.max_large_send != 0, ..self }
+    }
 
     /// The first offload of `needs` that is not here. Bytes of large sends are compared where they are known.
     #[inline(always)]
     pub(crate) const fn missing(&self, needs: Self) -> Option<FrameOffload> {
-        if needs.max_large_send != 0 && self.max_large_send == 0 { Some(FrameOffload::LargeSends) } else { None }
+        if needs.max_large_send != 0 && self.max_large_send == 0 {
+            Some(FrameOffload::LargeSends)
+        } else if needs.inner_checksums && !self.inner_checksums {
+            Some(FrameOffload::InnerChecksums)
+        } else if needs.header_offsets && !self.header_offsets {
+            Some(FrameOffload::HeaderOffsets)
+        } else if needs.header_offsets_of_large && !self.header_offsets_of_large {
+            Some(FrameOffload::HeaderOffsetsOfLarge)
+        } else if needs.metadata && !self.metadata {
+            Some(FrameOffload::Metadata)
+        } else {
+            None
+        }
     }
 }
 
@@ -70,6 +113,10 @@ impl fmt::Display for FrameOffload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LargeSends => "large sends",
+            Self::InnerChecksums => "checksums of inner headers",
+            Self::HeaderOffsets => "offsets of headers (software parser)",
+            Self::HeaderOffsetsOfLarge => "offsets of headers of large sends (software parser)",
+            Self::Metadata => "metadata for rules",
         })
     }
 }

@@ -200,9 +200,9 @@ layout! {
     /// once, padded to 16 bytes (`struct mlx5_wqe_eth_seg`, which has room for 16 more of them).
     ///
     /// ```text
-    ///   0  0
-    ///   4  checksums (8), 0 (8), bytes of payload in each packet of a large send (16)
-    ///   8  0
+    ///   0  offsets of headers, in units of 2 bytes: outer layer 4 (8) and 3 (8), inner layer 4 (8) and 3 (8)
+    ///   4  checksums (8), kinds of these headers (8), bytes of payload in each packet of a large send (16)
+    ///   8  metadata for flow tables
     ///  12  bytes of the frame in the segment (16), the first two of them (16)
     ///  16  the others
     /// ```
@@ -210,17 +210,20 @@ layout! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct EthSeg[DS_BYTES] {
-        /// Zero.
-        0 => pub rsvd0: Be32,
-        /// Checksums the device fills in: bit 6 layer 3, bit 7 layer 4 (`MLX5_ETH_WQE_L3_CSUM`,
+        /// Offsets for the software parser; 0 for none (DPDK `drivers/common/mlx5/mlx5_prm.h`, `swp_offs`; Linux
+        /// `include/linux/mlx5/qp.h`, `swp_outer_l4_offset` and the three bytes behind it).
+        0 => pub swp_offs: Be32,
+        /// Checksums the device fills in: bits 4 and 5 inner layers 3 and 4, bits 6 and 7 outer layers 3 and 4
+        /// (`MLX5_ETH_WQE_L3_INNER_CSUM`, `MLX5_ETH_WQE_L4_INNER_CSUM`, `MLX5_ETH_WQE_L3_CSUM`,
         /// `MLX5_ETH_WQE_L4_CSUM`).
         4 => pub cs_flags: u8,
-        /// Zero.
-        5 => pub rsvd1: u8,
+        /// Kinds of the headers at the offsets: bits 0 and 4 inner and outer IPv6, bits 1 and 5 inner and outer UDP
+        /// (Linux `MLX5_ETH_WQE_SWP_INNER_L3_IPV6` and those beside it).
+        5 => pub swp_flags: u8,
         /// Bytes of payload in each packet of a large send (TSO), otherwise 0.
         6 => pub mss: Be16,
-        /// Zero.
-        8 => pub rsvd2: Be32,
+        /// Metadata that rules of frames that leave can match (`flow_table_metadata`).
+        8 => pub flow_table_metadata: Be32,
         /// Bytes of the frame in the segment.
         12 => pub inline_hdr_sz: Be16,
         /// The first of them.

@@ -25,7 +25,14 @@ use crate::request::{Service, Wr};
 use crate::shape::Shape;
 
 /// The software device's offloads for frames.
-const OFFLOADS: FrameOffloads = FrameOffloads { multi_packet: true, max_large_send: 1 << 18 };
+const OFFLOADS: FrameOffloads = FrameOffloads {
+    multi_packet: true,
+    inner_checksums: true,
+    header_offsets: true,
+    header_offsets_of_large: true,
+    metadata: true,
+    max_large_send: 1 << 18,
+};
 
 /// One end of a connection: the queues of a queue pair, and the completion queue of both.
 ///

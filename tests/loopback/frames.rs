@@ -5,6 +5,7 @@
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Ds, WrId};
 use blueflame::wqe;
+use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{ConnectOptions, Device, DeviceOptions, End, Network, Shape};
 
@@ -129,6 +130,80 @@ fn a_large_send_leaves_as_frames() {
             found.extend(data);
         }
         assert!(found == payload, "mss {mss}");
+    }
+}
+
+/// Ethernet, IPv4, UDP to this port, a tunnel's header, IPv4 and TCP: `data` bytes behind them. There are no checksums.
+fn tunnelled(port: u16, tunnel: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut inner = vec![0x45, 0];
+    inner.extend((40 + data.len() as u16).to_be_bytes());
+    inner.extend([0, 5, 0x40, 0, 64, 6, 0, 0, 192, 168, 0, 1, 192, 168, 0, 2]);
+    inner.extend([0x30, 0x39, 0x27, 0x0f, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    inner.extend(data);
+    let mut frame = headers(tunnel.len() + inner.len()).to_vec();
+    frame[36..38].copy_from_slice(&port.to_be_bytes());
+    frame.extend(tunnel);
+    frame.extend(inner);
+    frame
+}
+
+/// Asserts that a frame has both checksums of its inner packet, and that of the outer header.
+fn assert_inner_checksums(frame: &[u8], inner: usize) {
+    assert_eq!(sum(&frame[14..34]), 0xffff, "the outer header's checksum");
+    assert_eq!(frame[40..42], [0; 2], "the outer datagram's was not asked for");
+    assert_eq!(sum(&frame[inner..inner + 20]), 0xffff, "the inner header's checksum");
+    let tcp = &frame[inner + 20..];
+    let pseudo = [&frame[inner + 12..inner + 20], &[0, 6], &(tcp.len() as u16).to_be_bytes()].concat();
+    assert_eq!(sum(&[&pseudo, tcp].concat()), 0xffff, "the segment's checksum");
+}
+
+/// VXLAN (RFC 7348), which the device knows, and a tunnel that it does not know, whose headers the WQE states: by
+/// themselves, several in a WQE, and cut up.
+#[test]
+fn frames_in_tunnels_have_their_inner_checksums() {
+    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let vxlan = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &[2; 12], &[8, 0]].concat();
+    let data: Vec<u8> = (0..64).map(|n| n * 3).collect();
+    let at = HeadersAt { ip: Ip::V4, l3: 14, l4: Some((L4::Udp, 34)) };
+    let offsets = HeaderOffsets::new(at, Some(HeadersAt { ip: Ip::V4, l3: 46, l4: Some((L4::Tcp, 66)) }));
+    let offsets = offsets.expect("even offsets");
+    let known = wqe::frame().l3_checksum().inner_l3_checksum().inner_l4_checksum().signaled(WrId(1));
+    let frame = tunnelled(4789, &vxlan, &data);
+    end.sq.post(&known.inline(&frame[..])).expect("room");
+    assert_inner_checksums(&sent(&hca, &mut end, 1), 64);
+    let frame = tunnelled(4000, &[1, 2, 3, 4], &data);
+    end.sq.post(&known.header_offsets(offsets).inline(&frame[..])).expect("room");
+    assert_inner_checksums(&sent(&hca, &mut end, 1), 46);
+
+    let mut batch = end.sq.batch();
+    let mut session = batch.session(&known.header_offsets(offsets).metadata(3)).expect("room");
+    for cut in 0..3 {
+        let frame = tunnelled(4000, &[cut; 4], &data[..usize::from(cut)]);
+        session.inline(&frame[..]).expect("room");
+    }
+    session.close();
+    batch.ring_doorbell();
+    hca.run_until_idle().expect("an end");
+    let cqe = end.cq.poll().expect("a completion");
+    cqe.check().expect("success");
+    assert_eq!(end.sq.retire(&cqe).expect("outstanding").frames, 3);
+    let frames = hca.take_frames();
+    assert_eq!(frames.len(), 3);
+    for frame in frames {
+        assert_inner_checksums(&frame.bytes, 46);
+    }
+
+    let frame = tunnelled(4000, &[5; 4], &data);
+    let headers = frame.first_chunk::<86>().expect("all headers");
+    end.sq.post(&known.inline_headers(headers).header_offsets(offsets).large(40).inline(&frame[86..])).expect("room");
+    hca.run_until_idle().expect("an end");
+    let cqe = end.cq.poll().expect("a completion");
+    cqe.check().expect("success");
+    end.sq.retire(&cqe).expect("outstanding");
+    let frames = hca.take_frames();
+    assert_eq!(frames.iter().map(|frame| frame.bytes.len()).collect::<Vec<_>>(), [126, 110]);
+    for frame in frames {
+        assert_inner_checksums(&frame.bytes, 46);
     }
 }
 

@@ -73,6 +73,27 @@ pub(crate) const FEATURES: &[Feature] = &[
         "tests/differential/large_sends.rs",
         "large_sends_are_libmlx5s",
     ),
+    golden(
+        "send queues",
+        "frames in tunnels: checksums of inner headers",
+        "Linux `mlx5e_txwqe_build_eseg_csum`, DPDK `mlx5_set_cksum_table`",
+        "tests/send_queue/offloads.rs",
+        "checksums_of_inner_headers_are_the_flags_of_linux_and_dpdk",
+    ),
+    golden(
+        "send queues",
+        "frames in tunnels: offsets of headers (software parser)",
+        "Linux `mlx5e_set_eseg_swp`, DPDK `txq_mbuf_to_swp`",
+        "tests/send_queue/offloads.rs",
+        "offsets_of_headers_are_the_bytes_of_linux_and_dpdk",
+    ),
+    golden(
+        "send queues",
+        "metadata of frames",
+        "Linux `struct mlx5_wqe_eth_seg`, DPDK `mlx5_tx_eseg_none`",
+        "tests/send_queue/offloads.rs",
+        "metadata_is_where_linux_and_dpdk_have_it",
+    ),
     by_libmlx5(
         "send queues",
         "WQE signatures, one by one and in batches, on every service except raw packets",

@@ -9,7 +9,7 @@ use rdma_sys::ibv_context;
 
 use super::{
     Mlx5dvDevxAsyncCmdHdr, Mlx5dvDevxAsyncEventHdr, Mlx5dvDevxCmdComp, Mlx5dvDevxEventChannel, Mlx5dvDevxObj,
-    Mlx5dvDevxUar, Mlx5dvDevxUmem, Mlx5dvDevxUmemIn,
+    Mlx5dvDevxUar, Mlx5dvDevxUmem, Mlx5dvDevxUmemIn, Mlx5dvPp,
 };
 
 /// The library, by the name of its interface.
@@ -103,6 +103,12 @@ library_functions! {
     fn mlx5dv_devx_alloc_uar(context: *mut ibv_context, flags: u32) -> *mut Mlx5dvDevxUar, else absent();
     /// Frees a page of doorbell registers.
     fn mlx5dv_devx_free_uar(devx_uar: *mut Mlx5dvDevxUar);
+    /// Takes an entry of the device's table of rates. Null and `errno` on failure.
+    fn mlx5dv_pp_alloc(
+        context: *mut ibv_context, pp_context_sz: usize, pp_context: *const c_void, flags: u32,
+    ) -> *mut Mlx5dvPp, else absent();
+    /// Gives it back.
+    fn mlx5dv_pp_free(pp: *mut Mlx5dvPp);
     /// Queries the number of the event queue that serves an interrupt vector. Returns 0 or an errno.
     fn mlx5dv_devx_query_eqn(context: *mut ibv_context, vector: u32, eqn: *mut u32) -> c_int, else libc::ENOSYS;
     /// Makes a channel for answers to asynchronous queries. Null and `errno` on failure.

@@ -123,6 +123,17 @@ pub const MLX5DV_UAR_ALLOC_TYPE_NC: u32 = 1;
 /// `providers/mlx5/mlx5_api.h`).
 pub const MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED: u32 = 1 << 31;
 
+/// An entry of the device's table of rates (`struct mlx5dv_pp`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Mlx5dvPp {
+    /// The number that identifies it in commands.
+    pub index: u16,
+}
+
+/// `_MLX5DV_PP_ALLOC_FLAGS_DEDICATED_INDEX`: the entry is not shared with users of an equal rate.
+pub const MLX5DV_PP_ALLOC_FLAGS_DEDICATED_INDEX: u32 = 1 << 0;
+
 /// A channel for answers to asynchronous queries (`struct mlx5dv_devx_cmd_comp`).
 #[repr(C)]
 #[derive(Debug)]

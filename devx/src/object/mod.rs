@@ -19,6 +19,7 @@ pub use blueflame::flow::Rss;
 pub use blueflame::queue::AnyCq;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
+pub use ethernet::pacing::PacketPacing;
 pub use ethernet::queues::{OwnedRq, OwnedSq, Rq, Sq};
 pub use ethernet::rule::{Destination, FlowRule, FlowRuleContext};
 pub use ethernet::striding::OwnedStridingRq;

@@ -1,8 +1,6 @@
 //! The headers that frames must have inline.
 
 use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
-use blueflame::types::{DS_BYTES, Ds};
-use blueflame::wqe::limits::FrameOffloads;
 
 use crate::caps::CapMode;
 use crate::check::in_range;
@@ -60,29 +58,6 @@ impl Context {
         in_range("inline mode of a send queue", M::MODE.0, needed.0.into()..=most)?;
         let counts = self.inline_mode_source()? == InlineModeSource::VPORT_CONTEXT;
         Ok(if counts { needed } else { MinInlineMode::NONE })
-    }
-
-    /// The offloads that the device has for frames of its send queues, by
-    /// `per_protocol_networking_offload_caps`.
-    ///
-    /// There are WQEs of several frames ([`Session`](blueflame::queue::send::Session)) if the device has the capability
-    /// (`enhanced_multi_pkt_send_wqe`), needs no headers inline, and takes WQEs of [`Ds::MAX`]. The first two are
-    /// DPDK's conditions (`drivers/net/mlx5/linux/mlx5_os.c`, `mps`; `drivers/net/mlx5/mlx5_tx.c`,
-    /// `mlx5_select_tx_function`).
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the device has no queues of frames.
-    pub fn frame_offloads(&self) -> Result<FrameOffloads, Error> {
-        let offloads = self.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current)?;
-        let largest = usize::from(Ds::MAX) * DS_BYTES;
-        let multi_packet = offloads.enhanced_multi_pkt_send_wqe()
-            && self.min_inline_mode()? == MinInlineMode::NONE
-            && usize::from(self.general()?.max_wqe_sz_sq()) >= largest;
-        let max_large_send = match offloads.max_lso_cap() {
-            0 => 0,
-            log => 1_u32.checked_shl(log.into()).unwrap_or(u32::MAX),
-        };
-        Ok(FrameOffloads { multi_packet, max_large_send })
     }
 
     fn inline_mode_source(&self) -> Result<InlineModeSource, Error> {

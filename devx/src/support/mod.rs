@@ -4,6 +4,7 @@ pub(super) mod ask;
 pub(super) mod atomics;
 pub(super) mod copies;
 pub(super) mod cross_channel;
+mod frame_offloads;
 pub(super) mod inline_mode;
 pub(super) mod strides;
 pub(super) mod timestamps;

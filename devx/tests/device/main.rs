@@ -42,6 +42,7 @@ mod kernel;
 mod memory;
 mod messages;
 mod objects;
+mod pacing;
 mod receivers;
 mod shared;
 mod states;

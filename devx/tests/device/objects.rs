@@ -108,6 +108,7 @@ fn frames_leave_by_a_send_queue() {
     let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     let context = sq.handle().query().expect("QUERY_SQ");
     assert_eq!(context.state(), QueueState::RDY);
+    assert!(context.allow_swp());
     // This device needs nothing inline, so the field does not count.
     assert_eq!(context.min_wqe_inline_mode(), MinInlineMode::NONE);
     let frame: [u8; 64] = std::array::from_fn(|n| n as u8);
@@ -198,8 +199,16 @@ fn sessions_need_a_device_without_headers_inline() {
     let context = &ground.context;
     let taken = context.min_inline_mode() == Ok(MinInlineMode::NONE);
     let offloads = context.frame_offloads().expect("QUERY_HCA_CAP");
-    // The software device cuts up 256 KiB, and inserts tags.
-    assert_eq!(offloads, FrameOffloads { multi_packet: taken, max_large_send: 1 << 18 });
+    // The software device cuts up 256 KiB.
+    let all = FrameOffloads {
+        multi_packet: taken,
+        inner_checksums: true,
+        header_offsets: true,
+        header_offsets_of_large: true,
+        metadata: true,
+        max_large_send: 1 << 18,
+    };
+    assert_eq!(offloads, all);
     let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(context).expect("a register");

@@ -349,7 +349,13 @@ pub(super) fn post_all<E>(
         let register = ExclusiveRegister::from_parts(RegisterParts { reg: page.ptr(), size: 0 }).expect("a register");
         SendQueue::<transport::Rc>::from_parts(parts, register).expect("a send queue")
     };
-    let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None, multi_packet: true };
+    let context = SqContext {
+        buf: BASE,
+        log_size,
+        inline_headers: InlineHeaders::None,
+        multi_packet: true,
+        software_parser: true,
+    };
     for (n, request) in input.requests.iter().enumerate() {
         let (before, pi) = (ring.bytes(), sq.pi());
         let (done, expected) = post(request, &mut sq, n as u64);

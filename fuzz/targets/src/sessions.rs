@@ -13,10 +13,13 @@ use blueflame::queue::{PostError, SendBatch, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Lkey, Qpn, SqPi, WrId};
 use blueflame::wqe::limits::{FrameOffloads, MAX_SGE_BYTES};
-use blueflame::wqe::{self, EncodeError};
+use blueflame::wqe::operations::{
+    Frame, HeaderOffsets, HeadersAt, InnerChecksums, Ip, L4, Metadata, Parsed, SharedOptions,
+};
+use blueflame::wqe::{self, EncodeError, Request};
 use blueflame::{Sge, db};
 use softhca::context::{InlineHeaders, SqContext, Transport};
-use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Part, Payload, SendOp};
+use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Part, Payload, SendOp, StatedHeaders, StatedLayer};
 
 use super::memory::{Arena, BASE};
 
@@ -120,7 +123,14 @@ pub fn run(input: &Input) {
         let register = ExclusiveRegister::from_parts(RegisterParts { reg: page.ptr(), size: 256 }).expect("a register");
         Queue::from_parts(parts, register).expect("a send queue")
     };
-    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: LARGE });
+    sq.set_frame_offloads(FrameOffloads {
+        multi_packet: true,
+        inner_checksums: true,
+        header_offsets: true,
+        header_offsets_of_large: true,
+        metadata: true,
+        max_large_send: LARGE,
+    });
     let mut lab = Lab { sq, ring, records, log_wqebbs, sent: VecDeque::new(), next_id: 1 };
     for op in &input.ops {
         lab.act(op);
@@ -180,7 +190,8 @@ impl Lab {
         }
         assert_eq!(self.records.bytes()[4..], u32::from(next).to_be_bytes());
         let (buf, log_size) = (BASE, self.log_wqebbs);
-        let context = SqContext { buf, log_size, inline_headers: InlineHeaders::None, multi_packet: true };
+        let (inline_headers, multi_packet, software_parser) = (InlineHeaders::None, true, true);
+        let context = SqContext { buf, log_size, inline_headers, multi_packet, software_parser };
         for put in puts {
             let service = (Transport::RawPacket, false);
             let found = device::fetch(&context, QPN, service, put.index, next, &self.ring);
@@ -217,11 +228,40 @@ fn split(payload: Payload) -> Vec<Part> {
     }
 }
 
-fn checksums_of(bits: u8) -> Checksums {
-    Checksums { l3: bits & 1 != 0, l4: bits & 2 != 0 }
+/// What the device must find of a frame whose options these bits choose.
+fn framing_of(bits: u8) -> Framing {
+    let (l3, l4, more) = (bits & 1 != 0, bits & 2 != 0, bits & MORE != 0);
+    let checksums = Checksums { l3, l4, inner_l3: more && bits & 8 != 0, inner_l4: more && bits & 8 == 0 };
+    if !more {
+        return Framing { checksums, ..Framing::default() };
+    }
+    let outer = StatedLayer { l3: 14, l4: 34 + usize::from(bits) * 2 % 400, ipv6: bits & 16 != 0, udp: bits & 32 != 0 };
+    let inner = StatedLayer { l3: 510, l4: 0, ipv6: bits & 64 != 0, udp: false };
+    Framing {
+        checksums,
+        stated: StatedHeaders { outer, inner },
+        metadata: METADATA * u32::from(bits),
+        ..Framing::default()
+    }
 }
 
-fn head(id: u64, bits: u8) -> wqe::Request<wqe::operations::Frame> {
+/// Chooses more options than the outer checksums.
+const MORE: u8 = 4;
+const METADATA: u32 = 0x0101_0101;
+
+type Options = Metadata<Parsed<InnerChecksums>>;
+
+/// The same request with more options, as these bits choose.
+fn optioned(head: Request<Frame>, bits: u8) -> Request<Frame<(), Options>> {
+    let ip = |flag: u8| if bits & flag != 0 { Ip::V6 } else { Ip::V4 };
+    let protocol = if bits & 32 != 0 { L4::Udp } else { L4::Tcp };
+    let outer = HeadersAt { ip: ip(16), l3: 14, l4: Some((protocol, 34 + u16::from(bits) * 2 % 400)) };
+    let offsets = HeaderOffsets::new(outer, Some(HeadersAt { ip: ip(64), l3: 510, l4: None })).expect("even offsets");
+    let inner = if bits & 8 != 0 { head.inner_l3_checksum() } else { head.inner_l4_checksum() };
+    inner.header_offsets(offsets).metadata(METADATA * u32::from(bits))
+}
+
+fn head(id: u64, bits: u8) -> Request<Frame> {
     let mut head = wqe::frame().signaled(WrId(id));
     if bits & 1 != 0 {
         head = head.l3_checksum();
@@ -247,10 +287,24 @@ fn several<R: db::Register>(
     batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
     index: u16,
     id: u64,
-    (pieces, checksums, close): (&[Piece], u8, bool),
+    (pieces, bits, close): (&[Piece], u8, bool),
+) -> Option<Put> {
+    match bits & MORE {
+        0 => session(batch, index, id, (pieces, bits, close), &head(id, bits)),
+        _ => session(batch, index, id, (pieces, bits, close), &optioned(head(id, bits), bits)),
+    }
+}
+
+/// The same, with this head.
+fn session<R: db::Register, X: SharedOptions>(
+    batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
+    index: u16,
+    id: u64,
+    (pieces, bits, close): (&[Piece], u8, bool),
+    head: &Request<Frame<(), X>>,
 ) -> Option<Put> {
     let limit = (usize::from(batch.free().0) * 4).min(MOST_DS);
-    let mut session = match batch.session(&head(id, checksums)) {
+    let mut session = match batch.session(head) {
         Ok(session) => session,
         Err(error) => {
             assert!(matches!(error, PostError::Full { .. }) && limit == 0, "{error}");
@@ -294,7 +348,7 @@ fn several<R: db::Register>(
         return None;
     }
     session.close();
-    let framing = Framing { checksums: checksums_of(checksums), many: true, ..Framing::default() };
+    let framing = Framing { many: true, ..framing_of(bits) };
     let (wqebbs, frames) = (used.div_ceil(4) as u16, parts.len() as u16);
     (frames > 0).then_some(Put { index, wqebbs, id, frames, framing, headers: Vec::new(), parts })
 }
@@ -308,14 +362,23 @@ fn one<R: db::Register>(
 ) -> Option<Put> {
     let headers = bytes(HEADERS[usize::from(tagged)], id);
     let data = bytes(len.into(), id + 1);
-    let result = match tagged {
-        false => batch.push(&head(id, checksums).inline_headers(array::<{ HEADERS[0] }>(&headers)).inline(&data[..])),
-        true => batch.push(&head(id, checksums).inline_headers(array::<{ HEADERS[1] }>(&headers)).inline(&data[..])),
+    let plain = head(id, checksums);
+    let result = match (tagged, checksums & MORE) {
+        (false, 0) => batch.push(&plain.inline_headers(array::<{ HEADERS[0] }>(&headers)).inline(&data[..])),
+        (true, 0) => batch.push(&plain.inline_headers(array::<{ HEADERS[1] }>(&headers)).inline(&data[..])),
+        (false, _) => {
+            let request = optioned(plain, checksums).inline_headers(array::<{ HEADERS[0] }>(&headers));
+            batch.push(&request.inline(&data[..]))
+        }
+        (true, _) => {
+            let request = optioned(plain, checksums).inline_headers(array::<{ HEADERS[1] }>(&headers));
+            batch.push(&request.inline(&data[..]))
+        }
     };
     let inline = if data.is_empty() { 0 } else { (4 + data.len()).div_ceil(16) };
     let wqebbs = (1 + (14 + headers.len()).div_ceil(16) + inline).div_ceil(4) as u16;
     put(batch, result, wqebbs)?;
-    let framing = Framing { checksums: checksums_of(checksums), ..Framing::default() };
+    let framing = framing_of(checksums);
     let parts = if data.is_empty() { Vec::new() } else { vec![Part::Inline(data)] };
     Some(Put { index, wqebbs, id, frames: 1, framing, headers, parts })
 }
@@ -359,7 +422,7 @@ fn large<R: db::Register>(
         }
         other => put(batch, other, wqebbs)?,
     }
-    let framing = Framing { checksums: checksums_of(3), mss: Some(mss), ..Framing::default() };
+    let framing = Framing { mss: Some(mss), ..framing_of(3) };
     let parts = if len == 0 { Vec::new() } else { vec![Part::Seg(seg)] };
     Some(Put { index, wqebbs, id, frames: 1, framing, headers, parts })
 }

@@ -167,7 +167,13 @@ fn post<T: Service>(input: &Input) {
     };
     sq.set_frame_offloads(FrameOffloads { max_large_send: MAX_LARGE_SEND, ..FrameOffloads::NONE });
     sq.set_blueflame_policy(if input.prefer_blueflame { BlueFlamePolicy::Prefer } else { BlueFlamePolicy::Inline });
-    let context = SqContext { buf: BASE, log_size, inline_headers: InlineHeaders::None, multi_packet: true };
+    let context = SqContext {
+        buf: BASE,
+        log_size,
+        inline_headers: InlineHeaders::None,
+        multi_packet: true,
+        software_parser: true,
+    };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let mut wr = request.wr(T::TRANSPORT, n as u64 + 1);
@@ -283,10 +289,11 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::Datagram(_, None) => (SendOp::Send(Some(request.address())), 0),
         Kind::Datagram(_, Some(imm)) => (SendOp::SendImm(Some(request.address())), imm),
         Kind::Frame(_, checksums) => {
-            (SendOp::Frame(Framing { checksums: Checksums { l3: checksums, l4: checksums }, ..Framing::default() }), 0)
+            let checksums = Checksums { l3: checksums, l4: checksums, ..Checksums::default() };
+            (SendOp::Frame(Framing { checksums, ..Framing::default() }), 0)
         }
         Kind::LargeFrame(_, checksums, mss) => {
-            let checksums = Checksums { l3: checksums, l4: checksums };
+            let checksums = Checksums { l3: checksums, l4: checksums, ..Checksums::default() };
             (SendOp::Frame(Framing { checksums, mss: Some(mss), ..Framing::default() }), 0)
         }
     };

@@ -106,6 +106,8 @@ pub struct SqContext {
     pub inline_headers: InlineHeaders,
     /// Raw packets: a WQE may hold several frames (SQC.allow_multi_pkt_send_wqe).
     pub multi_packet: bool,
+    /// Raw packets: a WQE may state where the headers are (SQC.allow_swp).
+    pub software_parser: bool,
 }
 
 /// Which of a frame's headers a WQE must hold inline, because the device steers by them (SQC.min_wqe_inline_mode; Linux

@@ -19,6 +19,7 @@ mod reset;
 mod tag_matching;
 mod xrc;
 
+pub use crate::resources::Rate;
 pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
 

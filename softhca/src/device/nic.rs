@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::nic::{Nic, ReceiveQueueContext, SendQueueContext};
 use crate::qp::Qp;
-use crate::resources::QCounter;
+use crate::resources::{QCounter, Rate};
 
 /// Result of a query of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,39 @@ impl Device {
     /// The Ethernet side, for work that concerns it alone.
     pub(crate) fn nic(&mut self) -> &mut Nic {
         &mut self.nic
+    }
+
+    /// UDP ports that are VXLAN's, besides the usual one.
+    pub(crate) fn vxlan_ports(&mut self) -> &mut Vec<u16> {
+        &mut self.resources.vxlan_ports
+    }
+
+    /// Sets a rate, to which send queues can refer by its index, or removes it.
+    ///
+    /// # Errors
+    /// An index or a rate that there is not.
+    pub fn set_rate(&mut self, index: u16, rate: Option<Rate>) -> Result<(), Error> {
+        self.check_ethernet()?;
+        self.resources.rates.set(index, rate)
+    }
+
+    /// Refuses the index of a rate that is not set; 0 stands for no limit.
+    pub(crate) fn check_rate(&self, index: u16) -> Result<(), Error> {
+        self.resources.rates.check(index)
+    }
+
+    /// Has a send queue, or a QP for raw packets, send frames at the rate of this index; 0: without a limit.
+    ///
+    /// # Errors
+    /// There is no such queue, or no such rate.
+    pub fn pace(&mut self, number: u32, index: u16) -> Result<(), Error> {
+        self.resources.rates.check(index)?;
+        let engine = self.qps.find_mut(number)?;
+        if engine.context().transport != Transport::RawPacket {
+            return Err(Error::Unsupported("a rate of a QP that sends no Ethernet frames"));
+        }
+        engine.set_rate(index);
+        Ok(())
     }
 
     /// Makes a send queue in the reset state; returns its number, which is of those of QPs.

@@ -14,18 +14,28 @@ pub struct SentFrame {
     pub bytes: Vec<u8>,
 }
 
+/// A frame on its way to the port.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    /// The queue that sends it.
+    pub(crate) qpn: u32,
+    /// The number that its WQE gave it for rules.
+    pub(crate) metadata: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// Frames that queues have sent and the port has not taken yet.
 #[derive(Debug, Default)]
-pub(crate) struct Egress(Vec<SentFrame>);
+pub(crate) struct Egress(Vec<Leaving>);
 
 impl Egress {
     /// Adds a frame of queue `qpn`.
-    pub(crate) fn push(&mut self, qpn: u32, bytes: Vec<u8>) {
-        self.0.push(SentFrame { qpn, bytes });
+    pub(crate) fn push(&mut self, qpn: u32, metadata: u32, bytes: Vec<u8>) {
+        self.0.push(Leaving { qpn, metadata, bytes });
     }
 
     /// Takes all of them, the oldest first.
-    pub(crate) fn take(&mut self) -> Vec<SentFrame> {
+    pub(crate) fn take(&mut self) -> Vec<Leaving> {
         std::mem::take(&mut self.0)
     }
 }

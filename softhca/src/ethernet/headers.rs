@@ -261,12 +261,13 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::super::checksums::{Checksums, fill_checksums};
+    use super::super::layers::Parser;
     use super::*;
     use proptest::prelude::*;
 
     fn frame(tags: &[u8], ether_type: [u8; 2], packet: &[u8]) -> Vec<u8> {
         let mut frame = [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], tags, &ether_type, packet].concat();
-        fill_checksums(&mut frame, Checksums { l3: true, l4: true });
+        fill_checksums(&mut frame, Checksums { l3: true, l4: true, ..Checksums::default() }, Parser::default());
         frame
     }
 
@@ -344,7 +345,7 @@ mod tests {
             let length = if ipv6 { 14 + 5 } else { 14 + 3 };
             bytes[length] += 1;
             if !ipv6 {
-                fill_checksums(&mut bytes, Checksums { l3: true, l4: false });
+                fill_checksums(&mut bytes, Checksums { l3: true, ..Checksums::default() }, Parser::default());
             }
             let found = Headers::of(&bytes).expect("headers");
             let (ip, ports) = (found.ip.expect("IP"), found.ports.expect("UDP"));

@@ -21,15 +21,34 @@ pub(crate) const SERVICE_VLAN: u16 = 0x88a8;
 /// Bytes of a VLAN tag.
 pub(crate) const VLAN_TAG: usize = 4;
 
+/// As above: an Ethernet frame, in tunnels (RFC 1701, RFC 8926).
+pub(crate) const TRANSPARENT_ETHERNET: u16 = 0x6558;
+
 /// Bytes of an IPv4 header without options.
 pub(crate) const IPV4_HEADER: usize = 20;
 /// Bytes of an IPv6 header.
 pub(crate) const IPV6_HEADER: usize = 40;
 
+/// Bytes of a UDP header.
+pub(crate) const UDP_HEADER: usize = 8;
+/// Bytes of a TCP header without options.
+pub(crate) const TCP_HEADER: usize = 20;
+
+/// UDP ports of tunnels (IANA): VXLAN, Geneve.
+pub(crate) const VXLAN_PORT: u16 = 4789;
+/// As above.
+pub(crate) const GENEVE_PORT: u16 = 6081;
+
 /// IP protocol numbers.
+pub(crate) const IPV4_IN_IP: u8 = 4;
+/// As above.
 pub(crate) const TCP: u8 = 6;
 /// As above.
 pub(crate) const UDP: u8 = 17;
+/// As above.
+pub(crate) const IPV6_IN_IP: u8 = 41;
+/// As above.
+pub(crate) const GRE: u8 = 47;
 /// As above: IPsec, encrypted.
 pub(crate) const ESP: u8 = 50;
 /// As above: IPsec, authenticated.

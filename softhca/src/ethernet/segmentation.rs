@@ -1,9 +1,10 @@
 //! Cutting one large TCP or UDP packet up into frames (TSO): the headers of each are those of the whole, with the
-//! differing fields filled in. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
+//! differing fields filled in, also those of a tunnel around it. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
 //! `net/ipv4/udp_offload.c`).
 
-use super::checksums::{Checksums, fill_checksums, find_headers};
-use super::protocols::{IPV4, IPV6_HEADER, TCP};
+use super::checksums::{fill, put};
+use super::layers::{Extent, Layer, Parser};
+use super::protocols::{GRE, IPV6_HEADER, TCP, TCP_HEADER, UDP, UDP_HEADER};
 
 /// Most bytes of the payload of one large packet, as log2.
 pub(crate) const LOG_MAX_LARGE: u8 = 18;
@@ -15,52 +16,83 @@ const FIN: u8 = 1 << 0;
 const PSH: u8 = 1 << 3;
 const CWR: u8 = 1 << 7;
 
-/// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `None` if the headers are not those
-/// of TCP or UDP to their very end, or there would be too many frames.
-pub(crate) fn segments(headers: &[u8], payload: &[u8], mss: usize) -> Option<Vec<Vec<u8>>> {
-    let found = find_headers(headers)?;
+/// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `outer_l4`: the outer UDP checksum of
+/// a tunnel is asked for; the tunnel's other checksums change with the lengths, and are always right. `None` if the
+/// headers are not those of TCP or UDP to their very end, or there would be too many frames.
+pub(crate) fn segments(
+    headers: &[u8],
+    payload: &[u8],
+    mss: usize,
+    outer_l4: bool,
+    parser: Parser<'_>,
+) -> Option<Vec<Vec<u8>>> {
+    let layers = parser.layers(headers, Extent::Headers);
+    let (outer, packet) = match (layers.outer, layers.inner) {
+        (Some(outer), Some(inner)) => (Some(outer), inner),
+        (outer, inner) => (None, outer.or(inner)?),
+    };
+    let (protocol, l4) = packet.l4?;
+    let end = match protocol {
+        TCP => l4 + (usize::from(headers.get(l4 + 12)? >> 4) * 4).max(TCP_HEADER),
+        _ => l4 + UDP_HEADER,
+    };
+    // The checksum of a GRE header covers the payload; no driver asks the device for it.
+    let summed =
+        |tunnel: &Layer| tunnel.protocol == GRE && headers.get(tunnel.next).is_some_and(|&flags| flags >> 7 != 0);
     let count = payload.len().div_ceil(mss.max(1)).max(1);
-    if count > MAX_SEGMENTS {
+    if end != headers.len() || count > MAX_SEGMENTS || outer.as_ref().is_some_and(summed) {
         return None;
     }
     let one = |index: usize| {
         let start = index * mss;
         let part = payload.get(start..payload.len().min(start + mss))?;
         let mut frame = [headers, part].concat();
-        let end = frame.len();
-        if found.ether_type == IPV4 {
-            put(&mut frame, found.at + 2, u16::try_from(end - found.at).ok()?);
-            let id = u16::from_be_bytes([headers[found.at + 4], headers[found.at + 5]]);
-            put(&mut frame, found.at + 4, id.wrapping_add(index as u16));
-        } else {
-            put(&mut frame, found.at + 4, u16::try_from(end - found.at - IPV6_HEADER).ok()?);
-        }
-        let next = found.next;
-        if found.protocol == TCP {
-            let sequence = u32::from_be_bytes(headers[next + 4..next + 8].try_into().ok()?);
-            frame[next + 4..next + 8].copy_from_slice(&sequence.wrapping_add(start as u32).to_be_bytes());
-            let flags = &mut frame[next + 13];
+        if protocol == TCP {
+            let sequence = u32::from_be_bytes(headers[l4 + 4..l4 + 8].try_into().ok()?);
+            frame[l4 + 4..l4 + 8].copy_from_slice(&sequence.wrapping_add(start as u32).to_be_bytes());
+            let flags = &mut frame[l4 + 13];
             *flags &= if index + 1 < count { !(FIN | PSH) } else { 0xff };
             *flags &= if index > 0 { !CWR } else { 0xff };
-        } else {
-            put(&mut frame, next + 4, u16::try_from(end - next).ok()?);
         }
-        // Lengths have changed, so that no checksum of before is right.
-        fill_checksums(&mut frame, Checksums { l3: true, l4: true });
+        finish(&mut frame, &packet, index, true)?;
+        if let Some(outer) = &outer {
+            finish(&mut frame, outer, index, outer_l4)?;
+        }
         Some(frame)
     };
     (0..count).map(one).collect()
 }
 
-fn put(frame: &mut [u8], at: usize, value: u16) {
-    frame[at..at + 2].copy_from_slice(&value.to_be_bytes());
+/// Fills in the lengths of a packet of the frame with this index, its IPv4 identification and its checksums: no
+/// checksum of before is right.
+fn finish(frame: &mut [u8], packet: &Layer, index: usize, l4: bool) -> Option<()> {
+    let end = frame.len();
+    if packet.ipv6 {
+        put(frame, packet.at + 4, u16::try_from(end - packet.at - IPV6_HEADER).ok()?);
+    } else {
+        put(frame, packet.at + 2, u16::try_from(end - packet.at).ok()?);
+        let id = u16::from_be_bytes([frame[packet.at + 4], frame[packet.at + 5]]);
+        put(frame, packet.at + 4, id.wrapping_add(index as u16));
+    }
+    if let Some((UDP, at)) = packet.l4 {
+        put(frame, at + 4, u16::try_from(end - at).ok()?);
+    }
+    fill(frame, &Layer { end, ..*packet }, true, l4);
+    Some(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::headers::{Headers, L4};
+    use super::super::layers::test_tunnels::{ethernet, ip, parser, tcp, tunnels, udp};
+    use super::super::layers::{StatedHeaders, StatedLayer};
+    use super::super::protocols::{IPV4, IPV6};
     use super::*;
     use proptest::prelude::*;
+
+    fn cut(headers: &[u8], payload: &[u8], mss: usize) -> Option<Vec<Vec<u8>>> {
+        segments(headers, payload, mss, false, Parser::default())
+    }
 
     /// Headers of a packet whose lengths say nothing, as Linux gives them: 10.0.0.1 to 10.0.0.2, or the like of IPv6.
     fn headers(tag: bool, ipv6: bool, tcp: bool, flags: u8) -> Vec<u8> {
@@ -89,7 +121,7 @@ mod tests {
     fn what_differs_between_segments_is_filled_in() {
         let headers = headers(false, false, true, FIN | PSH | CWR | 0x10);
         let payload: Vec<u8> = (0..250).collect();
-        let frames = segments(&headers, &payload, 100).expect("segments");
+        let frames = cut(&headers, &payload, 100).expect("segments");
         assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [166, 166, 116]);
         assert_eq!(
             frames.iter().map(|frame| frame[16..20].to_vec()).collect::<Vec<_>>(),
@@ -103,7 +135,7 @@ mod tests {
 
     #[test]
     fn datagrams_have_their_own_lengths() {
-        let frames = segments(&headers(false, true, false, 0), &[7; 25], 10).expect("segments");
+        let frames = cut(&headers(false, true, false, 0), &[7; 25], 10).expect("segments");
         let lengths: Vec<_> = frames.iter().map(|frame| (frame[19], frame[59])).collect();
         assert_eq!(lengths, [(18, 18), (18, 18), (13, 13)]);
     }
@@ -111,16 +143,80 @@ mod tests {
     #[test]
     fn what_cannot_be_cut_up_is_refused() {
         let whole = headers(false, false, true, 0x10);
-        assert_eq!(segments(&whole[..whole.len() - 1], &[0; 10], 5), None);
-        assert_eq!(segments(&[&whole[..], &[0]].concat(), &[0; 10], 5), None);
+        assert_eq!(cut(&whole[..whole.len() - 1], &[0; 10], 5), None);
+        assert_eq!(cut(&[&whole[..], &[0]].concat(), &[0; 10], 5), None);
         let mut icmp = whole.clone();
         icmp[23] = 1;
-        assert_eq!(segments(&icmp, &[0; 10], 5), None);
+        assert_eq!(cut(&icmp, &[0; 10], 5), None);
         let mut fragment = whole.clone();
         fragment[20] = 0x20;
-        assert_eq!(segments(&fragment, &[0; 10], 5), None);
-        assert_eq!(segments(&whole, &vec![0; MAX_SEGMENTS + 1], 1), None);
-        assert_eq!(segments(&whole, &[], 5).map(|frames| frames.len()), Some(1));
+        assert_eq!(cut(&fragment, &[0; 10], 5), None);
+        assert_eq!(cut(&whole, &vec![0; MAX_SEGMENTS + 1], 1), None);
+        assert_eq!(cut(&whole, &[], 5).map(|frames| frames.len()), Some(1));
+    }
+
+    /// Frame by frame: both layers have right lengths and checksums, and the payload is whole.
+    #[test]
+    fn packets_in_tunnels_are_cut_up_with_their_tunnel() {
+        let payload: Vec<u8> = (0..250).collect();
+        for (outer_ipv6, inner_ipv6) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (l4, protocol) in [(tcp(&[]), TCP), (udp(7, &[]), UDP)] {
+                let inner = ip(inner_ipv6, protocol, &l4);
+                for (name, headers) in tunnels(outer_ipv6, inner_ipv6, &inner) {
+                    for outer_l4 in [false, true] {
+                        let frames = segments(&headers, &payload, 100, outer_l4, parser()).expect(name);
+                        let mut found = Vec::new();
+                        for (index, frame) in frames.iter().enumerate() {
+                            let outer = Headers::of(frame).expect(name);
+                            let ip = outer.ip.expect(name);
+                            assert!(ip.checksum_ok && ip.end == frame.len(), "{name}");
+                            if let Some(ports) = outer.ports {
+                                // 0xeeee was there, which is left alone.
+                                assert_eq!(ports.checksum_ok, outer_l4, "{name}");
+                            }
+                            let at = headers.len() - inner.len();
+                            let alone = [ethernet(if inner_ipv6 { IPV6 } else { IPV4 }), frame[at..].to_vec()].concat();
+                            let inside = Headers::of(&alone).expect(name);
+                            let (packet, ports) = (inside.ip.expect(name), inside.ports.expect(name));
+                            assert!(packet.checksum_ok && ports.checksum_ok && packet.end == alone.len(), "{name}");
+                            if !outer_ipv6 {
+                                assert_eq!(frame[18..20], [0, 7 + index as u8], "{name}");
+                            }
+                            found.extend(&frame[headers.len()..]);
+                        }
+                        assert_eq!((frames.len(), found), (3, payload.clone()), "{name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stated_headers_are_cut_up() {
+        let inner = ip(true, TCP, &tcp(&[]));
+        let headers = [ethernet(IPV4), ip(false, UDP, &udp(4000, &[&[9; 6], &inner[..]].concat()))].concat();
+        let stated = StatedHeaders {
+            outer: StatedLayer { l3: 14, l4: 34, ipv6: false, udp: true },
+            inner: StatedLayer { l3: 48, l4: 88, ipv6: true, udp: false },
+        };
+        assert_eq!(cut(&headers, &[0; 100], 50), None);
+        let frames = segments(&headers, &[1; 100], 50, true, Parser { stated, ..Parser::default() }).expect("segments");
+        for (frame, sequence) in frames.iter().zip([1, 51]) {
+            assert!(Headers::of(frame).expect("headers").ports.expect("UDP").checksum_ok);
+            let inside = Headers::of(&[ethernet(IPV6), frame[48..].to_vec()].concat()).expect("headers");
+            assert!(inside.ports.expect("TCP").checksum_ok);
+            assert_eq!(frame[92..96], [0, 0, 0, sequence]);
+        }
+    }
+
+    #[test]
+    fn a_summed_gre_header_is_not_cut_up() {
+        let inner = ip(false, TCP, &tcp(&[]));
+        let headers = |flags: u8, rest: &[u8]| {
+            [ethernet(IPV4), ip(false, GRE, &[&[flags, 0, 8, 0], rest, &inner[..]].concat())].concat()
+        };
+        assert!(cut(&headers(0, &[]), &[0; 10], 5).is_some());
+        assert_eq!(cut(&headers(0x80, &[1, 2, 3, 4]), &[0; 10], 5), None);
     }
 
     proptest! {
@@ -129,7 +225,7 @@ mod tests {
             (tag, ipv6, tcp) in any::<(bool, bool, bool)>(), payload in prop::collection::vec(any::<u8>(), 1..5000), mss in 2..1500usize,
         ) {
             let headers = headers(tag, ipv6, tcp, 0x18);
-            let frames = segments(&headers, &payload, mss).expect("segments");
+            let frames = cut(&headers, &payload, mss).expect("segments");
             let mut found = Vec::<u8>::new();
             for frame in &frames {
                 let parsed = Headers::of(frame).expect("headers");
@@ -144,7 +240,7 @@ mod tests {
 
         #[test]
         fn no_headers_do_harm(headers in prop::collection::vec(any::<u8>(), 0..100), len in 0..3000usize, mss in 0..2000usize) {
-            let _ = segments(&headers, &vec![0; len], mss);
+            let _ = cut(&headers, &vec![0; len], mss);
         }
     }
 }

@@ -104,6 +104,7 @@ fn users_and_modifiers_that_are_not_there_are_refused() {
 
 /// Commands that name no object and nothing else that could be wrong, or whose zeros mean the first.
 const WITHOUT_OBJECTS: &[&str] = &[
+    "ADD_VXLAN_UDP_DPORT",
     "ALLOC_FLOW_COUNTER",
     "ALLOC_PD",
     "ALLOC_Q_COUNTER",

@@ -4,7 +4,7 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
-use crate::ethernet::Headers;
+use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
 use crate::wire::{Route, Wire, cable};
@@ -20,7 +20,7 @@ impl Nic {
         let mut worked = false;
         for sent in resources.egress.take() {
             worked = true;
-            self.transmit(resources, wire, sent.qpn, sent.bytes);
+            self.transmit(resources, wire, sent);
         }
         for looped in std::mem::take(&mut self.looped) {
             worked = true;
@@ -50,15 +50,17 @@ impl Nic {
         passed.add_packet(route, packet);
     }
 
-    /// A frame leaves queue `qpn`, if the rules let it.
-    fn transmit(&mut self, resources: &mut Resources, wire: &mut dyn Wire, qpn: u32, bytes: Vec<u8>) {
+    /// A frame leaves, if the rules let it.
+    fn transmit(&mut self, resources: &mut Resources, wire: &mut dyn Wire, leaving: Leaving) {
+        let Leaving { qpn, metadata, bytes } = leaving;
         let Some(headers) = Headers::of(&bytes) else { return };
         let octets = bytes.len() as u64;
         if !self.takes(bytes.len()) {
             self.physical.transmitted.too_long += 1;
             return log::debug!("frame of queue {qpn:#x} dropped: {octets} bytes are more than the port permits");
         }
-        if !self.steering.decide(Direction::Transmit, &Key::of(&headers, qpn), octets).allowed {
+        let key = Key::of(&headers, qpn).with_metadata(metadata);
+        if !self.steering.decide(Direction::Transmit, &key, octets).allowed {
             return log::debug!("frame of queue {qpn:#x} dropped by a rule");
         }
         self.sniff(resources, Direction::SniffTransmitted, (&bytes, &headers), qpn);

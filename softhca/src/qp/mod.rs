@@ -104,6 +104,7 @@ impl Qp {
             max_message: MAX_MESSAGE,
             copies: false,
             fetches: false,
+            rate: 0,
             counter: 0,
             attr: QpAttr::default(),
             route: None,
@@ -393,6 +394,11 @@ impl Qp {
             }
             _ => None,
         }
+    }
+
+    /// Sends frames at the rate of this index from now on; 0: without a limit.
+    pub(crate) fn set_rate(&mut self, index: u16) {
+        self.core.rate = index;
     }
 
     /// A completion could not be reported.

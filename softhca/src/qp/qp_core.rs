@@ -43,6 +43,8 @@ pub(super) struct QpCore {
     pub(super) copies: bool,
     /// Its send queue is the device's, to fetch rendezvous data (`qpc.offload_type`).
     pub(super) fetches: bool,
+    /// Index of the rate at which it sends frames; 0 if it has none.
+    pub(super) rate: u16,
     /// Q counter that counts its events; 0 if none does.
     pub(super) counter: u8,
     /// Attributes set so far; PSNs as they were set.

@@ -34,7 +34,11 @@ impl Qp {
             return;
         }
         match to {
-            QueueState::Reset => *self = Self::in_role(self.core.role, self.core.qpn, self.core.context),
+            QueueState::Reset => {
+                let rate = self.core.rate;
+                *self = Self::in_role(self.core.role, self.core.qpn, self.core.context);
+                self.core.rate = rate;
+            }
             QueueState::Ready => {
                 self.core.attr = QpAttr { port: Some(PORT), ..QpAttr::default() };
                 self.core.state = QpState::Rts;

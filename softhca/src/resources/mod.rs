@@ -8,6 +8,7 @@ mod link;
 mod memcpy;
 mod port_counters;
 mod q_counter;
+mod rates;
 mod signatures;
 mod slaves;
 mod tag_matching;
@@ -17,6 +18,8 @@ pub(crate) use link::Link;
 pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
 pub(crate) use port_counters::PortCounters;
 pub(crate) use q_counter::QCounter;
+pub use rates::Rate;
+pub(crate) use rates::{KILOBITS, RATES, Rates};
 pub(crate) use signatures::Psv;
 pub(crate) use slaves::Slaves;
 pub(crate) use umr::UmrFault;
@@ -57,6 +60,10 @@ pub(crate) const MAX_TRANSLATIONS: u32 = 1 << 26;
 pub(crate) fn real_time(since_1970: Duration) -> u64 {
     since_1970.as_secs() << 32 | u64::from(since_1970.subsec_nanos())
 }
+
+/// Most UDP ports of VXLAN besides the usual one (Linux `drivers/net/ethernet/mellanox/mlx5/core/lib/vxlan.c`: "usually
+/// 4").
+pub(crate) const MAX_VXLAN_PORTS: usize = 4;
 
 /// Most signature values: their numbers have 24 bits.
 const MAX_PSVS: u32 = (1 << 24) - 1;
@@ -99,6 +106,10 @@ pub(crate) struct Resources {
     pub(crate) segment_bytes: usize,
     /// Ethernet frames that queues have sent and the port has not taken yet.
     pub(crate) egress: Egress,
+    /// UDP ports that are VXLAN's, besides the usual one.
+    pub(crate) vxlan_ports: Vec<u16>,
+    /// Rates of send queues.
+    pub(crate) rates: Rates,
     /// Counters of sets of queues.
     pub(crate) q_counters: Table<QCounter>,
     /// Counters of all queues.
@@ -172,6 +183,8 @@ impl Resources {
             outbox: Outbox::default(),
             segment_bytes: 0,
             egress: Egress::default(),
+            vxlan_ports: Vec::new(),
+            rates: Rates::default(),
             q_counters: Table::new(Object::QCounter, 1, MAX_Q_COUNTERS),
             all_queues: Default::default(),
             port_counters: vec![Default::default(); config.ports.len()],

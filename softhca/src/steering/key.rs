@@ -2,15 +2,20 @@
 
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
-/// Bytes of one set of match parameters. The device knows two: of the outer headers (`fte_match_set_lyr_2_4`), and
-/// others (`fte_match_set_misc`).
+/// Bytes of one set of match parameters. The device knows three of the first four: of the outer headers
+/// (`fte_match_set_lyr_2_4`), others (`fte_match_set_misc`), and of registers (`fte_match_set_misc2`). The third is of
+/// inner headers.
 const SET: usize = 64;
+/// Sets in a key.
+const SETS: usize = 4;
 /// First bit of the second set.
 const M: usize = SET * 8;
+/// First bit of the fourth set.
+const M2: usize = 3 * SET * 8;
 
 /// Fields of a key: first bit, bits. Offsets are those of Linux' `include/linux/mlx5/mlx5_ifc.h`.
 mod field {
-    use super::M;
+    use super::{M, M2};
 
     pub(super) type Field = (usize, usize);
     pub(super) const SMAC: Field = (0x0, 0x30);
@@ -37,9 +42,10 @@ mod field {
     pub(super) const SECOND_CVLAN_TAG: Field = (M + 0x60, 0x1);
     pub(super) const SECOND_SVLAN_TAG: Field = (M + 0x62, 0x1);
     pub(super) const IPV6_FLOW_LABEL: Field = (M + 0xec, 0x14);
+    pub(super) const METADATA_REG_A: Field = (M2 + 0x180, 0x20);
 
-    /// All of them. `SOURCE_SQN` is known of frames that this device sends only.
-    pub(super) const ALL: [Field; 24] = [
+    /// All of them. `SOURCE_SQN` and `METADATA_REG_A` are known of frames that this device sends only.
+    pub(super) const ALL: [Field; 25] = [
         SMAC,
         ETHERTYPE,
         DMAC,
@@ -64,16 +70,17 @@ mod field {
         SECOND_CVLAN_TAG,
         SECOND_SVLAN_TAG,
         IPV6_FLOW_LABEL,
+        METADATA_REG_A,
     ];
 }
 
 /// A frame's key, or the mask or the value of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key(pub(crate) [u8; 2 * SET]);
+pub(crate) struct Key(pub(crate) [u8; SETS * SET]);
 
 impl Default for Key {
     fn default() -> Self {
-        Self([0; 2 * SET])
+        Self([0; SETS * SET])
     }
 }
 
@@ -120,6 +127,12 @@ impl Key {
         key
     }
 
+    /// The same, of a frame that leaves, whose WQE gave it this number.
+    pub(crate) fn with_metadata(mut self, metadata: u32) -> Self {
+        self.put(field::METADATA_REG_A, metadata.into());
+        self
+    }
+
     /// The bits that a mask can have.
     pub(crate) fn supported() -> Self {
         let mut key = Self::default();
@@ -162,8 +175,8 @@ mod tests {
             vec![2, 0, 0, 0, 0, 0xdd, 2, 0, 0, 0, 0, 0x55, 0x88, 0xa8, 0xa1, 0x23, 0x81, 0, 0x0f, 0xff, 8, 0];
         frame.extend([0x45, 0xb9, 0, 40, 0, 0, 0, 0, 63, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0x12, 0x34, 0x56, 0x78, 0, 0, 0, 1, 0, 0, 0, 2, 0x51, 0x12, 1, 0, 0, 0, 0, 0]);
-        let key = Key::of(&Headers::of(&frame).expect("headers"), 0x0001_0203).0;
-        let mut expected = [0; 128];
+        let key = Key::of(&Headers::of(&frame).expect("headers"), 0x0001_0203).with_metadata(0x0405_0607).0;
+        let mut expected = [0; 256];
         expected[..16].copy_from_slice(&[2, 0, 0, 0, 0, 0x55, 8, 0, 2, 0, 0, 0, 0, 0xdd, 0xa1, 0x23]);
         // ip_protocol, dscp and ecn; svlan_tag (bit 0x91), ip_version 4 (bits 0x93 to 0x96), tcp_flags (0x97 to 0x9f).
         expected[16..20].copy_from_slice(&[6, 0xb9, 0b0100_1001, 0x12]);
@@ -173,6 +186,8 @@ mod tests {
         expected[64 + 1..64 + 4].copy_from_slice(&[1, 2, 3]);
         expected[64 + 8..64 + 10].copy_from_slice(&[0x0f, 0xff]);
         expected[64 + 12] = 0x80;
+        // Behind eight registers C and four words of MPLS.
+        expected[192 + 48..192 + 52].copy_from_slice(&[4, 5, 6, 7]);
         assert_eq!(key, expected);
         assert_eq!(Key(key).outside(&Key::supported()), None);
     }
@@ -180,8 +195,8 @@ mod tests {
     #[test]
     fn what_the_device_does_not_know_is_no_part_of_a_mask() {
         let supported = Key::supported();
-        // Reserved bits of the first set, and GRE's of the second one.
-        for at in [24, 25, 64, 64 + 16] {
+        // Reserved bits of the first set, GRE's of the second one, inner headers, and registers C.
+        for at in [24, 25, 64, 64 + 16, 128, 192 + 16] {
             let mut mask = Key::default();
             mask.0[at] = 0x80;
             assert_eq!(mask.outside(&supported), Some(at));

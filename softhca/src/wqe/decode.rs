@@ -52,7 +52,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
             opcode::MULTI_PACKET => Frames::Many,
             _ => Frames::One,
         };
-        let eth = ethernet::take(&mut segs, sq.inline_headers, frames)?;
+        let eth = ethernet::take(&mut segs, sq, frames)?;
         framing = Some(eth.framing);
         headers = eth.headers;
     }

@@ -57,6 +57,9 @@ pub enum WqeFault {
     /// TSO without a size of segments.
     #[error("TSO with an mss of 0")]
     NoSegmentSize,
+    /// A WQE that states where the headers are, on a queue that was made without.
+    #[error("offsets of headers (software parser); the queue's context lacks allow_swp")]
+    NoSoftwareParser,
     /// A WQE of several frames on a queue that was made for WQEs of one.
     #[error("a WQE of several frames; the queue's context lacks allow_multi_pkt_send_wqe")]
     SingleFramesOnly,
@@ -119,8 +122,8 @@ pub enum WqeFault {
         /// Bytes of the WQE by its DS.
         has: usize,
     },
-    /// `cs_flags` of the Ethernet segment has bits other than the outer checksums.
-    #[error("cs_flags is {0:#04x}; permitted: 0x40 (L3) and 0x80 (L4)")]
+    /// `cs_flags` of the Ethernet segment has bits other than the checksums.
+    #[error("cs_flags is {0:#04x}; permitted: 0x40 (L3), 0x80 (L4), 0x10 (inner L3) and 0x20 (inner L4)")]
     BadChecksumFlags(u8),
     /// The Ethernet segment holds fewer bytes of headers than the queue must give inline.
     #[error("{found} bytes of inline headers; this queue needs {needed}")]

@@ -20,7 +20,7 @@ mod signature;
 mod tests;
 
 pub use crate::crypto::{EncryptionFormat, Order, Unit};
-pub use crate::ethernet::Checksums;
+pub use crate::ethernet::{Checksums, StatedHeaders, StatedLayer};
 pub use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};

@@ -5,7 +5,7 @@ use super::segments::tags::TagOp;
 use super::segments::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh, TimestampFormat};
-use crate::ethernet::Checksums;
+use crate::ethernet::{Checksums, StatedHeaders};
 use crate::packet::{Masked, Width};
 use std::time::Duration;
 
@@ -91,6 +91,10 @@ pub struct Framing {
     pub mss: Option<u16>,
     /// Each data segment is a frame of its own.
     pub many: bool,
+    /// Where the WQE says that the headers are.
+    pub stated: StatedHeaders,
+    /// A number that rules of frames that leave can match.
+    pub metadata: u32,
 }
 
 /// A masked atomic.

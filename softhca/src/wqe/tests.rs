@@ -13,7 +13,13 @@ use crate::packet::{self, Masked, Operation};
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
-const SQ: SqContext = SqContext { buf: BASE, log_size: 2, inline_headers: InlineHeaders::None, multi_packet: true };
+const SQ: SqContext = SqContext {
+    buf: BASE,
+    log_size: 2,
+    inline_headers: InlineHeaders::None,
+    multi_packet: true,
+    software_parser: true,
+};
 
 fn put_wqe(memory: &ArrayMemory, index: u16, wqe: &[u8]) {
     for (i, &byte) in wqe.iter().enumerate() {

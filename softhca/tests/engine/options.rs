@@ -36,6 +36,7 @@ pub(crate) struct Options {
     pub(crate) out_of_order: bool,
     pub(crate) inline_headers: InlineHeaders,
     pub(crate) multi_packet: bool,
+    pub(crate) software_parser: bool,
     pub(crate) srq_faults: SrqFaults,
     pub(crate) generation: Generation,
     /// The real time at 0 of the devices' clocks, if they know it.
@@ -77,6 +78,7 @@ impl Default for Options {
             out_of_order: false,
             inline_headers: InlineHeaders::None,
             multi_packet: true,
+            software_parser: true,
             srq_faults: SrqFaults::default(),
             generation: Generation::default(),
             real_time: None,

@@ -33,8 +33,11 @@ pub(crate) mod op {
     pub(crate) const ALLOC_Q_COUNTER: u64 = 0x771;
     pub(crate) const DEALLOC_Q_COUNTER: u64 = 0x772;
     pub(crate) const QUERY_Q_COUNTER: u64 = 0x773;
+    pub(crate) const SET_PP_RATE_LIMIT: u64 = 0x780;
     pub(crate) const ALLOC_TRANSPORT_DOMAIN: u64 = 0x816;
     pub(crate) const DEALLOC_TRANSPORT_DOMAIN: u64 = 0x817;
+    pub(crate) const ADD_VXLAN_UDP_DPORT: u64 = 0x827;
+    pub(crate) const DELETE_VXLAN_UDP_DPORT: u64 = 0x828;
     pub(crate) const CREATE_TIR: u64 = 0x900;
     pub(crate) const MODIFY_TIR: u64 = 0x901;
     pub(crate) const DESTROY_TIR: u64 = 0x902;
@@ -376,14 +379,14 @@ impl Node {
 
     /// A group of rules with these fields of the match parameters, and the bits of each that count.
     pub(crate) fn group(&mut self, kind: u64, table: u64, indices: [u64; 2], mask: &[(&str, u64)]) -> u64 {
-        let misc = mask.iter().any(|(field, _)| field.starts_with("misc"));
-        let outer = mask.iter().any(|(field, _)| field.starts_with("outer"));
+        let enabled = |(set, bit): (&str, u64)| u64::from(mask.iter().any(|(field, _)| field.starts_with(set))) << bit;
+        let sets = [("outer_headers.", 0), ("misc_parameters.", 1), ("misc_parameters_2.", 3)];
         let mut mail = Mail::command("create_flow_group_in", op::CREATE_FLOW_GROUP)
             .set("table_type", kind)
             .set("table_id", table)
             .set("start_flow_index", indices[0])
             .set("end_flow_index", indices[1])
-            .set("match_criteria_enable", u64::from(outer) | u64::from(misc) << 1);
+            .set("match_criteria_enable", sets.into_iter().map(enabled).sum());
         for (field, bits) in mask {
             mail = mail.set(&format!("match_criteria.{field}"), *bits);
         }

@@ -34,6 +34,7 @@ fn queue_pair(driver: &mut Driver) -> (u32, u32) {
             log_size: 4,
             inline_headers: InlineHeaders::None,
             multi_packet: false,
+            software_parser: false,
         }),
         dbr: OBJECTS + 0x1040,
         uar,

@@ -16,7 +16,7 @@ use crate::queue::send::queue::{Retired, SendQueue};
 use crate::queue::send::session::Session;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{Ds, SqPi, Wqebbs};
-use crate::wqe::operations::Frame;
+use crate::wqe::operations::{Frame, SharedOptions};
 use crate::wqe::parts::InlineBytes;
 use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 
@@ -186,7 +186,10 @@ impl<'q, R: Register, B: DeviceBuffer> OwningFrameBatch<'q, R, B> {
     /// # Errors
     /// As for [`SendBatch::session`].
     #[inline(always)]
-    pub fn session(&mut self, head: &Request<Frame>) -> Result<OwningSession<'_, 'q, R, B>, PostError> {
+    pub fn session<X: SharedOptions>(
+        &mut self,
+        head: &Request<Frame<(), X>>,
+    ) -> Result<OwningSession<'_, 'q, R, B, X>, PostError> {
         let Self { batch: Some(batch), ids, .. } = self else { return Err(PostError::NotReadyToSend) };
         let wqe = batch.next();
         let session = batch.session(&head.signaled(head.id()))?;
@@ -220,21 +223,21 @@ impl<R: Register, B: DeviceBuffer> Drop for OwningFrameBatch<'_, R, B> {
 /// One WQE of several frames under construction, which owns their buffers. See [`Session`]. Dropping it without
 /// [`close`](Self::close) drops them.
 #[must_use = "a session that is dropped without `close` sends nothing"]
-pub struct OwningSession<'b, 'q, R: Register, B: DeviceBuffer> {
+pub struct OwningSession<'b, 'q, R: Register, B: DeviceBuffer, X: SharedOptions = ()> {
     /// `None` once it was closed.
-    session: Option<Session<'b, 'q, R>>,
+    session: Option<Session<'b, 'q, R, X>>,
     wqe: SqPi,
     ids: &'b mut [u64],
     buffers: PhantomData<B>,
 }
 
-impl<R: Register, B: DeviceBuffer> fmt::Debug for OwningSession<'_, '_, R, B> {
+impl<R: Register, B: DeviceBuffer, X: SharedOptions> fmt::Debug for OwningSession<'_, '_, R, B, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwningSession").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
+impl<R: Register, B: DeviceBuffer, X: SharedOptions> OwningSession<'_, '_, R, B, X> {
     /// Adds a frame: the buffer's first `bytes` bytes.
     ///
     /// # Errors
@@ -269,7 +272,7 @@ impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
     fn put(
         &mut self,
         id: u64,
-        add: impl FnOnce(&mut Session<'_, '_, R>) -> Result<(), PostError>,
+        add: impl FnOnce(&mut Session<'_, '_, R, X>) -> Result<(), PostError>,
     ) -> Result<(), PostError> {
         let frames = self.len();
         let Some(session) = &mut self.session else { return Ok(()) };
@@ -313,7 +316,7 @@ impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
     }
 }
 
-impl<R: Register, B: DeviceBuffer> Drop for OwningSession<'_, '_, R, B> {
+impl<R: Register, B: DeviceBuffer, X: SharedOptions> Drop for OwningSession<'_, '_, R, B, X> {
     fn drop(&mut self) {
         for n in 0..self.len() {
             // SAFETY: this session has put its buffers there, and the device was not told of the WQE.

@@ -11,7 +11,7 @@ use crate::queue::send::place::places::Places as _;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::limits::MAX_SGE_BYTES;
-use crate::wqe::operations::Frame;
+use crate::wqe::operations::{Frame, SharedOptions};
 use crate::wqe::parts::{InlineBytes, Payload};
 use crate::wqe::{
     Composed, DsWords, EncodeError, Inline, MULTI_PACKET_HEAD_DS, MultiPacket, Registered, Request, RingCursor, Sge,
@@ -22,18 +22,22 @@ use crate::wqe::{
 const DS_WORDS: usize = DS_BYTES / size_of::<u64>();
 
 impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
-    /// Begins a WQE of several frames. `head` has their common options: the checksums, when the WQE completes, and the
-    /// `wr_id` of the first frame.
+    /// Begins a WQE of several frames. `head` has their common options: the checksums, the offsets of headers, the
+    /// metadata, when the WQE completes, and the `wr_id` of the first frame.
     ///
     /// # Errors
-    /// [`PostError::NoMultiPacket`] if the device or the queue has no such WQEs, [`PostError::Full`],
-    /// [`PostError::NotReadyToSend`].
+    /// [`PostError::NoMultiPacket`] if the device or the queue has no such WQEs, [`EncodeError::NoOffload`] for another
+    /// offload, [`PostError::Full`], [`PostError::NotReadyToSend`].
     #[inline(always)]
-    pub fn session(&mut self, head: &Request<Frame>) -> Result<Session<'_, 'q, R>, PostError> {
+    pub fn session<X: SharedOptions>(
+        &mut self,
+        head: &Request<Frame<(), X>>,
+    ) -> Result<Session<'_, 'q, R, X>, PostError> {
         let (sq, pi) = (&*self.sq, self.pi);
         if !sq.limits.offloads.multi_packet {
             return Err(PostError::no_multi_packet());
         }
+        sq.limits.check_offloads(X::NEEDS)?;
         sq.check_room_for_one(pi)?;
         let place = sq.place(pi);
         let limit = (usize::from(sq.free_from(pi).0) * WQEBB_DS).min(usize::from(Ds::MAX));
@@ -84,7 +88,7 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// DS (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
-/// All frames of a WQE have the same checksum options. A frame with other options, a large send, or a wait needs the
+/// All frames of a WQE have the same options. A frame with other options, a large send, or a wait needs the
 /// WQE to be closed first. So does a frame of several pieces of memory (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`,
 /// `mlx5_tx_match_empw`).
 ///
@@ -95,6 +99,16 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineL2, RawPacket}, wqe};
 /// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineL2>, R>) {
 ///     let _ = batch.session(&wqe::frame());
+/// }
+/// ```
+///
+/// A large send has a WQE of its own:
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineNone, RawPacket}, wqe};
+/// # use blueflame::wqe::{Request, operations::{Frame, Large}};
+/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>, head: Request<Frame<(), Large>>) {
+///     let _ = batch.session(&head);
 /// }
 /// ```
 ///
@@ -111,9 +125,9 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 #[doc(alias("MLX5_OPCODE_ENHANCED_MPSW", "eMPW", "mpwqe"))]
 #[derive(Debug)]
 #[must_use = "a session that is dropped without `close` sends nothing"]
-pub struct Session<'b, 'q, R: Register> {
+pub struct Session<'b, 'q, R: Register, X = ()> {
     batch: &'b mut SendBatch<'q, RawPacket<InlineNone>, R>,
-    head: Request<MultiPacket>,
+    head: Request<MultiPacket<X>>,
     room: Room,
     /// DS that the WQE may have.
     limit: usize,
@@ -164,7 +178,7 @@ impl Room {
     }
 }
 
-impl<R: Register> Session<'_, '_, R> {
+impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
     /// Adds a frame and copies its bytes, from the destination's address to the last byte of data: `&[u8; N]` or
     /// `&[u8]`.
     ///

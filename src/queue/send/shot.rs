@@ -9,7 +9,7 @@ use crate::queue::send::queue::SendQueue;
 use crate::queue::send::template::Template;
 use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs, WrId};
-use crate::wqe::operations::{Frame, NoLocalMemory};
+use crate::wqe::operations::{Frame, FrameOptions, NoLocalMemory};
 use crate::wqe::parts::{HasRemote, Operation};
 use crate::wqe::template::TemplatePayload;
 use crate::wqe::{ByteXor, Composed, CtrlSeg, DsWords, RaddrSeg, Remote, SupportedOn, WQEBB_DS};
@@ -155,7 +155,7 @@ impl<O: HasRemote, H: TemplatePayload> Shot for ShotAt<'_, O, H> {
     }
 }
 
-impl<const N: usize, H: TemplatePayload> Template<Frame<[u8; N]>, H> {
+impl<const N: usize, X: FrameOptions, H: TemplatePayload> Template<Frame<[u8; N], X>, H> {
     /// For one shot: with these inline headers in place of the template's. They are a frame's, for instance a
     /// [`Packet`](crate::packet::Packet)'s.
     ///
@@ -167,7 +167,7 @@ impl<const N: usize, H: TemplatePayload> Template<Frame<[u8; N]>, H> {
     /// }
     /// ```
     #[inline(always)]
-    pub fn frame<'t>(&'t self, headers: &'t [u8; N]) -> ShotFrame<'t, H, N> {
+    pub fn frame<'t>(&'t self, headers: &'t [u8; N]) -> ShotFrame<'t, H, N, X> {
         ShotFrame { template: self, headers }
     }
 }
@@ -175,12 +175,12 @@ impl<const N: usize, H: TemplatePayload> Template<Frame<[u8; N]>, H> {
 /// A shot of another frame: see [`Template::frame`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a shot does nothing until it is fired"]
-pub struct ShotFrame<'t, H, const N: usize> {
-    template: &'t Template<Frame<[u8; N]>, H>,
+pub struct ShotFrame<'t, H, const N: usize, X = ()> {
+    template: &'t Template<Frame<[u8; N], X>, H>,
     headers: &'t [u8; N],
 }
 
-impl<H: TemplatePayload, const N: usize> ShotFrame<'_, H, N> {
+impl<H: TemplatePayload, const N: usize, X: FrameOptions> ShotFrame<'_, H, N, X> {
     /// As [`Template::signaled_if`].
     #[inline(always)]
     pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<Self> {
@@ -188,13 +188,13 @@ impl<H: TemplatePayload, const N: usize> ShotFrame<'_, H, N> {
     }
 }
 
-impl<H: TemplatePayload, const N: usize> Sealed for ShotFrame<'_, H, N> {}
-impl<H: TemplatePayload, const N: usize> Shot for ShotFrame<'_, H, N> {
-    type Operation = Frame<[u8; N]>;
+impl<H: TemplatePayload, const N: usize, X: FrameOptions> Sealed for ShotFrame<'_, H, N, X> {}
+impl<H: TemplatePayload, const N: usize, X: FrameOptions> Shot for ShotFrame<'_, H, N, X> {
+    type Operation = Frame<[u8; N], X>;
     type Payload = H;
 
     #[inline(always)]
-    fn template(&self) -> &Template<Frame<[u8; N]>, H> {
+    fn template(&self) -> &Template<Frame<[u8; N], X>, H> {
         self.template
     }
 
@@ -207,7 +207,11 @@ impl<H: TemplatePayload, const N: usize> Shot for ShotFrame<'_, H, N> {
     fn prepared(&self, n: usize) -> Wide {
         let prepared = self.template.prepared(n);
         // The operation's segments follow the control segment.
-        if n == 0 || n > Frame::<[u8; N]>::DS { prepared } else { Frame::with_headers(prepared, self.headers, n - 1) }
+        if n == 0 || n > Frame::<[u8; N], X>::DS {
+            prepared
+        } else {
+            Frame::<[u8; N], X>::with_headers(prepared, self.headers, n - 1)
+        }
     }
 }
 

@@ -4,13 +4,17 @@ pub(super) mod clock;
 pub(super) mod contexts;
 mod correlation;
 pub(super) mod foreign;
+mod frames;
 pub(super) mod link;
 pub(super) mod open;
 pub(super) mod port;
+mod rate;
 
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
 pub use clock::{Clock, ClockError};
 pub use correlation::{Correlation, Time, Timestamps};
+pub use frames::{SoftwareParser, Tunnels};
 pub use link::{LinkLayer, PortState};
 pub use open::DeviceAttr;
 pub use port::{Gid, GidEntry, GidType, Mtu, Port};
+pub use rate::{RateLimit, RateLimits};

@@ -8,6 +8,8 @@ use rdma_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
 use crate::queue::striding::StridesLimits;
+use crate::verbs::device::frames::{self, SoftwareParser, Tunnels};
+use crate::verbs::device::rate::RateLimits;
 use crate::verbs::domain::register::blueflame_policy;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
@@ -195,6 +197,14 @@ pub struct DeviceAttr {
     pub multi_packet: bool,
     /// Most bytes of payload of a [large send](crate::wqe::Request::large) of a raw packet queue pair; 0: it has none.
     pub max_large_send: u32,
+    /// The tunnels whose inner headers the device finds, for checksums and large sends
+    /// ([`Request::inner_l3_checksum`](crate::wqe::Request::inner_l3_checksum)).
+    pub tunnels: Tunnels,
+    /// What raw packet queue pairs can do with [offsets of headers](crate::wqe::Request::header_offsets).
+    pub software_parser: SoftwareParser,
+    /// The rates that raw packet queue pairs can have
+    /// ([`set_rate_limit`](crate::verbs::QueuePair::set_rate_limit)); `None`: the device has none.
+    pub rate_limits: Option<RateLimits>,
     /// CQEs are of version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
@@ -202,9 +212,19 @@ pub struct DeviceAttr {
 impl DeviceAttr {
     /// The offloads of raw packet queue pairs. The kernel allows WQEs of several frames for each of them, if the device
     /// has such WQEs (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+    ///
+    /// Linux lets all of them use the software parser, if the device has one. Verbs does not say whether rules can match
+    /// metadata: a device without this refuses the rules.
     pub(crate) const fn frame_offloads(&self) -> FrameOffloads {
-        let Self { multi_packet, max_large_send, .. } = *self;
-        FrameOffloads { multi_packet, max_large_send }
+        let Self { multi_packet, max_large_send, tunnels, software_parser, .. } = *self;
+        FrameOffloads {
+            multi_packet,
+            inner_checksums: tunnels.any(),
+            header_offsets: software_parser.checksums,
+            header_offsets_of_large: software_parser.large_sends,
+            metadata: true,
+            max_large_send,
+        }
     }
 }
 
@@ -383,7 +403,9 @@ pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<b
 /// The context is open and of an mlx5 device.
 pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
     let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
+        | ffi::MLX5DV_CONTEXT_MASK_SWP
         | ffi::MLX5DV_CONTEXT_MASK_STRIDING_RQ
+        | ffi::MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS
         | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
         | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
         | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
@@ -419,24 +441,6 @@ fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
     (caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0).then_some(limits)
 }
 
-/// Most bytes of payload of a raw packet queue pair's large send (`ibv_tso_caps`); 0 if there are none, or the provider
-/// does not tell.
-///
-/// # Safety
-/// The context is open.
-unsafe fn max_large_send(context: *mut sys::ibv_context) -> Result<u32, Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
-    // SAFETY: the caller vouches for the context, the structure is ours.
-    match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
-        libc::EOPNOTSUPP => return Ok(0),
-        returned => zero("ibv_query_device_ex", returned)?,
-    }
-    let caps = attr.tso_caps;
-    let raw_packets = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
-    Ok(if raw_packets { caps.max_tso } else { 0 })
-}
-
 /// Queries the capabilities of an open context's device.
 ///
 /// # Safety
@@ -448,6 +452,8 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
     // SAFETY: the caller's.
     let mlx5 = unsafe { query_mlx5(context) }?;
+    // SAFETY: the caller's.
+    let (max_large_send, rate_limits) = unsafe { frames::extended(context) }?;
     let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
@@ -477,8 +483,10 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
         xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
         multi_packet: mlx5.flags & several == several,
-        // SAFETY: the caller's.
-        max_large_send: unsafe { max_large_send(context) }?,
+        max_large_send,
+        rate_limits,
+        tunnels: Tunnels::of(mlx5.tunnel_offloads_caps),
+        software_parser: SoftwareParser::of(mlx5.sw_parsing_caps),
         cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })
 }

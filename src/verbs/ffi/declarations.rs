@@ -184,6 +184,22 @@ pub const MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK: u64 = 1 << 8;
 pub const MLX5DV_CONTEXT_MASK_CQE_COMPRESION: u64 = 1 << 0;
 /// Asks for `striding_rq_caps`.
 pub const MLX5DV_CONTEXT_MASK_STRIDING_RQ: u64 = 1 << 2;
+/// Asks for `sw_parsing_caps`.
+pub const MLX5DV_CONTEXT_MASK_SWP: u64 = 1 << 1;
+/// Asks for `tunnel_offloads_caps`.
+pub const MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS: u64 = 1 << 3;
+/// [`Mlx5dvSwParsingCaps::sw_parsing_offloads`]: there is a software parser.
+pub const MLX5DV_SW_PARSING: u32 = 1 << 0;
+/// [`Mlx5dvSwParsingCaps::sw_parsing_offloads`]: for checksums.
+pub const MLX5DV_SW_PARSING_CSUM: u32 = 1 << 1;
+/// [`Mlx5dvSwParsingCaps::sw_parsing_offloads`]: for large sends.
+pub const MLX5DV_SW_PARSING_LSO: u32 = 1 << 2;
+/// `tunnel_offloads_caps`: VXLAN.
+pub const MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN: u32 = 1 << 0;
+/// `tunnel_offloads_caps`: GRE.
+pub const MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE: u32 = 1 << 1;
+/// `tunnel_offloads_caps`: Geneve.
+pub const MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE: u32 = 1 << 2;
 /// Asks for `max_dynamic_bfregs`.
 pub const MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
 /// Asks for `dci_streams_caps`.

@@ -75,6 +75,20 @@ pub unsafe fn query_port(ctx: *mut sys::ibv_context, port: u8, attr: *mut sys::i
     }
 }
 
+/// `ibv_modify_qp_rate_limit`. Returns 0 or an errno.
+///
+/// # Safety
+/// `qp` is alive, `attr` valid.
+pub unsafe fn modify_qp_rate_limit(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_rate_limit_attr) -> c_int {
+    // SAFETY: the caller vouches for the queue pair, whose context is open and written once.
+    let context = unsafe { (*qp).context };
+    match extended_op!(context, modify_qp_rate_limit) {
+        // SAFETY: the caller vouches for both.
+        Some(op) => unsafe { op(qp, attr) },
+        None => libc::EOPNOTSUPP,
+    }
+}
+
 /// `ibv_modify_cq`. Returns 0 or an errno.
 ///
 /// # Safety

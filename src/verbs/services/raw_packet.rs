@@ -4,9 +4,10 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::transport::{self, InlineMode};
-use crate::verbs::device::Port;
+use crate::verbs::device::{Port, RateLimit, RateLimits};
+use crate::verbs::error::zero;
 use crate::verbs::qp::transitions::zeroed_attr;
-use crate::verbs::{Error, QueuePair, VerbsTransport};
+use crate::verbs::{Error, QueuePair, VerbsTransport, ffi};
 
 /// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
 impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
@@ -44,5 +45,34 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
         }
         let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
         self.sq.open_by(&mut rts, Mask::IBV_QP_STATE)
+    }
+
+    /// Sets the rate at which frames leave, or removes it. The queue pair is ready to send
+    /// ([`activate`](Self::activate)). A reset removes the rate.
+    ///
+    /// Frames posted earlier that have not left yet follow the new rate. Completions come as the frames leave.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], also if the device has no rates ([`DeviceAttr::rate_limits`]). A failed call: `EINVAL` if
+    /// the queue pair is not ready to send, or if the device takes no bound of bursts; `ENOSPC` if all rates of the
+    /// device are taken. Equal rates count once.
+    ///
+    /// [`DeviceAttr::rate_limits`]: crate::verbs::device::DeviceAttr::rate_limits
+    #[doc(alias = "ibv_modify_qp_rate_limit")]
+    pub fn set_rate_limit(&mut self, limit: Option<RateLimit>) -> Result<(), Error> {
+        if let Some(limit) = limit {
+            let rates = self.qp.handle.device.rate_limits;
+            rates.unwrap_or(RateLimits { min: 1, max: 0 }).check(limit)?;
+        }
+        let limit = limit.unwrap_or(RateLimit::kilobits(0));
+        let mut attr = sys::ibv_qp_rate_limit_attr {
+            rate_limit: limit.rate(),
+            max_burst_sz: limit.max_burst(),
+            typical_pkt_sz: limit.typical(),
+            comp_mask: 0,
+        };
+        // SAFETY: the queue pair is alive, the attributes are ours.
+        zero("ibv_modify_qp_rate_limit", unsafe { ffi::modify_qp_rate_limit(self.qp.as_raw(), &raw mut attr) })?;
+        Ok(())
     }
 }

@@ -109,7 +109,11 @@ impl<const N: usize> InlineHeaders for &[u8; N] {
 /// Inline headers do not count as inline data of the queue's [limits](crate::wqe::Limits), neither here nor in libmlx5.
 /// Their limit is the size of a WQE, 63 DS. Nothing checks that the bytes are a frame that the port can send.
 ///
-/// `X` are further options: a frame can be a [large send](crate::wqe::Request::large) (TSO, one WQE for many packets).
+/// `X` are further options, which cost nothing where a frame has none of them. A frame can be a
+/// [large send](crate::wqe::Request::large) (TSO, one WQE for many packets). It can have the checksums of the
+/// [headers inside of a tunnel](crate::wqe::Request::inner_l3_checksum), tell the device
+/// [where the headers are](crate::wqe::Request::header_offsets), and carry [metadata](crate::wqe::Request::metadata) for
+/// rules.
 ///
 /// A VLAN tag is part of the frame. The Ethernet segment has a place for a tag that the device would insert, but no
 /// device has that offload enabled (`wqe_vlan_insert`, see Linux commit ade89d1f2486 by its authors at NVIDIA).
@@ -129,6 +133,11 @@ impl<X> Frame<(), X> {
     }
 }
 
+/// Has the device compute the checksum of the IPv4 header inside of a tunnel (Linux `include/linux/mlx5/qp.h`,
+/// `MLX5_ETH_WQE_L3_INNER_CSUM`).
+pub(super) const L3_INNER_CSUM: u8 = 1 << 4;
+/// Has the device compute TCP's or UDP's checksum inside of a tunnel (`MLX5_ETH_WQE_L4_INNER_CSUM`).
+pub(super) const L4_INNER_CSUM: u8 = 1 << 5;
 /// Has the device compute the IPv4 header's checksum (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_ETH_WQE_L3_CSUM`).
 pub(super) const L3_CSUM: u8 = 1 << 6;
 /// Has the device compute TCP's or UDP's checksum (`MLX5_ETH_WQE_L4_CSUM`).
@@ -152,11 +161,11 @@ impl<H: InlineHeaders, X: FrameOptions> Operation for Frame<H, X> {
         let bytes = self.headers.bytes();
         let rest = bytes.get(START..).unwrap_or_default();
         let segment = EthSeg {
-            rsvd0: Be32::new(0),
+            swp_offs: Be32::new(0),
             cs_flags: self.cs_flags,
-            rsvd1: 0,
+            swp_flags: 0,
             mss: Be16::new(0),
-            rsvd2: Be32::new(0),
+            flow_table_metadata: Be32::new(0),
             // Fewer than 1008: otherwise `inline_headers` would not have compiled.
             inline_hdr_sz: Be16::new(H::BYTES as u16),
             inline_hdr_start: bytes.first_chunk().copied().unwrap_or_default(),
@@ -179,7 +188,7 @@ impl<H: InlineHeaders, X: FrameOptions> SupportedOn<RawPacket<InlineTcpUdp>> for
 /// Bytes of inline headers in the first 16 bytes of the Ethernet segment.
 const START: usize = 2;
 
-impl<const N: usize> Frame<[u8; N]> {
+impl<const N: usize, X> Frame<[u8; N], X> {
     /// DS `n` of the operation, from 0, with other inline headers. `prepared` is that DS with the present ones.
     #[inline(always)]
     pub(crate) fn with_headers(prepared: Wide, headers: &[u8; N], n: usize) -> Wide {

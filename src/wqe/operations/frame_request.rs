@@ -1,6 +1,7 @@
 //! Builders of frames: their first bytes and their options. Knows no queue.
-use super::frame::{Frame, InlineHeaders, L3_CSUM, L4_CSUM};
-use super::frame_options::{FrameOptions, Large};
+use super::frame::{Frame, InlineHeaders, L3_CSUM, L3_INNER_CSUM, L4_CSUM, L4_INNER_CSUM};
+use super::frame_options::{FrameOptions, InnerChecksums, Large, Metadata, Parsed};
+use super::header_offsets::HeaderOffsets;
 use super::service::Operation;
 use crate::transport::MIN_INLINE_HEADERS;
 use crate::types::Ds;
@@ -77,10 +78,7 @@ impl<H, X, P> Request<Frame<H, X>, P> {
         H: InlineHeaders,
     {
         const { assert!(H::BYTES >= MIN_INLINE_HEADERS, "a large send has all its headers inline") }
-        self.with_operation(|Frame { headers, cs_flags, options }| {
-            let options = Large { mss, others: options };
-            Frame { headers, cs_flags, options }
-        })
+        self.with_option(|others| Large { mss, others })
     }
 
     /// Has the device fill in the checksum of the IPv4 header. `IBV_SEND_IP_CSUM` is this and
@@ -97,6 +95,74 @@ impl<H, X, P> Request<Frame<H, X>, P> {
     #[inline]
     pub fn l4_checksum(self) -> Self {
         self.checksum(L4_CSUM)
+    }
+
+    /// Has the device fill in the checksum of the IPv4 header inside of a tunnel. [`l3_checksum`](Self::l3_checksum) and
+    /// [`l4_checksum`](Self::l4_checksum) then are of the outer headers.
+    ///
+    /// The device finds the inner headers of the tunnels that it knows, and leaves other frames as they are. For other
+    /// tunnels, state [where the headers are](Self::header_offsets).
+    ///
+    /// ```
+    /// use blueflame::types::WrId;
+    /// use blueflame::wqe;
+    ///
+    /// // Ethernet, IPv4, UDP, VXLAN, Ethernet, IPv4 and TCP. VXLAN's UDP has no checksum.
+    /// let headers = [0; 14 + 20 + 8 + 8 + 14 + 20 + 20];
+    /// let frame = wqe::frame().inline_headers(&headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
+    /// let _ = frame.inline(b"an order").signaled(WrId(1));
+    /// ```
+    ///
+    /// # Limits
+    /// Posting refuses it if the device finds no tunnel's headers
+    /// ([`FrameOffloads::inner_checksums`](crate::wqe::limits::FrameOffloads::inner_checksums)).
+    #[doc(alias = "MLX5_ETH_WQE_L3_INNER_CSUM")]
+    #[inline]
+    pub fn inner_l3_checksum(self) -> Request<Frame<H, InnerChecksums<X>>, P> {
+        self.with_option(|others| InnerChecksums { flags: L3_INNER_CSUM, others })
+    }
+
+    /// Has the device fill in the checksum of TCP or UDP inside of a tunnel; as
+    /// [`inner_l3_checksum`](Self::inner_l3_checksum).
+    #[doc(alias = "MLX5_ETH_WQE_L4_INNER_CSUM")]
+    #[inline]
+    pub fn inner_l4_checksum(self) -> Request<Frame<H, InnerChecksums<X>>, P> {
+        self.with_option(|others| InnerChecksums { flags: L4_INNER_CSUM, others })
+    }
+
+    /// Tells the device where the headers are ("software parser"), for checksums and large sends in tunnels that it does
+    /// not know. Since ConnectX-5 the device uses these offsets for headers that it does not reach by itself (DPDK
+    /// `drivers/net/mlx5/mlx5_tx.h`, `txq_mbuf_to_swp`).
+    ///
+    /// # Limits
+    /// Posting refuses it if the device has no such parser, or not for large sends
+    /// ([`FrameOffloads::header_offsets`](crate::wqe::limits::FrameOffloads::header_offsets),
+    /// [`header_offsets_of_large`](crate::wqe::limits::FrameOffloads::header_offsets_of_large)).
+    #[doc(alias("swp_outer_l3_offset", "MLX5DV_SW_PARSING"))]
+    #[inline]
+    pub fn header_offsets(self, at: HeaderOffsets) -> Request<Frame<H, Parsed<X>>, P> {
+        self.with_option(|others| Parsed { at, others })
+    }
+
+    /// Gives the frame metadata, which rules of frames that leave can match (register A). It is not part of the frame.
+    /// Frames without metadata have 0.
+    ///
+    /// # Limits
+    /// Posting refuses it if rules of the device cannot match metadata
+    /// ([`FrameOffloads::metadata`](crate::wqe::limits::FrameOffloads::metadata)).
+    #[doc(alias("flow_table_metadata", "metadata_reg_a"))]
+    #[inline]
+    pub fn metadata(self, metadata: u32) -> Request<Frame<H, Metadata<X>>, P> {
+        self.with_option(|others| Metadata { metadata, others })
+    }
+
+    /// The same frame with another option around its options.
+    #[inline]
+    fn with_option<Y>(self, option: impl FnOnce(X) -> Y) -> Request<Frame<H, Y>, P> {
+        self.with_operation(|Frame { headers, cs_flags, options }| {
+            let options = option(options);
+            Frame { headers, cs_flags, options }
+        })
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! Several frames in one WQE: the segments in front of the frames. Knows no queue.
 use super::frame::Frame;
+use super::frame_options::SharedOptions;
 use super::service::Operation;
+use crate::wqe::limits::FrameOffloads;
 use crate::wqe::opcode::Opcode;
 use crate::wqe::request::Request;
 use crate::wqe::sealed::Sealed;
@@ -12,12 +14,13 @@ use crate::wqe::sink::Sink;
 /// `drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_tx_mpwqe_session_complete`, and `en/xdp.h`,
 /// `mlx5e_xdp_mpwqe_add_dseg`).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MultiPacket(Frame);
+pub(crate) struct MultiPacket<X = ()>(Frame<(), X>);
 
-impl Sealed for MultiPacket {}
-impl Operation for MultiPacket {
+impl<X> Sealed for MultiPacket<X> {}
+impl<X: SharedOptions> Operation for MultiPacket<X> {
     const OPCODE: Opcode = Opcode::EnhancedMpsw;
-    const DS: usize = <Frame as Operation>::DS;
+    const DS: usize = <Frame<(), X> as Operation>::DS;
+    const OFFLOADS: FrameOffloads = X::NEEDS;
 
     #[inline(always)]
     fn encode<S: Sink>(&self, sink: &mut S) {
@@ -25,10 +28,10 @@ impl Operation for MultiPacket {
     }
 }
 
-impl Request<Frame> {
+impl<X> Request<Frame<(), X>> {
     /// The same request, of several frames that follow. It has no frame yet.
     #[inline(always)]
-    pub(crate) fn of_several(self) -> Request<MultiPacket> {
+    pub(crate) fn of_several(self) -> Request<MultiPacket<X>> {
         self.with_operation(MultiPacket)
     }
 }

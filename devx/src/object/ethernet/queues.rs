@@ -1,7 +1,7 @@
 //! Send and receive queues of raw Ethernet.
 
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
@@ -12,6 +12,7 @@ use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::RawPacket;
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
+use super::pacing::PacketPacing;
 use super::tis::Tis;
 use crate::check::in_range;
 use crate::cmd::{
@@ -40,6 +41,8 @@ pub struct Sq {
 struct SqHandle {
     object: Object,
     sqn: Sqn,
+    /// Its rate.
+    pacing: Mutex<Option<PacketPacing>>,
     _shadow: Shadow<WqeRecord>,
 }
 
@@ -52,6 +55,10 @@ const MAX_SGE: u32 = 16;
 
 /// Bytes of such a request: its segments, and headers inline.
 const LARGEST: u16 = 640;
+
+/// Bit of `modify_bitmask` for the rate (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `MLX5_MODIFY_SQ_IN_MODIFY_BITMASK_PACKET_PACING_RATE_LIMIT_INDEX`).
+const MODIFY_RATE: u64 = 1 << 0;
 
 /// Fills in the fields that all work queues share.
 fn place(wq: &mut Wq, pd: &Pd, ring: &Space, record: &Record, entries: u32, stride: u32) {
@@ -73,8 +80,8 @@ impl Pd {
     ///
     /// Each frame carries inline the headers that `M` names. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
-    /// [WQEs of several frames](blueflame::queue::send::Session), large sends and VLAN tags if the device does
-    /// ([`frame_offloads`](crate::Context::frame_offloads)).
+    /// [WQEs of several frames](blueflame::queue::send::Session), large sends, checksums of inner headers, offsets of
+    /// headers and metadata if the device does ([`frame_offloads`](crate::Context::frame_offloads)).
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
@@ -102,6 +109,8 @@ impl Pd {
         let sqc = inbox.ctx_mut();
         sqc.set_allow_multi_pkt_send_wqe(offloads.multi_packet)
             .set_min_wqe_inline_mode(inline_mode)
+            // As Linux for the queues of verbs (`drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+            .set_allow_swp(offloads.header_offsets || offloads.header_offsets_of_large)
             .set_flush_in_error_en(true)
             .set_state(QueueState::RST)
             .set_ts_format(timestamps::format(general.sq_ts_format()))
@@ -136,7 +145,7 @@ impl Pd {
         // SAFETY: mapped as long as the page, which the object keeps; the register is this queue's, as `uar` was taken.
         let register = unsafe { ExclusiveRegister::from_parts(register) }
             .map_err(|error| Error::Parts { object: "doorbell register", why: error.to_string() })?;
-        let handle = SqHandle { object, sqn: out.sqn(), _shadow: shadow };
+        let handle = SqHandle { object, sqn: out.sqn(), pacing: Mutex::default(), _shadow: shadow };
         let bad = |why: String| Error::Parts { object: "send queue", why };
         // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and
         // both go after the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and
@@ -254,6 +263,26 @@ impl Sq {
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.handle.object
+    }
+
+    /// Sends frames at this rate from now on, or as fast as the port permits (MODIFY_SQ). Frames that are posted and
+    /// have not left follow. The queue keeps the entry.
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`], [`Error::Command`].
+    #[doc(alias = "packet_pacing_rate_limit_index")]
+    pub fn pace(&self, pacing: Option<&PacketPacing>) -> Result<(), Error> {
+        let mut kept = self.handle.pacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inbox = ModifySqIn::new();
+        inbox.set_sqn(self.sqn()).set_sq_state(QueueState::RDY).set_modify_bitmask(MODIFY_RATE);
+        let index = pacing.map_or(0, PacketPacing::index);
+        inbox.ctx_mut().set_state(QueueState::RDY).set_packet_pacing_rate_limit_index(index);
+        match pacing {
+            Some(pacing) => self.object().change_to(&inbox, pacing)?,
+            None => self.object().change(&inbox)?,
+        };
+        *kept = pacing.cloned();
+        Ok(())
     }
 
     /// Queries the context.

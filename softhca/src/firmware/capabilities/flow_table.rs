@@ -31,6 +31,7 @@ layout! {
         OUTER_TCP_SPORT: 0x14, 1;
         OUTER_TCP_DPORT: 0x15, 1;
         OUTER_TCP_FLAGS: 0x16, 1;
+        METADATA_REG_A: 0x3f, 1;
         OUTER_IPV6_HOP_LIMIT: 0x59, 1;
         OUTER_FIRST_SVLAN: 0x5d, 1;
         OUTER_SECOND_SVLAN: 0x5e, 1;
@@ -49,6 +50,7 @@ layout! {
         FLOW_TABLE_MODIFY: 0x6, 1;
         LOG_MAX_FT_SIZE: 0x22, 6;
         MAX_FT_LEVEL: 0x38, 8;
+        METADATA_REG_A_WIDTH: 0x58, 8;
         LOG_MAX_FT_NUM: 0x78, 8;
         LOG_MAX_FLOW_COUNTER: 0x90, 8;
         LOG_MAX_DESTINATION: 0x98, 8;
@@ -73,7 +75,7 @@ layout! {
 
 /// Features of tables that send frames to TIRs, and of those for frames that leave, whose rules have at most one
 /// destination, a table.
-const PROPERTIES: [(Field, Value, Value); 12] = [
+const PROPERTIES: [(Field, Value, Value); 13] = [
     (flow_table_prop_layout::FT_SUPPORT, yes, yes),
     (flow_table_prop_layout::FLOW_TAG, yes, no),
     (flow_table_prop_layout::FLOW_COUNTER, yes, yes),
@@ -83,6 +85,7 @@ const PROPERTIES: [(Field, Value, Value); 12] = [
     (flow_table_prop_layout::FLOW_TABLE_MODIFY, yes, yes),
     (flow_table_prop_layout::LOG_MAX_FT_SIZE, |_| MAX_LOG_SIZE as u64, |_| MAX_LOG_SIZE as u64),
     (flow_table_prop_layout::MAX_FT_LEVEL, |_| MAX_LEVEL as u64, |_| MAX_LEVEL as u64),
+    (flow_table_prop_layout::METADATA_REG_A_WIDTH, no, |_| 32),
     (flow_table_prop_layout::LOG_MAX_FT_NUM, |_| log2(MAX_TABLES), |_| log2(MAX_TABLES)),
     (flow_table_prop_layout::LOG_MAX_DESTINATION, |_| log2(MAX_TARGETS as u32), no),
     (flow_table_prop_layout::LOG_MAX_FLOW_COUNTER, |_| log2(MAX_TARGETS as u32), |_| log2(MAX_TARGETS as u32)),
@@ -138,7 +141,10 @@ const ROWS: [Row; 2 + DIRECTIONS.len() * ROWS_OF_ONE] = {
                 let field = inside(part, inside(supports[support], fields[i]));
                 // A frame that arrives comes from no send queue of the device.
                 let sqn = fields[i].at == flow_table_fields_supported::SOURCE_SQN.at;
-                rows[next] = Row { field, value: if sqn && !sends { no } else { yes } };
+                // The WQE's number is for the rules of frames that leave.
+                let metadata = fields[i].at == flow_table_fields_supported::METADATA_REG_A.at;
+                let absent = sqn && !sends || metadata && direction != TRANSMIT;
+                rows[next] = Row { field, value: if absent { no } else { yes } };
                 (next, i) = (next + 1, i + 1);
             }
             support += 1;
@@ -167,7 +173,8 @@ mod tests {
         assert_eq!(set[0x40..0x48], [0xfe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL]);
         assert_eq!(set[0x100..0x108], [0xbe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL]);
         assert_eq!(set[0x60..0x70], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x46, 0, 0, 0, 0]);
-        assert_eq!(set[0x120..0x130], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x47, 0, 0, 0, 0]);
+        assert_eq!(set[0x120..0x130], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 1, 0, 0, 0, 0x47, 0, 0, 0, 0]);
+        assert_eq!((set[0x4b], set[0x10b]), (0, 32), "bits of a WQE's metadata");
         assert_eq!((&set[0xc0..0xc8], &set[0x180..0x188]), (&set[0x40..0x48], &set[0x40..0x48]), "sniffers");
         assert_eq!((set[0], SET.of(&DeviceConfig::with_port(PortConfig::infiniband(1)))), (0xa0, None));
     }

@@ -136,6 +136,7 @@ capability_set! {
     // Signatures of blocks.
     SHO: 0x217, 1 = |_| 1;
     DCT: 0x21a, 1 = |_| 1;
+    QOS: 0x21b, 1 = |c| is_ethernet(c).into();
     ETH_NET_OFFLOADS: 0x21c, 1 = |c| is_ethernet(c).into();
     ROCE: 0x21d, 1 = |c| is_ethernet(c).into();
     ATOMIC: 0x21e, 1 = |_| 1;

@@ -9,6 +9,7 @@ mod ethernet;
 mod flow_table;
 mod general;
 mod general_2;
+mod qos;
 mod roce;
 mod row;
 
@@ -26,8 +27,16 @@ pub(crate) const ATOMIC: u16 = 3;
 pub(crate) const SET_BYTES: usize = 0x1000;
 
 /// All sets.
-const SETS: [&Set; 7] =
-    [&general::SET, &encryption::SET, &ethernet::SET, &flow_table::SET, &atomic::SET, &roce::SET, &general_2::SET];
+const SETS: [&Set; 8] = [
+    &general::SET,
+    &encryption::SET,
+    &ethernet::SET,
+    &flow_table::SET,
+    &atomic::SET,
+    &roce::SET,
+    &qos::SET,
+    &general_2::SET,
+];
 
 /// The set with this number.
 pub(crate) fn set(kind: u16) -> Option<&'static Set> {

@@ -132,7 +132,13 @@ fn initiator(parts: &mut Parts) -> u32 {
         pd: parts.pd,
         send_cqn: parts.cqn,
         recv_cqn: parts.cqn,
-        sq: Some(SqContext { buf: SEND_RING, log_size: 4, inline_headers: Default::default(), multi_packet: false }),
+        sq: Some(SqContext {
+            buf: SEND_RING,
+            log_size: 4,
+            inline_headers: Default::default(),
+            multi_packet: false,
+            software_parser: false,
+        }),
         dbr: RECORDS + 128,
         uar: parts.uar,
         ..QpContext::new(Transport::Dc)

@@ -1,5 +1,5 @@
 //! Match parameters of rules, in mailboxes: a set of fields for each bit of `match_criteria_enable`. The device knows
-//! the first two sets.
+//! three sets.
 
 use crate::firmware::layout::{View, layout};
 use crate::firmware::status::Refusal;
@@ -10,8 +10,9 @@ layout! {
     fte_match_param: 0x200 bytes opaque {}
 }
 
-/// Sets that the device knows: outer headers, and others (`MLX5_MATCH_OUTER_HEADERS`, `MLX5_MATCH_MISC_PARAMETERS`).
-const KNOWN_SETS: u64 = 3;
+/// Sets that the device knows: outer headers, others, and registers (`MLX5_MATCH_OUTER_HEADERS`,
+/// `MLX5_MATCH_MISC_PARAMETERS`, `MLX5_MATCH_MISC_PARAMETERS_2`).
+const KNOWN_SETS: u64 = 1 << 0 | 1 << 1 | 1 << 3;
 /// Bytes of a set.
 const SET_BYTES: usize = 64;
 
@@ -28,7 +29,8 @@ pub(super) fn key(view: View<'_>) -> Key {
 pub(super) fn mask(view: View<'_>, enable: u64) -> Result<Key, Refusal> {
     if enable & !KNOWN_SETS != 0 {
         return Err(Refusal::parameter(format!(
-            "match_criteria_enable {enable:#x}: outer headers (1) and miscellaneous (2) are known here"
+            "match_criteria_enable {enable:#x}: outer headers (1), miscellaneous (2) and miscellaneous 2 (8) are known \
+            here"
         )));
     }
     for (set, bytes) in view.0.chunks(SET_BYTES).enumerate() {
@@ -41,8 +43,8 @@ pub(super) fn mask(view: View<'_>, enable: u64) -> Result<Key, Refusal> {
 
 /// The sets in which a mask has bits.
 pub(super) fn enabled(mask: &Key) -> u64 {
-    let set = |set: usize| u64::from(mask.0[set * SET_BYTES..][..SET_BYTES].iter().any(|&byte| byte != 0));
-    set(0) | set(1) << 1
+    let has = |set: &[u8]| u64::from(set.iter().any(|&byte| byte != 0));
+    mask.0.chunks(SET_BYTES).zip(0..).map(|(set, bit)| has(set) << bit).sum()
 }
 
 /// Which frames a table of this type is for (`FS_FT_NIC_RX`, `FS_FT_NIC_TX`, `FS_FT_SNIFFER_RX`, `FS_FT_SNIFFER_TX`).

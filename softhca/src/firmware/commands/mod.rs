@@ -41,6 +41,7 @@ mod qp;
 mod qp_state_tests;
 #[cfg(test)]
 mod qp_tests;
+mod rate_limit;
 mod register;
 mod roce_address;
 mod rq;
@@ -63,6 +64,7 @@ mod vport;
 mod vport_counter;
 #[cfg(test)]
 mod vport_tests;
+mod vxlan;
 mod work_queue;
 #[cfg(test)]
 mod xrc_tests;
@@ -95,6 +97,7 @@ const ALL: &[&[Command]] = &[
     psv::COMMANDS,
     q_counter::COMMANDS,
     qp::COMMANDS,
+    rate_limit::COMMANDS,
     register::COMMANDS,
     roce_address::COMMANDS,
     rq::COMMANDS,
@@ -108,6 +111,7 @@ const ALL: &[&[Command]] = &[
     umem::COMMANDS,
     vport::COMMANDS,
     vport_counter::COMMANDS,
+    vxlan::COMMANDS,
 ];
 
 /// All commands.

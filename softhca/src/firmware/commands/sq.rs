@@ -1,7 +1,7 @@
 //! Send queues of Ethernet frames.
 
 use super::work_queue::{CYCLIC, check_absent, check_created, state, state_bits, take, timestamp_format, wq};
-use crate::context::{CrossChannel, InlineHeaders, SqContext};
+use crate::context::{CrossChannel, InlineHeaders, QueueState, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{InlineMode, inline_mode};
@@ -102,18 +102,20 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no SQ has here, as the capabilities say.
-const ABSENT: [(Field, &str); 10] = [
+const ABSENT: [(Field, &str); 8] = [
     (sqc::RLKY, "reserved keys"),
     (sqc::FRE, "fast registration WQEs"),
     (sqc::REG_UMR, "UMR WQEs on an SQ"),
-    (sqc::ALLOW_SWP, "offsets by the software parser"),
     (sqc::HAIRPIN, "hairpin"),
     (sqc::HAIRPIN_PEER_RQ, "hairpin"),
     (sqc::HAIRPIN_PEER_VHCA, "hairpin"),
     (sqc::TS_CQE_TO_DEST_CQN, "timestamps on another CQ"),
-    (sqc::PACKET_PACING_RATE_LIMIT_INDEX, "rate limits"),
     (sqc::QOS_QUEUE_GROUP_ID, "queue groups"),
 ];
+
+/// Bit of `modify_bitmask` for the rate (Linux `include/linux/mlx5/mlx5_ifc.h`,
+/// `MLX5_MODIFY_SQ_IN_MODIFY_BITMASK_PACKET_PACING_RATE_LIMIT_INDEX`).
+const MODIFY_RATE: u64 = 1 << 0;
 
 /// log2 of the bytes of a WQEBB, of which an SQ's ring consists.
 const LOG_WQEBB: u8 = 6;
@@ -128,6 +130,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let timestamps = timestamp_format(call, view.get(sqc::TS_FORMAT))?;
     let inline_headers = inline_headers(call, view.get(sqc::MIN_WQE_INLINE_MODE))?;
     let multi_packet = allows_multi_packet(call, view)?;
+    let rate = view.get(sqc::PACKET_PACING_RATE_LIMIT_INDEX) as u16;
     let tis = match view.get(sqc::TIS_LST_SZ) {
         0 => None,
         1 => Some(view.get32(sqc::TIS_NUM_0)),
@@ -150,7 +153,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         pd,
         cqn,
         uar,
-        ring: SqContext { buf: place.ring, log_size: place.log_size, inline_headers, multi_packet },
+        ring: SqContext {
+            buf: place.ring,
+            log_size: place.log_size,
+            inline_headers,
+            multi_packet,
+            software_parser: view.flag(sqc::ALLOW_SWP),
+        },
         dbr: place.record,
         uidx: view.get32(sqc::USER_INDEX),
         timestamps,
@@ -162,6 +171,10 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             slave_receive: false,
         },
     })?;
+    if let Err(error) = call.device.pace(sqn, rate) {
+        call.device.destroy_sq(sqn)?;
+        return Err(error.into());
+    }
     call.created(Object::Sq, sqn);
     call.state.contexts.add(Object::Sq, sqn, view.0);
     call.output.set(create_sq_out::SQN, sqn.into());
@@ -200,12 +213,25 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let sqn = call.input.get32(modify_sq_in::SQN);
     call.check_owner(Object::Sq, sqn)?;
     let mask = call.input.get(modify_sq_in::MODIFY_BITMASK);
-    if mask != 0 {
-        return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: an SQ has nothing but its state to modify")));
+    if mask & !MODIFY_RATE != 0 {
+        return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: an SQ has its state and rate to modify")));
     }
     let from = state(call.input.get(modify_sq_in::SQ_STATE))?;
-    let to = state(call.input.part(modify_sq_in::CTX).get(sqc::STATE))?;
-    Ok(call.device.modify_sq(sqn, from, to)?)
+    let context = call.input.part(modify_sq_in::CTX);
+    let (to, rate) = (state(context.get(sqc::STATE))?, context.get(sqc::PACKET_PACING_RATE_LIMIT_INDEX));
+    if mask & MODIFY_RATE == 0 {
+        return Ok(call.device.modify_sq(sqn, from, to)?);
+    }
+    // Linux changes the rate of a queue that becomes or is ready (`drivers/infiniband/hw/mlx5/qp.c`,
+    // `modify_raw_packet_qp_sq`).
+    if to != QueueState::Ready {
+        return Err(Refusal::parameter("the rate of an SQ changes as it becomes or is ready"));
+    }
+    call.device.check_rate(rate as u16)?;
+    call.device.modify_sq(sqn, from, to)?;
+    call.device.pace(sqn, rate as u16)?;
+    ViewMut(call.state.contexts.get_mut(Object::Sq, sqn)).set(sqc::PACKET_PACING_RATE_LIMIT_INDEX, rate);
+    Ok(())
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {

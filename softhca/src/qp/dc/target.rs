@@ -240,6 +240,7 @@ impl Dct {
             max_message: MAX_MESSAGE,
             copies: false,
             fetches: false,
+            rate: 0,
             counter: 0,
             attr,
             route: Some(route),

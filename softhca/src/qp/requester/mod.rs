@@ -8,6 +8,7 @@
 mod acknowledge;
 mod flush;
 mod local;
+mod pace;
 pub(super) mod request;
 pub(super) mod timer;
 
@@ -24,6 +25,7 @@ use crate::cq::Completion;
 use crate::resources::Resources;
 use crate::wqe::{self, DcTarget, Fence, SendOp};
 use local::Hold;
+use pace::Pace;
 use request::Request;
 use timer::Retry;
 
@@ -79,6 +81,8 @@ pub(super) struct Requester {
     pub(super) retry: Retry,
     /// When the request under the cursor, which waits for the clock, is to be looked at again.
     pub(super) held_until: Option<Duration>,
+    /// How far the queue has used up its rate.
+    pace: Pace,
     /// The request that was fetched last waits for the clock.
     fetched_wait: bool,
     /// DC: the target that requests can go to now.
@@ -156,6 +160,11 @@ impl Requester {
                     self.held_until = Some(time);
                     break;
                 }
+            }
+            let leaving = self.requests[self.cursor].leaving.as_ref();
+            self.held_until = leaving.and_then(|leaving| self.pace.wait(leaving, qp, resources));
+            if self.held_until.is_some() {
+                break;
             }
             worked = true;
             self.send_next(qp, resources, now)?;
@@ -258,14 +267,11 @@ impl Requester {
         let request = &mut self.requests[self.cursor];
         let packets = request.together(qp, resources, index);
         let sent = match request.wqe.op {
-            SendOp::Frame(framing) => {
-                let frames = request.ethernet_frames(qp, resources, framing);
-                frames.map(|frames| {
-                    if qp.is_cabled(resources) {
-                        frames.into_iter().for_each(|frame| resources.egress.push(qp.qpn, frame));
-                    }
-                })
-            }
+            SendOp::Frame(framing) => match self.pace.send(request, framing, qp, resources) {
+                // It goes on when the next frame may leave.
+                Ok(false) => return Ok(()),
+                sent => sent.map(drop),
+            },
             _ => request.frame(qp, resources, index, packets).map(|frame| qp.send(resources, frame)),
         };
         resources.report_signature_errors(qp.context.send_cqn, qp.qpn);

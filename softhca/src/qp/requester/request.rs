@@ -1,9 +1,11 @@
 //! One request of the send queue: its PSNs, and its packets.
 
+use std::collections::VecDeque;
+
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
-use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE};
+use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser};
 use crate::memory::Need;
 use crate::packet::{
     AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
@@ -52,6 +54,8 @@ pub(in crate::qp) struct Request {
     pub(super) errand: Option<Errand>,
     /// The one before it waits for the clock.
     pub(super) follows_wait: bool,
+    /// Its frames that have not left, once it has begun.
+    pub(super) leaving: Option<VecDeque<Vec<u8>>>,
     /// Bytes of the message or of the answer.
     len: u32,
 }
@@ -79,7 +83,18 @@ impl Request {
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
-        Self { wqe, first, span, started: false, failure, inline_result: None, errand: None, follows_wait: false, len }
+        Self {
+            wqe,
+            first,
+            span,
+            started: false,
+            failure,
+            inline_result: None,
+            errand: None,
+            follows_wait: false,
+            leaving: None,
+            len,
+        }
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
@@ -110,6 +125,7 @@ impl Request {
             inline_result: None,
             errand: None,
             follows_wait: false,
+            leaving: None,
             len: 0,
         }
     }
@@ -246,11 +262,12 @@ impl Request {
         resources: &Resources,
         framing: Framing,
     ) -> Result<Vec<Vec<u8>>, Failure> {
+        let parser = Parser { stated: framing.stated, vxlan_ports: &resources.vxlan_ports };
         if framing.many {
             let frame = |part: Part| -> Result<Vec<u8>, Failure> {
                 let mut frame = vec![0; part.bytes() as usize];
                 copy_part(&part, qp, resources, 0, &mut frame)?;
-                ethernet::fill_checksums(&mut frame, framing.checksums);
+                ethernet::fill_checksums(&mut frame, framing.checksums, parser);
                 Ok(frame)
             };
             return self.wqe.payload.split().into_iter().map(frame).collect();
@@ -261,9 +278,10 @@ impl Request {
         self.gather(qp, resources, 0, &mut frame[headers..])?;
         if let Some(mss) = framing.mss {
             let (headers, payload) = frame.split_at(headers);
-            return ethernet::segments(headers, payload, mss.into()).ok_or(Failure::BAD_WQE);
+            let outer_l4 = framing.checksums.l4;
+            return ethernet::segments(headers, payload, mss.into(), outer_l4, parser).ok_or(Failure::BAD_WQE);
         }
-        ethernet::fill_checksums(&mut frame, framing.checksums);
+        ethernet::fill_checksums(&mut frame, framing.checksums, parser);
         Ok(vec![frame])
     }
 

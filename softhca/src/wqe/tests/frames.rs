@@ -26,7 +26,10 @@ fn a_frame_begins_in_the_ethernet_segment() {
     let inline = [0x80, 0, 0, 4, 0xa, 0xb, 0xc, 0xd, 0, 0, 0, 0, 0, 0, 0, 0];
     for (flags, l3, l4) in [(0x40, true, false), (0x80, false, true), (0xc0, true, true)] {
         let found = fetch_at(0, &wqe(0x0a, &[&eth(flags, &header[..18]), &inline]), Transport::RawPacket).unwrap();
-        assert_eq!(found.op, SendOp::Frame(Framing { checksums: Checksums { l3, l4 }, ..Framing::default() }));
+        assert_eq!(
+            found.op,
+            SendOp::Frame(Framing { checksums: Checksums { l3, l4, ..Checksums::default() }, ..Framing::default() })
+        );
         assert_eq!(found.payload, Payload::Inline(vec![0xa, 0xb, 0xc, 0xd]));
     }
 }
@@ -37,21 +40,66 @@ fn a_large_packet_says_how_it_is_cut_up() {
     assert_eq!(fault(&wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket), WqeFault::NoSegmentSize);
     seg[6..8].copy_from_slice(&1448_u16.to_be_bytes());
     let found = fetch_at(0, &wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket).unwrap();
-    let checksums = Checksums { l3: true, l4: true };
+    let checksums = Checksums { l3: true, l4: true, ..Checksums::default() };
     assert_eq!(found.op, SendOp::Frame(Framing { checksums, mss: Some(1448), ..Framing::default() }));
     assert_eq!(found.headers, [7; 54]);
+}
+
+/// Linux `include/linux/mlx5/qp.h`, `struct mlx5_wqe_eth_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct
+/// mlx5_wqe_eseg`, and `drivers/net/mlx5/mlx5_tx.h`, `txq_mbuf_to_swp`.
+#[test]
+fn inner_checksums_stated_headers_and_metadata() {
+    let mut seg = eth(0x70, &[]);
+    seg[..4].copy_from_slice(&[27, 7, 52, 42]);
+    seg[5] = 0x31;
+    seg[8..12].copy_from_slice(&[1, 2, 3, 4]);
+    let checksums = Checksums { l3: true, l4: false, inner_l3: true, inner_l4: true };
+    let stated = StatedHeaders {
+        outer: StatedLayer { l3: 14, l4: 54, ipv6: true, udp: true },
+        inner: StatedLayer { l3: 84, l4: 104, ipv6: true, udp: false },
+    };
+    let framing = Framing { checksums, stated, metadata: 0x0102_0304, ..Framing::default() };
+    let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
+    assert_eq!(found.op, SendOp::Frame(framing));
+    let found = fetch_at(0, &wqe(0x29, &[&seg, &DATA, &DATA]), Transport::RawPacket).unwrap();
+    assert_eq!(found.op, SendOp::Frame(Framing { many: true, ..framing }));
+    seg[6..8].copy_from_slice(&1400_u16.to_be_bytes());
+    let found = fetch_at(0, &wqe(0x0e, &[&seg, &DATA]), Transport::RawPacket).unwrap();
+    assert_eq!(found.op, SendOp::Frame(Framing { mss: Some(1400), ..framing }));
+
+    // Each bit by itself, and only on queues that may say where the headers are.
+    let memory = ArrayMemory::filled(BASE, 256, 0);
+    let without = SqContext { software_parser: false, ..SQ };
+    for (at, bits) in [(0, 1), (1, 1), (2, 1), (3, 1), (5, 0x01), (5, 0x02), (5, 0x10), (5, 0x20)] {
+        let mut seg = eth(0, &[]);
+        seg[at] = bits;
+        let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
+        let SendOp::Frame(Framing { stated, .. }) = found.op else { panic!("{found:?}") };
+        let layers = [stated.outer, stated.inner];
+        let said = |of: fn(&StatedLayer) -> bool| layers.each_ref().map(of);
+        let (l3, l4) = (said(|layer| layer.l3 == 2), said(|layer| layer.l4 == 2));
+        let (ipv6, udp) = (said(|layer| layer.ipv6), said(|layer| layer.udp));
+        let bit = |found: [bool; 2], outer: bool, inner: bool| assert_eq!(found, [outer, inner], "{at}, {bits:#x}");
+        bit(l4, at == 0, at == 2);
+        bit(l3, at == 1, at == 3);
+        bit(ipv6, bits == 0x10, at == 5 && bits == 1);
+        bit(udp, bits == 0x20, bits == 2);
+        put_wqe(&memory, 0, &wqe(0x0a, &[&seg, &DATA]));
+        let refused = fetch(&without, QPN, (Transport::RawPacket, false), 0, 4, &memory);
+        assert_eq!(refused, Err(WqeFault::NoSoftwareParser), "{at}, {bits:#x}");
+    }
 }
 
 #[test]
 fn ethernet_segments_that_make_no_sense() {
     let fault = |seg: &[u8]| fault(&wqe(0x0a, &[seg]), Transport::RawPacket);
     // The last is the bit that would have a VLAN tag put in.
-    for (at, bits) in [(0, 1), (3, 1), (5, 1), (6, 1), (7, 1), (8, 1), (11, 1), (12, 0x80)] {
+    for (at, bits) in [(5, 0x04), (5, 0x08), (5, 0x40), (5, 0x80), (6, 1), (7, 1), (12, 0x80)] {
         let mut seg = eth(0, &[]);
         seg[at] = bits;
         assert!(matches!(fault(&seg), WqeFault::Reserved { at: word, .. } if (at + 13..=at + 16).contains(&word)));
     }
-    for flags in [0x01, 0x10, 0x20, 0xd0] {
+    for flags in [0x01, 0x02, 0x04, 0xf8] {
         assert_eq!(fault(&eth(flags, &[])), WqeFault::BadChecksumFlags(flags));
     }
     let mut seg = eth(0, &[0; 18]);
@@ -80,7 +128,7 @@ fn several_frames_are_a_segment_each() {
         seg
     };
     let part = |len: u8| Part::Inline((0..len).map(|i| i ^ 0xff).collect());
-    let checksums = Checksums { l3: true, l4: true };
+    let checksums = Checksums { l3: true, l4: true, ..Checksums::default() };
     let op = SendOp::Frame(Framing { checksums, many: true, ..Framing::default() });
     let segs: [&[u8]; 5] = [&eth(0xc0, &[]), &DATA, &inline(20), &inline(12), &DATA];
     let found = fetch_at(0, &wqe(0x29, &segs), Transport::RawPacket).unwrap();
@@ -110,7 +158,7 @@ fn several_frames_have_nothing_of_their_own_but_a_segment() {
         seg
     };
     assert_eq!([reserved(&with(12, [0x80, 0])), reserved(&with(6, [0, 100]))], [28, 22]);
-    assert_eq!(fault(&eth(0x10, &[]), &DATA), WqeFault::BadChecksumFlags(0x10));
+    assert_eq!(fault(&eth(0x08, &[]), &DATA), WqeFault::BadChecksumFlags(0x08));
     let missing = WqeFault::MissingSegment { segment: "data", needs: 48, has: 32 };
     assert_eq!(fault(&eth(0, &[]), &[]), missing);
     // The older form: opcode 0x0e with modifier 1 (DPDK `MLX5_OPC_MOD_MPW`).

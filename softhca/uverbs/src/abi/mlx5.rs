@@ -235,6 +235,15 @@ abi! {
         reserved: [u8; 6],
     }
 
+    /// `struct mlx5_ib_modify_qp`, with its `struct mlx5_ib_burst_info`.
+    struct DriverModifyQp {
+        comp_mask: u32,
+        max_burst_sz: u32,
+        typical_pkt_sz: u16,
+        reserved: u16,
+        ece_options: u32,
+    }
+
     /// `struct mlx5_ib_modify_qp_resp`.
     struct ModifyQpResp {
         response_length: u32,

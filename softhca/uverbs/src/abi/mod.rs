@@ -132,7 +132,9 @@ pub(crate) mod qp_attr {
     pub(crate) const MAX_DEST_RD_ATOMIC: u32 = 1 << 17;
     pub(crate) const PATH_MIG_STATE: u32 = 1 << 18;
     pub(crate) const DEST_QPN: u32 = 1 << 20;
-    /// The attributes that can change. Alternate paths, their migration and rate limits cannot.
+    /// Of extended requests.
+    pub(crate) const RATE_LIMIT: u32 = 1 << 25;
+    /// The attributes that can change. Alternate paths and their migration cannot; rate limits are apart.
     pub(crate) const KNOWN: u32 =
         ((MAX_QP_RD_ATOMIC << 1) - 1) | MIN_RNR_TIMER | SQ_PSN | MAX_DEST_RD_ATOMIC | PATH_MIG_STATE | DEST_QPN;
 }

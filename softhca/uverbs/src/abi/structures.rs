@@ -317,6 +317,14 @@ abi! {
         reserved: [u8; 2],
     }
 
+    /// `struct ib_uverbs_ex_modify_qp`.
+    struct ExModifyQp {
+        base: ModifyQp,
+        /// In kbit/s.
+        rate_limit: u32,
+        reserved: u32,
+    }
+
     /// `struct ib_uverbs_ex_modify_qp_resp`.
     struct ExModifyQpResp {
         comp_mask: u32,

@@ -208,7 +208,10 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         cqe_comp_caps: hca.capabilities().attributes.cqe_compression,
         tso_caps: frames.tso_caps,
         rss_caps: frames.hash_caps,
+        packet_pacing_caps: hca.capabilities().pacing.caps(),
         multi_pkt_send_wqes: frames.multi_packet_wqes,
+        sw_parsing_caps: frames.sw_parsing_caps,
+        tunnel_offloads_caps: frames.tunnel_offloads,
         striding_rq_caps: frames.striding_rq_caps,
         dci_streams_caps: hca.capabilities().attributes.dci_streams,
         ..FromZeros::new_zeroed()

@@ -4,8 +4,8 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, counters, cq, device, dm, event_file, flow, mr, mw, pd, port, qp, qp_kind, qp_state, srq, tally, uar,
-    wq, wq_table, xrc_domain, xrc_target,
+    advise, ah, counters, cq, device, dm, event_file, flow, mr, mw, pacing, pd, port, qp, qp_kind, qp_state, srq,
+    tally, uar, wq, wq_table, xrc_domain, xrc_target,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -79,6 +79,8 @@ const METHODS: &[Method] = {
         method(object::MLX5_DEVX_ASYNC_EVENT_FD, 0x1000, "DEVX_ASYNC_EVENT_FD_ALLOC", 2, devx_events::alloc),
         method(object::MLX5_DEVX_UMEM, 0x1000, "DEVX_UMEM_REG", 7, devx_umem::register),
         method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, devx_umem::deregister),
+        method(object::MLX5_PP, 0x1000, "PP_OBJ_ALLOC", 4, pacing::alloc),
+        method(object::MLX5_PP, 0x1001, "PP_OBJ_DESTROY", 1, pacing::destroy),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
         method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, uar::destroy),
     ]

@@ -17,6 +17,7 @@ mod ioctl;
 mod mr;
 mod mtu;
 mod mw;
+mod pacing;
 mod pd;
 mod port;
 mod qp;

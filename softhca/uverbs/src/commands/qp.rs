@@ -3,6 +3,7 @@
 use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
+use super::pacing::PairRate;
 use super::pd::Pd;
 use super::raw_receiver::RawReceiver;
 use super::request::Request;
@@ -46,6 +47,8 @@ pub(crate) struct Qp {
     pub(crate) signal_all: bool,
     /// Transport service.
     pub(super) transport: Transport,
+    /// The rate at which it sends.
+    pub(super) rate: PairRate,
     events: Arc<Source>,
     needs: Needs,
 }
@@ -84,7 +87,7 @@ impl context::Object for Qp {
         }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(&[Origin::Qp(self.number)]);
-        Ok(())
+        self.rate.release(hca)
     }
 
     /// A QP for raw packets is a send queue and what receives.
@@ -98,7 +101,8 @@ impl Qp {
     /// A target of XRC that somebody has opened: with what `needs` says.
     pub(super) fn of_target(number: u32, events: Arc<Source>, needs: Needs) -> Self {
         let cap = FromZeros::new_zeroed();
-        Self { number, cap, signal_all: false, transport: Transport::Xrc, events, needs }
+        let rate = PairRate::default();
+        Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs }
     }
 
     /// The receiver of its frames.
@@ -261,6 +265,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 inline_headers: hca.settings.inline_headers.into(),
                 // As in Linux (`create_raw_packet_qp_sq`).
                 multi_packet: hca.capabilities().frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
+                software_parser: hca.capabilities().frames.sw_parsing_caps[0] != 0,
             }),
             rq,
             dbr: driver.db_addr,
@@ -315,6 +320,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         cap: ring,
         signal_all,
         transport,
+        rate: PairRate::default(),
         events,
         needs: Needs::Parts {
             kept: Box::new(Parts {

@@ -4,13 +4,14 @@ use super::access as rights;
 use super::ah;
 use super::dct::{self, Dct};
 use super::mtu;
+use super::pacing;
 use super::port;
 use super::qp::Qp;
 use super::request::Request;
 use super::rss::RssQp;
 use crate::abi::mlx5::ModifyQpResp;
 use crate::abi::qp_attr as mask;
-use crate::abi::{ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, access, write};
+use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, access, write};
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
@@ -126,8 +127,9 @@ fn is_connected(transport: Transport) -> bool {
     matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc)
 }
 
-/// Applies a change. Gives the number of a target of dynamic connections, once there is one.
-fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
+/// Applies a change; `rate_limit` is an extended request, and its rate. Gives the number of a target of dynamic
+/// connections, once there is one.
+fn apply(context: &Context, wanted: &ModifyQp, rate_limit: Option<(&Request, u32)>) -> Result<Option<u32>, Errno> {
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
         return dct::modify(&context.hca, &dct, wanted);
     }
@@ -135,7 +137,16 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
         return Err(Errno::ENOSYS);
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
-    let attr = attr_from_abi(&context.hca, wanted, qp.ignored())?;
+    let attr = attr_from_abi(&context.hca, wanted, qp.ignored() | mask::RATE_LIMIT)?;
+    let rate = match rate_limit {
+        Some((request, kilobits)) if wanted.attr_mask & mask::RATE_LIMIT != 0 => {
+            let from = context.hca.command(|device| device.query_qp(qp.number))?.state;
+            let ways = (from, attr.state.unwrap_or(from));
+            Some(pacing::wanted(context, request, &qp, kilobits, ways)?)
+        }
+        _ if wanted.attr_mask & mask::RATE_LIMIT != 0 => return Err(Errno::EOPNOTSUPP),
+        _ => None,
+    };
     let settings = &context.hca.settings;
     // A sink has no network, and connects to nobody.
     let has_neighbours = settings.link == Link::Ethernet && !settings.sink;
@@ -145,6 +156,13 @@ fn apply(context: &Context, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
         ah::mac_of(settings, &wanted.dest.dgid)?;
     }
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
+    if let Some(rate) = rate {
+        pacing::change(&context.hca, &qp, rate)?;
+    }
+    // A queue that is not ready has none (`modify_raw_packet_qp_sq`).
+    if matches!(attr.state, Some(QpState::Reset | QpState::Err)) {
+        qp.rate.release(&context.hca)?;
+    }
     if let Some((receiver, to)) = qp.receiver().zip(attr.state) {
         receiver.follow(&context.hca, to)?;
     }
@@ -158,12 +176,15 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if wanted.qp_state == RTR && context.get::<Dct>(wanted.qp_handle).is_ok() {
         return Err(Errno::EINVAL);
     }
-    apply(context, &wanted).map(drop)
+    apply(context, &wanted, None).map(drop)
 }
 
 /// Extended `MODIFY_QP`: a rate limit follows, which only its mask bit makes count.
 pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let number = apply(context, &request.core_in()?)?;
+    let base: ModifyQp = request.core_in()?;
+    // The rate is 0 where a program leaves it out.
+    let ExModifyQp { rate_limit, .. } = request.input(write::CORE_IN)?;
+    let number = apply(context, &base, Some((request, rate_limit)))?;
     // Nothing is told but a new target's number.
     let response_length = number.map_or(0, |_| size_of::<ModifyQpResp>() as u32);
     let driver = ModifyQpResp { response_length, dctn: number.unwrap_or(0), ..FromZeros::new_zeroed() };

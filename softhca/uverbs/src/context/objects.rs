@@ -37,6 +37,8 @@ pub(crate) enum Rank {
     Pd,
     /// Device memory.
     DeviceMemory,
+    /// A rate of send queues.
+    Rate,
     /// A UAR page.
     Uar,
     /// User memory of commands.

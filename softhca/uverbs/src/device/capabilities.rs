@@ -2,6 +2,7 @@
 
 use super::attributes::Attributes;
 use super::frame_attributes::FrameAttributes;
+use super::pacing::Pacing;
 use crate::abi::mailbox::{self, Field, OP_MOD, field};
 use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
@@ -11,6 +12,7 @@ const QUERY_HCA_CAP: u16 = 0x100;
 const GENERAL: u64 = 0;
 const ETHERNET_OFFLOADS: u64 = 1;
 const FLOW_TABLE: u64 = 7;
+const QOS: u64 = 0xc;
 const ROCE: u64 = 4;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
@@ -70,6 +72,8 @@ pub(crate) struct Capabilities {
     pub(crate) attributes: Attributes,
     /// Its features for Ethernet frames.
     pub(crate) frames: FrameAttributes,
+    /// Its abilities to pace send queues.
+    pub(crate) pacing: Pacing,
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,
 }
@@ -95,6 +99,7 @@ impl Capabilities {
                 free_running: true,
                 attributes,
                 frames,
+                pacing: Pacing::default(),
                 events: None,
             };
         };
@@ -115,6 +120,7 @@ impl Capabilities {
             free_running,
             attributes: Attributes::of(&general),
             frames: FrameAttributes::of(&general, query(ETHERNET_OFFLOADS).as_deref(), query(FLOW_TABLE).as_deref()),
+            pacing: Pacing::of(&general, query(QOS).as_deref()),
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
     }

@@ -22,12 +22,27 @@ const VLAN_CAP: Field = field(0x1, 1);
 const MAX_LSO_CAP: Field = field(0xb, 5);
 const MULTI_PKT_SEND_WQE: Field = field(0x10, 2);
 const ENHANCED_MULTI_PKT_SEND_WQE: Field = field(0x1a, 1);
+const TUNNEL_STATELESS_GRE: Field = field(0x1e, 1);
+const TUNNEL_STATELESS_VXLAN: Field = field(0x1f, 1);
+const SWP: Field = field(0x20, 1);
+const SWP_CSUM: Field = field(0x21, 1);
+const SWP_LSO: Field = field(0x22, 1);
+const TUNNEL_STATELESS_GENEVE_RX: Field = field(0x3f, 1);
 /// Of `flow_table_nic_cap`: of tables for frames that are received.
 const FT_SUPPORT: Field = field(0x200, 1);
 const LOG_MAX_FT_SIZE: Field = field(0x222, 6);
 /// Of tables for copies of frames.
 const SNIFFER_SHARES_TIR: Field = field(0x2, 1);
 const SNIFFER_SUPPORT: [Field; 2] = [field(0x600, 1), field(0xc00, 1)];
+
+/// `enum mlx5_ib_sw_parsing_offloads`.
+const SW_PARSING: u32 = 1 << 0;
+const SW_PARSING_CSUM: u32 = 1 << 1;
+const SW_PARSING_LSO: u32 = 1 << 2;
+/// `enum mlx5_ib_tunnel_offloads`.
+const TUNNEL_VXLAN: u32 = 1 << 0;
+const TUNNEL_GRE: u32 = 1 << 1;
+const TUNNEL_GENEVE: u32 = 1 << 2;
 
 /// `enum ib_device_cap_flags`.
 const FLAG_RAW_IP_CSUM: u32 = 1 << 26;
@@ -64,6 +79,10 @@ pub(crate) struct FrameAttributes {
     pub(crate) hash_caps: [u64; 2],
     /// `enum mlx5_ib_mpw_caps`: which WQEs of several frames there are.
     pub(crate) multi_packet_wqes: u32,
+    /// `struct mlx5_ib_sw_parsing_caps`: offloads, and kinds of QPs.
+    pub(crate) sw_parsing_caps: [u32; 2],
+    /// `enum mlx5_ib_tunnel_offloads`.
+    pub(crate) tunnel_offloads: u32,
     /// `struct mlx5_ib_striding_rq_caps`: least and most bytes of a stride, and strides, as log2; kinds of QPs.
     pub(crate) striding_rq_caps: [u32; 6],
     /// `struct ib_uverbs_rss_caps`: kinds of QPs, tables, and entries of one.
@@ -105,6 +124,14 @@ impl FrameAttributes {
             {
                 found.multi_packet_wqes |= if field.get(offloads) != 0 { flag } else { 0 };
             }
+            let has = |field: Field, flag: u32| if field.get(offloads) != 0 { flag } else { 0 };
+            if SWP.get(offloads) != 0 {
+                let more = has(SWP_CSUM, SW_PARSING_CSUM) | has(SWP_LSO, SW_PARSING_LSO);
+                found.sw_parsing_caps = [SW_PARSING | more, RAW_PACKET];
+            }
+            found.tunnel_offloads = has(TUNNEL_STATELESS_VXLAN, TUNNEL_VXLAN)
+                | has(TUNNEL_STATELESS_GRE, TUNNEL_GRE)
+                | has(TUNNEL_STATELESS_GENEVE_RX, TUNNEL_GENEVE);
         }
         if PORT_TYPE.get(general) == ETHERNET {
             found.rss_caps = [RAW_PACKET, log(LOG_MAX_RQT), log(LOG_MAX_RQT_SIZE), 0];
@@ -163,6 +190,11 @@ mod tests {
             [CSUM_CAP, VLAN_CAP, MAX_LSO_CAP, MULTI_PKT_SEND_WQE, ENHANCED_MULTI_PKT_SEND_WQE],
             ["csum_cap", "vlan_cap", "max_lso_cap", "multi_pkt_send_wqe", "enhanced_multi_pkt_send_wqe"].map(offload)
         );
+        assert_eq!([SWP, SWP_CSUM, SWP_LSO], ["swp", "swp_csum", "swp_lso"].map(offload));
+        assert_eq!(
+            [TUNNEL_STATELESS_GRE, TUNNEL_STATELESS_VXLAN, TUNNEL_STATELESS_GENEVE_RX],
+            ["tunnel_stateless_gre", "tunnel_stateless_vxlan", "tunnel_stateless_geneve_rx"].map(offload)
+        );
         let table = |name: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_receive.{name}"));
         assert_eq!([FT_SUPPORT, LOG_MAX_FT_SIZE], ["ft_support", "log_max_ft_size"].map(table));
         assert_eq!(SNIFFER_SHARES_TIR, known("flow_table_nic_cap.allow_sniffer_and_nic_rx_shared_tir"));
@@ -205,6 +237,18 @@ mod tests {
             MULTI_PKT_SEND_WQE.set(&mut offloads, allowed);
             ENHANCED_MULTI_PKT_SEND_WQE.set(&mut offloads, enhanced);
             assert_eq!(FrameAttributes::of(&general, Some(&offloads), None).multi_packet_wqes, flags);
+        }
+        // `mlx5_ib_query_device`: nothing without a software parser; tunnels one by one.
+        assert_eq!((found.sw_parsing_caps, found.tunnel_offloads), ([0; 2], 0));
+        for (field, caps) in [(SWP_CSUM, [0, 0]), (SWP, [3, 256]), (SWP_LSO, [7, 256])] {
+            field.set(&mut offloads, 1);
+            assert_eq!(FrameAttributes::of(&general, Some(&offloads), None).sw_parsing_caps, caps);
+        }
+        for (field, tunnels) in
+            [(TUNNEL_STATELESS_VXLAN, 1), (TUNNEL_STATELESS_GRE, 3), (TUNNEL_STATELESS_GENEVE_RX, 7)]
+        {
+            field.set(&mut offloads, 1);
+            assert_eq!(FrameAttributes::of(&general, Some(&offloads), None).tunnel_offloads, tunnels);
         }
         // `mlx5_ib_query_device`: 2^9 strides at least, or 2^3.
         assert_eq!(found.striding_rq_caps, [0; 6]);

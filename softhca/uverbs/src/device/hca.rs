@@ -9,6 +9,7 @@ use super::flow_commands::FlowDirection;
 use super::flow_tables::FlowTables;
 use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, ports};
+use super::rates::RateTable;
 use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
@@ -44,6 +45,8 @@ pub(crate) struct Hca {
     pub(super) domains: Domains,
     /// Rules for frames, by direction.
     pub(super) flow_tables: Mutex<BTreeMap<FlowDirection, FlowTables>>,
+    /// Rates of send queues.
+    pub(super) rates: Mutex<RateTable>,
     capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
@@ -145,6 +148,7 @@ impl Hca {
             core,
             domains: Domains::default(),
             flow_tables: Mutex::default(),
+            rates: Mutex::default(),
             capabilities,
             common_user: OnceLock::new(),
             trapped,

@@ -18,8 +18,10 @@ mod frame_queues;
 mod hca;
 pub(crate) mod limits;
 mod network;
+mod pacing;
 #[cfg(target_arch = "x86_64")]
 mod pinned;
+mod rates;
 mod reach;
 mod record_file;
 pub(crate) mod refusal;

@@ -197,6 +197,7 @@ fn queues(
         log_size: log_sq_size as u8,
         inline_headers: InlineHeaders::None,
         multi_packet: false,
+        software_parser: false,
     };
     Ok(((sq_bytes != 0).then_some(ring), rq))
 }

@@ -1,0 +1,51 @@
+//! Rates of send queues.
+
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+use crate::resources::Rate;
+
+layout! {
+    /// A rate.
+    set_pp_rate_limit_context: 0x30 bytes {
+        RATE_LIMIT: 0x0, 32;
+        BURST_UPPER_BOUND: 0x20, 32;
+        RATE_MODE: 0x4c, 4;
+        TYPICAL_PACKET_SIZE: 0x50, 16;
+    }
+}
+layout! {
+    /// `SET_PP_RATE_LIMIT`.
+    set_pp_rate_limit_in: 0x40 bytes {
+        OPCODE: 0x0, 16;
+        UID: 0x10, 16;
+        OP_MOD: 0x30, 16;
+        RATE_LIMIT_INDEX: 0x50, 16;
+    } parts {
+        CTX: 0x80, set_pp_rate_limit_context;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] =
+    &[command(0x780, "SET_PP_RATE_LIMIT", &set_pp_rate_limit_in::LAYOUT, &bare_out::LAYOUT, set)];
+
+/// `rate_mode`: kbit/s of data. Rates of WQEs (1) are a capability (`wqe_rate_pp`) that this device lacks.
+const DATA_RATE: u64 = 0;
+
+/// A driver sets entries, and clears them by zeros (Linux `drivers/net/ethernet/mellanox/mlx5/core/rl.c`,
+/// `mlx5_set_pp_rate_limit_cmd`). `uid` says for whom: here, all users can refer to all entries.
+fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let index = call.input.get(set_pp_rate_limit_in::RATE_LIMIT_INDEX) as u16;
+    let context = call.input.part(set_pp_rate_limit_in::CTX);
+    let mode = context.get(set_pp_rate_limit_context::RATE_MODE);
+    if mode != DATA_RATE {
+        return Err(Refusal::parameter(format!("rate_mode {mode}: the device has rates of data alone")));
+    }
+    let rate = Rate {
+        kilobits: context.get32(set_pp_rate_limit_context::RATE_LIMIT),
+        burst: context.get32(set_pp_rate_limit_context::BURST_UPPER_BOUND),
+        typical: context.get(set_pp_rate_limit_context::TYPICAL_PACKET_SIZE) as u16,
+    };
+    let cleared = rate == Rate { kilobits: 0, burst: 0, typical: 0 };
+    Ok(call.device.set_rate(index, (!cleared).then_some(rate))?)
+}

@@ -1,0 +1,93 @@
+//! The pace of a send queue of frames: each leaves when the rate permits.
+
+use super::request::Request;
+use crate::qp::failure::Failure;
+use crate::qp::qp_core::QpCore;
+use crate::resources::{Rate, Resources};
+use crate::wqe::Framing;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// How far a queue has used up its rate.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// When the bytes sent so far have had their time.
+    used_until: Duration,
+}
+
+impl Pace {
+    /// When a frame of so many bytes may leave: so that those of a burst, this one included, are at most as many as the
+    /// rate permits, and one frame at least.
+    fn due(&self, rate: Rate, bytes: u64) -> Duration {
+        let before = u64::from(rate.burst).saturating_sub(bytes);
+        self.used_until.saturating_sub(rate.time_of(before))
+    }
+
+    /// A frame leaves.
+    fn sent(&mut self, rate: Rate, bytes: u64, now: Duration) {
+        self.used_until = self.used_until.max(now) + rate.time_of(bytes);
+    }
+
+    /// When the next frame of `leaving` may leave, if not now.
+    pub(super) fn wait(&self, leaving: &VecDeque<Vec<u8>>, qp: &QpCore, resources: &Resources) -> Option<Duration> {
+        let (rate, frame) = (resources.rates.get(qp.rate)?, leaving.front()?);
+        Some(self.due(rate, frame.len() as u64)).filter(|&due| due > resources.now)
+    }
+
+    /// Sends the frames of a request that may leave now. `false` if some must wait.
+    pub(super) fn send(
+        &mut self,
+        request: &mut Request,
+        framing: Framing,
+        qp: &QpCore,
+        resources: &mut Resources,
+    ) -> Result<bool, Failure> {
+        if request.leaving.is_none() {
+            request.leaving = Some(request.ethernet_frames(qp, resources, framing)?.into());
+        }
+        let Some(leaving) = &mut request.leaving else { return Ok(true) };
+        if !qp.is_cabled(resources) {
+            // They are lost.
+            return Ok(true);
+        }
+        while self.wait(leaving, qp, resources).is_none() {
+            let Some(frame) = leaving.pop_front() else { return Ok(true) };
+            if let Some(rate) = resources.rates.get(qp.rate) {
+                self.sent(rate, frame.len() as u64, resources.now);
+            }
+            resources.egress.push(qp.qpn, framing.metadata, frame);
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of these sizes, as fast as the pace permits: when each leaves, in microseconds.
+    fn times(rate: Rate, sizes: &[u64]) -> Vec<u128> {
+        let (mut pace, mut now) = (Pace::default(), Duration::from_secs(1));
+        let mut leave = |bytes: u64| {
+            now = now.max(pace.due(rate, bytes));
+            pace.sent(rate, bytes, now);
+            (now - Duration::from_secs(1)).as_micros()
+        };
+        sizes.iter().map(|&bytes| leave(bytes)).collect()
+    }
+
+    #[test]
+    fn frames_leave_at_the_rate() {
+        // 8 Mbit/s are a byte a microsecond.
+        let rate = Rate { kilobits: 8000, burst: 0, typical: 0 };
+        assert_eq!(times(rate, &[100, 100, 1000, 60, 60]), [0, 100, 200, 1200, 1260]);
+    }
+
+    #[test]
+    fn bursts_have_at_most_so_many_bytes() {
+        let rate = Rate { kilobits: 8000, burst: 350, typical: 100 };
+        // Three of 100 bytes are a burst, and a fourth would be 400 bytes. Frames longer than a burst leave alone.
+        assert_eq!(times(rate, &[100; 7]), [0, 0, 0, 50, 150, 250, 350]);
+        assert_eq!(times(rate, &[1000, 1000, 100]), [0, 1000, 1750]);
+    }
+}

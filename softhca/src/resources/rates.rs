@@ -1,0 +1,68 @@
+//! Rates of send queues: a table that queues refer to by index. It must never know a queue.
+
+use crate::error::Error;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Entries of the table, of which the first stands for no limit. Linux' driver says of a ConnectX-5: "127 rates are
+/// supported, range: 0Mbps to 97656Mbps" (`drivers/net/ethernet/mellanox/mlx5/core/rl.c`, `mlx5_init_rl_table`).
+pub(crate) const RATES: u16 = 128;
+/// Rates that there are, in kbit/s.
+pub(crate) const KILOBITS: RangeInclusive<u32> = 1..=100_000_000;
+
+/// How fast a send queue sends (PRM, `set_pp_rate_limit_context`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rate {
+    /// kbit/s of frames, without their check sequences.
+    pub kilobits: u32,
+    /// Most bytes that go out one behind the other; 0 stands for the shortest bursts, single frames.
+    pub burst: u32,
+    /// Bytes of the frames that are expected. This device counts the bytes of each frame, and needs no estimate.
+    pub typical: u16,
+}
+
+impl Rate {
+    /// The time that so many bytes take.
+    pub(crate) fn time_of(&self, bytes: u64) -> Duration {
+        // Bits and kilobits per second give milliseconds; a nanosecond is 10^-6 of one.
+        Duration::from_nanos((bytes * 8).saturating_mul(1_000_000) / u64::from(self.kilobits.max(1)))
+    }
+}
+
+/// The table.
+#[derive(Debug, Default)]
+pub(crate) struct Rates(BTreeMap<u16, Rate>);
+
+impl Rates {
+    /// Sets an entry, or removes it. Queues that refer to it follow at once.
+    pub(crate) fn set(&mut self, index: u16, rate: Option<Rate>) -> Result<(), Error> {
+        if index == 0 || index >= RATES {
+            let permitted = "1 to the table's size";
+            return Err(Error::BadValue { what: "index of a rate", value: index.into(), permitted });
+        }
+        match rate {
+            None => drop(self.0.remove(&index)),
+            Some(rate) if !KILOBITS.contains(&rate.kilobits) => {
+                let permitted = "those of packet_pacing_min_rate and packet_pacing_max_rate";
+                return Err(Error::BadValue { what: "rate", value: rate.kilobits.into(), permitted });
+            }
+            Some(rate) => drop(self.0.insert(index, rate)),
+        }
+        Ok(())
+    }
+
+    /// The rate of an index. There is none for index 0, and for an entry that was removed.
+    pub(crate) fn get(&self, index: u16) -> Option<Rate> {
+        self.0.get(&index).copied()
+    }
+
+    /// Refuses the index of an entry that is not set.
+    pub(crate) fn check(&self, index: u16) -> Result<(), Error> {
+        if index != 0 && !self.0.contains_key(&index) {
+            let permitted = "0, or that of a rate that was set";
+            return Err(Error::BadValue { what: "index of a rate", value: index.into(), permitted });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! A device's abilities to pace send queues, from the firmware's capabilities.
+
+use crate::abi::mailbox::{Field, field};
+
+/// Of `cmd_hca_cap`.
+const QOS: Field = field(0x21b, 1);
+/// Of `qos_cap`.
+const PACKET_PACING: Field = field(0x0, 1);
+const BURST_BOUND: Field = field(0x5, 1);
+const TYPICAL_SIZE: Field = field(0x6, 1);
+const UID: Field = field(0xb, 1);
+const MAX_RATE: Field = field(0x40, 32);
+const MIN_RATE: Field = field(0x60, 32);
+const RATE_TABLE_SIZE: Field = field(0x90, 16);
+
+/// `MLX5_IB_PP_SUPPORT_BURST`.
+const SUPPORT_BURST: u32 = 1;
+/// `IBV_QPT_RAW_PACKET`, as a bit.
+const RAW_PACKET: u32 = 1 << 8;
+
+/// Abilities to pace send queues; rates are in kbit/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pacing {
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    /// Entries of the table of rates, with that for no limit; 0: there are no rates.
+    pub(crate) table_size: u32,
+    pub(crate) burst: bool,
+    pub(crate) typical: bool,
+    /// A rate may be one user's.
+    pub(crate) user: bool,
+}
+
+impl Pacing {
+    /// By the general capabilities, and those of quality of service.
+    pub(super) fn of(general: &[u8], qos: Option<&[u8]>) -> Self {
+        let Some(qos) = qos.filter(|qos| QOS.get(general) != 0 && PACKET_PACING.get(qos) != 0) else {
+            return Self::default();
+        };
+        Self {
+            min: MIN_RATE.get32(qos),
+            max: MAX_RATE.get32(qos),
+            table_size: RATE_TABLE_SIZE.get32(qos),
+            burst: BURST_BOUND.get(qos) != 0,
+            typical: TYPICAL_SIZE.get(qos) != 0,
+            user: UID.get(qos) != 0,
+        }
+    }
+
+    /// `struct mlx5_packet_pacing_caps` (Linux `drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
+    pub(crate) fn caps(&self) -> [u32; 4] {
+        if self.table_size == 0 {
+            return [0; 4];
+        }
+        [self.min, self.max, RAW_PACKET, if self.burst && self.typical { SUPPORT_BURST } else { 0 }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::mailbox::linux::known;
+
+    #[test]
+    fn capabilities_are_where_linux_has_them() {
+        assert_eq!(QOS, known("cmd_hca_cap.qos"));
+        let qos = |name: &str| known(&format!("qos_cap.packet_pacing{name}"));
+        let fields = [PACKET_PACING, BURST_BOUND, TYPICAL_SIZE, UID, MAX_RATE, MIN_RATE, RATE_TABLE_SIZE];
+        let names = ["", "_burst_bound", "_typical_size", "_uid", "_max_rate", "_min_rate", "_rate_table_size"];
+        assert_eq!(fields, names.map(qos));
+    }
+
+    #[test]
+    fn a_device_without_rates_has_no_caps() {
+        let (mut general, mut qos) = (vec![0; 0x100], vec![0; 0x100]);
+        for (field, value) in
+            [(MIN_RATE, 1), (MAX_RATE, 9), (RATE_TABLE_SIZE, 128), (BURST_BOUND, 1), (TYPICAL_SIZE, 1)]
+        {
+            field.set(&mut qos, value);
+        }
+        PACKET_PACING.set(&mut qos, 1);
+        assert_eq!(Pacing::of(&general, Some(&qos)).caps(), [0; 4]);
+        QOS.set(&mut general, 1);
+        assert_eq!(Pacing::of(&general, Some(&qos)).caps(), [1, 9, 256, 1]);
+        TYPICAL_SIZE.set(&mut qos, 0);
+        assert_eq!(Pacing::of(&general, Some(&qos)).caps(), [1, 9, 256, 0]);
+        assert_eq!(Pacing::of(&general, None).caps(), [0; 4]);
+    }
+}
