@@ -102,7 +102,7 @@ fn mode(wqe: &[u8]) -> CompletionMode {
     }
 }
 
-/// Has this crate post what a recorded WQE posts, and compares the rings.
+/// `post` posts the request of a recorded WQE by this crate. Compares the rings.
 fn assert_same(mut expected: Vec<u8>, post: impl FnOnce(&mut Batch<'_>, &[u8])) {
     // The number of this queue, in place of that of DPDK's.
     let number = QPN << 8 | word(&expected, 4) & 0xff;
@@ -184,8 +184,8 @@ fn post_frame(batch: &mut Batch<'_>, wqe: &[u8]) {
     }
 }
 
-/// A WQE for each frame: by pointer, whole in the WQE, or with its first 18 bytes there, among them a VLAN tag. With
-/// checksums by the device, and without.
+/// A WQE for each frame: by pointer, whole in the WQE, or with its first 18 bytes there, among them a VLAN tag. Some
+/// leave checksums to the device.
 #[test]
 fn single_frames_are_the_bytes_that_dpdk_made() {
     let wqes = recorded("single");
