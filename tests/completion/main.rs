@@ -6,6 +6,7 @@
 
 mod compressed;
 mod device;
+mod dpdk;
 mod fields;
 mod forget;
 mod polling;

@@ -2,6 +2,7 @@
 //!
 //! Bytes and counters of receive queues belong here. Messages that arrive belong in `tests/loopback`.
 
+mod dpdk;
 mod memory;
 mod own;
 mod shared;

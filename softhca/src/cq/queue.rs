@@ -257,10 +257,13 @@ impl Cq {
         let (at, pass) = self.place(piece.ahead);
         let at = at + u64::from(self.context.cqe_bytes) - CQE64_BYTES as u64;
         let mut fields = piece.fields;
+        if piece.is_owned {
+            fields[63] |= pass & 1;
+        }
+        log::trace!("CQ ring {:#x}: pass {pass}, CQE {fields:02x?}", self.context.buf);
         if !piece.is_owned {
             return memory.write(at, &fields);
         }
-        fields[63] |= pass & 1;
         if !self.context.compression.is_some_and(|compression| compression.enhanced) {
             return memory.write_last_byte_last(at, &fields);
         }
@@ -404,6 +407,7 @@ impl Cq {
             false => u64::from(self.producer & ((1 << self.context.log_size) - 1)),
         };
         let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
+        log::trace!("CQ ring {:#x}: CQE {:02x?}", self.context.buf, cqe.as_bytes());
         memory.write_last_byte_last(at, cqe.as_bytes())?;
         self.producer = (self.producer + 1) & INDEX_MASK;
         Ok(())

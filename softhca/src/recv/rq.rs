@@ -114,6 +114,7 @@ impl Rq {
         let counter = self.taken;
         let mut bytes = vec![0; 1 << self.ring.log_stride];
         let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
+        log::trace!("receive ring {:#x}: WQE {counter:#x} {bytes:02x?}", self.ring.buf);
         if self.frames {
             bytes.chunks_mut(DATA_SEG_BYTES).for_each(|seg| seg[0] &= !MAY_PAD);
         }

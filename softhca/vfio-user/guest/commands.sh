@@ -249,7 +249,7 @@ join_vlan() {
         ip addr add "10.7.5.$1/24" dev vlan && ip link set vlan up
 }
 
-# Runs DPDK's testpmd on the device until it is told to quit: $1 are parameters of the driver, the rest options of testpmd. Commands
+# Runs DPDK's testpmd on the device, of the suite $DPDK or the system's own, until it is told to quit: $1 are parameters of the driver, the rest options of testpmd. Commands
 # come by the pipe /tmp/testpmd. Without huge pages, as the driver registers any memory; IOVAs are virtual addresses in any case.
 testpmd() {
     device=$(readlink -f "/sys/class/infiniband/$DEVICE/device")
@@ -257,13 +257,26 @@ testpmd() {
     shift
     mkdir -p /var/run && mkfifo /tmp/testpmd || return 1
     # Open for both, so that the end of a writer is not the end of the input.
-    dpdk-testpmd --no-huge --no-shconf -m 512 --no-telemetry --iova-mode va -l 0,1 -a "${device##*/}$driver" \
+    "dpdk-testpmd${DPDK:+-$DPDK}" --no-huge --no-shconf -m 512 --no-telemetry --iova-mode va -l 0,1 -a "${device##*/}$driver" \
         -- -i --total-num-mbufs=16384 "$@" <>/tmp/testpmd 2>&1 | tee /tmp/testpmd.said
 }
 # Waits until testpmd takes commands.
 testpmd_is_ready() { within 300 grep -q 'testpmd>' /tmp/testpmd.said; }
 # Has it carried out the command `start`? It asks for the next one then.
 testpmd_forwards() { awk '/testpmd>/ && begun { ended = 1 } /testpmd> start/ { begun = 1 } END { exit !ended }' /tmp/testpmd.said; }
+
+# Counts the instructions of DPDK's bursts (dpdk_bursts.c): $1 are parameters of the driver, the rest arguments of the program.
+count_bursts() {
+    device=$(readlink -f "/sys/class/infiniband/$DEVICE/device")
+    driver=$1
+    shift
+    mkdir -p /var/run
+    # DPDK loads all drivers of its directory, which find their libraries there.
+    LD_LIBRARY_PATH=$(dirname /usr/lib/*/dpdk/pmds-*/librte_net_mlx5.so.25) bf_dpdk_bursts --no-huge --no-shconf -m 512 --no-telemetry --iova-mode va -l 0 -a "${device##*/}$driver" -- "$@" >/tmp/bursts 2>&1
+    status=$?
+    cat /tmp/bursts
+    return $status
+}
 
 NVMET=/sys/kernel/config/nvmet
 # Offers a disk in memory at this guest's address, by NVMe over RDMA.

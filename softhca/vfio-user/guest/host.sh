@@ -78,7 +78,8 @@ between() {
 
 # Runs testpmd in guest 1, with the driver's parameters $1 and options $2, and gives it the commands $3, one a line. Meanwhile
 # frame_peer runs outside with the remaining arguments, at the address of port 1 of the object's device 0. Then testpmd ends.
-# What testpmd said is in the file testpmd of this run, for entries that look at it.
+# What testpmd said is in the file testpmd of this run, for entries that look at it. DPDK names the suite of another one
+# than the system's own.
 with_testpmd() {
     local driver=$1 options=$2 commands=$3 status=0 address forwarder
     shift 3
@@ -86,7 +87,7 @@ with_testpmd() {
     address=$(guest 1 5 'rm -f /tmp/testpmd /tmp/testpmd.said; cat /sys/class/net/$INTERFACE/address') || return 1
     # Thousand frames a second at least.
     local limit=$((60 + FRAMES / 1000))
-    guest 1 $((limit + 60)) "testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
+    guest 1 $((limit + 60)) "DPDK=${DPDK:-} testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
     forwarder=$!
     guest 1 60 testpmd_is_ready && guest 1 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
         outside timeout $((limit * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
@@ -95,6 +96,22 @@ with_testpmd() {
     cat "$RUN/testpmd"
     return "$status"
 }
+# Counts the instructions of DPDK's bursts of 32 frames of 64 bytes, one flow, with the driver's parameters $1 and the arguments
+# $2 of dpdk_bursts.c. The frames go through it, and are checked. Prints its figures, and adds them to the file $RELEASE.bursts.
+burst_figures() {
+    local status=0 address counter
+    address=$(guest 1 5 'rm -f /tmp/bursts; cat /sys/class/net/$INTERFACE/address') || return 1
+    guest 1 360 "count_bursts '$1' ${2:-}" >"$RUN/bursts" 2>&1 &
+    counter=$!
+    guest 1 60 'within 500 grep -qE "^(ready|dpdk_bursts:)" /tmp/bursts && grep -qx ready /tmp/bursts' &&
+        outside timeout $((300 * PATIENCE)) /tmp/built/frame_peer --station "$PEER" --patience "$((60 * PATIENCE))" bounce \
+            --to "$address" -n 384 --window 32 --kinds udp4 --least 64 --most 64 || status=$?
+    wait "$counter" || status=$?
+    cat "$RUN/bursts"
+    { echo "$1"; grep -E '^(DPDK|receive|send)' "$RUN/bursts"; } >>"$HERE/$RELEASE.bursts"
+    return "$status"
+}
+
 # Are these expressions in what testpmd said?
 said() {
     local pattern

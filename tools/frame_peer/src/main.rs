@@ -26,6 +26,9 @@ struct Options {
     /// Ethernet address to send from, and to receive at
     #[arg(long, value_parser = mac)]
     station: [u8; 6],
+    /// Seconds to wait for a frame
+    #[arg(long, default_value_t = 10)]
+    patience: u64,
     #[command(subcommand)]
     task: Task,
 }
@@ -114,7 +117,7 @@ fn main() -> Result<()> {
         Task::Bounce { traffic, change, vlan, checksums, segment, window, any_order } => {
             let way = Way { change: *change, vlan: *vlan, checksums: *checksums, segment: *segment };
             let recipe = traffic.recipe(options.station)?;
-            bounce(&mut port, &recipe, way, traffic.frames, *window, *any_order)?
+            bounce(&mut port, &recipe, way, traffic.frames, (*window, *any_order, options.patience))?
         }
         Task::Send { traffic } => {
             let recipe = traffic.recipe(options.station)?;
@@ -127,27 +130,27 @@ fn main() -> Result<()> {
             (traffic.frames, bytes)
         }
         Task::Take { frames, from, bytes } => {
-            take(&mut port, *frames, &made_by_testpmd(options.station, *from, *bytes))?
+            take(&mut port, *frames, &made_by_testpmd(options.station, *from, *bytes), options.patience)?
         }
     };
     println!("{frames} frames, {bytes} bytes, {} ms", begin.elapsed().as_millis());
     Ok(())
 }
 
-/// Sends `count` frames, and waits for all that come back. Returns how many those were, and their bytes.
+/// Sends `count` frames, and waits for all that come back, `seconds` for each. Returns how many those were, and their
+/// bytes.
 fn bounce(
     port: &mut Port,
     recipe: &Recipe,
     way: Way,
     count: u64,
-    window: usize,
-    any_order: bool,
+    (window, any_order, seconds): (usize, bool, u64),
 ) -> Result<(u64, u64)> {
     ensure!((1..=port::ROOM as usize).contains(&window), "a window of {window}: at most {}", port::ROOM);
     // The frames that are under way, each with its place among those that are expected.
     let mut expected: HashMap<Vec<u8>, u64> = HashMap::new();
     let (mut sent, mut places, mut arrived, mut bytes) = (0, 0, 0, 0);
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(seconds);
     while arrived < places || sent < count {
         while sent < count && expected.len() < window {
             let (frame, kind) = (recipe.frame(sent), recipe.kind(sent));
@@ -162,7 +165,7 @@ fn bounce(
             patience.check(&format!("{} frames are missing of {sent}", expected.len()))?;
             continue;
         };
-        patience = Patience::new();
+        patience = Patience::new(seconds);
         match expected.remove(&frame) {
             Some(place) if any_order || place == arrived => {}
             Some(place) => bail!("frame {place} comes when {arrived} should"),
@@ -180,16 +183,16 @@ fn next(expected: &HashMap<Vec<u8>, u64>) -> Option<&[u8]> {
 }
 
 /// Waits for `count` frames, all of which must be `frame`. Returns how many those were, and their bytes.
-fn take(port: &mut Port, count: u64, frame: &[u8]) -> Result<(u64, u64)> {
+fn take(port: &mut Port, count: u64, frame: &[u8], seconds: u64) -> Result<(u64, u64)> {
     let mut arrived = 0;
-    let mut patience = Patience::new();
+    let mut patience = Patience::new(seconds);
     println!("ready");
     while arrived < count {
         let Some(got) = port.receive()? else {
             patience.check(&format!("{arrived} frames of {count} have come"))?;
             continue;
         };
-        patience = Patience::new();
+        patience = Patience::new(seconds);
         ensure!(got == frame, "frame {arrived} should be\n{frame:02x?}, is\n{got:02x?}");
         arrived += 1;
     }

@@ -53,7 +53,7 @@ impl Port {
     /// Sends a frame. Waits for room, if there is none.
     pub(crate) fn send(&mut self, frame: &[u8]) -> Result<()> {
         ensure!(frame.len() <= BUFFER, "a frame of {} bytes: the limit is {BUFFER}", frame.len());
-        let patience = Patience::new();
+        let patience = Patience::new(Patience::SEND);
         let mut buffer = loop {
             if let Some(buffer) = self.free.pop() {
                 break buffer;
@@ -83,19 +83,23 @@ impl Port {
 
 /// How long something may take that should take no time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience(Instant);
+pub(crate) struct Patience {
+    begin: Instant,
+    limit: Duration,
+}
 
 impl Patience {
-    const LIMIT: Duration = Duration::from_secs(10);
+    /// How long a send may take.
+    const SEND: u64 = 10;
 
-    pub(crate) fn new() -> Self {
-        Self(Instant::now())
+    pub(crate) fn new(seconds: u64) -> Self {
+        Self { begin: Instant::now(), limit: Duration::from_secs(seconds) }
     }
 
     /// Gives others the CPU.
     pub(crate) fn check(self, complaint: &str) -> Result<()> {
-        if self.0.elapsed() > Self::LIMIT {
-            bail!("{complaint}: ten seconds");
+        if self.begin.elapsed() > self.limit {
+            bail!("{complaint}: {} seconds", self.limit.as_secs());
         }
         std::thread::yield_now();
         Ok(())
