@@ -372,9 +372,8 @@ impl Device {
             }
         };
         let port = self.port_of(&frame.route);
-        if self.resources.transport_is_up(port)
-            && let Some(counters) = self.resources.port_counters.get_mut(usize::from(port) - 1)
-        {
+        let place = usize::from(port).checked_sub(1).filter(|_| self.resources.transport_is_up(port));
+        if let Some(counters) = place.and_then(|place| self.resources.port_counters.get_mut(place)) {
             Size::of(frame).for_each(|bytes| counters.received.add(bytes));
         }
         let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));

@@ -103,7 +103,7 @@ const fn encoded(headers: HeadersAt) -> Result<(u32, u8), EncodeError> {
 }
 
 const fn units(bytes: u16) -> Result<u32, EncodeError> {
-    if bytes == 0 || !bytes.is_multiple_of(2) || bytes > HeaderOffsets::MAX {
+    if bytes == 0 || bytes % 2 != 0 || bytes > HeaderOffsets::MAX {
         return Err(EncodeError::HeaderOffset { bytes });
     }
     Ok((bytes / 2) as u32)

@@ -118,10 +118,10 @@ pub(super) fn change(hca: &Hca, qp: &Qp, rate: Option<Rate>) -> Result<(), Errno
     let new = rate.map(|rate| hca.add_rate(rate, false).map(|index| (rate, index))).transpose()?;
     let index = new.map_or(0, |(_, index)| index);
     hca.command(|device| device.pace(qp.number, index)).inspect_err(|_| {
-        if index != 0
-            && let Err(error) = hca.remove_rate(index)
-        {
-            log::warn!("rate {index} stays: {error:?}");
+        if index != 0 {
+            if let Err(error) = hca.remove_rate(index) {
+                log::warn!("rate {index} stays: {error:?}");
+            }
         }
     })?;
     match std::mem::replace(&mut *now, new) {

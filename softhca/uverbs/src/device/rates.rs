@@ -23,11 +23,11 @@ impl RateTable {
     fn add(&mut self, rate: Rate, dedicated: bool, size: usize) -> Result<(u16, bool), Errno> {
         self.0.resize(size.saturating_sub(1), None);
         let shared = |entry: &Option<Entry>| entry.is_some_and(|entry| !entry.dedicated && entry.rate == rate);
-        if let Some(at) = self.0.iter().position(shared).filter(|_| !dedicated)
-            && let Some(entry) = &mut self.0[at]
-        {
-            entry.users += 1;
-            return Ok((at as u16 + 1, false));
+        if let Some(at) = self.0.iter().position(shared).filter(|_| !dedicated) {
+            if let Some(entry) = &mut self.0[at] {
+                entry.users += 1;
+                return Ok((at as u16 + 1, false));
+            }
         }
         let at = self.0.iter().position(Option::is_none).ok_or(Errno::ENOSPC)?;
         self.0[at] = Some(Entry { rate, users: 1, dedicated });

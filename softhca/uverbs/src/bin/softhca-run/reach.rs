@@ -54,7 +54,7 @@ impl Obstacle {
         format!(
             "{} {why}, so nothing can be preloaded into it. {finds} The guest runs any program: its kernel drives \
             the device (softhca-vfio-user; ./run guest --shell stable in the source tree)",
-            program.display()
+            Path::new(program).display()
         )
     }
 }
