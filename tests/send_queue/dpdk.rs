@@ -158,10 +158,11 @@ fn behind_headers(wqe: &[u8]) -> (usize, usize) {
 fn post_with_headers<const N: usize>(batch: &mut Batch<'_>, wqe: &[u8]) {
     let headers: [u8; N] = wqe[30..30 + N].try_into().expect("so many");
     let (request, mss) = (head(wqe).inline_headers(headers), half(wqe, 22));
-    // SAFETY: no device looks.
     match (&pieces(wqe, behind_headers(wqe).1)[..], mss) {
         ([], 0) => batch.push(&request),
+        // SAFETY: no device looks, nor below.
         ([Piece::Pointer(rest)], 0) => unsafe { batch.push_unchecked(&request.gather([*rest])) },
+        // SAFETY: as above.
         ([Piece::Pointer(rest)], mss) => unsafe { batch.push_unchecked(&request.large(mss).gather([*rest])) },
         other => panic!("{other:?}"),
     }
