@@ -110,7 +110,7 @@ fn assert_same(mut expected: Vec<u8>, post: impl FnOnce(&mut Batch<'_>, &[u8])) 
     let index = half(&expected, 1);
     let rig = Rig::new(Setup { wqebbs: WQEBBS, pi: index, ..Setup::default() });
     let mut sq: SendQueue<RawPacket<InlineNone>> = rig.queue();
-    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18 });
+    sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
     let mut batch = sq.batch();
     post(&mut batch, &expected);
     batch.ring_doorbell();
