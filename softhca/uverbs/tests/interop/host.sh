@@ -68,7 +68,7 @@ both_ways() {
 }
 pingpong() { both_ways -g "ibv_$1_pingpong" -n 25 "${@:2}"; }
 # An emulated guest may need seconds for what is under way at once: -u 18 are 1.07 s until a request is sent again, in place of 0.07.
-perftest() { both_ways -x "ib_$1" -F -u 18 -n 50 "${@:2}"; }
+perftest() { both_ways -x "ib_$1" -F -u 18 -n "${COUNT:-50}" "${@:2}"; }
 
 # Runs cases of softhca/uverbs/tests/transport.c: with GIDs of IPv4, and with those of the link-local addresses.
 transport() { guest_serves "bf_transport -d \$DEVICE -g \$GID $*" 18515 /tmp/built/bf_transport -d mlx5_0 -g 3 "$@" "${THERE[@]}"; }
