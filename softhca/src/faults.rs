@@ -1,5 +1,6 @@
 //! Faults to inject into a device and its network, as text: for a launcher's option, and for tests.
 
+use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use crate::config::SrqFaults;
@@ -36,6 +37,27 @@ impl Faults {
             true => wire,
             false => Box::new(FaultInjector::new(wire, self.network)?),
         })
+    }
+}
+
+/// The words that it is read from, without those for nothing, and without the seed.
+impl Display for Faults {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { network, timing, srq } = self;
+        let rates = [
+            ("drop", network.drop),
+            ("dup", network.duplicate),
+            ("reorder", network.reorder),
+            ("delay", network.delay),
+            ("ecn", network.ecn),
+            ("odp", srq.page),
+            ("psn", srq.sequence),
+        ];
+        let times = [("latency", timing.latency), ("jitter", timing.jitter), ("rate", timing.rate)];
+        let words = rates.map(|(name, rate)| (name, u32::from(rate))).into_iter().chain(times);
+        let words: Vec<_> =
+            words.filter(|(_, value)| *value > 0).map(|(name, value)| format!("{name}={value}")).collect();
+        if words.is_empty() { write!(f, "no faults") } else { write!(f, "{}", words.join(",")) }
     }
 }
 
@@ -85,6 +107,8 @@ mod tests {
         let network = FaultConfig { drop: 3, seed: 7, ..FaultConfig::default() };
         let srq = SrqFaults { page: 20, sequence: 5 };
         assert_eq!(found, Faults { network, srq, ..Faults::default() });
+        assert_eq!(found.to_string(), "drop=3,odp=20,psn=5");
+        assert_eq!(Faults::default().to_string(), "no faults");
         let timing = LinkTiming { latency: 500, jitter: 20, rate: 1000 };
         assert_eq!("latency=500,rate=1000,jitter=20".parse(), Ok(Faults { timing, ..Faults::default() }));
         let bad = "rate=-1".parse::<Faults>().unwrap_err();

@@ -34,6 +34,28 @@ pub(crate) enum Syndrome {
     RemoteAborted = 0x22,
 }
 
+impl Syndrome {
+    /// The syndrome of this number.
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        const ALL: [Syndrome; 13] = [
+            Syndrome::LocalLength,
+            Syndrome::LocalQpOp,
+            Syndrome::LocalProtection,
+            Syndrome::WrFlush,
+            Syndrome::MwBind,
+            Syndrome::BadResponse,
+            Syndrome::LocalAccess,
+            Syndrome::RemoteInvalidRequest,
+            Syndrome::RemoteAccess,
+            Syndrome::RemoteOp,
+            Syndrome::TransportRetryExceeded,
+            Syndrome::RnrRetryExceeded,
+            Syndrome::RemoteAborted,
+        ];
+        ALL.into_iter().find(|known| *known as u8 == number)
+    }
+}
+
 /// Kind of the message that consumed a receive WQE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReceiveKind {

@@ -36,7 +36,9 @@ use crate::nic::Nic;
 use crate::packet::{Packet, buffer, cnp};
 use crate::qp::Qp;
 use crate::qp::dc::target::Dct;
+use crate::recv::FaultClock;
 use crate::resources::Resources;
+use crate::script::{Act, Happening, Running, Script};
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::{Frame, Route, Size, Wire};
@@ -243,10 +245,14 @@ impl Device {
     pub fn step(&mut self, now: Duration) -> bool {
         self.resources.now = self.resources.now.max(now);
         let now = self.resources.now;
+        let played = self.play(now);
         if self.failed {
-            return false;
+            return played;
         }
-        let mut worked = self.wire.advance(now);
+        let mut worked = played | self.wire.advance(now);
+        if self.resources.script.is_stalled() {
+            return worked;
+        }
         worked |= self.doorbells.scan(&mut self.qps, &mut self.resources);
         for _ in 0..RECEIVE_BATCH {
             let Some(frame) = self.wire.recv() else { break };
@@ -267,10 +273,43 @@ impl Device {
     /// `now` is as in [`Self::step`].
     pub fn begin(&mut self, now: Duration) {
         self.resources.now = self.resources.now.max(now);
-        if !self.failed {
+        if !self.failed && !self.resources.script.is_stalled() {
             self.doorbells.scan_sends(&mut self.qps, &self.resources);
             self.work(self.resources.now);
         }
+    }
+
+    /// Plays this script from the next step on, in place of an earlier one.
+    pub fn set_script(&mut self, script: Script) {
+        self.resources.script = Running::new(script);
+    }
+
+    /// Everything that the script has done since the last call.
+    pub fn happenings(&mut self) -> Vec<Happening> {
+        self.resources.script.take_happened()
+    }
+
+    /// Does the script's acts of this time. `true` if there was anything.
+    fn play(&mut self, now: Duration) -> bool {
+        let mut played = false;
+        while let Some(act) = self.resources.script.next_act(now) {
+            played = true;
+            match act {
+                Act::Port { port, up } => {
+                    // A port that the device has not got has no link either.
+                    let _ = self.set_port_up(port, up);
+                }
+                Act::SrqFaults(rates) => {
+                    self.resources.srq_faults = FaultClock::new(rates.unwrap_or(self.config.srq_faults));
+                }
+                Act::Fail => self.fail(),
+                Act::Raise(event, eqn) => {
+                    let Resources { eqs, memory, complaints, .. } = &mut self.resources;
+                    eqs.raise(event, eqn, &**memory, complaints);
+                }
+            }
+        }
+        played
     }
 
     /// Does the work of the busy objects. `true` if there was any.
@@ -292,11 +331,13 @@ impl Device {
                 self.busy_dcts.insert(qpn);
             }
         }
-        let Resources { cqs, memory, eqs, complaints, .. } = &mut self.resources;
+        let Resources { cqs, memory, eqs, complaints, script, .. } = &mut self.resources;
         cqs.visit(|cqn, cq| {
             let settled = cq.settle(cqn, &**memory, now);
             if let Some(event) = settled.or_else(|| cq.due_event(cqn, &**memory, now)) {
-                eqs.raise(event, cq.eqn, &**memory, complaints);
+                for _ in 0..script.copies_of(event, cq.eqn) {
+                    eqs.raise(event, cq.eqn, &**memory, complaints);
+                }
                 worked = true;
             }
             !cq.is_idle()
@@ -325,7 +366,7 @@ impl Device {
         let qps = self.qps.busy().filter_map(|qp| qp.deadline());
         let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
         let objects = qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline()));
-        objects.chain(self.wire.next_deadline()).min()
+        objects.chain(self.wire.next_deadline()).chain(self.resources.script.next_deadline()).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

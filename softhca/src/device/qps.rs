@@ -77,6 +77,7 @@ impl Device {
         let qpn = self.qps.reserve()?;
         self.count_qp(&context, |users| *users += 1);
         self.resources.slaves.begin(qpn, &context);
+        self.resources.script.forget(qpn);
         self.qps.insert(qpn, Qp::new(qpn, context));
         if context.privileges.is_qp1 {
             self.qp1s.insert(qpn);

@@ -39,6 +39,7 @@ use crate::event::Event;
 use crate::memory::keys::mkey::Mkey;
 use crate::memory::{HostMemory, PagedMemory};
 use crate::recv::{FaultClock, RecvWqe, Srq};
+use crate::script;
 use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::WqeFault;
@@ -100,6 +101,8 @@ pub(crate) struct Resources {
     pub(crate) eqs: EventQueues,
     /// Which receives from SRQs fail.
     pub(crate) srq_faults: FaultClock,
+    /// The script that is played.
+    pub(crate) script: script::Running,
     /// Packets that the wire has not taken yet.
     pub(crate) outbox: Outbox,
     /// Most bytes of payload in a frame of several packets: [`crate::wire::Wire::segment_bytes`].
@@ -162,7 +165,8 @@ impl Resources {
         memory.clear();
         let (links, now) = (self.links.iter().map(Link::reset).collect(), self.now);
         let (fetched_order, segment_bytes) = (self.fetched_order, self.segment_bytes);
-        *self = Self { links, now, fetched_order, segment_bytes, ..Self::with_memory(config, memory) };
+        let script = std::mem::take(&mut self.script);
+        *self = Self { links, now, fetched_order, segment_bytes, script, ..Self::with_memory(config, memory) };
     }
 
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
@@ -180,6 +184,7 @@ impl Resources {
             slaves: Slaves::default(),
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
+            script: script::Running::default(),
             outbox: Outbox::default(),
             segment_bytes: 0,
             egress: Egress::default(),
@@ -240,7 +245,9 @@ impl Resources {
 
     /// Tells of an event.
     pub(crate) fn raise(&mut self, event: Event) {
-        self.eqs.raise(event, None, &*self.memory, &mut self.complaints);
+        for _ in 0..self.script.copies_of(event, None) {
+            self.eqs.raise(event, None, &*self.memory, &mut self.complaints);
+        }
     }
 
     /// Consumes the next WQE of an SRQ; raises the limit event or the error event where due.
@@ -285,7 +292,9 @@ impl Resources {
         let had_failed = cq.failure().is_some();
         let eqn = cq.eqn;
         if let Some(event) = cq.write(cqn, (c, stamp), &*self.memory, self.now) {
-            self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
+            for _ in 0..self.script.copies_of(event, eqn) {
+                self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
+            }
         }
         match cq.failure() {
             None => return,

@@ -92,7 +92,7 @@ impl FromStr for FaultConfig {
 }
 
 impl FaultConfig {
-    fn check(&self) -> Result<(), FaultConfigError> {
+    pub(crate) fn check(&self) -> Result<(), FaultConfigError> {
         let sum = [self.drop, self.duplicate, self.reorder, self.delay, self.ecn].map(u32::from).iter().sum();
         if sum > 1000 { Err(FaultConfigError::Sum(sum)) } else { Ok(()) }
     }
@@ -184,6 +184,16 @@ impl<W: Wire> FaultInjector<W> {
         let rng = Rng::with_seed(config.seed);
         let stats = Arc::default();
         Ok(Self { wire, config, rng, tick: 0, drawn: None, held: Vec::new(), due: Vec::new(), stats })
+    }
+
+    /// From now on, frames suffer these faults. Random numbers go on.
+    pub(crate) fn change(&mut self, config: FaultConfig) {
+        self.config = config;
+    }
+
+    /// The wire behind it.
+    pub(crate) fn inner_mut(&mut self) -> &mut W {
+        &mut self.wire
     }
 
     /// Counts of its faults. The handle stays readable when the wire belongs to a device.

@@ -71,6 +71,11 @@ impl<W: Wire> SlowLink<W> {
         Self { wire, timing, rng: Rng::with_seed(seed), now, free_at, on_the_way: VecDeque::new(), fate: None }
     }
 
+    /// From now on, the link takes these times. What is on its way stays.
+    pub(crate) fn change(&mut self, timing: LinkTiming) {
+        self.timing = timing;
+    }
+
     fn put(&mut self, bytes: usize, content: Content) {
         self.free_at = self.free_at.max(self.now) + self.timing.time_of(bytes);
         let way = self.timing.latency.saturating_add(self.rng.u32(0..=self.timing.jitter));

@@ -23,6 +23,7 @@ mod out_of_order;
 mod port_counters;
 mod raw_packets;
 mod roce;
+mod script;
 mod segments;
 mod sink;
 mod states;

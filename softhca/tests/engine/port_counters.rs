@@ -1,4 +1,4 @@
-//! Counters of a port: dropped packets by reason, and congestion. A script stands for the cable and for the peer.
+//! Counters of a port: dropped packets by reason, congestion, and traffic. A script stands for the cable and for the peer.
 //!
 //! Counters of a port belong here, those of queues and objects in `softhca/tests/ethernet`.
 
@@ -187,4 +187,21 @@ fn notifications_that_arrive_are_counted() {
     // Too short for one: no packet at all.
     bench.arrives(peer, notification[..24].to_vec());
     assert_eq!(bench.counter("port_rcv_errors"), 1);
+}
+
+#[test]
+fn traffic_is_counted_both_ways_and_so_are_links_that_go_down() {
+    let mut bench = Bench::new();
+    let (route, packet) = (bench.route(PEER_GID, 0), empty(&bench.send(0xffff)));
+    // Not the packet that is due: a NAK goes back.
+    bench.arrives(route, packet.clone());
+    bench.device.step();
+    let sent: Vec<u64> = bench.script.lock().unwrap().sent.iter().map(|frame| frame.packet.len() as u64).collect();
+    assert_eq!(sent.len(), 1);
+    let counters = |names: [&str; 2]| names.map(|name| bench.counter(name));
+    assert_eq!(counters(["port_rcv_packets", "port_rcv_data"]), [1, packet.len() as u64 / 4]);
+    assert_eq!(counters(["port_xmit_packets", "port_xmit_data"]), [1, sent[0] / 4]);
+    assert_eq!(bench.counter("link_downed"), 0);
+    bench.device.set_port_up(1, false).unwrap();
+    assert_eq!(bench.counter("link_downed"), 1);
 }

@@ -38,7 +38,7 @@ static struct ibv_pd *pd;
 static char memory[1 << 16] __attribute__((aligned(4096), unused));
 
 /* How long connected queue pairs wait for an answer (4.096 us times a power of two), and how often they ask again. */
-static uint8_t ack_timeout = 14, retry_count = 5;
+static uint8_t ack_timeout = 14, retry_count = 5, rnr_retry_count = 6;
 
 /* The device that $DEVICE names; the first, if there is no such variable. */
 static inline struct ibv_context *open_first(void)
@@ -103,7 +103,7 @@ static inline void to_rts(struct ibv_qp *qp, uint32_t peer, struct ibv_ah_attr w
 		.rq_psn = 0x123456, .max_dest_rd_atomic = 4, .min_rnr_timer = 12, .ah_attr = way };
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 				IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = ack_timeout, .retry_cnt = retry_count, .rnr_retry = 6,
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = ack_timeout, .retry_cnt = retry_count, .rnr_retry = rnr_retry_count,
 		.sq_psn = 0x123456, .max_rd_atomic = 3 };
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);

@@ -6,6 +6,7 @@
 //! the crate belong in `tests` of the workspace.
 
 mod captures;
+mod chaos;
 mod devx;
 mod frames;
 mod hosts;

@@ -175,7 +175,7 @@ impl Requester {
     }
 
     /// Fetches the next WQE, if there is one and room for it.
-    fn fetch(&mut self, qp: &QpCore, resources: &Resources) -> bool {
+    fn fetch(&mut self, qp: &QpCore, resources: &mut Resources) -> bool {
         let Some(sq) = &qp.context.sq else { return self.fetch_errand(qp) };
         let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
         if !self.is_rung() || self.requests.len() >= MAX_REQUESTS || blocked {
@@ -202,6 +202,10 @@ impl Requester {
             return false;
         }
         self.copies.remove(&index);
+        if request.failure.is_none() {
+            let scripted = resources.script.of_wqe(qp.qpn, index);
+            request.failure = scripted.map(|(syndrome, vendor)| Failure { syndrome, vendor });
+        }
         request.follows_wait = self.fetched_wait;
         self.fetched_wait = matches!(request.wqe.op, SendOp::WaitTime(_));
         self.next_wqe = self.next_wqe.wrapping_add(request.wqe.wqebbs);

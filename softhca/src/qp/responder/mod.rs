@@ -466,6 +466,9 @@ impl Responder {
 
 fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources) -> Result<(), Refusal> {
     let begins = !receives.has_begun();
+    if begins && qp.is_reliable() && resources.script.is_not_ready() {
+        return Err(Refusal::NotReady);
+    }
     match receives.take(qp, resources) {
         Ok(true) if begins && receives.are_shared(qp) && qp.is_reliable() => match resources.srq_faults.tick() {
             None => Ok(()),

@@ -2,6 +2,7 @@
 //! ([`Settings`]). The identities of devices (GUIDs, LIDs, GIDs) follow from their numbers, so every process sees the
 //! same ones.
 
+mod chaos;
 mod clock;
 mod counters;
 mod generation;
@@ -10,6 +11,7 @@ mod mishaps;
 mod port;
 mod wire;
 
+pub use chaos::{BadScript, Chaos, Refusal};
 pub use clock::Clock;
 pub use counters::{all_counters, counters_file, first_counter};
 pub use generation::Generation;
@@ -179,6 +181,8 @@ pub struct Settings {
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
     pub report: Option<PathBuf>,
+    /// A [`Chaos`], and the file to which its happenings are appended, a line each.
+    pub script: Option<(PathBuf, PathBuf)>,
     /// Root of the tree that replaces `/sys/class/infiniband` and its targets.
     pub sysfs: Option<PathBuf>,
     /// That tree lies over `/sys` in the program's mount namespace.
@@ -222,6 +226,8 @@ const MAC: &str = "SOFTHCA_MAC";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
 const SYSFS: &str = "SOFTHCA_SYSFS";
+const SCRIPT: &str = "SOFTHCA_SCRIPT";
+const TIMELINE: &str = "SOFTHCA_TIMELINE";
 const NAMESPACE: &str = "SOFTHCA_NAMESPACE";
 const LOG: &str = "SOFTHCA_LOG";
 
@@ -255,8 +261,12 @@ impl Settings {
         let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
         let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
+        let (script, timeline) = self.script.clone().unzip();
+        let script = script.map(|script| (SCRIPT, script.into()));
+        let timeline = timeline.map(|timeline| (TIMELINE, timeline.into()));
+        let files = pcap.into_iter().chain(report).chain(sysfs).chain(script).chain(timeline);
         let words = words.into_iter().chain(faults).chain(mac).map(|(name, value)| (name, value.into()));
-        words.chain([(FABRIC, self.fabric.clone().into())]).chain(pcap).chain(report).chain(sysfs).collect()
+        words.chain([(FABRIC, self.fabric.clone().into())]).chain(files).collect()
     }
 
     /// Reads them back through `variable`; `Ok(None)` if the process was not started by the launcher.
@@ -377,6 +387,7 @@ impl Settings {
             mac,
             fabric: fabric.into(),
             report: variable(REPORT).map(Into::into),
+            script: variable(SCRIPT).map(Into::into).zip(variable(TIMELINE).map(Into::into)),
             sysfs: variable(SYSFS).map(Into::into),
             namespace: switch(NAMESPACE),
             log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
@@ -530,6 +541,7 @@ mod tests {
             mac: None,
             fabric: "/somewhere".into(),
             report: None,
+            script: Some(("/script".into(), "/timeline".into())),
             sysfs: Some("/elsewhere".into()),
             namespace: true,
             log: "info".to_owned(),

@@ -121,6 +121,7 @@ mod tests {
             mac: None,
             fabric: "/nowhere".into(),
             report: None,
+            script: None,
             sysfs: None,
             namespace: false,
             log: String::new(),

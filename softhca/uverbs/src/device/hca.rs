@@ -14,6 +14,7 @@ use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
+use crate::launch::chaos;
 use crate::process::{Errno, forked, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::{Mutex as DeviceMutex, MutexGuard as DeviceMutexGuard};
@@ -124,7 +125,10 @@ impl Hca {
             None
         });
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
-        let mut core = Stepped::new(device, mishaps, trapped, clock, counters);
+        if let Some(chaos) = chaos() {
+            device.set_script(chaos.of_device(index));
+        }
+        let mut core = Stepped::new((device, format!("mlx5_{index}")), mishaps, trapped, clock, counters);
         // A cable that was pulled before raises no event.
         let now = core.clock.now();
         core.step(now);

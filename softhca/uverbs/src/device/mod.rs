@@ -25,6 +25,7 @@ mod rates;
 mod reach;
 mod record_file;
 pub(crate) mod refusal;
+mod scripted;
 mod stepped;
 mod subscriptions;
 pub(crate) mod tally;

@@ -2,6 +2,7 @@
 //! nothing; and its ports.
 
 use super::limits::MAX_QUEUES;
+use crate::launch::chaos;
 use crate::process::Errno;
 use crate::process::route::interface_index;
 use parking_lot::Mutex;
@@ -14,7 +15,7 @@ use softhca::wire::in_process::Fabric;
 use softhca::wire::shm::ShmWire;
 use softhca::wire::udp::{UdpAddress, UdpWire};
 use softhca::wire::{Address, GSI_QPN, Wire};
-use softhca_settings::{LocalAddress, Settings, WireKind, port_config};
+use softhca_settings::{Chaos, LocalAddress, Settings, WireKind, port_config};
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
@@ -77,13 +78,13 @@ impl Network {
                 Box::new(capture.wire(wire, &format!("mlx5_{index}"), ports).map_err(|error| eio(&error))?)
             }
         };
-        let wire: Box<dyn Wire> = match faults {
-            None => wire,
-            Some(mut faults) => {
-                // The ends of a connection must not lose the same packets in step.
-                faults.network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
-                faults.inject(wire).map_err(bad)?
-            }
+        let mut now = faults.unwrap_or_default();
+        now.network.seed = chaos().and_then(Chaos::seed).unwrap_or(now.network.seed);
+        // The ends of a connection must not lose the same packets in step.
+        now.network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
+        let wire: Box<dyn Wire> = match chaos() {
+            Some(chaos) => chaos.of_device(index).wire(wire, &now).map_err(bad)?,
+            None => now.inject(wire).map_err(bad)?,
         };
         Ok(Self { wire, qpns, gsi_qpn: Some(gsi_qpn), notify, srq_faults: faults.unwrap_or_default().srq })
     }

@@ -1,7 +1,8 @@
 //! Valid commands that are refused on request, for tests of a program's reaction.
 //!
-//! Each thread arranges its own, for one command to come, so that tests in several threads of one program do not meet.
+//! Each thread arranges its own, beside those of the launcher's script ([`super::scripted`]), for one command to come, so that tests in several threads of one program do not meet.
 
+use super::scripted;
 use crate::process::Errno;
 use softhca::firmware::Status;
 use std::cell::Cell;
@@ -37,6 +38,9 @@ pub(crate) fn refuse_mailbox(nth: u64, opcode: u16, status: Status) {
 
 /// Whether the command that the calling thread gives now is to be refused.
 pub(crate) fn of_command() -> Result<(), Errno> {
+    if let Some(errno) = scripted::of_command() {
+        return Err(Errno(errno));
+    }
     match due(COMMAND.take()) {
         Ok(errno) => Err(Errno(errno)),
         Err(later) => {
@@ -48,6 +52,9 @@ pub(crate) fn of_command() -> Result<(), Errno> {
 
 /// The status that a mailbox with `opcode`, which the calling thread sends now, is refused with.
 pub(super) fn of_mailbox(opcode: u16) -> Option<Status> {
+    if let Some(status) = scripted::of_mailbox(opcode) {
+        return Some(status);
+    }
     let plan = MAILBOX.take();
     if plan.is_some_and(|plan| plan.end.0 != 0 && plan.end.0 != opcode) {
         MAILBOX.set(plan);

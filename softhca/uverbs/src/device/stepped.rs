@@ -38,6 +38,8 @@ pub(crate) enum Origin {
 /// object which raised it is gone.
 pub(super) struct Stepped {
     pub(super) device: Device,
+    /// Its name, `mlx5_N`.
+    name: String,
     /// Carries out commands that come as mailboxes.
     pub(super) firmware: Firmware,
     /// The programs' subscriptions to events, in the device's form.
@@ -63,7 +65,7 @@ pub(crate) fn take_mads(take: fn(&Mad)) {
 
 impl Stepped {
     pub(super) fn new(
-        device: Device,
+        (device, name): (Device, String),
         mishaps: Mishaps,
         trapped: &'static Trapped,
         clock: Clock,
@@ -72,6 +74,7 @@ impl Stepped {
         let firmware = Firmware::new();
         Self {
             device,
+            name,
             firmware,
             subscriptions: Subscriptions::default(),
             sources: HashMap::new(),
@@ -171,6 +174,9 @@ impl Stepped {
             if let Some(take) = TAKES_MADS.get() {
                 take(&mad);
             }
+        }
+        for happening in self.device.happenings() {
+            report::happening(&self.name, &happening.to_string());
         }
         for complaint in self.device.complaints() {
             report::complaint(&complaint.to_string());

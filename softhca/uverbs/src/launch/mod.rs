@@ -3,4 +3,4 @@
 pub(crate) mod report;
 mod settings;
 
-pub(crate) use settings::settings;
+pub(crate) use settings::{chaos, settings};

@@ -1,6 +1,6 @@
 //! The launcher's settings, which this process has got by its environment.
 
-use softhca_settings::Settings;
+use softhca_settings::{BadScript, Chaos, Settings};
 use std::sync::{Arc, OnceLock};
 
 /// The launcher's settings; `None` if the process was not started by it.
@@ -19,4 +19,16 @@ pub(crate) fn settings() -> Option<&'static Arc<Settings>> {
             }
         })
         .as_ref()
+}
+
+/// The launcher's script; `None` if there is none.
+pub(crate) fn chaos() -> Option<&'static Chaos> {
+    static CHAOS: OnceLock<Option<Chaos>> = OnceLock::new();
+    let read = || {
+        let (path, _) = settings()?.script.as_ref()?;
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let chaos = text.and_then(|text| text.parse().map_err(|error: BadScript| error.to_string()));
+        chaos.inspect_err(|error| log::error!("{}: {error}", path.display())).ok()
+    };
+    CHAOS.get_or_init(read).as_ref()
 }

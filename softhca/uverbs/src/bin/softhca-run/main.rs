@@ -15,7 +15,7 @@ use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
+    Chaos, Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
     Memlock, Settings, WireKind,
 };
 use std::ffi::OsString;
@@ -79,6 +79,10 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
+    /// Play this script of failures (TOML). At the end, the launcher prints what the script has done
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sink", "vfio"])]
+    script: Option<PathBuf>,
+
     /// Write every packet of the devices into this pcapng file, for tshark and Wireshark. If CMD has several processes
     /// with devices, each one after the first writes FILE.PID
     #[arg(long, value_name = "FILE")]
@@ -120,10 +124,7 @@ struct Options {
     #[arg(long, conflicts_with_all = ["strict", "faults", "pcap"])]
     sink: bool,
 
-    /// Whether CMD gets a mount namespace, in which the devices' files lie over the machine's /sys. Every program sees
-    /// them there, static ones among them. Without a namespace, the object shows them to programs that call the C
-    /// library. A user without rights gets a user namespace too, in which sudo and other programs with the set-user-ID
-    /// bit have no effect. What CMD mounts is its own
+    /// Give CMD a mount namespace with the devices' files in /sys; see "Files in /sys" below
     #[arg(long, value_enum, default_value_t = NamespaceOption::Auto, num_args = 0..=1, require_equals = true,
         default_missing_value = "always", value_name = "WHEN")]
     namespace: NamespaceOption,
@@ -165,6 +166,11 @@ Addresses
   also has all IP addresses of the machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). With tap: and
   socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses. Listeners on a port are known within one
   network.
+
+Files in /sys
+  In a mount namespace of CMD, the devices' files lie over the machine's /sys, so that every program sees them. What CMD
+  mounts is its own. A user without rights gets a user namespace too, in which sudo has no effect. Without a namespace,
+  programs that call the C library see /sys/class/infiniband and below.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
@@ -215,11 +221,11 @@ enum MemlockOption {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum NamespaceOption {
-    /// If the machine permits it, and CMD loses no capability by it
+    /// If the machine permits it, and CMD keeps its capabilities
     Auto,
-    /// Else the launcher fails
+    /// Otherwise the launcher fails
     Always,
-    /// Never
+    /// No namespace
     Never,
 }
 
@@ -305,6 +311,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         mac,
         fabric,
         report: Some(report.clone()),
+        script: options.script.as_deref().map(|file| own_script(file, scratch.path())).transpose()?,
         sysfs: Some(sysfs.clone()),
         namespace: false,
         log: options.log.clone(),
@@ -322,7 +329,35 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
     let code = child::run(&options.command, env, namespace)?;
     drop(counters);
+    if let Some((_, timeline)) = &settings.script {
+        tell(timeline)?;
+    }
     Ok(summary(&report, options.strict, code)?)
+}
+
+/// A copy of the script in `file` that stays as it is, and the path of its timeline.
+fn own_script(file: &Path, scratch: &Path) -> Result<(PathBuf, PathBuf), String> {
+    let fault = |error: std::io::Error| format!("{}: {error}", file.display());
+    let text = std::fs::read_to_string(file).map_err(fault)?;
+    text.parse::<Chaos>().map_err(|error| format!("{}: {error}", file.display()))?;
+    let copy = scratch.join("script.toml");
+    std::fs::write(&copy, text).map_err(fault)?;
+    Ok((copy, scratch.join("timeline")))
+}
+
+/// Prints what the script has done.
+fn tell(timeline: &Path) -> std::io::Result<()> {
+    match std::fs::read_to_string(timeline) {
+        Ok(lines) => {
+            eprintln!("softhca-run: what the script has done:");
+            lines.lines().for_each(|line| eprintln!("  {line}"));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            eprintln!("softhca-run: the script has done nothing");
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 /// The namespace for the program, if it is to have one: `tree` over `/sys`. `scratch` is a directory to make.

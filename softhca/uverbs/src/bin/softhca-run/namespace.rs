@@ -1,6 +1,6 @@
-//! A mount namespace for the program, in which the launcher's tree lies over the machine's `/sys`. Whatever looks there
-//! finds the devices: listings, shells, interpreters, programs without the preloaded object. It must never know what
-//! the tree says.
+//! A mount namespace for the program, in which the launcher's tree lies over the machine's `/sys`. Listings,
+//! shells, interpreters and programs without the preloaded object find the devices there. It must never know the
+//! contents of the tree.
 //!
 //! ```text
 //! tree (sysfs.rs)          the machine's /sys       in the namespace
@@ -107,7 +107,7 @@ impl Namespace {
                 }
                 match libc::WEXITSTATUS(status) {
                     0 if libc::WIFEXITED(status) => Ok(()),
-                    // A system may also kill what it does not permit.
+                    // A system may also kill the child for a call that it does not permit.
                     _ if !libc::WIFEXITED(status) => Err(io::Error::from_raw_os_error(libc::EPERM)),
                     errno => Err(io::Error::from_raw_os_error(errno)),
                 }

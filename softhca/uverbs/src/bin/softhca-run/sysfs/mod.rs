@@ -2,12 +2,14 @@
 
 mod pci;
 mod port;
+mod text;
 
 use softhca_settings::{self as settings, PCI_DOMAIN, Settings, pci_function};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use text::{put, quads};
 
 pub(super) use port::{link_is_down, write_link};
 
@@ -83,15 +85,4 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     symlink("../../../../../class/infiniband", at.join("subsystem"))?;
     (1..=settings.ports)
         .try_for_each(|port| port::write(settings, device, port, &at.join("ports").join(port.to_string())))
-}
-
-/// Groups of four hexadecimal digits, as GUIDs and GIDs are written.
-fn quads(bytes: &[u8]) -> String {
-    let groups: Vec<String> = bytes.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1])).collect();
-    groups.join(":")
-}
-
-fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
-    fs::write(directory.join(name), format!("{value}\n"))
 }

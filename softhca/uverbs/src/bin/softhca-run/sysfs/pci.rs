@@ -1,6 +1,6 @@
 //! The files of a PCI function, and its places on the bus.
 
-use super::put;
+use super::text::put;
 use softhca_settings::{self as settings, Link, PCI_DOMAIN, PCI_VENDOR_ID, Settings};
 use std::collections::BTreeSet;
 use std::fs;

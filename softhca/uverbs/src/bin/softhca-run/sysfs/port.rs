@@ -1,6 +1,6 @@
 //! The files of a port.
 
-use super::{put, quads};
+use super::text::{put, quads};
 use softhca_settings::{self as settings, Link, Settings};
 use std::fs;
 use std::io;

@@ -1,0 +1,69 @@
+//! Chaos by script: the scripts of `docs/howto/chaos.md`, and a program that meets what they say.
+//!
+//! Scripts of the launcher belong here, each kind of row by a virtual clock in `softhca/tests/engine/script.rs`.
+
+use crate::program::{compiled, launch};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the program on the script of this name: its exit code, what the program printed, and the launcher's timeline.
+fn play(program: &str, name: &str) -> (Option<i32>, String, Vec<String>) {
+    let script = format!("{}/tests/chaos/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let (code, output) = launch(&["--script", &script], &[program, name], PATIENCE);
+    let (printed, timeline) = output.split_once("softhca-run: what the script has done:\n").unwrap_or((&output, ""));
+    (code, printed.to_owned(), timeline.lines().map(|line| line.trim().to_owned()).collect())
+}
+
+/// The program meets what the script says, and the timeline has these lines, in this order.
+fn plays(name: &str, expected: &[&str]) {
+    let (_directory, program) = compiled("chaos");
+    let (code, printed, timeline) = play(&program, name);
+    assert_eq!((code, printed.as_str()), (Some(0), ""), "{name}: {timeline:?}");
+    let mut rest = timeline.iter();
+    for what in expected {
+        assert!(rest.any(|line| line.contains(what)), "{name}: no {what:?}, in order, in {timeline:#?}");
+    }
+}
+
+#[test]
+fn a_request_ends_with_12_and_0x81() {
+    plays("retry", &["WQE 3 (index 0x2) completes with syndrome 0x15, vendor syndrome 0x81"]);
+}
+
+#[test]
+fn a_limit_is_lost() {
+    plays("limit", &["event 1 of kind srq-limit gets lost"]);
+    let (_directory, program) = compiled("chaos");
+    assert_eq!(launch(&[], &[&program, "no limit"], PATIENCE), (Some(0), String::new()), "without the script it comes");
+}
+
+#[test]
+fn a_device_goes_away() {
+    plays("removal", &["port 1 goes down", "port 1 comes up", "the device fails"]);
+}
+
+#[test]
+fn commands_are_refused() {
+    plays("refused", &["mailbox 0xa08 is refused with status 0x0f", "command 20 is refused with errno 12"]);
+}
+
+#[test]
+fn messages_survive_a_storm() {
+    let bad = "the network is bad: drop=200,latency=200,jitter=100";
+    let all = ["receivers are not ready", bad, "the network is as before", "the device does nothing", "goes on"];
+    plays("storm", &all);
+}
+
+#[test]
+fn a_script_that_makes_no_sense_is_named() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("script.toml");
+    std::fs::write(&script, "[[wqe]]\nnth = 1\nsyndrome = 0x77\n").expect("a script");
+    let path = script.to_str().expect("UTF-8");
+    let (code, output) = launch(&["--script", path], &["true"], PATIENCE);
+    assert!(code == Some(71) && output.contains(path) && output.contains("no syndrome 0x77"), "{output}");
+    std::fs::write(&script, "").expect("a script");
+    let (code, output) = launch(&["--script", path], &["true"], PATIENCE);
+    assert!(code == Some(0) && output.contains("the script has done nothing"), "{output}");
+}
