@@ -1,5 +1,5 @@
-//! What a use of the crate needs of device, port and process. `info` lists these; checks of `doctor` name them, and are
-//! skipped where one is missing.
+//! Capabilities of device, port and process. `info` lists them. Checks of `doctor` name those that they need, and are
+//! skipped if one is missing.
 
 use blueflame::verbs::device::{LinkLayer, PortState};
 use blueflame_devx::{Context, Error};
@@ -115,7 +115,7 @@ impl Need {
         }
     }
 
-    /// What the crate does with it.
+    /// The features of the crate that need it.
     pub(crate) const fn offers(self) -> &'static str {
         match self {
             Link => "traffic",

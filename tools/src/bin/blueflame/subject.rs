@@ -12,7 +12,7 @@ use blueflame_devx::Context;
 use crate::nic::queue::NopQueue;
 use crate::nic::register::Mapping;
 
-/// What a doorbell register is.
+/// The doorbell register of a queue pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Registers {
     /// Bytes of a half that BlueFlame copies to; 0 without BlueFlame.
@@ -35,7 +35,7 @@ pub(crate) struct Subject {
     pub(crate) path: Result<Path, String>,
     /// The register of a queue pair of its own, or why there is none.
     pub(crate) registers: Result<Registers, String>,
-    /// What environment variables forbid of BlueFlame.
+    /// The environment variable that turns BlueFlame off, if there is one.
     pub(crate) blueflame_off: Option<&'static str>,
     /// Capabilities that only a call shows: `Err` has the reason that they are absent.
     pub(crate) shown: Shown,

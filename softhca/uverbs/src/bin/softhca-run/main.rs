@@ -15,7 +15,7 @@ use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
+    Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
     Memlock, Settings, WireKind,
 };
 use std::ffi::OsString;
@@ -78,6 +78,12 @@ struct Options {
     /// Faults, for example drop=10,dup=5,seed=1; see "Faults" below
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
+
+    /// Bits that turn over in what the devices write, as those of a broken device: cqe@OFFSET=MASK for each CQE (its last
+    /// 64 bytes), data@OFFSET=MASK for all other writes, a comma between each. For tests of programs that look for
+    /// broken devices
+    #[arg(long, value_name = "SPEC", value_parser = damage)]
+    damage: Option<String>,
 
     /// Write every packet of the devices into this pcapng file, for tshark and Wireshark. If CMD has several processes
     /// with devices, each one after the first writes FILE.PID
@@ -234,6 +240,10 @@ fn faults(spec: &str) -> Result<String, String> {
     spec.parse::<Faults>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
 }
 
+fn damage(spec: &str) -> Result<String, String> {
+    spec.parse::<Damage>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
+}
+
 /// Checks that a capture can be written, and takes an old one away: the first process makes the file anew.
 fn room_for_capture(path: &Path) -> Result<PathBuf, String> {
     let fault = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -299,6 +309,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
+        damage: options.damage.clone(),
         pcap: options.pcap.as_deref().map(room_for_capture).transpose()?,
         wire: options.wire.clone(),
         index: options.index,

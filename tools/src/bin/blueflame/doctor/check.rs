@@ -1,4 +1,4 @@
-//! A check: what it needs, what it does, and what it found.
+//! A check: its needs, its work, and its result.
 
 use std::error::Error;
 use std::fmt;
@@ -15,9 +15,9 @@ pub(crate) type Failure = Box<dyn Error>;
 pub(crate) struct Check {
     /// `theme.name`.
     pub(crate) id: &'static str,
-    /// What is checked.
+    /// The subject.
     pub(crate) title: &'static str,
-    /// What a failure means, and where to look.
+    /// The meaning of a failure, and the places to look at.
     pub(crate) fault: &'static str,
     /// A check whose needs are not met is skipped, and only then.
     pub(crate) needs: &'static [Need],
@@ -31,7 +31,7 @@ impl Check {
     }
 }
 
-/// What a check saw that passed.
+/// The observations of a check that passed.
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// The same on all machines.

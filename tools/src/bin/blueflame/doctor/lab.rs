@@ -1,4 +1,4 @@
-//! What checks work with: the device, memory, connected queue pairs, and waiting with patience.
+//! The laboratory of the checks: the device, memory, connected queue pairs, and waiting with patience.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The report: what was found of one device, for JSON and for the page.
+//! The report about one device, for JSON and for the page.
 
 use serde::Serialize;
 
@@ -56,9 +56,9 @@ pub(crate) struct Row {
     pub(crate) theme: &'static str,
     pub(crate) title: &'static str,
     pub(crate) outcome: Outcome,
-    /// What was seen, or why it was skipped.
+    /// The observation, or the reason of the skip.
     pub(crate) seen: String,
-    /// What that means.
+    /// The meaning of both.
     pub(crate) means: String,
     /// The capability that is missing, if it was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -40,7 +40,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What rings are filled with before.
+/// The rings are filled with this byte before.
 const FILL: u8 = 0xa5;
 /// Bytes of a WQEBB, and of the unit that a WQE counts its size in.
 const WQEBB: usize = 64;
@@ -271,7 +271,7 @@ fn ud(lab: &Lab) -> Result<Seen, Failure> {
     const QKEY: Qkey = Qkey(0x1234_5678);
     let path = lab.path()?;
     let mut twins = Twins::<Ud>::new(lab, |pair| Ok(pair.activate(&path, QKEY)?))?;
-    // To somebody who does not receive.
+    // To a queue pair without receives.
     let mut nobody = End::<Ud>::new(lab)?;
     nobody.pair.activate(&path, QKEY)?;
     let handle = lab.pd().address(&path.route(&nobody.pair.qp.endpoint(&path))?)?;
@@ -297,8 +297,7 @@ fn ud(lab: &Lab) -> Result<Seen, Failure> {
     Ok(Seen::new("datagrams inline and from memory: the same bytes").figure("requests", twins.posted))
 }
 
-/// Bytes of the headers that libmlx5 puts into WQEs of frames, of the only WQE of a ring: the low 10 bits of the half
-/// word at the end of the Ethernet segment's fields (`mlx5_wqe_eth_seg::inline_hdr_sz`).
+/// Bytes of inline headers in the first WQE of a ring: the low 10 bits of `mlx5_wqe_eth_seg::inline_hdr_sz`.
 fn inline_headers(ring: &[u8]) -> usize {
     const SIZE: usize = 16 + 12;
     ring.get(SIZE..SIZE + 2).map_or(0, |size| usize::from(u16::from_be_bytes([size[0], size[1]]) & 0x3ff))
@@ -316,7 +315,7 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
         let (first, _) = bytes.split_first_chunk::<18>().ok_or("too short a frame")?;
         let (whole, rest) = (twins.ours.memory.sge_of(0..len), twins.ours.memory.sge_of(18..len));
         twins.theirs.post(op::IBV_WR_SEND, NONE, &[whole], |_| ())?;
-        // libmlx5 knows from the kernel what the device needs.
+        // The kernel has told libmlx5 how many bytes the device needs.
         let inline = match headers {
             Some(inline) => inline,
             None => *headers.insert(inline_headers(&ring(&parts(&twins.theirs.qp)?.sq))),
@@ -357,7 +356,7 @@ mod tests {
             same_wqes([&theirs, &ours], numbers, 2).is_err()
         };
         assert!(same_wqes([&theirs, &two(numbers[1])], numbers, 2).is_ok());
-        // Whole WQEs, but for the word that libmlx5 leaves, and not what is behind them.
+        // Whole WQEs, except the word that libmlx5 leaves. Bytes behind them do not count.
         let compare = WQEBB + COMPARE;
         for at in 0..4 * WQEBB {
             let is_wqe = at < 2 * UNIT || (WQEBB..WQEBB + 5 * UNIT).contains(&at);

@@ -64,7 +64,7 @@ pub(crate) struct RegisterInfo {
     pub(crate) why: Option<String>,
 }
 
-/// What the crate can do there, or why not.
+/// A feature of the crate, or the reason of its absence.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Capability {
     pub(crate) name: &'static str,

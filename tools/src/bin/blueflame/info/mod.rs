@@ -1,4 +1,4 @@
-//! `blueflame info`: devices, ports, addresses, capabilities, and what this crate can do there.
+//! `blueflame info`: devices, ports, addresses, capabilities, and the features of this crate on each.
 
 pub(crate) mod device;
 mod show;
@@ -23,7 +23,7 @@ Makes a queue pair of its own on each device, which moves no data, to look at it
 
 Exit codes: 0 if all devices were described, 1 if there is none or one does not open, 2 for a wrong call.";
 
-/// Describe the mlx5 devices of this machine, and what this crate can do there
+/// Describe the mlx5 devices of this machine, and the features of this crate on each
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
