@@ -6,7 +6,7 @@ use blueflame::transport::Rc;
 use blueflame::{WrId, wqe};
 
 use super::check::{Check, Failure, Seen, ensure, same};
-use super::lab::{End, INLINE, Lab, connect, geometry, pattern, queues};
+use super::lab::{End, Lab, connect, geometry, pattern, queues};
 use crate::need::Need;
 use crate::nic::clock::Clock;
 use crate::nic::measure::{CHECKS as COPIES, Found, Samples, Way, measure};
@@ -121,14 +121,14 @@ impl CopyVisitor for Writes<'_> {
 
 /// Requests of one to three WQEBBs, each copied to the register by itself.
 fn by_mode<F: FlushMode, C: BlockCopy>(lab: &Lab, copy: C) -> Result<(), Failure> {
-    const ROUNDS: u32 = 200;
+    const ROUNDS: u32 = 64;
     let [sent, received] = queues(lab)?;
     let pair = geometry(lab.pd().queue_pair::<Rc>(&sent, &received)).build_with::<F, C>(copy)?;
     let mut near = End { pair, sent, received, memory: lab.memory(4096)? };
     let mut far = End::<Rc>::new(lab)?;
     connect(&lab.path()?, &mut near.pair, &mut far.pair)?;
     for round in 0..ROUNDS {
-        let bytes = pattern(round, 1 + (round * 7 % INLINE) as usize);
+        let bytes = pattern(round, (1 + 2 * round + round % 2) as usize);
         let at = (round as usize % 16) * 256;
         let request = wqe::write(far.memory.remote().at(at as u64)).inline(&bytes[..]).signaled(WrId(round.into()));
         near.run(lab, "a WRITE", &request)?;
@@ -145,5 +145,5 @@ fn copies(lab: &Lab) -> Result<Seen, Failure> {
         names.push(routine.name());
     }
     ensure(names.contains(&CopyRoutine::default_for_cpu().name()), || "the default routine was not tried".into())?;
-    Ok(Seen::new("400 WRITEs of 1 to 128 bytes inline by each routine").figure("routines", names.join(", ")))
+    Ok(Seen::new("128 WRITEs of 1 to 128 bytes inline by each routine").figure("routines", names.join(", ")))
 }
