@@ -18,6 +18,8 @@
 //! `docs/doctor-report.md` has the report of the first two devices. After a change:
 //! `BLESS=1 ./run test tools/tests/doctor.rs -- page`.
 
+#![cfg(feature = "device")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -34,6 +36,7 @@ const PLANTED: &[(&str, &str)] = &[
     ("loopback.rc", "cqe@47=1"),
     ("loopback.atomics", "data@0=1"),
     ("loopback.uc", "data@0=0x80"),
+    ("loopback.in_order", "data@100=1"),
     ("loopback.large", "data@100=1"),
     ("loopback.ud", "data@41=1"),
     ("loopback.xrc", "data@0=1"),
@@ -80,7 +83,7 @@ const OTHERWISE: &[&str] = &["environment.memory", "environment.pcie"];
 /// Checks that no software device can make fail. Tests beside them give them wrong values.
 const BESIDE: &[&str] = &["environment.libraries", "doorbells.write_combining", "twins.rc", "twins.ud", "twins.frames"];
 
-/// Checks without a planted fault: the device does not write what they read.
+/// Checks without a planted fault: the device does not write the memory that they read.
 const NONE: &[&str] = &["clocks.page"];
 
 fn blueflame(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
@@ -133,7 +136,7 @@ fn sound_devices_pass() {
     assert_eq!(code, Some(0));
     let names: Vec<_> = rows(&report).iter().map(|row| word(row, "id").to_owned()).collect();
     assert_eq!(names, listed(), "each check has a row");
-    // What is skipped is skipped for a capability that is not there.
+    // A skipped check names a capability that is not there.
     let lacking = lacking(&report);
     for row in rows(&report).iter().filter(|row| row["outcome"] == "skipped") {
         assert!(lacking.contains(word(row, "missing")), "{row}");

@@ -1,5 +1,4 @@
-//! Damage that a broken device does: bits that turn over in what it writes, for tests of programs that look for broken
-//! devices.
+//! Damage by a broken device: bits that turn over in its writes, for tests of programs that look for broken devices.
 
 use std::str::FromStr;
 

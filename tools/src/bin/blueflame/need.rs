@@ -17,6 +17,7 @@ pub(crate) enum Need {
     BlueFlame,
     DeviceRegister,
     PciLink,
+    InOrder,
     Atomics,
     Xrc,
     Dynamic,
@@ -46,7 +47,7 @@ use Need::*;
 
 impl Need {
     /// All of them, in the order of `info`.
-    pub(crate) const ALL: [Self; 30] = [
+    pub(crate) const ALL: [Self; 31] = [
         Link,
         Address,
         Ethernet,
@@ -54,6 +55,7 @@ impl Need {
         BlueFlame,
         DeviceRegister,
         PciLink,
+        InOrder,
         Atomics,
         Xrc,
         Dynamic,
@@ -89,6 +91,7 @@ impl Need {
             BlueFlame => "BlueFlame",
             DeviceRegister => "a register of a real device",
             PciLink => "a PCIe link in sysfs",
+            InOrder => "WRITEs that are visible in order",
             Atomics => "atomics",
             Xrc => "XRC",
             Dynamic => "dynamic connections",
@@ -125,6 +128,7 @@ impl Need {
             BlueFlame => "requests copied to the register (queue::BlueFlamePolicy)",
             DeviceRegister => "doorbells over PCIe",
             PciLink => "the comparison of PCIe with the port's rate",
+            InOrder => "memory polling (Buffer::polled)",
             Atomics => "wqe::compare_swap, wqe::fetch_add",
             Xrc => "transport::XrcInitiator, verbs::XrcDomain",
             Dynamic => "transport::Dci, verbs::Dct",
@@ -182,6 +186,7 @@ impl Need {
                 Ok(_) => Ok(()),
             },
             PciLink => machine::pci_link(&of.sysfs()).map(drop).ok_or_else(|| "sysfs has no such files".into()),
+            InOrder => of.in_order.clone(),
             Atomics => has(attr.atomics),
             Xrc => has(attr.xrc),
             Dynamic => of.shown.dynamic.clone(),

@@ -4,7 +4,7 @@ use std::env;
 
 use anyhow::Result;
 use blueflame::cq::compressed::{Checksum, Hash};
-use blueflame::transport::Dci;
+use blueflame::transport::{Dci, Rc};
 use blueflame::verbs::device::{LinkLayer, Port, PortState};
 use blueflame::verbs::{Device, Error, Path, ProtectionDomain, device_names};
 use blueflame_devx::Context;
@@ -37,6 +37,8 @@ pub(crate) struct Subject {
     pub(crate) registers: Result<Registers, String>,
     /// The environment variable that turns BlueFlame off, if there is one.
     pub(crate) blueflame_off: Option<&'static str>,
+    /// Whether the bytes of a WRITE become visible in order, or why this is not promised.
+    pub(crate) in_order: Result<(), String>,
     /// Capabilities that only a call shows: `Err` has the reason that they are absent.
     pub(crate) shown: Shown,
 }
@@ -76,7 +78,11 @@ impl Subject {
         let path = path(&device, port).map_err(|error| error.to_string());
         let registers = registers(&device, port);
         let shown = Shown::by(&device, &pd);
-        Ok(Self { device, pd, devx, port, path, registers, blueflame_off: blueflame_off(), shown })
+        let in_order = match &path {
+            Ok(path) => in_order(&pd, path),
+            Err(error) => Err(error.clone()),
+        };
+        Ok(Self { device, pd, devx, port, path, registers, blueflame_off: blueflame_off(), in_order, shown })
     }
 
     /// The name of the first mlx5 device's port as sysfs has it.
@@ -111,6 +117,23 @@ fn registers(device: &Device, port: Port) -> Result<Registers, String> {
     let queue = NopQueue::new(device, port.number).map_err(|error| error.to_string())?;
     let mapping = Mapping::of(queue.register()).ok_or("the kernel does not tell what the register is mapped from")?;
     Ok(Registers { half_bytes: queue.half_bytes, mapping })
+}
+
+/// Asks a queue pair that is connected to itself: the device tells in RTS only. If connecting fails, the answer is
+/// yes, so that checks find the failure.
+fn in_order(pd: &ProtectionDomain, path: &Path) -> Result<(), String> {
+    let ready = || -> Result<_, Error> {
+        let cq = pd.device().completion_queue(16).build()?;
+        let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(4).receives(0).build()?;
+        let itself = pair.qp.endpoint(path);
+        pair.qp.to_init(path)?;
+        pair.sq.connect(path, &itself, &itself)?;
+        Ok(pair.qp.writes_in_order())
+    };
+    match ready() {
+        Ok(false) => Err("the device does not promise it (ibv_query_qp_data_in_order)".into()),
+        _ => Ok(()),
+    }
 }
 
 /// As libmlx5 and the crate read them (`docs/environment.md`).
@@ -156,7 +179,7 @@ impl Shown {
 fn free_running(device: &Device, pd: &ProtectionDomain) -> Result<(), String> {
     const EOPNOTSUPP: i32 = 95;
     let Ok(cq) = device.completion_queue(16).free_running(true).build() else { return Ok(()) };
-    match pd.queue_pair::<blueflame::transport::Rc>(&cq, &cq).sends(4).receives(0).build() {
+    match pd.queue_pair::<Rc>(&cq, &cq).sends(4).receives(0).build() {
         Err(Error::Call(error)) if error.errno == EOPNOTSUPP => Err("the device stamps in real time alone".into()),
         _ => Ok(()),
     }

@@ -79,9 +79,7 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Bits that turn over in what the devices write, as those of a broken device: cqe@OFFSET=MASK for each CQE (its last
-    /// 64 bytes), data@OFFSET=MASK for all other writes, a comma between each. For tests of programs that look for
-    /// broken devices
+    /// A broken device, for example cqe@55=6,data@0=0x80; see "Damage" below
     #[arg(long, value_name = "SPEC", value_parser = damage)]
     damage: Option<String>,
 
@@ -165,6 +163,10 @@ Faults, each optional
                                    0x99)
   latency, jitter, rate            a slow link: microseconds, microseconds, Mbit/s
   seed                             where the random numbers start
+
+Damage, any number of each: bits that turn over in the writes of the devices, for tests that look for broken ones
+  cqe@OFFSET=MASK                  in each CQE; the offset is that in its last 64 bytes
+  data@OFFSET=MASK                 in all other writes that are long enough
 
 Addresses
   With --link ethernet and --wire shm, each port of each device has the address 10.95.DEVICE.PORT, and port 1 of mlx5_0

@@ -11,7 +11,8 @@ use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{Pd, QueuePair, Uar};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{End, INLINE, Lab, connected, memory};
 use crate::need::Need;
 

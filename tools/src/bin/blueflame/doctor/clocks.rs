@@ -7,7 +7,8 @@ use blueflame::verbs::device::{Clock, Timestamps};
 use blueflame::{WrId, wqe};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::check::{Check, Failure, Seen, ensure};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure};
 use super::lab::{DEPTH, End, Lab, connect};
 use crate::need::Need;
 
@@ -88,6 +89,8 @@ fn free_running(lab: &Lab) -> Result<Seen, Failure> {
     let cq = || lab.device().completion_queue(2 * DEPTH).free_running(true).build();
     let correlation = clock.correlate(Timestamps::FreeRunning)?;
     let (mut before, mut last, mut widest) = (now(), None, 0);
+    let info = clock.info()?;
+    let mut by_page = 0;
     stamps(lab, [cq()?, cq()?], |stamp| {
         let (time, after) = (correlation.time_of(stamp), now());
         let off = before.saturating_sub(time.nanoseconds).max(time.nanoseconds.saturating_sub(after));
@@ -96,9 +99,11 @@ fn free_running(lab: &Lab) -> Result<Seen, Failure> {
         })?;
         ensure(last.is_none_or(|last| stamp >= last), || format!("{stamp:#x} comes after {last:x?}"))?;
         (last, before, widest) = (Some(stamp), after, widest.max(time.error));
+        by_page = after.abs_diff(info.nanoseconds(stamp));
         Ok(())
     })?;
-    Ok(Seen::new("20 stamps, each between the times around its request").figure("error, ns", widest))
+    let seen = Seen::new("20 stamps, each between the times around its request").figure("error, ns", widest);
+    Ok(seen.figure("the kernel's page is off by, ns", by_page))
 }
 
 fn real_time(lab: &Lab) -> Result<Seen, Failure> {

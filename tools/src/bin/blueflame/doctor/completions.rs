@@ -5,7 +5,8 @@ use blueflame::cq::{CqeError, Side};
 use blueflame::transport::Rc;
 use blueflame::{WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{DEPTH, End, Lab, connect, connected, geometry, pattern};
 use crate::need::Need;
 

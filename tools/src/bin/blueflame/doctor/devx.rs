@@ -6,8 +6,9 @@ use blueflame::{WrId, wqe};
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{Pd, Tis, TransportDomain, Uar};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
 use super::ethernet::{EXPERIMENT, Receiver, frame, station};
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{INLINE, Lab, ROOM, memory, pattern};
 use crate::need::Need;
 

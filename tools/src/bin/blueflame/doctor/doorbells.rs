@@ -5,7 +5,8 @@ use blueflame::db::{FlushMode, OneFence, TwoFences};
 use blueflame::transport::Rc;
 use blueflame::{WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{End, Lab, connect, geometry, pattern, queues};
 use crate::need::Need;
 use crate::nic::clock::Clock;

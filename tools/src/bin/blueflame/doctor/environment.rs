@@ -1,8 +1,11 @@
 //! The libraries, the memory that may be locked, and the bus.
 
+use std::time::Instant;
+
 use blueflame::verbs::{Access, Pool};
 
-use super::check::{Check, Failure, Seen, ensure};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure};
 use super::lab::Lab;
 use crate::machine;
 use crate::need::Need;
@@ -25,7 +28,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "environment.pcie",
-        title: "PCIe carries what the port can carry",
+        title: "PCIe carries the rate of the port",
         fault: "The NIC is in a slot with too few lanes or of an older generation, or the link was trained down: the \
                 port's rate cannot be reached. `lspci -vv` shows both ends.",
         needs: &[Need::PciLink],
@@ -49,8 +52,11 @@ fn one_release([ibverbs, mlx5]: [u32; 2]) -> Result<(), Failure> {
 
 fn registration(lab: &Lab) -> Result<Seen, Failure> {
     const BYTES: usize = 4 << 20;
+    let begin = Instant::now();
     let pool = Pool::new(lab.pd(), BYTES, Access::ALL)?;
-    Ok(Seen::new("4 MiB registered, all rights").figure("pages", format!("{:?}", pool.pages())))
+    let took = begin.elapsed();
+    let seen = Seen::new("4 MiB registered, all rights").figure("pages", format!("{:?}", pool.pages()));
+    Ok(seen.figure("mapping and registration took", format!("{took:?}")))
 }
 
 fn pcie(lab: &Lab) -> Result<Seen, Failure> {

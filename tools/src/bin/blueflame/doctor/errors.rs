@@ -6,7 +6,8 @@ use blueflame::types::{Lkey, Rkey};
 use blueflame::wqe::{self, Sge};
 use blueflame::{Remote, WrId};
 
-use super::check::{Check, Failure, Seen, ensure};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure};
 use super::lab::{Lab, connected, connected_by};
 use crate::need::Need;
 

@@ -13,7 +13,8 @@ use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, Owned
 use blueflame::verbs::{Access, Buffer, Cq, Owned, OwnedCq, Pool, QueuePair};
 use blueflame::{CompletionQueue, WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{Lab, pattern};
 use crate::need::Need;
 

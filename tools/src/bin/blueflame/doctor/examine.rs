@@ -7,7 +7,8 @@ use std::time::Instant;
 use blueflame::verbs;
 use blueflame_devx as devx;
 
-use super::check::{Check, Failure, Seen};
+use super::check::Check;
+use super::found::{Failure, Seen};
 use super::lab::Lab;
 use super::report::{Outcome, Row};
 use crate::need::Need;

@@ -12,7 +12,8 @@ use blueflame::wqe::{self, Fence};
 use blueflame::{Remote, WrId};
 use blueflame_devx::object::{Dek, EncryptingKey, Pd, SignatureKey, XtsKey};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{End, Lab, ROOM, connect, connected, geometry, memory, pattern, queues};
 use crate::need::Need;
 

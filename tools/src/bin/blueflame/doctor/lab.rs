@@ -14,7 +14,7 @@ use blueflame::wqe::WorkRequest;
 use blueflame::{CompletionQueue, WrId};
 use blueflame_devx::Context;
 
-use super::check::{Failure, ensure};
+use super::found::{Failure, ensure};
 use crate::subject::Subject;
 
 /// Requests of a queue pair in checks.

@@ -6,7 +6,8 @@ use blueflame::wqe::Fence;
 use blueflame::wqe::operations::{Send, SendImm, Write, WriteImm};
 use blueflame::{WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{End, Lab, connected, pattern};
 use crate::need::Need;
 
@@ -32,6 +33,14 @@ pub(crate) const CHECKS: &[Check] = &[
         fault: "As loopback.rc. If only this fails, UC is at fault.",
         needs: &[Need::Link, Need::Address],
         run: uc,
+    },
+    Check {
+        id: "loopback.in_order",
+        title: "WRITEs are whole when their last byte is visible, if the device promises it",
+        fault: "The device breaks the order of visible bytes that it promises: wait for completions instead of polling \
+                memory. Or a completed WRITE is not whole.",
+        needs: &[Need::Link, Need::Address],
+        run: in_order,
     },
     Check {
         id: "loopback.large",
@@ -142,6 +151,37 @@ fn atomics(lab: &Lab) -> Result<Seen, Failure> {
     }
     same("the word", &value.to_ne_bytes(), &far.memory.to_vec(0..8))?;
     Ok(Seen::new("60 atomics, whose results are those of this CPU's order of bytes"))
+}
+
+fn in_order(lab: &Lab) -> Result<Seen, Failure> {
+    const ROUNDS: u32 = 500;
+    const BYTES: usize = 4000;
+    let (mut near, far) = connected::<Rc>(lab)?;
+    let promised = lab.subject.in_order.is_ok();
+    let mut early = 0;
+    for round in 0..ROUNDS {
+        let mut data = pattern(round, BYTES);
+        // Another flag than in the round before.
+        let flag = 1 + (round % 255) as u8;
+        data[BYTES - 1] = flag;
+        near.memory.write(0, &data);
+        let from = near.memory.sge_of(0..BYTES);
+        near.post(&wqe::write(far.memory.remote()).gather([from]).signaled(WrId(1)))?;
+        let place = far.memory.polled(0..BYTES);
+        lab.until("the last byte of a WRITE", || Ok(place.arrived(flag).then_some(())))?;
+        let mut arrived = vec![0; BYTES - 1];
+        place.read(0, &mut arrived)?;
+        let is_whole = same("a WRITE whose last byte is visible", &data[..BYTES - 1], &arrived);
+        if promised {
+            is_whole?;
+        } else {
+            early += u32::from(is_whole.is_err());
+        }
+        near.sent(lab, "a WRITE")?;
+        same("a completed WRITE", &data, &far.memory.to_vec(0..BYTES))?;
+    }
+    let seen = Seen::new("500 WRITEs of 4000 bytes; an early last byte counts as a fault if the device promises order");
+    Ok(seen.figure("order is promised", promised).figure("last bytes that were early", early))
 }
 
 fn large(lab: &Lab) -> Result<Seen, Failure> {

@@ -10,6 +10,7 @@ mod environment;
 mod errors;
 mod ethernet;
 mod examine;
+mod found;
 mod keys;
 mod lab;
 mod loopback;

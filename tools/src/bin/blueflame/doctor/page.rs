@@ -8,7 +8,8 @@ use crate::machine::Fact;
 const STYLE: &str = "
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; }
+table { border-collapse: collapse; width: 100%; }
+td { text-align: left; vertical-align: top; padding: .3rem .6rem; }
 tr + tr td { border-top: 1px solid #eee; } td.name { white-space: nowrap; } code { font-size: .9rem; }
 .passed { color: #176f2c; } .failed { color: #b3261e; font-weight: bold; } .skipped { color: #7a5c00; }
 .means { color: #555; } .figures { color: #555; font-size: .9rem; } .advice { color: #7a5c00; }
@@ -38,11 +39,12 @@ pub(crate) fn page(report: &Report) -> String {
                 p {
                     span.passed { (summary.passed) " passed" } ", "
                     span.failed { (summary.failed) " failed" } ", "
-                    span.skipped { (summary.skipped) " skipped" } ". Port " (report.port) ". Version " (report.version) "."
+                    span.skipped { (summary.skipped) " skipped" }
+                    ". Port " (report.port) ". Version " (report.version) "."
                 }
                 p.means {
-                    "A check is skipped only if the device, its port or this process lacks the capability that it names. "
-                    "A check that is skipped for any other reason has failed."
+                    "A check is skipped only if the device, its port or this process lacks the capability that it "
+                    "names. A check that is skipped for any other reason has failed."
                 }
                 @for theme in themes(&report.checks) {
                     h2 { (theme) }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::check::Figure;
+use super::found::Figure;
 use crate::info::device::DeviceInfo;
 use crate::machine::Fact;
 

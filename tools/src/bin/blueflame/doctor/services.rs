@@ -6,7 +6,8 @@ use blueflame::types::{DcKey, Qkey};
 use blueflame::verbs::QueuePair;
 use blueflame::{WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{DEPTH, End, INLINE, Lab, pattern, queues};
 use crate::need::Need;
 

@@ -7,7 +7,8 @@ use blueflame::verbs::OwnedCq;
 use blueflame::verbs::receive::OwnedTagMatching;
 use blueflame::{WrId, wqe};
 
-use super::check::{Check, Failure, Seen, ensure, same};
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
 use super::lab::{End, Lab, connect, pattern};
 use crate::need::Need;
 

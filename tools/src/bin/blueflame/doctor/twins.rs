@@ -10,8 +10,9 @@ use blueflame::wqe::{self, Fence, Sge, WorkRequest};
 use blueflame::{Remote, WrId};
 use rdma_sys as sys;
 
-use super::check::{Check, Failure, Seen, ensure};
+use super::check::Check;
 use super::ethernet::{frame, station};
+use super::found::{Failure, Seen, ensure};
 use super::lab::{DEPTH, End, INLINE, Lab, ROOM, pattern, queues};
 use crate::need::Need;
 
