@@ -236,7 +236,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_slow_slot_is_found() {
-    let tree = std::env::var("SYSFS_PATH").expect("run by ./run test, or under softhca-run");
+    let tree = std::env::var("SOFTHCA_SYSFS").expect("run by ./run test, or under softhca-run");
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join("sys");
     copy(Path::new(&tree), &root);

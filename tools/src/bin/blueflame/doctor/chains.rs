@@ -111,7 +111,7 @@ fn later(context: &Context, clock: DeviceClock, now: u64, delay: Duration) -> Re
     const SECOND: u64 = 1_000_000_000;
     if clock == DeviceClock::REAL_TIME {
         let nanoseconds = (now & 0xffff_ffff) + delay.as_nanos() as u64;
-        return Ok(((now >> 32) + nanoseconds / SECOND) << 32 | nanoseconds % SECOND);
+        return Ok((((now >> 32) + nanoseconds / SECOND) << 32) | (nanoseconds % SECOND));
     }
     let khz = u64::from(context.general()?.device_frequency_khz());
     Ok(now.wrapping_add(delay.as_nanos() as u64 * khz / 1_000_000))
