@@ -8,6 +8,7 @@
 //! ```text
 //! softhca-run --
 //! softhca-run --link ethernet --clock both --
+//! softhca-run --link ethernet --clock real-time --
 //! softhca-run --no-write-combining --
 //! softhca-run --strict --
 //! ```

@@ -7,8 +7,8 @@ use blueflame::arch;
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use hdrhistogram::Histogram;
 
-use crate::clock::Clock;
-use crate::queue::{DEPTH, Failure, NopQueue};
+use super::clock::Clock;
+use super::queue::{DEPTH, Failure, NopQueue};
 
 /// NOPs whose doorbells are rung one after the other, and timed together: a doorbell is shorter than some clocks'
 /// ticks.

@@ -65,11 +65,25 @@ fn part<T>(what: &str, pointer: *mut T) -> Result<NonNull<T>, Failure> {
     NonNull::new(pointer).ok_or_else(|| unusable(format!("no {what}")))
 }
 
-/// A thread domain with a parent domain, hence a register of its own.
+/// A thread domain with a parent domain, hence a register of its own. Without write combining, libmlx5 before release
+/// 60 has no thread domains, and the register is shared: it takes 8-byte doorbells only, which need no lock.
 struct Domain {
     parent: NonNull<sys::ibv_pd>,
-    td: NonNull<sys::ibv_td>,
+    td: Option<NonNull<sys::ibv_td>>,
     pd: ProtectionDomain,
+}
+
+/// A thread domain, or `None` where libmlx5 has none.
+///
+/// # Safety
+/// The context is open.
+unsafe fn thread_domain(context: *mut sys::ibv_context) -> Result<Option<NonNull<sys::ibv_td>>, Failure> {
+    const EOPNOTSUPP: i32 = 95;
+    // SAFETY: the caller's.
+    match non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) }) {
+        Err(Failure::Setup(Error::Call(CallError { errno: EOPNOTSUPP, .. }))) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 impl Domain {
@@ -78,11 +92,11 @@ impl Domain {
         // SAFETY: the context is open as long as `pd` lives; the attributes are numbers and pointers, for which zero is
         // a value.
         unsafe {
-            let td = non_null("ibv_alloc_td", ffi::alloc_td(context))?;
+            let td = thread_domain(context)?;
             let mut attr: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
-            (attr.pd, attr.td) = (pd.as_raw(), td.as_ptr());
+            (attr.pd, attr.td) = (pd.as_raw(), td.map_or(std::ptr::null_mut(), NonNull::as_ptr));
             let parent = non_null("ibv_alloc_parent_domain", ffi::alloc_parent_domain(context, &raw mut attr));
-            if parent.is_err() {
+            if let (Err(_), Some(td)) = (&parent, td) {
                 ffi::dealloc_td(context, td.as_ptr());
             }
             Ok(Self { parent: parent?, td, pd })
@@ -95,7 +109,9 @@ impl Drop for Domain {
         // SAFETY: made in `new`; the queue pair made here is gone, as it was dropped before.
         unsafe {
             sys::ibv_dealloc_pd(self.parent.as_ptr());
-            ffi::dealloc_td(self.pd.device().as_raw(), self.td.as_ptr());
+            if let Some(td) = self.td {
+                ffi::dealloc_td(self.pd.device().as_raw(), td.as_ptr());
+            }
         }
     }
 }

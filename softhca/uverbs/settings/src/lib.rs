@@ -5,6 +5,7 @@
 mod chaos;
 mod clock;
 mod counters;
+mod damage;
 mod generation;
 mod local_address;
 mod mishaps;
@@ -14,6 +15,7 @@ mod wire;
 pub use chaos::{BadScript, Chaos, Refusal};
 pub use clock::Clock;
 pub use counters::{all_counters, counters_file, first_counter};
+pub use damage::{BadDamage, Damage};
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
@@ -168,6 +170,8 @@ pub struct Settings {
     pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
     pub faults: Option<String>,
+    /// Bits that turn over in what the device writes, in the words of [`Damage`]; `None` = a device that works.
+    pub damage: Option<String>,
     /// File that gets every packet that crosses the cable; `None` = no capture.
     pub pcap: Option<PathBuf>,
     /// How packets reach other devices.
@@ -219,6 +223,7 @@ const CLOCK: &str = "SOFTHCA_CLOCK";
 const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
+const DAMAGE: &str = "SOFTHCA_DAMAGE";
 const PCAP: &str = "SOFTHCA_PCAP";
 const WIRE: &str = "SOFTHCA_WIRE";
 const INDEX: &str = "SOFTHCA_INDEX";
@@ -257,6 +262,7 @@ impl Settings {
             (LOG, self.log.clone()),
         ];
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
+        let damage = self.damage.clone().map(|damage| (DAMAGE, damage));
         let mac = self.mac.map(|mac| (MAC, mac_to_text(mac)));
         let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
@@ -265,7 +271,7 @@ impl Settings {
         let script = script.map(|script| (SCRIPT, script.into()));
         let timeline = timeline.map(|timeline| (TIMELINE, timeline.into()));
         let files = pcap.into_iter().chain(report).chain(sysfs).chain(script).chain(timeline);
-        let words = words.into_iter().chain(faults).chain(mac).map(|(name, value)| (name, value.into()));
+        let words = words.into_iter().chain(faults).chain(damage).chain(mac).map(|(name, value)| (name, value.into()));
         words.chain([(FABRIC, self.fabric.clone().into())]).chain(files).collect()
     }
 
@@ -381,6 +387,7 @@ impl Settings {
             reuse_qpn: switch(REUSE_QPN),
             sink: switch(SINK),
             faults: var(FAULTS).filter(|faults| !faults.is_empty()),
+            damage: var(DAMAGE).filter(|damage| !damage.is_empty()),
             pcap: variable(PCAP).map(Into::into),
             wire,
             index,
@@ -535,6 +542,7 @@ mod tests {
             reuse_qpn: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),
+            damage: Some("cqe@55=6".to_owned()),
             pcap: Some("/capture".into()),
             wire: WireKind::Shm,
             index: 0,

@@ -115,6 +115,7 @@ mod tests {
             reuse_qpn: false,
             sink: false,
             faults: None,
+            damage: None,
             pcap: None,
             wire: softhca_settings::WireKind::Shm,
             index: 0,

@@ -60,10 +60,8 @@ impl Cq {
         match (self.real_time, self.timestamps) {
             (true, _) if has.real_time => Ok(TimestampFormat::RealTime),
             (true, _) => Err(Errno::EOPNOTSUPP),
-            (false, _) if has.free_running => Ok(TimestampFormat::FreeRunning),
-            (false, true) => Err(Errno::EOPNOTSUPP),
-            // The default of a device that has the time alone.
-            (false, false) => Ok(TimestampFormat::RealTime),
+            (false, true) if !has.free_running => Err(Errno::EOPNOTSUPP),
+            (false, _) => Ok(has.default_timestamps()),
         }
     }
 

@@ -43,6 +43,8 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 rq: ReceiveSource::Domain { xrcd: xrcd.domain.number },
                 uidx: driver.uidx & 0xff_ffff,
                 signed: driver.flags & qp_flag::SIGNATURE != 0,
+                // As Linux (`create_xrc_tgt_qp`).
+                timestamps: hca.capabilities().default_timestamps(),
                 ..QpContext::new(Transport::Xrc)
             })
         })?;

@@ -4,6 +4,7 @@ use super::attributes::Attributes;
 use super::frame_attributes::FrameAttributes;
 use super::pacing::Pacing;
 use crate::abi::mailbox::{self, Field, OP_MOD, field};
+use softhca::context::TimestampFormat;
 use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
 
@@ -79,6 +80,12 @@ pub(crate) struct Capabilities {
 }
 
 impl Capabilities {
+    /// The timestamps of queues that ask for none in particular (mlx5_ib `qp.c`, `get_ts_format`).
+    pub(crate) fn default_timestamps(&self) -> TimestampFormat {
+        // The others have the time alone.
+        if self.free_running { TimestampFormat::FreeRunning } else { TimestampFormat::RealTime }
+    }
+
     /// Asks the firmware.
     pub(super) fn of(firmware: &mut Firmware, device: &mut Device) -> Self {
         let mut query = |kind: u64| {

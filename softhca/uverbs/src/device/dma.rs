@@ -8,6 +8,7 @@ use crate::process::{lock, user};
 #[cfg(not(target_arch = "x86_64"))]
 use softhca::memory::ProcessMemory as PinnedMemory;
 use softhca::memory::{DmaFault, HostMemory};
+use softhca_settings::Damage;
 use std::sync::{Arc, Mutex};
 
 /// Memory that need not be pinned.
@@ -64,11 +65,20 @@ impl Windows {
 pub(crate) struct UserMemory {
     pinned: PinnedMemory,
     windows: Windows,
+    /// `None` of a device that works.
+    damage: Option<Damage>,
 }
 
 impl UserMemory {
-    pub(crate) fn new(windows: Windows) -> Self {
-        Self { pinned: PinnedMemory::new(), windows }
+    pub(crate) fn new(windows: Windows, damage: Option<Damage>) -> Self {
+        Self { pinned: PinnedMemory::new(), windows, damage }
+    }
+
+    fn write_intact(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
+        self.pinned.write(addr, data).or_else(|fault| {
+            let (pid, address) = self.windows.translate(addr, data.len())?;
+            user::write_of(pid, address, data).map_err(|_| fault)
+        })
     }
 }
 
@@ -90,10 +100,8 @@ impl HostMemory for UserMemory {
     }
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        self.pinned.write(addr, data).or_else(|fault| {
-            let (pid, address) = self.windows.translate(addr, data.len())?;
-            user::write_of(pid, address, data).map_err(|_| fault)
-        })
+        let damaged = self.damage.as_ref().and_then(|damage| damage.of_data(data));
+        self.write_intact(addr, damaged.as_deref().unwrap_or(data))
     }
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
@@ -121,7 +129,8 @@ impl HostMemory for UserMemory {
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         // So are CQEs.
-        self.pinned.write_last_byte_last(addr, data)
+        let damaged = self.damage.as_ref().and_then(|damage| damage.of_cqe(data));
+        self.pinned.write_last_byte_last(addr, damaged.as_deref().unwrap_or(data))
     }
 }
 
@@ -132,7 +141,7 @@ mod tests {
     #[test]
     fn windows_are_bounded_and_closed_one_by_one() {
         let windows = Windows::default();
-        let memory = UserMemory::new(windows.clone());
+        let memory = UserMemory::new(windows.clone(), None);
         let bytes = [1_u8, 2, 3, 4];
         let address = bytes.as_ptr() as u64;
         let alias = Window { at: 1 << 63, len: 4, pid: user::own_pid(), address };
@@ -152,7 +161,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_a_fault_and_no_signal() {
         let windows = Windows::default();
-        let memory = UserMemory::new(windows.clone());
+        let memory = UserMemory::new(windows.clone(), None);
         windows.open(Window::own(0, u64::MAX));
         assert!(memory.read(8, &mut [0]).is_err());
         assert!(memory.write(8, &[0]).is_err());

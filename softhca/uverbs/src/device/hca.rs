@@ -26,7 +26,7 @@ use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
-use softhca_settings::{Mishaps, Settings};
+use softhca_settings::{Damage, Mishaps, Settings};
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -112,8 +112,12 @@ impl Hca {
         let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();
         let queue_numbers = config.qpn_count;
-        let mut device =
-            Device::new(config, Box::new(UserMemory::new(windows.clone())), wire).map_err(|error| refused(&error))?;
+        let damage = settings.damage.as_deref().map(str::parse::<Damage>).transpose().map_err(|error| {
+            log::error!("{error}");
+            Errno::EINVAL
+        })?;
+        let memory = UserMemory::new(windows.clone(), damage);
+        let mut device = Device::new(config, Box::new(memory), wire).map_err(|error| refused(&error))?;
         if let Some(qpn) = gsi_qpn {
             device.open_gsi(qpn);
         }

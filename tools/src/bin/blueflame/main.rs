@@ -1,6 +1,18 @@
 //! `blueflame`: the tool for people who examine mlx5 NICs and their drivers.
 
 mod decode;
+#[cfg(feature = "device")]
+mod doctor;
+#[cfg(feature = "device")]
+mod info;
+#[cfg(feature = "device")]
+mod machine;
+#[cfg(feature = "device")]
+mod need;
+#[cfg(feature = "device")]
+mod nic;
+#[cfg(feature = "device")]
+mod subject;
 mod words;
 
 use anstream::ColorChoice;
@@ -23,6 +35,10 @@ struct Arguments {
 enum Command {
     /// Explain a dump of an error CQE, a WQE or a doorbell, or a capture of packets
     Decode(decode::Arguments),
+    #[cfg(feature = "device")]
+    Info(info::Arguments),
+    #[cfg(feature = "device")]
+    Doctor(doctor::Arguments),
 }
 
 fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
@@ -33,5 +49,9 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     match arguments.command {
         Command::Decode(decode) => Ok(decode::run(&decode, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Info(info) => Ok(info::run(&info, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Doctor(doctor) => Ok(doctor::run(&doctor, arguments.color)),
     }
 }

@@ -15,8 +15,8 @@ use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Chaos, Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS,
-    Memlock, Settings, WireKind,
+    Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX,
+    MAX_PORTS, MTUS, Memlock, Settings, WireKind,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -82,6 +82,10 @@ struct Options {
     /// Play this script of failures (TOML). At the end, the launcher prints what the script has done
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sink", "vfio"])]
     script: Option<PathBuf>,
+
+    /// A broken device, for example cqe@55=6,data@0=0x80; see "Damage" below
+    #[arg(long, value_name = "SPEC", value_parser = damage)]
+    damage: Option<String>,
 
     /// Write every packet of the devices into this pcapng file, for tshark and Wireshark. If CMD has several processes
     /// with devices, each one after the first writes FILE.PID
@@ -160,6 +164,10 @@ Faults, each optional
                                    0x99)
   latency, jitter, rate            a slow link: microseconds, microseconds, Mbit/s
   seed                             where the random numbers start
+
+Damage, any number of each: bits that turn over in the writes of the devices, for tests that look for broken ones
+  cqe@OFFSET=MASK                  in each CQE; the offset is that in its last 64 bytes
+  data@OFFSET=MASK                 in all other writes that are long enough
 
 Addresses
   With --link ethernet and --wire shm, each port of each device has the address 10.95.DEVICE.PORT, and port 1 of mlx5_0
@@ -240,6 +248,10 @@ fn faults(spec: &str) -> Result<String, String> {
     spec.parse::<Faults>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
 }
 
+fn damage(spec: &str) -> Result<String, String> {
+    spec.parse::<Damage>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
+}
+
 /// Checks that a capture can be written, and takes an old one away: the first process makes the file anew.
 fn room_for_capture(path: &Path) -> Result<PathBuf, String> {
     let fault = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -305,6 +317,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         reuse_qpn: options.reuse_qpn,
         sink: options.sink,
         faults: options.faults.clone(),
+        damage: options.damage.clone(),
         pcap: options.pcap.as_deref().map(room_for_capture).transpose()?,
         wire: options.wire.clone(),
         index: options.index,

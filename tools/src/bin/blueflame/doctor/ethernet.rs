@@ -1,0 +1,340 @@
+//! Raw frames of the port to itself.
+
+use std::net::IpAddr;
+
+use blueflame::cq::compressed::{ChecksumStride, Strided};
+use blueflame::cq::mode::PollMode;
+use blueflame::flow::Flow;
+use blueflame::queue::OwningRecvQueue;
+use blueflame::queue::striding::{FrameBytes, Strides};
+use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::verbs::device::Gid;
+use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
+use blueflame::verbs::{Access, Buffer, Cq, Owned, OwnedCq, Pool, QueuePair};
+use blueflame::{CompletionQueue, WrId, wqe};
+
+use super::check::Check;
+use super::found::{Failure, Seen, ensure, same};
+use super::lab::{Lab, pattern};
+use crate::need::Need;
+
+const FRAMES: &[Need] = &[Need::Ethernet, Need::Link, Need::NetRaw];
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "ethernet.frames",
+        title: "frames of 60 to 1514 bytes to the port's own address, by a flow rule",
+        fault: "Frames do not leave, or the NIC does not loop frames to their own port (some drivers and switches of \
+                the host block it), or the rule does not match.",
+        needs: FRAMES,
+        run: frames,
+    },
+    Check {
+        id: "ethernet.sessions",
+        title: "several frames in one WQE: sessions of 2 to 61 frames",
+        fault: "Enhanced multi-packet WQEs of some length fail: which one is in the text. Shorter sessions may work.",
+        needs: &[Need::Ethernet, Need::Link, Need::NetRaw, Need::MultiPacket],
+        run: sessions,
+    },
+    Check {
+        id: "ethernet.large_send",
+        title: "a large send (TSO) is cut into frames",
+        fault: "The NIC cuts segments elsewhere, or headers of the segments are wrong.",
+        needs: &[Need::Ethernet, Need::Link, Need::NetRaw, Need::LargeSend],
+        run: large_send,
+    },
+    Check {
+        id: "ethernet.striding",
+        title: "a striding receive queue, with buffers that end in fillers",
+        fault: "Frames in strides are misplaced or get lost, or fillers at a buffer's end are miscounted.",
+        needs: &[Need::Ethernet, Need::Link, Need::NetRaw, Need::Striding],
+        run: |lab| striding(lab, lab.device().completion_queue(completions()).build()?),
+    },
+    Check {
+        id: "ethernet.striding_compressed",
+        title: "a striding receive queue with compressed CQEs (checksum and stride)",
+        fault: "As ethernet.striding: the stride's index in mini-CQEs is not where it is expected.",
+        needs: &[Need::Ethernet, Need::Link, Need::NetRaw, Need::Striding, Need::ByChecksum],
+        run: |lab| {
+            let builder = lab.device().completion_queue(completions()).compressed::<Strided<ChecksumStride>>();
+            striding(lab, builder.build()?)
+        },
+    },
+];
+
+/// The EtherType of these frames: one for experiments (IEEE Std 802).
+pub(crate) const EXPERIMENT: u16 = 0x88b5;
+/// Bytes of the longest frame on a port with an MTU of 1500, without its check sequence.
+const LONGEST: usize = 1514;
+const SLOT: usize = 2048;
+const RECEIVES: usize = 64;
+/// Bytes of Ethernet's header.
+const HEADER: usize = 14;
+
+/// The address of the port. Its first GID contains it (RFC 4291, appendix A).
+pub(crate) fn station(lab: &Lab) -> Result<[u8; 6], Failure> {
+    let entry = lab.device().gid(lab.subject.port.number, 0)?.ok_or("the port has no GID")?;
+    match entry.gid {
+        Gid([0xfe, 0x80, .., a, b, c, 0xff, 0xfe, d, e, f]) => Ok([a ^ 2, b, c, d, e, f]),
+        other => {
+            let interface = lab.device().interface(&lab.subject.port)?;
+            let interface = interface.ok_or_else(|| format!("no MAC address is in the first GID, {other}"))?;
+            Ok(interface.mac()?)
+        }
+    }
+}
+
+/// A frame from the port to itself: its number, and bytes that the number decides.
+pub(crate) fn frame(station: [u8; 6], number: u32, bytes: usize) -> Vec<u8> {
+    let mut frame = [&station[..], &station, &EXPERIMENT.to_be_bytes(), &number.to_be_bytes()].concat();
+    let more = bytes - frame.len();
+    frame.extend(pattern(number, more));
+    frame
+}
+
+/// Sends frames.
+struct Sender {
+    pair: QueuePair<RawPacket>,
+    cq: OwnedCq,
+    memory: Buffer,
+}
+
+impl Sender {
+    fn new(lab: &Lab) -> Result<Self, Failure> {
+        let cq = lab.device().completion_queue(256).build()?;
+        let builder = lab.pd().queue_pair::<RawPacket>(&cq, &cq).sends(128).receives(0).inline(64);
+        let mut pair = builder.build()?;
+        pair.activate(&lab.subject.port)?;
+        Ok(Self { pair, cq, memory: lab.memory(RECEIVES * SLOT)? })
+    }
+
+    /// Sends frames by one doorbell, and waits until they have left. The first 18 bytes are in the WQE, as older
+    /// devices need them.
+    fn send(&mut self, lab: &Lab, frames: &[Vec<u8>]) -> Result<(), Failure> {
+        let mut batch = self.pair.sq.batch();
+        for (n, frame) in frames.iter().enumerate() {
+            let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
+            let last = n + 1 == frames.len();
+            let request = wqe::frame().inline_headers(*headers);
+            if rest.len() <= 64 && n % 2 == 0 {
+                batch.push(&request.inline(rest).signaled_if(last, WrId(n as u64)))?;
+            } else {
+                self.memory.write(n * SLOT, rest);
+                let rest = self.memory.sge_of(n * SLOT..n * SLOT + rest.len());
+                // SAFETY: the memory is registered longer than the queue lives, and is written again when the frames
+                // have left.
+                unsafe { batch.push_unchecked(&request.gather([rest]).signaled_if(last, WrId(n as u64))) }?;
+            }
+        }
+        batch.ring_doorbell();
+        let Self { pair, cq, .. } = self;
+        lab.completion("frames that leave", cq, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        Ok(())
+    }
+}
+
+/// Receives the frames of a flow. The rule goes before the queue.
+pub(crate) struct Receiver {
+    _rule: FlowRule,
+    queue: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    cq: OwnedCq,
+}
+
+impl Receiver {
+    pub(crate) fn new(lab: &Lab, flow: &Flow) -> Result<Self, Failure> {
+        let cq = lab.device().completion_queue(2 * RECEIVES as u32).build()?;
+        let queue = lab.pd().work_queue(&cq).receives(RECEIVES as u32).build()?;
+        let receiver = FrameReceiver::direct(lab.pd(), queue.handle())?;
+        let rule = receiver.steer(flow)?;
+        let mut queue = OwningRecvQueue::new(queue).map_err(|_| "a new queue has receives")?;
+        let bytes = RECEIVES * SLOT;
+        for buffer in Pool::new(lab.pd(), bytes, Access::LOCAL_WRITE)?.take(bytes)?.chunks(SLOT) {
+            queue.post(Box::new(buffer)).map_err(|refused| refused.error.to_string())?;
+        }
+        Ok(Self { _rule: rule, queue, cq })
+    }
+
+    /// The next frame, and its tag.
+    pub(crate) fn next(&mut self, lab: &Lab) -> Result<(Vec<u8>, u32), Failure> {
+        let Self { queue, cq, .. } = self;
+        let (buffer, bytes, tag) =
+            lab.completion("a frame", cq, |cqe| Ok((queue.retire(cqe)?, cqe.byte_len() as usize, cqe.flow_tag())))?;
+        let frame = buffer.to_vec(0..bytes);
+        queue.post(buffer).map_err(|refused| refused.error.to_string())?;
+        Ok((frame, tag))
+    }
+}
+
+fn frames(lab: &Lab) -> Result<Seen, Failure> {
+    const TAG: u32 = 0x12_3456;
+    let station = station(lab)?;
+    let mut receiver = Receiver::new(lab, &Flow::mac(station).ether_type(EXPERIMENT).flow_tag(TAG))?;
+    let mut sender = Sender::new(lab)?;
+    let mut number = 0;
+    for lens in [[60, 61, 64, 82].as_slice(), &[128, 512, 1000, LONGEST], &[60; 32]] {
+        let frames: Vec<_> = (number..).zip(lens).map(|(number, &len)| frame(station, number, len)).collect();
+        number += frames.len() as u32;
+        sender.send(lab, &frames)?;
+        for sent in &frames {
+            let (arrived, tag) = receiver.next(lab)?;
+            same("a frame", sent, &arrived)?;
+            ensure(tag == TAG, || format!("flow tag {tag:#x}, not {TAG:#x}"))?;
+        }
+    }
+    Ok(Seen::new("40 frames, inline and from memory, each with the tag of its rule"))
+}
+
+fn sessions(lab: &Lab) -> Result<Seen, Failure> {
+    let station = station(lab)?;
+    let mut receiver = Receiver::new(lab, &Flow::mac(station).ether_type(EXPERIMENT))?;
+    let mut cq = lab.device().completion_queue(256).build()?;
+    let builder = lab.pd().queue_pair::<RawPacket<InlineNone>>(&cq, &cq).sends(128).receives(0);
+    let mut pair = builder.build()?;
+    pair.activate(&lab.subject.port)?;
+    let mut memory = lab.memory(64 * 128)?;
+    let mut number = 0;
+    for count in [2_usize, 4, 8, 16, 31, 32, 33, 57, 58, 59, 60, 61] {
+        let frames: Vec<_> = (0..count as u32).map(|n| frame(station, number + n, 60 + n as usize % 3)).collect();
+        number += count as u32;
+        for (n, frame) in frames.iter().enumerate() {
+            memory.write(n * 128, frame);
+        }
+        let mut batch = pair.sq.batch();
+        let mut session = batch.session(&wqe::frame().signaled(WrId(100)))?;
+        for (n, frame) in frames.iter().enumerate() {
+            // SAFETY: the memory is registered longer than the queue lives, and is written again when the frames have
+            // left.
+            unsafe { session.gather_unchecked(memory.sge_of(n * 128..n * 128 + frame.len())) }
+                .map_err(|error| format!("frame {n} of {count}: {error}"))?;
+        }
+        session.close();
+        batch.ring_doorbell();
+        let left = lab
+            .completion("the one completion of a session", &mut cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_ids().len()))
+            .map_err(|error| format!("a session of {count} frames: {error}"))?;
+        ensure(left == count, || format!("{left} frames left, not {count}"))?;
+        for sent in &frames {
+            let (arrived, _) = receiver.next(lab).map_err(|error| format!("a session of {count} frames: {error}"))?;
+            same(&format!("a frame of a session of {count}"), sent, &arrived)?;
+        }
+    }
+    Ok(Seen::new("sessions of 2, 4, 8, 16, 31 to 33 and 57 to 61 frames, one completion each"))
+}
+
+fn large_send(lab: &Lab) -> Result<Seen, Failure> {
+    const SEGMENT: usize = 1000;
+    const PAYLOAD: usize = 4500;
+    const HEADERS: usize = HEADER + 20 + 20;
+    let station = station(lab)?;
+    // Not the host's own traffic: addresses for documentation (RFC 5737).
+    let to: IpAddr = [192, 0, 2, 2].into();
+    let mut receiver = Receiver::new(lab, &Flow::tcp(to, 0x5678).destination_mac(station))?;
+    let mut sender = Sender::new(lab)?;
+    let mut headers = [0; HEADERS];
+    headers[..6].copy_from_slice(&station);
+    headers[6..12].copy_from_slice(&station);
+    headers[12..14].copy_from_slice(&[0x08, 0x00]);
+    // IPv4: version, length of the header, time to live, TCP, addresses for documentation.
+    headers[14] = 0x45;
+    headers[16..18].copy_from_slice(&((40 + PAYLOAD) as u16).to_be_bytes());
+    headers[22..24].copy_from_slice(&[64, 6]);
+    headers[26..34].copy_from_slice(&[192, 0, 2, 1, 192, 0, 2, 2]);
+    // TCP: ports, sequence number, length of the header, ACK.
+    headers[34..38].copy_from_slice(&[0x12, 0x34, 0x56, 0x78]);
+    headers[38..42].copy_from_slice(&1_000_000_u32.to_be_bytes());
+    headers[46..48].copy_from_slice(&[0x50, 0x10]);
+    let data = pattern(8, PAYLOAD);
+    sender.memory.write(0, &data);
+    let request = wqe::frame()
+        .inline_headers(headers)
+        .l3_checksum()
+        .l4_checksum()
+        .large(SEGMENT as u16)
+        .gather([sender.memory.sge_of(0..PAYLOAD)]);
+    // SAFETY: the memory is registered longer than the queue lives, and left alone until the completion.
+    unsafe { sender.pair.sq.post_unchecked(&request.signaled(WrId(1))) }?;
+    let Sender { pair, cq, .. } = &mut sender;
+    lab.completion("the large send", cq, |cqe| Ok(pair.sq.retire(cqe)?))?;
+    let mut sequence = 1_000_000;
+    for segment in data.chunks(SEGMENT) {
+        let (arrived, _) = receiver.next(lab)?;
+        let (found, payload) = arrived.split_at_checked(HEADERS).ok_or("a frame without headers")?;
+        same("a segment", segment, payload)?;
+        let total = (40 + segment.len()) as u16;
+        ensure(found[16..18] == total.to_be_bytes(), || {
+            format!("a total length of {:x?}, not {total:#x}", &found[16..18])
+        })?;
+        ensure(found[38..42] == u32::to_be_bytes(sequence), || {
+            format!("sequence {:x?}, not {sequence:#x}", &found[38..42])
+        })?;
+        ensure(sum(&found[14..34], 0) == 0xffff, || "the sum of an IP header is wrong".into())?;
+        let pseudo = sum(&found[26..34], 6 + (20 + segment.len() as u32));
+        ensure(sum(&arrived[34..], pseudo) == 0xffff, || "the sum of a TCP segment is wrong".into())?;
+        sequence += segment.len() as u32;
+    }
+    Ok(Seen::new("4500 bytes left as five segments, with lengths, sequence numbers and checksums of their own"))
+}
+
+/// The one's complement sum of 16-bit words (RFC 1071), on top of `before`.
+fn sum(bytes: &[u8], before: u32) -> u32 {
+    let words = bytes.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)])));
+    let mut sum = words.fold(before, |sum, word| sum + word);
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum
+}
+
+/// WQEs that are posted at a time, and buffers.
+const POSTED: u32 = 2;
+const BUFFERS: usize = 3;
+/// log2 of the strides of a buffer and of a stride's bytes.
+const STRIDES: (u8, u8) = (9, 6);
+
+fn completions() -> u32 {
+    POSTED << STRIDES.0
+}
+
+fn striding<M: PollMode>(lab: &Lab, mut cq: Owned<CompletionQueue<M>, Cq>) -> Result<Seen, Failure> {
+    const COUNT: u32 = 400;
+    const BURST: u32 = 8;
+    let station = station(lab)?;
+    let strides = Strides::new(STRIDES.0, STRIDES.1)?.two_byte_shift(true);
+    let bytes = BUFFERS * strides.wqe_bytes() as usize;
+    let memory = Pool::new(lab.pd(), bytes, Access::LOCAL_WRITE)?.take(bytes)?;
+    let mut queue: OwnedStridingWq =
+        lab.pd().work_queue(&cq).receives(POSTED).striding(memory.strided(strides)?).build()?;
+    let receiver = FrameReceiver::direct(lab.pd(), queue.handle())?;
+    let _rule = receiver.steer(&Flow::mac(station).ether_type(EXPERIMENT))?;
+    let mut sender = Sender::new(lab)?;
+    // One to 24 strides, so that no buffer ends with a frame for long.
+    let len = |number: u32| 60 + (number as usize * 173) % 1455;
+    let (mut next, mut fillers) = (0, 0);
+    for first in (0..COUNT).step_by(BURST as usize) {
+        let frames: Vec<_> = (first..first + BURST).map(|number| frame(station, number, len(number))).collect();
+        sender.send(lab, &frames)?;
+        lab.until("frames in strides", || {
+            cq.poll_with(8, |cqe| -> Result<(), Failure> {
+                cqe.check()?;
+                let Some(frame) = queue.receive(&cqe)? else {
+                    fillers += 1;
+                    return Ok(());
+                };
+                let sent = frames.get((next - first) as usize).ok_or("more frames than were sent")?;
+                same(&format!("frame {next}"), sent, &bytes_of(&frame))?;
+                next += 1;
+                Ok(())
+            })?;
+            queue.refill();
+            Ok((next == first + BURST).then_some(()))
+        })?;
+    }
+    ensure(fillers > 0, || "no buffer ended with strides that no frame has".into())?;
+    Ok(Seen::new("400 frames of 60 to 1514 bytes in strides of 64").figure("fillers", fillers))
+}
+
+fn bytes_of(frame: &FrameBytes) -> Vec<u8> {
+    let mut bytes = vec![0; frame.len()];
+    frame.read(0, &mut bytes);
+    bytes
+}

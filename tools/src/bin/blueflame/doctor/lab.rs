@@ -1,0 +1,248 @@
+//! The laboratory of the checks: the device, memory, connected queue pairs, and waiting with patience.
+
+use std::time::{Duration, Instant};
+
+use blueflame::cq::mode::PollMode;
+use blueflame::cq::{Cqe, CqeError, ErrorCqe};
+use blueflame::db::{ExclusiveRegister, Register};
+use blueflame::queue::RetireError;
+use blueflame::transport::{Connected, Rc, Receives};
+use blueflame::verbs::{
+    Access, Buffer, Device, OwnedCq, Path, Pool, ProtectionDomain, QpBuilder, QueuePair, VerbsTransport,
+};
+use blueflame::wqe::WorkRequest;
+use blueflame::{CompletionQueue, WrId};
+use blueflame_devx::Context;
+
+use super::found::{Failure, ensure};
+use crate::subject::Subject;
+
+/// Requests of a queue pair in checks.
+pub(crate) const DEPTH: u32 = 64;
+/// Bytes of inline data.
+pub(crate) const INLINE: u32 = 128;
+/// Bytes of an end's memory.
+pub(crate) const ROOM: usize = 1 << 16;
+
+/// The laboratory of all checks.
+pub(crate) struct Lab {
+    pub(crate) subject: Subject,
+    /// How long to wait for a completion.
+    pub(crate) patience: Duration,
+    /// How long measurements take.
+    pub(crate) measure: Duration,
+}
+
+impl Lab {
+    pub(crate) fn device(&self) -> &Device {
+        &self.subject.device
+    }
+
+    pub(crate) fn pd(&self) -> &ProtectionDomain {
+        &self.subject.pd
+    }
+
+    pub(crate) fn path(&self) -> Result<Path, Failure> {
+        Ok(self.subject.path.clone()?)
+    }
+
+    pub(crate) fn devx(&self) -> Result<&Context, Failure> {
+        self.subject.devx.as_ref().map_err(|error| error.as_str().into())
+    }
+
+    /// Registered memory, all rights permitted.
+    pub(crate) fn memory(&self, bytes: usize) -> Result<Buffer, Failure> {
+        memory(self.pd(), bytes)
+    }
+
+    /// Calls `look` until it finds a value.
+    pub(crate) fn until<T>(
+        &self,
+        what: &str,
+        mut look: impl FnMut() -> Result<Option<T>, Failure>,
+    ) -> Result<T, Failure> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            if let Some(found) = look()? {
+                return Ok(found);
+            }
+            ensure(Instant::now() < deadline, || format!("{what}: nothing within {:?}", self.patience))?;
+            std::thread::yield_now();
+        }
+    }
+
+    /// The next completion of a queue, a success, of which `take` makes something.
+    pub(crate) fn completion<M: PollMode, T>(
+        &self,
+        what: &str,
+        cq: &mut CompletionQueue<M>,
+        mut take: impl FnMut(&Cqe<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.until(what, || {
+            let mut found = None;
+            cq.poll_with(1, |cqe: Cqe<'_>| {
+                found = Some(cqe.check().map_err(Failure::from).and_then(|_| take(&cqe)));
+            });
+            found.transpose().map_err(|error| format!("{what}: {error}").into())
+        })
+    }
+
+    /// The next completion of a queue, which must be an error.
+    pub(crate) fn error<M: PollMode>(
+        &self,
+        what: &str,
+        cq: &mut CompletionQueue<M>,
+        mut retire: impl FnMut(&Cqe<'_>) -> Result<(), RetireError>,
+    ) -> Result<ErrorCqe, Failure> {
+        self.until(what, || {
+            let mut found = None;
+            cq.poll_with(1, |cqe: Cqe<'_>| {
+                found = Some(match cqe.check() {
+                    Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
+                        retire(&cqe).map(|()| error).map_err(Failure::from)
+                    }
+                    Err(other) => Err(other.into()),
+                    Ok(_) => Err("the request succeeded".into()),
+                });
+            });
+            found.transpose().map_err(|error: Failure| format!("{what}: {error}").into())
+        })
+    }
+}
+
+/// Registered memory of a domain, all rights permitted.
+pub(crate) fn memory(pd: &ProtectionDomain, bytes: usize) -> Result<Buffer, Failure> {
+    Ok(Pool::new(pd, bytes, Access::ALL)?.take(bytes)?)
+}
+
+/// Bytes that tell their place, and differ by `seed`.
+pub(crate) fn pattern(seed: u32, bytes: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
+    (0..bytes)
+        .map(|_| {
+            // Xorshift of 32 bits.
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            (state >> 11) as u8
+        })
+        .collect()
+}
+
+/// One end of a connection. The fields are dropped in this order: the memory is registered longer than the queues that
+/// may name it.
+pub(crate) struct End<T: VerbsTransport = Rc, R: Register = ExclusiveRegister> {
+    pub(crate) pair: QueuePair<T, R>,
+    /// Of sends.
+    pub(crate) sent: OwnedCq,
+    /// Of receives.
+    pub(crate) received: OwnedCq,
+    pub(crate) memory: Buffer,
+}
+
+/// Completion queues of an end.
+pub(crate) fn queues(lab: &Lab) -> Result<[OwnedCq; 2], Failure> {
+    let cq = || lab.device().completion_queue(2 * DEPTH).build();
+    Ok([cq()?, cq()?])
+}
+
+/// The geometry of queue pairs in checks.
+pub(crate) fn geometry<T: VerbsTransport + Receives>(builder: QpBuilder<'_, T>) -> QpBuilder<'_, T> {
+    builder.sends(DEPTH).send_sge(2).inline(INLINE).receives(DEPTH)
+}
+
+impl<T: VerbsTransport + Receives> End<T> {
+    /// An end, in RESET.
+    pub(crate) fn new(lab: &Lab) -> Result<Self, Failure> {
+        Self::over(lab, queues(lab)?)
+    }
+
+    /// An end that completes on these queues.
+    pub(crate) fn over(lab: &Lab, [sent, received]: [OwnedCq; 2]) -> Result<Self, Failure> {
+        let pair = geometry(lab.pd().queue_pair::<T>(&sent, &received)).build()?;
+        Ok(Self { pair, sent, received, memory: lab.memory(ROOM)? })
+    }
+}
+
+impl<T: VerbsTransport, R: Register> End<T, R> {
+    /// Posts a request that names memory of this end, or none.
+    pub(crate) fn post(&mut self, request: &impl WorkRequest<T>) -> Result<(), Failure> {
+        // SAFETY: requests of checks name memory of their ends, which is registered longer than the queues live, and
+        // is looked at after completions.
+        Ok(unsafe { self.pair.sq.post_unchecked(request) }?)
+    }
+
+    /// Waits for the next completion of a send.
+    pub(crate) fn sent(&mut self, lab: &Lab, what: &str) -> Result<WrId, Failure> {
+        let Self { pair, sent, .. } = self;
+        lab.completion(what, sent, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
+    }
+
+    /// Posts a request, and waits for its completion.
+    pub(crate) fn run(&mut self, lab: &Lab, what: &str, request: &impl WorkRequest<T>) -> Result<(), Failure> {
+        self.post(request)?;
+        let done = self.sent(lab, what)?;
+        ensure(done == request.id(), || format!("{what}: the completion is of {done:?}, not of {:?}", request.id()))
+    }
+
+    /// Waits for an error of the next send.
+    pub(crate) fn send_error(&mut self, lab: &Lab, what: &str) -> Result<ErrorCqe, Failure> {
+        let Self { pair, sent, .. } = self;
+        lab.error(what, sent, |cqe| pair.sq.retire(cqe).map(drop))
+    }
+
+    /// Posts a receive to a range of this end's memory.
+    pub(crate) fn receive(&mut self, wr_id: WrId, range: std::ops::Range<usize>) -> Result<(), Failure> {
+        let rq = self.pair.rq.as_mut().ok_or("no receive queue")?;
+        // SAFETY: the memory is registered longer than the queue lives, and is read after the completion.
+        Ok(unsafe { rq.post_unchecked(wr_id, &[self.memory.sge_of(range)]) }?)
+    }
+
+    /// Waits for the next message: its receive, its bytes, and its immediate data.
+    pub(crate) fn received(&mut self, lab: &Lab, what: &str) -> Result<(WrId, usize, Option<u32>), Failure> {
+        let Self { pair, received, .. } = self;
+        let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+        lab.completion(what, received, |cqe| Ok((rq.retire(cqe)?, cqe.byte_len() as usize, cqe.imm())))
+    }
+
+    /// Waits for an error of the next receive.
+    pub(crate) fn receive_error(&mut self, lab: &Lab, what: &str) -> Result<ErrorCqe, Failure> {
+        let Self { pair, received, .. } = self;
+        let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+        lab.error(what, received, |cqe| rq.retire(cqe).map(drop))
+    }
+}
+
+/// Connects two queue pairs of the device: from RESET to RTS.
+pub(crate) fn connect<T, R, S>(
+    path: &Path,
+    near: &mut QueuePair<T, R>,
+    far: &mut QueuePair<T, S>,
+) -> Result<(), Failure>
+where
+    T: VerbsTransport + Connected,
+    R: Register,
+    S: Register,
+{
+    let (here, there) = (near.qp.endpoint(path), far.qp.endpoint(path));
+    near.qp.to_init(path)?;
+    far.qp.to_init(path)?;
+    far.sq.connect(path, &there, &here)?;
+    near.sq.connect(path, &here, &there)?;
+    Ok(())
+}
+
+/// Two ends on the port that are connected with each other.
+pub(crate) fn connected<T: VerbsTransport + Connected + Receives>(lab: &Lab) -> Result<(End<T>, End<T>), Failure> {
+    connected_by(lab, &lab.path()?)
+}
+
+/// The same by a path with other attributes.
+pub(crate) fn connected_by<T: VerbsTransport + Connected + Receives>(
+    lab: &Lab,
+    path: &Path,
+) -> Result<(End<T>, End<T>), Failure> {
+    let (mut near, mut far) = (End::new(lab)?, End::new(lab)?);
+    connect(path, &mut near.pair, &mut far.pair)?;
+    Ok((near, far))
+}

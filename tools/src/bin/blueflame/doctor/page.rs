@@ -1,0 +1,153 @@
+//! The report as one HTML page without anything outside of it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::report::{Outcome, Report, Row};
+use crate::machine::Fact;
+
+const STYLE: &str = "
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
+table { border-collapse: collapse; width: 100%; }
+td { text-align: left; vertical-align: top; padding: .3rem .6rem; }
+tr + tr td { border-top: 1px solid #eee; } td.name { white-space: nowrap; } code { font-size: .9rem; }
+.passed { color: #176f2c; } .failed { color: #b3261e; font-weight: bold; } .skipped { color: #7a5c00; }
+.means { color: #555; } .figures { color: #555; font-size: .9rem; } .advice { color: #7a5c00; }
+@media (prefers-color-scheme: dark) {
+  body { background: #161616; color: #e6e6e6; } tr + tr td { border-color: #333; } h2 { border-color: #444; }
+  .passed { color: #6fcf85; } .failed { color: #ff8a80; } .skipped, .advice { color: #e0bf5c; }
+  .means, .figures { color: #aaa; }
+}
+";
+
+/// The page.
+pub(crate) fn page(report: &Report) -> String {
+    let device = &report.device;
+    let summary = report.summary;
+    let title = format!("blueflame doctor: {}, firmware {}", device.name, device.firmware);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                p {
+                    span.passed { (summary.passed) " passed" } ", "
+                    span.failed { (summary.failed) " failed" } ", "
+                    span.skipped { (summary.skipped) " skipped" }
+                    ". Port " (report.port) ". Version " (report.version) "."
+                }
+                p.means {
+                    "A check is skipped only if the device, its port or this process lacks the capability that it "
+                    "names. A check that is skipped for any other reason has failed."
+                }
+                @for theme in themes(&report.checks) {
+                    h2 { (theme) }
+                    table { @for row in report.checks.iter().filter(|row| row.theme == theme) { (check(row)) } }
+                }
+                h2 { "Device" }
+                (facts(&device.facts))
+                table {
+                    tr { td.name { "vendor, device" } td { (device.vendor_id) ", " (device.vendor_part_id) } }
+                    tr { td.name { "node GUID" } td { (device.node_guid) } }
+                    @if let Some(half) = device.register.half_bytes {
+                        tr { td.name { "doorbell register" } td {
+                            "halves of " (half) " bytes, mapped from "
+                            code { (device.register.mapped_from.as_deref().unwrap_or("nothing")) }
+                        } }
+                    }
+                    @for port in &device.ports {
+                        tr { td.name { "port " (port.number) } td {
+                            (port.link_layer) ", " (port.state) ", " (port.rate.as_deref().unwrap_or("unknown rate"))
+                            ", path MTU " (port.active_mtu) ", " (port.gids.len()) " GIDs"
+                        } }
+                    }
+                }
+                h2 { "What this crate can do there" }
+                table { @for capability in &device.capabilities {
+                    tr {
+                        td class=(if capability.available { "passed" } else { "skipped" }) {
+                            (if capability.available { "yes" } else { "no" })
+                        }
+                        td.name { (capability.name) }
+                        td { (capability.why_not.as_deref().unwrap_or(capability.offers)) }
+                    }
+                } }
+                h2 { "Machine" }
+                (facts(&report.machine))
+            }
+        }
+    }
+    .into_string()
+}
+
+/// The themes, in order, each once.
+fn themes(rows: &[Row]) -> Vec<&'static str> {
+    let mut themes: Vec<_> = rows.iter().map(|row| row.theme).collect();
+    themes.dedup();
+    themes
+}
+
+fn check(row: &Row) -> Markup {
+    html! {
+        tr {
+            td class=(row.outcome.word()) { (row.outcome.word()) }
+            td.name { code { (row.id) } }
+            td {
+                (row.title)
+                br; (row.seen)
+                @if row.outcome != Outcome::Passed { br; span.means { (row.means) } }
+                @if !row.figures.is_empty() {
+                    ul.figures { @for figure in &row.figures { li { (figure.name) ": " (figure.value) } } }
+                }
+            }
+            td.figures { (format!("{:.2} s", row.seconds)) }
+        }
+    }
+}
+
+fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        table { @for fact in facts {
+            tr {
+                td.name { (fact.name) }
+                td { (fact.value) @if let Some(advice) = fact.advice { br; span.advice { (advice) } } }
+            }
+        } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &'static str, theme: &'static str) -> Row {
+        Row {
+            id,
+            theme,
+            title: "a < b",
+            outcome: Outcome::Failed,
+            seen: "<script>".into(),
+            means: "look there".into(),
+            missing: None,
+            figures: Vec::new(),
+            seconds: 0.5,
+        }
+    }
+
+    #[test]
+    fn texts_are_escaped() {
+        let text = check(&row("x.y", "x")).into_string();
+        assert!(text.contains("&lt;script&gt;") && text.contains("a &lt; b") && text.contains("look there"), "{text}");
+    }
+
+    #[test]
+    fn themes_are_in_order() {
+        assert_eq!(themes(&[row("b.1", "b"), row("b.2", "b"), row("a.1", "a")]), ["b", "a"]);
+    }
+}
