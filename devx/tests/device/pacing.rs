@@ -1,4 +1,6 @@
 //! Rates of send queues (packet pacing).
+//!
+//! Rates by commands belong here, those of verbs' queues in `tests/packet_pacing.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,8 @@
 //! Rates of send queues: when frames leave, by the clock of the test. Without pacing, all of them leave at once.
 //!
 //! The clock of these tests moves only as they say, so each time is exact.
+//!
+//! Rates of the device belong here, those of verbs' queues in `tests/packet_pacing.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

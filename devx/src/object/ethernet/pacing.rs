@@ -15,7 +15,7 @@ use crate::support::ask::has;
 
 /// An entry of the device's table of rates. Send queues refer to it. Each of them has the rate for itself. Cheap to
 /// clone.
-#[doc(alias("mlx5dv_pp", "mlx5dv_pp_alloc"))]
+#[doc(alias("mlx5dv_pp", "mlx5dv_pp_alloc", "mlx5dv_pp_free"))]
 #[derive(Clone, Debug)]
 pub struct PacketPacing {
     handle: Arc<Handle>,

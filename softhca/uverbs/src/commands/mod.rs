@@ -18,6 +18,7 @@ mod mr;
 mod mtu;
 mod mw;
 mod pacing;
+mod pair_rate;
 mod pd;
 mod port;
 mod qp;

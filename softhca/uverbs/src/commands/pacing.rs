@@ -11,7 +11,7 @@ use crate::process::{Errno, lock};
 use softhca::context::{QpState, Transport};
 use softhca::device::Rate;
 use softhca::firmware::DRIVER;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// Attributes of `PP_OBJ_ALLOC`.
@@ -71,17 +71,6 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
 /// `PP_OBJ_DESTROY`: 0x1000 handle.
 pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     context.destroy::<PacketPacing>(request.handle(HANDLE)?).map(drop)
-}
-
-/// The rate of a queue pair: its entry of the device's table.
-#[derive(Debug, Default)]
-pub(super) struct PairRate(Mutex<Option<(Rate, u16)>>);
-
-impl PairRate {
-    /// The queue pair is gone, or sends no more.
-    pub(super) fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        lock(&self.0).take().map_or(Ok(()), |(_, index)| hca.remove_rate(index))
-    }
 }
 
 /// Checks a change of a queue pair's rate, which is in the state `from`, on its way to `to`: the new rate.

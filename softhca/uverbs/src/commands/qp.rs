@@ -3,7 +3,7 @@
 use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
-use super::pacing::PairRate;
+use super::pair_rate::PairRate;
 use super::pd::Pd;
 use super::raw_receiver::RawReceiver;
 use super::request::Request;

@@ -21,6 +21,7 @@ mod network;
 mod pacing;
 #[cfg(target_arch = "x86_64")]
 mod pinned;
+mod rate_commands;
 mod rates;
 mod reach;
 mod record_file;

@@ -1,8 +1,7 @@
 //! The rates of a device's send queues, as a kernel driver hands them out (Linux
 //! `drivers/net/ethernet/mellanox/mlx5/core/rl.c`): users of the same rate share an entry of the device's table.
 
-use super::hca::Hca;
-use crate::process::{Errno, lock};
+use crate::process::Errno;
 use softhca::device::Rate;
 
 /// An entry in use.
@@ -20,7 +19,7 @@ pub(super) struct RateTable(Vec<Option<Entry>>);
 
 impl RateTable {
     /// The index of a rate, and whether the device must be told of it (`mlx5_rl_add_rate_raw`).
-    fn add(&mut self, rate: Rate, dedicated: bool, size: usize) -> Result<(u16, bool), Errno> {
+    pub(super) fn add(&mut self, rate: Rate, dedicated: bool, size: usize) -> Result<(u16, bool), Errno> {
         self.0.resize(size.saturating_sub(1), None);
         let shared = |entry: &Option<Entry>| entry.is_some_and(|entry| !entry.dedicated && entry.rate == rate);
         if let Some(at) = self.0.iter().position(shared).filter(|_| !dedicated) {
@@ -35,7 +34,7 @@ impl RateTable {
     }
 
     /// An index has one user less. `true` if it was the last one, so that the device must forget it.
-    fn remove(&mut self, index: u16) -> bool {
+    pub(super) fn remove(&mut self, index: u16) -> bool {
         let Some(place) = usize::from(index).checked_sub(1).and_then(|at| self.0.get_mut(at)) else { return false };
         let Some(entry) = place else { return false };
         entry.users -= 1;
@@ -44,33 +43,6 @@ impl RateTable {
             *place = None;
         }
         last
-    }
-}
-
-impl Hca {
-    /// Adds a user of a rate; its index.
-    pub(crate) fn add_rate(&self, rate: Rate, dedicated: bool) -> Result<u16, Errno> {
-        let pacing = &self.capabilities().pacing;
-        if pacing.table_size == 0 {
-            return Err(Errno::EOPNOTSUPP);
-        }
-        if !(pacing.min..=pacing.max).contains(&rate.kilobits) || rate.kilobits == 0 {
-            return Err(Errno::EINVAL);
-        }
-        let mut rates = lock(&self.rates);
-        let (index, is_new) = rates.add(rate, dedicated, pacing.table_size as usize)?;
-        if is_new {
-            self.command(|device| device.set_rate(index, Some(rate))).inspect_err(|_| {
-                rates.remove(index);
-            })?;
-        }
-        Ok(index)
-    }
-
-    /// Removes a user of a rate.
-    pub(crate) fn remove_rate(&self, index: u16) -> Result<(), Errno> {
-        let mut rates = lock(&self.rates);
-        if rates.remove(index) { self.command(|device| device.set_rate(index, None)) } else { Ok(()) }
     }
 }
 
