@@ -85,7 +85,7 @@ L3:
     lsr x13, x11, #48
     mov x14, #134217728
     mov w17, #128
-    cmp x8, #22
+    cmp x8, #23
     movk x14, #768, lsl #48
     mov w15, #1
     mov w16, #134217728
@@ -132,8 +132,8 @@ L5:
     b.ne L8
     and x8, x25, #0xfe
     cbz x8, L8
-    add x8, x20, #92
-    add x9, x20, #88
+    add x8, x20, #96
+    add x9, x20, #92
     tst x25, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
@@ -167,7 +167,7 @@ L8:
     mov x3, x25
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #22
+    mov w8, #23
     strb w8, [x22]
 L10:
     ldp x20, x19, [sp, #208]
@@ -186,11 +186,11 @@ L11:
 L12:
     ldr w8, [x20, #64]
     ldp x13, x12, [sp, #8]
-    mov w10, #20
+    mov w10, #21
     ldr x14, [sp]
     mov x9, xzr
     cmp w8, #0
-    mov w8, #17
+    mov w8, #18
     mov w11, #65536
     csel x8, x10, x8, eq
 L13:
@@ -311,7 +311,7 @@ L3:
     ldr q5, [sp, #16]
     mov x15, #167772160
     mov w16, #128
-    cmp x10, #22
+    cmp x10, #23
     movk x15, #1280, lsl #48
     movk w16, #2048, lsl #16
     b.eq L2
@@ -351,8 +351,8 @@ L5:
     b.ne L8
     and x8, x24, #0xfe
     cbz x8, L8
-    add x8, x20, #92
-    add x9, x20, #88
+    add x8, x20, #96
+    add x9, x20, #92
     tst x24, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
@@ -386,7 +386,7 @@ L8:
     mov x3, x24
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
 L10:
     ldp x20, x19, [sp, #272]
@@ -411,16 +411,16 @@ L12:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L14
-    mov w8, #18
+    mov w8, #19
     b L15
 L13:
     ldr x12, [sp, #8]
-    mov w8, #20
+    mov w8, #21
     b L15
 L14:
     cmp w10, #1
-    mov w10, #17
-    mov w11, #19
+    mov w10, #18
+    mov w11, #20
     csinc w9, w8, wzr, ne
     csel x8, x11, x10, eq
 L15:
@@ -514,7 +514,7 @@ hot_batch_list:
     b.ls L19
     ldr w13, [x0, #68]
     lsl w9, w20, #4
-    ldrb w10, [x0, #112]
+    ldrb w10, [x0, #120]
     ldr x14, [x0, #16]
     rev w15, w20
     mov x16, #620756992
@@ -636,7 +636,7 @@ L5:
     lsl x12, x9, #32
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #22
+    cmp x10, #23
     b.ne L23
 L6:
     mov x19, xzr
@@ -698,8 +698,8 @@ L9:
     b.ne L12
     and x9, x19, #0xfe
     cbz x9, L12
-    add x9, x0, #92
-    add x10, x0, #88
+    add x9, x0, #96
+    add x10, x0, #92
     tst x19, #0x100
     csel x9, x9, x10, eq
     ldr w9, [x9]
@@ -733,7 +733,7 @@ L12:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L13:
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
     b L24
 L14:
@@ -756,7 +756,7 @@ L14:
     tbz w8, #0, L15
     and x12, x9, #0xff
     mov x8, x24
-    cmp x12, #22
+    cmp x12, #23
     b.ne L16
     tbnz w21, #0, L13
     mov w21, #1
@@ -785,11 +785,11 @@ L17:
     b L24
 L18:
     ldr w9, [x0, #64]
-    mov w10, #20
+    mov w10, #21
     mov x11, xzr
     mov x13, xzr
     cmp w9, #0
-    mov w9, #17
+    mov w9, #18
     csel x12, x10, x9, eq
     mov w9, #65536
     b L17
@@ -804,16 +804,16 @@ L19:
     and w13, w11, #0xffff
     cmp w13, #3
     b.hs L21
-    mov w10, #18
+    mov w10, #19
     b L22
 L20:
     mov x9, x0
-    mov w10, #20
+    mov w10, #21
     b L22
 L21:
     and w11, w12, #0xffff
-    mov w13, #17
-    mov w14, #19
+    mov w13, #18
+    mov w14, #20
     cmp w11, #3
     csel w11, w12, w10, lo
     csel x10, x14, x13, lo
@@ -825,7 +825,7 @@ L22:
     mov w11, #3
     orr x9, x12, x10
     and x10, x9, #0xff
-    cmp x10, #22
+    cmp x10, #23
     b.eq L6
 L23:
     stp x9, x11, [x8]
@@ -861,7 +861,7 @@ hot_batch_rebind:
     lsl w8, w10, #4
     lsl x16, x12, #32
     ldp x12, x14, [x0, #32]
-    ldrb w11, [x0, #112]
+    ldrb w11, [x0, #120]
     mov w9, w2
     orr x2, x13, x15
     and x13, x5, x8
@@ -1001,7 +1001,7 @@ L1:
     str w9, [x8]
     cbz w11, L2
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1015,7 +1015,7 @@ L2:
     ldr x9, [x0, #8]
     eor x8, x9, x8
     str x8, [x0]
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
@@ -1030,7 +1030,7 @@ L3:
     and w10, w8, #0xffff
     cmp w10, #2
     b.hs L8
-    mov w9, #18
+    mov w9, #19
     b L9
 L4:
     lsl x9, x15, #32
@@ -1046,35 +1046,34 @@ L5:
     and w10, w9, #0xffff
     cmp w10, #3
     b.hs L10
-    mov w8, #18
+    mov w8, #19
     b L11
 L6:
-    mov w9, #20
+    mov w9, #21
     b L9
 L7:
-    mov w8, #20
+    mov w8, #21
     b L11
 L8:
     cmp w9, #1
-    mov w9, #17
-    mov w10, #19
+    mov w9, #18
+    mov w10, #20
     csinc w8, w11, wzr, ne
-    csel w9, w10, w9, eq
+    csel x9, x10, x9, eq
 L9:
-    strb w9, [x19]
-    mov w9, #2
     and w8, w8, #0xffff
-    strh w9, [x19, #2]
-    str w8, [x19, #4]
-    strh w9, [x19, #8]
+    orr x8, x9, x8, lsl #32
+    mov w9, #2
+    orr x8, x8, #0x20000
+    stp x8, x9, [x19]
     ldp x20, x19, [sp, #32]
     ldr x21, [sp, #16]
     ldp x29, x30, [sp], #48
     ret
 L10:
     and w9, w8, #0xffff
-    mov w10, #17
-    mov w12, #19
+    mov w10, #18
+    mov w12, #20
     cmp w9, #3
     csel w9, w8, w11, lo
     csel x8, x12, x10, lo
@@ -1086,7 +1085,7 @@ L11:
 L12:
     orr w11, w9, w8
     and x11, x11, #0xff
-    cmp x11, #22
+    cmp x11, #23
     b.ne L13
     mov w11, #1
     mov w3, #8
@@ -1100,12 +1099,13 @@ L13:
     ret
 
 hot_burst:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #16]
-    str x19, [sp, #32]
-    add x29, sp, #16
-    ldr w10, [x0, #72]
-    cmp w10, #7
+    sub sp, sp, #80
+    stp x29, x30, [sp, #48]
+    str x19, [sp, #64]
+    add x29, sp, #48
+    mov x10, x0
+    ldr w11, [x10, #72]!
+    cmp w11, #7
     b.ls L8
     mov x9, x1
     ldp w1, w10, [x0, #56]
@@ -1169,7 +1169,7 @@ L2:
     ldr x13, [x0, #48]
     str w12, [x13]
     b.ne L3
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L5
     and w9, w11, w1, lsl #4
@@ -1191,11 +1191,11 @@ L3:
     eor x9, x10, x9
 L4:
     str x9, [x0]
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L5:
     mov w3, #259
@@ -1203,33 +1203,37 @@ L5:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L6:
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L7:
-    mov w9, #17
+    mov w9, #18
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L8:
+    ldr q0, [x10]
+    ldr w9, [x10, #16]
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    add x0, x0, #72
+    add x0, sp, #16
+    str q0, [sp, #16]
+    str w9, [sp, #32]
     bl <blueflame::wqe::error::EncodeError>::uncovered
     ldp x10, x9, [sp]
     stp x10, x9, [x19]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L9:
     mov w9, #65535
@@ -1245,20 +1249,20 @@ L9:
     cmp w12, w9, uxth
     b.hs L11
     lsl x10, x12, #32
-    mov w11, #18
+    mov w11, #19
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L10:
-    mov w11, #20
+    mov w11, #21
     orr x10, x11, xzr
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L11:
     and x11, x11, #0xffff
@@ -1266,30 +1270,31 @@ L11:
     cmp w11, w9, uxth
     b.hs L12
     orr x10, x12, x11, lsl #32
-    mov w11, #19
+    mov w11, #20
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L12:
     orr x10, x12, x10, lsl #32
-    mov w11, #17
+    mov w11, #18
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 
 hot_burst_fill:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #16]
-    str x19, [sp, #32]
-    add x29, sp, #16
-    ldr w10, [x0, #72]
-    cmp w10, #7
+    sub sp, sp, #80
+    stp x29, x30, [sp, #48]
+    str x19, [sp, #64]
+    add x29, sp, #48
+    mov x10, x0
+    ldr w11, [x10, #72]!
+    cmp w11, #7
     b.ls L7
     mov x9, x1
     ldp w1, w10, [x0, #56]
@@ -1352,7 +1357,7 @@ L2:
     ldr x12, [x0, #48]
     str w13, [x12]
     b.ne L3
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L5
     and w9, w11, w1, lsl #4
@@ -1374,11 +1379,11 @@ L3:
     eor x9, x10, x9
 L4:
     str x9, [x0]
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L5:
     mov w3, #259
@@ -1386,24 +1391,28 @@ L5:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
 L6:
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L7:
+    ldr q0, [x10]
+    ldr w9, [x10, #16]
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    add x0, x0, #72
+    add x0, sp, #16
+    str q0, [sp, #16]
+    str w9, [sp, #32]
     bl <blueflame::wqe::error::EncodeError>::uncovered
     ldp x10, x9, [sp]
     stp x10, x9, [x19]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L8:
     mov w9, #65535
@@ -1419,20 +1428,20 @@ L8:
     cmp w12, w9, uxth
     b.hs L10
     lsl x10, x12, #32
-    mov w11, #18
+    mov w11, #19
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L9:
-    mov w11, #20
+    mov w11, #21
     orr x10, x11, xzr
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L10:
     and x11, x11, #0xffff
@@ -1440,21 +1449,21 @@ L10:
     cmp w11, w9, uxth
     b.hs L11
     orr x10, x12, x11, lsl #32
-    mov w11, #19
+    mov w11, #20
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 L11:
     orr x10, x12, x10, lsl #32
-    mov w11, #17
+    mov w11, #18
     orr x10, x11, x10
     stp x10, x9, [x8]
-    ldp x29, x30, [sp, #16]
-    ldr x19, [sp, #32]
-    add sp, sp, #48
+    ldp x29, x30, [sp, #48]
+    ldr x19, [sp, #64]
+    add sp, sp, #80
     ret
 
 hot_burst_frames:
@@ -1512,12 +1521,12 @@ L1:
     add x13, x26, x11
     add x11, x23, x11, lsl #2
     orr x12, x12, x28
-    mov w8, #22
+    mov w8, #23
     stp x25, x17, [x13]
     stp x12, x18, [x11]
     str q0, [x11, #16]
     stp x9, x10, [x11, #32]
-    cmp w8, #22
+    cmp w8, #23
     add x19, x19, #16
     add x25, x25, #1
     b.eq L1
@@ -1543,7 +1552,7 @@ L2:
     ldur x10, [x16, #7]
     str x9, [sp, #32]
     stur x10, [sp, #39]
-    cmp w8, #22
+    cmp w8, #23
     add x19, x19, #16
     add x25, x25, #1
     b.eq L1
@@ -1578,7 +1587,7 @@ L4:
     ldr x9, [x27, #48]
     str w10, [x9]
     b.ne L5
-    ldr w8, [x27, #92]
+    ldr w8, [x27, #96]
     cmp w8, #63
     b.ls L7
     and w8, w24, w20, lsl #4
@@ -1607,7 +1616,7 @@ L7:
     mov w3, #3
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L8:
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
 L9:
     ldp x20, x19, [sp, #192]
@@ -1619,12 +1628,16 @@ L9:
     add sp, sp, #208
     ret
 L10:
+    ldr w8, [x27, #88]
+    ldur q0, [x27, #72]
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
-    sub x8, x29, #32
-    add x0, x27, #72
+    sub x0, x29, #32
+    stur w8, [x29, #-16]
+    sub x8, x29, #48
+    stur q0, [x29, #-32]
     bl <blueflame::wqe::error::EncodeError>::uncovered
-    ldp x9, x8, [x29, #-32]
+    ldp x9, x8, [x29, #-48]
     b L15
 L11:
     mov w8, #65535
@@ -1640,20 +1653,20 @@ L11:
     cmp w11, w8, uxth
     b.hs L13
     lsl x9, x11, #32
-    mov w10, #18
+    mov w10, #19
     b L14
 L12:
     mov x9, xzr
-    mov w10, #20
+    mov w10, #21
     b L14
 L13:
     lsl x11, x8, #16
     and x10, x10, #0xffff
     cmp w10, w8, uxth
-    mov w8, #19
+    mov w8, #20
     orr x12, x11, x10, lsl #32
     orr x9, x11, x9, lsl #32
-    mov w10, #17
+    mov w10, #18
     csel x10, x8, x10, lo
     csel x9, x12, x9, lo
 L14:
@@ -1700,7 +1713,7 @@ hot_fire_at:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1709,7 +1722,7 @@ hot_fire_at:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -1718,14 +1731,14 @@ L1:
     ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1767,7 +1780,7 @@ hot_fire_datagram:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1777,7 +1790,7 @@ hot_fire_datagram:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -1788,14 +1801,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -1847,7 +1860,7 @@ hot_fire_datagram_full:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -1862,7 +1875,7 @@ hot_fire_datagram_full:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -1873,7 +1886,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -1886,15 +1899,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #18
+    mov w10, #19
     b L5
 L3:
-    mov w10, #20
+    mov w10, #21
     b L5
 L4:
     cmp w11, #1
-    mov w11, #17
-    mov w12, #19
+    mov w11, #18
+    mov w12, #20
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -1941,7 +1954,7 @@ hot_fire_dynamic:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -1950,7 +1963,7 @@ hot_fire_dynamic:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -1961,14 +1974,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2015,7 +2028,7 @@ hot_fire_entry:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #96]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2025,7 +2038,7 @@ hot_fire_entry:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2036,7 +2049,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2045,8 +2058,8 @@ L2:
     b blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2088,7 +2101,7 @@ hot_fire_one_fence:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2097,7 +2110,7 @@ hot_fire_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2106,14 +2119,14 @@ L1:
     ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2224,7 +2237,7 @@ L1:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L2
     dsb st
@@ -2239,7 +2252,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2250,7 +2263,7 @@ L2:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2263,15 +2276,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #18
+    mov w10, #19
     b L6
 L4:
-    mov w10, #20
+    mov w10, #21
     b L6
 L5:
     cmp w11, #1
-    mov w11, #17
-    mov w12, #19
+    mov w11, #18
+    mov w12, #20
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -2315,7 +2328,7 @@ hot_fire_send:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2326,7 +2339,7 @@ hot_fire_send:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2337,14 +2350,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2394,7 +2407,7 @@ hot_fire_signaled_if:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2403,7 +2416,7 @@ hot_fire_signaled_if:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2412,14 +2425,14 @@ L1:
     ldp x9, x10, [x0]
     str d0, [x9]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2461,7 +2474,7 @@ hot_fire_two_fences:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2471,7 +2484,7 @@ hot_fire_two_fences:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2482,14 +2495,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -2536,7 +2549,7 @@ hot_fire_xrc_at:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -2545,7 +2558,7 @@ hot_fire_xrc_at:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -2556,14 +2569,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -3688,7 +3701,7 @@ hot_post_after:
     ldr q0, [x8, :lo12:.LCPI_0]
     rev w16, w9
     and w15, w11, w9, lsl #4
-    ldrb w8, [x0, #112]
+    ldrb w8, [x0, #120]
     lsr w16, w16, #8
     orr x17, x14, #0xf000000
     add w23, w9, #1
@@ -3752,8 +3765,8 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #92
-    add x9, x0, #88
+    add x8, x0, #96
+    add x9, x0, #92
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
@@ -3784,7 +3797,7 @@ L3:
 L4:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L5:
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
@@ -3808,7 +3821,7 @@ L6:
     ldr w8, [sp]
     tbz w8, #0, L7
     and x9, x2, #0xff
-    cmp x9, #22
+    cmp x9, #23
     b.ne L9
     mov w8, #1
     mov w3, #2
@@ -3843,13 +3856,12 @@ L10:
     ret
 L11:
     ldr w8, [x0, #64]
-    mov w9, #17
-    mov w10, #20
+    mov w9, #18
+    movk w9, #1, lsl #16
+    add x10, x9, #3
     cmp w8, #0
-    csel w8, w10, w9, eq
-    mov w9, #1
-    strb w8, [x19]
-    stur w9, [x19, #2]
+    csel x8, x10, x9, eq
+    str x8, [x19]
     ldp x20, x19, [sp, #128]
     ldr x23, [sp, #96]
     ldp x22, x21, [sp, #112]
@@ -3858,17 +3870,17 @@ L11:
     ret
 L12:
     ldr w9, [x0, #64]
-    mov w11, #20
+    mov w11, #21
     mov x8, xzr
     mov x10, xzr
     mov w2, #65536
     cmp w9, #0
-    mov w9, #17
+    mov w9, #18
     csel x9, x11, x9, eq
     b L10
 
 hot_post_datagram:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
@@ -3917,7 +3929,7 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -3969,7 +3981,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -3989,8 +4001,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4058,7 +4070,7 @@ hot_post_datagram_entry:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #96]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4073,7 +4085,7 @@ hot_post_datagram_entry:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4084,7 +4096,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4115,15 +4127,15 @@ L3:
     and w11, w9, #0xffff
     cmp w11, #2
     b.hs L5
-    mov w10, #18
+    mov w10, #19
     b L6
 L4:
-    mov w10, #20
+    mov w10, #21
     b L6
 L5:
     cmp w10, #1
-    mov w10, #17
-    mov w11, #19
+    mov w10, #18
+    mov w11, #20
     csinc w9, w13, wzr, ne
     csel w10, w11, w10, eq
 L6:
@@ -4189,7 +4201,7 @@ hot_post_datagram_full:
     dmb oshst
     ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4204,7 +4216,7 @@ hot_post_datagram_full:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4215,7 +4227,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4243,15 +4255,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #18
+    mov w10, #19
     b L6
 L4:
-    mov w10, #20
+    mov w10, #21
     b L6
 L5:
     cmp w11, #1
-    mov w11, #17
-    mov w12, #19
+    mov w11, #18
+    mov w12, #20
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -4264,7 +4276,7 @@ L6:
     ret
 
 hot_post_doorbell_fence:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -4315,7 +4327,7 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4370,7 +4382,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4391,8 +4403,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4401,7 +4413,7 @@ L3:
     ret
 
 hot_post_dynamic:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     ldr q1, [x1]
     cmp w9, #7
     b.ls L1
@@ -4452,7 +4464,7 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4507,7 +4519,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4529,8 +4541,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4595,7 +4607,7 @@ hot_post_dynamic_full:
     dmb oshst
     ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4610,7 +4622,7 @@ hot_post_dynamic_full:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4621,7 +4633,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4651,15 +4663,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #18
+    mov w10, #19
     b L6
 L4:
-    mov w10, #20
+    mov w10, #21
     b L6
 L5:
     cmp w11, #1
-    mov w11, #17
-    mov w12, #19
+    mov w11, #18
+    mov w12, #20
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L6:
@@ -4734,7 +4746,7 @@ hot_post_dynamic_stream:
     dmb oshst
     ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -4749,7 +4761,7 @@ hot_post_dynamic_stream:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4760,7 +4772,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4796,15 +4808,15 @@ L3:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L5
-    mov w10, #18
+    mov w10, #19
     b L6
 L4:
-    mov w10, #20
+    mov w10, #21
     b L6
 L5:
     cmp w10, #1
-    mov w10, #17
-    mov w12, #19
+    mov w10, #18
+    mov w12, #20
     csinc w9, w11, wzr, ne
     csel w10, w12, w10, eq
 L6:
@@ -4821,7 +4833,7 @@ hot_post_entry:
     ldr x9, [x3]
     cmp w10, #0
     b.le L2
-    ldr w12, [x0, #100]
+    ldr w12, [x0, #104]
     cbz w12, L1
     ldp w12, w13, [x0, #56]
     cmp w12, w13
@@ -4870,7 +4882,7 @@ hot_post_entry:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4923,7 +4935,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -4945,8 +4957,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -4959,7 +4971,7 @@ hot_post_frame:
     ldr x9, [x2]
     cmp w10, #0
     b.le L2
-    ldr w12, [x0, #100]
+    ldr w12, [x0, #104]
     cbz w12, L1
     ldp w12, w13, [x0, #56]
     cmp w12, w13
@@ -5012,7 +5024,7 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5070,7 +5082,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5092,8 +5104,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5106,10 +5118,10 @@ hot_post_header:
     ldr x9, [x2]
     cmp w10, #0
     b.le L2
-    ldr w12, [x0, #96]
+    ldr w12, [x0, #100]
     cmp w12, #8
     b.lo L1
-    ldr w12, [x0, #100]
+    ldr w12, [x0, #104]
     cbz w12, L1
     ldp w12, w13, [x0, #56]
     cmp w12, w13
@@ -5161,7 +5173,7 @@ hot_post_header:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5220,7 +5232,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5241,8 +5253,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5300,7 +5312,7 @@ hot_post_invalidate:
     dmb oshst
     ldr x11, [x0, #48]
     str w9, [x11]
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #96]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -5315,7 +5327,7 @@ hot_post_invalidate:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5326,7 +5338,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5339,15 +5351,15 @@ L2:
     and w12, w9, #0xffff
     cmp w12, #2
     b.hs L4
-    mov w10, #18
+    mov w10, #19
     b L5
 L3:
-    mov w10, #20
+    mov w10, #21
     b L5
 L4:
     cmp w11, #1
-    mov w11, #17
-    mov w12, #19
+    mov w11, #18
+    mov w12, #20
     csinc w9, w10, wzr, ne
     csel w10, w12, w11, eq
 L5:
@@ -5363,17 +5375,37 @@ hot_post_large:
     ldp w10, w11, [x2, #8]
     ldr x9, [x2]
     cmp w10, #1
-    b.lt L2
+    b.lt L1
     ldr w12, [x0, #80]
     cmp w10, w12
-    b.hi L2
+    b.hi L1
     ldr w12, [x0, #76]
-    cbz w12, L2
+    cbnz w12, L2
+L1:
+    sub sp, sp, #80
+    stp x29, x30, [sp, #64]
+    add x29, sp, #64
+    mov w12, #1460
+    stp x0, x1, [sp, #8]
+    add x0, sp, #8
+    strh w12, [sp, #24]
+    mov w12, #192
+    str x9, [sp, #32]
+    mov w9, #8
+    strb w12, [sp, #26]
+    stp w10, w11, [sp, #40]
+    str x3, [sp, #48]
+    strb w9, [sp, #56]
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #80
+    ret
+L2:
     ldp w12, w13, [x0, #56]
     sub w13, w13, w12
     and w14, w13, #0xffff
     cmp w14, #1
-    b.ls L3
+    b.ls L4
     ldr x13, [x0, #16]
     mov w17, #2
     rev w14, w12
@@ -5433,9 +5465,9 @@ hot_post_large:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #92]
+    ldr w9, [x0, #96]
     cmp w9, #127
-    b.ls L1
+    b.ls L3
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -5448,61 +5480,42 @@ hot_post_large:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
-L1:
+L3:
     dsb st
     ldr x9, [x0]
     str x13, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
-L2:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    mov w12, #1460
-    stp x0, x1, [sp, #8]
-    add x0, sp, #8
-    strh w12, [sp, #24]
-    mov w12, #192
-    str x9, [sp, #32]
-    mov w9, #8
-    strb w12, [sp, #26]
-    stp w10, w11, [sp, #40]
-    str x3, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
-    ret
-L3:
+L4:
     ldrh w10, [x0, #64]
-    cbz w10, L4
+    cbz w10, L5
     ldr w9, [x0, #68]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
     cmp w11, #2
-    b.hs L5
-    mov w10, #18
-    b L6
-L4:
-    mov w10, #20
-    b L6
+    b.hs L6
+    mov w10, #19
+    b L7
 L5:
+    mov w10, #21
+    b L7
+L6:
     cmp w10, #1
-    mov w10, #17
-    mov w11, #19
+    mov w10, #18
+    mov w11, #20
     csinc w9, w13, wzr, ne
     csel w10, w11, w10, eq
-L6:
+L7:
     strb w10, [x8]
     mov w10, #2
     and w9, w9, #0xffff
@@ -5524,7 +5537,7 @@ hot_post_memcpy:
     sub w15, w12, #1
     cmp w15, w14
     b.hs L2
-    ldr w15, [x0, #100]
+    ldr w15, [x0, #104]
     cbz w15, L1
     ldp w14, w15, [x0, #56]
     cmp w14, w15
@@ -5577,7 +5590,7 @@ hot_post_memcpy:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5635,7 +5648,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5658,8 +5671,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5668,7 +5681,7 @@ L3:
     ret
 
 hot_post_one_fence:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -5718,7 +5731,7 @@ hot_post_one_fence:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5772,7 +5785,7 @@ L1:
     str x11, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -5793,8 +5806,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -5920,7 +5933,7 @@ L13:
     ret
 
 hot_post_send:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -5968,7 +5981,7 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6019,7 +6032,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6038,8 +6051,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6053,7 +6066,7 @@ hot_post_shared:
     stp x22, x21, [sp, #112]
     stp x20, x19, [sp, #128]
     add x29, sp, #96
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     mov x19, x8
     cmp w9, #7
     b.ls L4
@@ -6188,7 +6201,7 @@ L8:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #22
+    mov w8, #23
     stlrb wzr, [x20]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -6204,7 +6217,7 @@ L9:
     ldp x8, x9, [x22]
     eor x8, x9, x8
     str x8, [x22]
-    mov w8, #22
+    mov w8, #23
     stlrb wzr, [x21]
     strb w8, [x19]
     ldp x20, x19, [sp, #128]
@@ -6229,8 +6242,8 @@ L10:
     ret
 L11:
     ldr w8, [x0, #56]
-    mov w9, #17
-    mov w10, #20
+    mov w9, #18
+    mov w10, #21
     cmp w8, #0
     csel w8, w10, w9, eq
     mov w9, #1
@@ -6243,7 +6256,7 @@ L11:
     ret
 
 hot_post_signed:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -6307,7 +6320,7 @@ hot_post_signed:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6375,7 +6388,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6396,8 +6409,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6454,31 +6467,31 @@ L1:
     cmp x4, #11
     orr x9, x9, x15, lsl #32
     b.ls L7
-    ldur x15, [x3, #4]
-    sub x18, x4, #12
+    ldur x2, [x3, #4]
+    sub x15, x4, #12
     add x17, x3, #12
-    ands x2, x18, #0xfffffffffffffff0
-    stp x9, x15, [x13, #32]
+    ands x18, x15, #0x7ffffffffffffff0
+    and x15, x15, #0x800000000000000f
+    stp x9, x2, [x13, #32]
     add x9, x13, #48
-    and x15, x18, #0xf
     b.eq L3
     lsl w13, w16, #2
-    mov x16, x17
+    mov x16, x18
+    mov x2, x17
     add w13, w13, #64
     and w13, w13, #0x3fffc0
     add x13, x14, x13
 L2:
-    ldr q0, [x16], #16
+    ldr q0, [x2], #16
     str q0, [x9], #16
     cmp x9, x13
     csel x9, x14, x9, eq
-    subs x2, x2, #16
+    subs x16, x16, #16
     b.ne L2
 L3:
     cbz x15, L15
-    and x13, x18, #0x7ffffffffffffff0
     cmp x15, #7
-    add x14, x17, x13
+    add x14, x17, x18
     b.ls L11
     ldr x13, [x14]
     cmp x15, #12
@@ -6505,9 +6518,9 @@ L5:
     b.eq L29
     ldr w9, [x0, #68]
     cmp w10, w8, uxth
-    mov w14, #17
-    mov w15, #19
-    mov w12, #18
+    mov w14, #18
+    mov w15, #20
+    mov w12, #19
     csel w8, w8, w11, hi
     lsr w9, w9, #4
     csel x11, x15, x14, hi
@@ -6610,7 +6623,7 @@ L18:
     and w10, w10, #0x1fc
     cmp w10, #4
     b.ne L19
-    ldr w10, [x0, #88]
+    ldr w10, [x0, #92]
     cmp w10, #63
     b.ls L19
     ldr w8, [x0, #68]
@@ -6624,7 +6637,7 @@ L18:
     ldr x8, [x0, #8]
     eor x8, x8, x10
     str x8, [x0]
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -6633,7 +6646,7 @@ L19:
     mov w3, #256
     bfxil x3, x8, #0, #8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #22
+    mov w8, #23
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
@@ -6697,7 +6710,7 @@ L28:
     ldp x29, x30, [sp], #32
     ret
 L29:
-    mov w9, #20
+    mov w9, #21
 L30:
     ubfiz x11, x10, #16, #32
     and w8, w8, #0xffff
@@ -6717,7 +6730,7 @@ hot_post_tag:
     rev x9, x1
     orr x10, x10, x14
     tbnz w12, #31, L2
-    ldr w14, [x0, #100]
+    ldr w14, [x0, #104]
     cbz w14, L1
     ldp w14, w15, [x0, #56]
     cmp w14, w15
@@ -6742,7 +6755,7 @@ hot_post_tag:
     and x18, x1, x18
     ldr x1, [x0, #40]
     orr x12, x12, x13, lsl #32
-    ldrb w17, [x0, #112]
+    ldrb w17, [x0, #120]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0xffffffffffffffff
     fmov d0, x15
@@ -6772,7 +6785,7 @@ hot_post_tag:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6798,7 +6811,7 @@ L1:
     mov v0.d[0], x4
     lsr w17, w17, #8
     rev w12, w12
-    ldrb w1, [x0, #112]
+    ldrb w1, [x0, #120]
     movi v1.2d, #0000000000000000
     and x15, x18, x15
     ldr x18, [x0, #40]
@@ -6832,7 +6845,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6854,8 +6867,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -6864,7 +6877,7 @@ L3:
     ret
 
 hot_post_two_fences:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -6915,7 +6928,7 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6970,7 +6983,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -6991,8 +7004,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -7001,7 +7014,7 @@ L3:
     ret
 
 hot_post_xrc:
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #7
     b.ls L1
     ldp w9, w10, [x0, #56]
@@ -7053,7 +7066,7 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -7111,7 +7124,7 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -7133,8 +7146,8 @@ L2:
     ret
 L3:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -7928,8 +7941,8 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #92
-    add x9, x0, #88
+    add x8, x0, #96
+    add x9, x0, #92
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
@@ -8050,7 +8063,7 @@ L4:
     ldr x3, [sp, #24]
     ldr x1, [sp]
     str x8, [sp, #32]
-    cmp w9, #22
+    cmp w9, #23
     ldp x0, x8, [sp, #8]
     stur x10, [sp, #39]
     b.eq L2
@@ -8132,7 +8145,7 @@ L8:
     eor x9, x10, x9
     str x9, [x0]
 L9:
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
 L10:
     ldp x20, x19, [sp, #192]
@@ -8144,12 +8157,12 @@ L10:
     add sp, sp, #208
     ret
 L11:
-    mov w9, #21
+    mov w9, #22
     str x9, [x8]
     b L10
 L12:
     ldr w9, [x0, #64]
-    mov w10, #17
+    mov w10, #18
     movk w10, #1, lsl #16
     add x11, x10, #3
     cmp w9, #0
@@ -8251,7 +8264,7 @@ L5:
     ldr x0, [sp, #8]
     str x8, [sp, #32]
     ldp x3, x8, [sp, #16]
-    cmp w9, #22
+    cmp w9, #23
     stur x10, [sp, #39]
     b.eq L3
     b L13
@@ -8324,7 +8337,7 @@ L9:
     eor x9, x10, x9
     str x9, [x0]
 L10:
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
 L11:
     ldp x20, x19, [sp, #208]
@@ -8358,12 +8371,12 @@ L13:
     str x9, [x10, #8]
     b L11
 L14:
-    mov w9, #21
+    mov w9, #22
     str x9, [x8]
     b L11
 L15:
     ldr w9, [x0, #64]
-    mov w10, #17
+    mov w10, #18
     movk w10, #1, lsl #16
     add x11, x10, #3
     cmp w9, #0
@@ -8413,7 +8426,7 @@ hot_stage:
     stp x14, x11, [x9, #16]
     add w11, w19, #1
     stp x13, x12, [x9, #32]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     str x10, [x8, #16]
     cmp w9, #63
     and w9, w11, #0xffff
@@ -8462,8 +8475,8 @@ L4:
     b.eq L5
     cmp w12, #1
     b.ne L5
-    add x10, x20, #92
-    add x13, x20, #88
+    add x10, x20, #96
+    add x13, x20, #92
     tst x9, #0x100
     csel x10, x10, x13, eq
     ldr w10, [x10]
@@ -8478,8 +8491,8 @@ L5:
     b L1
 L6:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -8588,7 +8601,7 @@ other_fire_doorbell_fence:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    ldr w9, [x0, #88]
+    ldr w9, [x0, #92]
     cmp w9, #63
     b.ls L1
     dsb st
@@ -8598,7 +8611,7 @@ other_fire_doorbell_fence:
     dgh
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
@@ -8609,14 +8622,14 @@ L1:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #22
+    mov w10, #23
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
     ldr w9, [x0, #64]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -8658,7 +8671,7 @@ other_fire_thread_register:
     dmb oshst
     ldr x10, [x0, #32]
     str w9, [x10]
-    ldr w9, [x0, #80]
+    ldr w9, [x0, #84]
     cmp w9, #63
     b.ls L1
     ldr x9, [x0, #40]
@@ -8669,7 +8682,7 @@ other_fire_thread_register:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
     ret
 L1:
@@ -8680,13 +8693,13 @@ L1:
     dsb st
     eor x10, x11, x10
     stp x10, x11, [x9]
-    mov w9, #22
+    mov w9, #23
     strb w9, [x8]
     ret
 L2:
     ldr w9, [x0, #56]
-    mov w10, #17
-    mov w11, #20
+    mov w10, #18
+    mov w11, #21
     cmp w9, #0
     csel w9, w11, w10, eq
     mov w10, #1
@@ -9412,27 +9425,27 @@ setup_carry_over:
     eor w9, w2, w8
     cmp w9, w8
     b.ls L5
-    ldr x22, [x19, #32]
-    cbz x22, L5
-    udiv x9, x1, x22
-    msub x9, x9, x22, x1
+    ldr x23, [x19, #32]
+    cbz x23, L7
+    udiv x9, x1, x23
+    msub x9, x9, x23, x1
     cbz x9, L1
     mov w0, wzr
     b L5
 L1:
     ldr w24, [x19, #8]
     mov w9, w20
-    add x10, x1, x22
+    add x10, x1, x23
     sub x9, x9, #1
     sub x10, x10, #64
     ldr w25, [x19, #44]
     add w11, w24, #1
-    madd x9, x22, x9, x10
-    str x22, [sp, #16]
+    madd x9, x23, x9, x10
+    str x23, [sp, #16]
     and w21, w11, #0xffffff
     tst w11, w20
     and w8, w21, w8
-    madd x23, x22, x8, x10
+    madd x22, x23, x8, x10
     cset w8, ne
     stp w8, w20, [sp, #24]
     stp x10, x9, [sp]
@@ -9444,7 +9457,7 @@ L2:
     and w1, w24, #0xffffff
     and w8, w1, w27
     tst w1, w25
-    madd x8, x22, x8, x26
+    madd x8, x23, x8, x26
     ldr w9, [x8, #60]
     cset w8, ne
     eor w8, w8, w9, lsr #24
@@ -9472,7 +9485,7 @@ L4:
     ldp q0, q1, [sp]
     rev w9, w21
     ldr x8, [x19, #48]
-    str x23, [x19]
+    str x22, [x19]
     str w21, [x19, #8]
     stp q0, q1, [x19, #16]
     str w9, [x8]
@@ -9488,6 +9501,10 @@ L5:
 L6:
     mov w0, #1
     b L4
+L7:
+    adrp x0, .Lanon
+    add x0, x0, :lo12:.Lanon
+    bl core::panicking::panic_const::panic_const_rem_by_zero
 
 setup_forget:
     sub sp, sp, #112

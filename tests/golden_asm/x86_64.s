@@ -93,7 +93,7 @@ L3:
     shr rcx, 48
     mov qword ptr [rsp + 8], rcx
     movzx ecx, al
-    cmp rcx, 22
+    cmp rcx, 23
     mov r9, qword ptr [rsp + 40]
     mov r10, qword ptr [rsp + 32]
     mov r11, qword ptr [rsp + 48]
@@ -144,7 +144,7 @@ L5:
     xor eax, eax
     test r8d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 88], 64
+    cmp dword ptr [r14 + 4*rax + 92], 64
     jb L7
     shl esi, 4
     and esi, dword ptr [r14 + 68]
@@ -187,7 +187,7 @@ L7:
 L8:
     mov rax, r15
 L9:
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
 L10:
     add rsp, 152
     pop rbx
@@ -208,7 +208,7 @@ L12:
     cmp dword ptr [r14 + 64], 0
     sete al
     lea rcx, [rax + 2*rax]
-    add rcx, 17
+    add rcx, 18
     mov eax, 65536
     xor esi, esi
     mov rdi, qword ptr [rsp + 56]
@@ -325,7 +325,7 @@ L3:
     mov rsi, qword ptr [rsp + 104]
     cmp byte ptr [rsp + 88], 0
     je L4
-    cmp al, 22
+    cmp al, 23
     mov rdx, qword ptr [rsp + 8]
     movaps xmm0, xmmword ptr [rsp + 64]
     mov r9, qword ptr [rsp + 16]
@@ -376,7 +376,7 @@ L5:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 88], 64
+    cmp dword ptr [r14 + 4*rax + 92], 64
     jb L7
     shl esi, 4
     and esi, dword ptr [r14 + 68]
@@ -416,7 +416,7 @@ L7:
     mov rdx, r15
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 22
+    mov byte ptr [rbx], 23
 L9:
     mov rax, rbx
     add rsp, 200
@@ -439,7 +439,7 @@ L11:
     mov edx, dword ptr [r14 + 68]
     shr edx, 4
     inc edx
-    mov eax, 18
+    mov eax, 19
     cmp dx, 2
     mov rbx, qword ptr [rsp]
     jb L13
@@ -448,10 +448,10 @@ L11:
     sete al
     mov edx, 1
     cmovne edx, ecx
-    lea rax, [2*rax + 17]
+    lea rax, [2*rax + 18]
     jmp L13
 L12:
-    mov eax, 20
+    mov eax, 21
     mov rbx, qword ptr [rsp]
 L13:
     movzx edx, dx
@@ -556,7 +556,7 @@ hot_batch_list:
     lea ebx, [4*r11 + 64]
     and ebx, 4194240
     lea r11, [r10 + rbx]
-    movzx r15d, byte ptr [rsi + 112]
+    movzx r15d, byte ptr [rsi + 120]
     mov r12d, r14d
     bswap r12d
     shr r12d, 8
@@ -690,7 +690,7 @@ L5:
     mov ecx, 1
     mov r10d, 2147483647
     or rcx, rdi
-    cmp cl, 22
+    cmp cl, 23
     jne L21
 L6:
     mov bpl, 1
@@ -757,7 +757,7 @@ L9:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 88], 64
+    cmp dword ptr [rsi + 4*rdi + 92], 64
     jb L11
     shl edx, 4
     and edx, dword ptr [rsi + 68]
@@ -800,7 +800,7 @@ L11:
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
 L12:
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     jmp L22
 L13:
     mov r12, rax
@@ -822,7 +822,7 @@ L13:
     cmp byte ptr [rsp + 224], 0
     je L14
     movzx esi, dil
-    cmp rsi, 22
+    cmp rsi, 23
     mov rax, r12
     jne L15
     mov rcx, r13
@@ -860,7 +860,7 @@ L17:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea rsi, [rcx + 2*rcx]
-    add rsi, 17
+    add rsi, 18
     mov edi, 65536
     xor ecx, ecx
     xor r8d, r8d
@@ -872,25 +872,25 @@ L18:
     mov r11d, dword ptr [rsi + 68]
     shr r11d, 4
     inc r11d
-    mov ecx, 18
+    mov ecx, 19
     cmp r11w, 3
     jb L20
     xor ecx, ecx
     cmp r10w, 3
     setb cl
     cmovb edi, r10d
-    lea rcx, [2*rcx + 17]
+    lea rcx, [2*rcx + 18]
     mov r11d, edi
     jmp L20
 L19:
-    mov ecx, 20
+    mov ecx, 21
 L20:
     movzx edi, r11w
     shl rdi, 32
     or rdi, 196608
     mov r10d, 3
     or rcx, rdi
-    cmp cl, 22
+    cmp cl, 23
     je L6
 L21:
     mov qword ptr [rax], rcx
@@ -922,7 +922,7 @@ hot_batch_rebind:
     jbe L5
     mov qword ptr [rsp + 8], rbx
     mov r13d, dword ptr [rax + 4]
-    movzx edi, byte ptr [rsi + 112]
+    movzx edi, byte ptr [rsi + 120]
     mov r10d, r15d
     bswap r10d
     shr r10d, 8
@@ -1100,7 +1100,7 @@ L2:
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
 L3:
-    mov byte ptr [rbx], 22
+    mov byte ptr [rbx], 23
 L4:
     mov rax, rbx
     add rsp, 40
@@ -1118,15 +1118,15 @@ L5:
     mov eax, dword ptr [rsi + 68]
     shr eax, 4
     inc eax
-    mov cl, 18
+    mov ecx, 19
     cmp ax, 2
     jb L9
+    xor ecx, ecx
     cmp di, 1
     sete cl
     mov eax, 1
     cmovne eax, edx
-    add cl, cl
-    or cl, 17
+    lea rcx, [2*rcx + 18]
     jmp L9
 L6:
     shl r15, 32
@@ -1140,7 +1140,7 @@ L7:
     je L10
     shr ebp, 4
     inc ebp
-    mov ecx, 18
+    mov ecx, 19
     cmp bp, 3
     mov rbx, qword ptr [rsp + 8]
     jb L11
@@ -1148,20 +1148,21 @@ L7:
     cmp di, 3
     setb cl
     cmovb eax, edi
-    lea rcx, [2*rcx + 17]
+    lea rcx, [2*rcx + 18]
     mov ebp, eax
     jmp L11
 L8:
-    mov cl, 20
+    mov ecx, 21
 L9:
     movzx eax, ax
-    mov byte ptr [rbx], cl
-    mov word ptr [rbx + 2], 2
-    mov dword ptr [rbx + 4], eax
-    mov word ptr [rbx + 8], 2
+    shl rax, 32
+    add rax, rcx
+    add rax, 131072
+    mov qword ptr [rbx], rax
+    mov qword ptr [rbx + 8], 2
     jmp L4
 L10:
-    mov ecx, 20
+    mov ecx, 21
     mov rbx, qword ptr [rsp + 8]
 L11:
     movzx r15d, bp
@@ -1171,7 +1172,7 @@ L11:
 L12:
     mov edi, r15d
     or edi, ecx
-    cmp dil, 22
+    cmp dil, 23
     jne L13
     mov ecx, 8
     mov dil, 1
@@ -1189,9 +1190,9 @@ hot_burst:
     push r13
     push r12
     push rbx
-    sub rsp, 56
-    mov qword ptr [rsp + 24], r8
-    mov qword ptr [rsp + 8], rdi
+    sub rsp, 72
+    mov qword ptr [rsp + 16], r8
+    mov qword ptr [rsp], rdi
     cmp dword ptr [rsi + 72], 7
     jbe L9
     mov eax, dword ptr [rsi + 56]
@@ -1202,17 +1203,17 @@ hot_burst:
     ja L10
     mov r8d, ecx
     mov r15, qword ptr [rsi + 32]
-    mov qword ptr [rsp + 16], rsi
+    mov qword ptr [rsp + 8], rsi
     mov edi, dword ptr [rsi + 68]
     mov rsi, rax
     mov ecx, eax
     test r9, r9
     je L2
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
     mov r14, qword ptr [rax + 40]
-    mov rcx, qword ptr [rsp + 24]
+    mov rcx, qword ptr [rsp + 16]
     lea rcx, [rcx + 8*r9]
-    mov qword ptr [rsp + 32], rcx
+    mov qword ptr [rsp + 24], rcx
     bswap rdx
     bswap r8d
     movabs r12, 216172782248001536
@@ -1222,7 +1223,7 @@ hot_burst:
 L1:
     cmp r9, r13
     je L8
-    mov rax, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 16]
     lea rbp, [rax + 8*r13]
     mov r10d, ecx
     bswap r10d
@@ -1248,7 +1249,7 @@ L1:
     inc ecx
     movzx ecx, cx
     add rbp, 8
-    cmp rbp, qword ptr [rsp + 32]
+    cmp rbp, qword ptr [rsp + 24]
     jne L1
 L2:
     mov eax, ecx
@@ -1261,7 +1262,7 @@ L2:
     and edx, edi
     and edx, 1048560
     mov rdx, qword ptr [r15 + 4*rdx]
-    mov r10, qword ptr [rsp + 16]
+    mov r10, qword ptr [rsp + 8]
     mov dword ptr [r10 + 56], ecx
     mov r8, qword ptr [r10 + 48]
     movzx r9d, cx
@@ -1269,7 +1270,7 @@ L2:
     mov dword ptr [r8], r9d
     cmp ax, 1
     jne L3
-    cmp dword ptr [r10 + 88], 63
+    cmp dword ptr [r10 + 92], 63
     jbe L5
     shl esi, 4
     and esi, edi
@@ -1307,11 +1308,11 @@ L5:
     mov rdi, r10
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L6:
-    mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 22
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 23
 L7:
-    mov rax, qword ptr [rsp + 8]
-    add rsp, 56
+    mov rax, qword ptr [rsp]
+    add rsp, 72
     pop rbx
     pop r12
     pop r13
@@ -1320,17 +1321,22 @@ L7:
     pop rbp
     ret
 L8:
-    mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 17
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 18
     mov dword ptr [rax + 2], 1
     jmp L7
 L9:
     add rsi, 72
+    mov ecx, dword ptr [rsi + 16]
+    mov dword ptr [rsp + 64], ecx
+    movups xmm0, xmmword ptr [rsi]
+    movaps xmmword ptr [rsp + 48], xmm0
     lea rdx, [rip + .Lanon]
-    lea rdi, [rsp + 40]
+    lea rdi, [rsp + 32]
+    lea rsi, [rsp + 48]
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rdi, qword ptr [rsp + 40]
-    mov rcx, qword ptr [rsp + 48]
+    mov rdi, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 40]
     jmp L16
 L10:
     cmp r9, 65535
@@ -1346,10 +1352,10 @@ L10:
     jae L12
     movzx edi, si
     shl rdi, 32
-    mov edx, 18
+    mov edx, 19
     jmp L15
 L11:
-    mov edx, 20
+    mov edx, 21
     xor edi, edi
     jmp L14
 L12:
@@ -1360,17 +1366,17 @@ L12:
     movzx edi, dx
     shl rdi, 32
     or rdi, rsi
-    mov edx, 19
+    mov edx, 20
     jmp L14
 L13:
     shl rdi, 32
     or rdi, rsi
-    mov edx, 17
+    mov edx, 18
 L14:
 L15:
     or rdi, rdx
 L16:
-    mov rax, qword ptr [rsp + 8]
+    mov rax, qword ptr [rsp]
     mov qword ptr [rax], rdi
     mov qword ptr [rax + 8], rcx
     jmp L7
@@ -1382,8 +1388,8 @@ hot_burst_fill:
     push r13
     push r12
     push rbx
-    sub rsp, 40
-    mov qword ptr [rsp + 8], rdi
+    sub rsp, 56
+    mov qword ptr [rsp], rdi
     cmp dword ptr [rsi + 72], 7
     jbe L8
     mov eax, dword ptr [rsi + 56]
@@ -1394,7 +1400,7 @@ hot_burst_fill:
     ja L10
     mov rdi, qword ptr [rsi + 32]
     mov r11d, dword ptr [rsi + 68]
-    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 8], rax
     mov ebx, eax
     test r9, r9
     je L2
@@ -1404,7 +1410,7 @@ hot_burst_fill:
     movabs r15, 216172782248001536
     or r15, qword ptr [rsi + 16]
     xor r12d, r12d
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
     mov ebx, eax
 L1:
     mov r13d, dword ptr [r8 + 8*r12]
@@ -1433,7 +1439,7 @@ L1:
     jne L1
 L2:
     mov ecx, ebx
-    mov r9, qword ptr [rsp + 16]
+    mov r9, qword ptr [rsp + 8]
     sub ecx, r9d
     test cx, cx
     je L6
@@ -1450,7 +1456,7 @@ L2:
     mov dword ptr [rax], r8d
     cmp cx, 1
     jne L3
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L5
     shl r9d, 4
     and r9d, r11d
@@ -1489,11 +1495,11 @@ L5:
     mov esi, r9d
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L6:
-    mov rax, qword ptr [rsp + 8]
-    mov byte ptr [rax], 22
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 23
 L7:
-    mov rax, qword ptr [rsp + 8]
-    add rsp, 40
+    mov rax, qword ptr [rsp]
+    add rsp, 56
     pop rbx
     pop r12
     pop r13
@@ -1503,13 +1509,18 @@ L7:
     ret
 L8:
     add rsi, 72
+    mov ecx, dword ptr [rsi + 16]
+    mov dword ptr [rsp + 48], ecx
+    movups xmm0, xmmword ptr [rsi]
+    movaps xmmword ptr [rsp + 32], xmm0
     lea rdx, [rip + .Lanon]
-    lea rdi, [rsp + 24]
+    lea rdi, [rsp + 16]
+    lea rsi, [rsp + 32]
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rdi, qword ptr [rsp + 24]
-    mov rcx, qword ptr [rsp + 32]
+    mov rdi, qword ptr [rsp + 16]
+    mov rcx, qword ptr [rsp + 24]
 L9:
-    mov rax, qword ptr [rsp + 8]
+    mov rax, qword ptr [rsp]
     mov qword ptr [rax], rdi
     mov qword ptr [rax + 8], rcx
     jmp L7
@@ -1527,11 +1538,11 @@ L10:
     jae L12
     movzx edi, si
     shl rdi, 32
-    mov edx, 18
+    mov edx, 19
     or rdi, rdx
     jmp L9
 L11:
-    mov edx, 20
+    mov edx, 21
     xor edi, edi
     or rdi, rdx
     jmp L9
@@ -1543,13 +1554,13 @@ L12:
     movzx edi, dx
     shl rdi, 32
     or rdi, rsi
-    mov edx, 19
+    mov edx, 20
     or rdi, rdx
     jmp L9
 L13:
     shl rdi, 32
     or rdi, rsi
-    mov edx, 17
+    mov edx, 18
     or rdi, rdx
     jmp L9
 
@@ -1582,7 +1593,7 @@ hot_burst_frames:
     xor r12d, r12d
     movsd xmm0, qword ptr [rip + .LCPI_1]
     lea rax, [r8 + 72]
-    mov qword ptr [rsp + 96], rax
+    mov qword ptr [rsp + 112], rax
     mov r15d, r9d
 L1:
     cmp rcx, r12
@@ -1613,44 +1624,44 @@ L1:
     mov qword ptr [rbp + 4*rdi + 40], rax
     inc r15d
     movzx r15d, r15w
-    mov al, 22
+    mov al, 23
     add r13, 16
     inc r12
-    cmp al, 22
+    cmp al, 23
     je L1
     jmp L3
 L2:
-    mov qword ptr [rsp + 16], rax
-    mov dword ptr [rsp + 24], r11d
-    mov dword ptr [rsp + 28], edx
-    mov qword ptr [rsp + 32], r12
-    mov word ptr [rsp + 40], 2240
-    lea rdi, [rsp + 104]
-    lea rsi, [rsp + 16]
-    mov rdx, qword ptr [rsp + 96]
-    mov qword ptr [rsp + 88], r8
-    mov qword ptr [rsp + 80], r9
-    mov qword ptr [rsp + 72], r10
-    mov qword ptr [rsp + 64], rcx
+    mov qword ptr [rsp + 32], rax
+    mov dword ptr [rsp + 40], r11d
+    mov dword ptr [rsp + 44], edx
+    mov qword ptr [rsp + 48], r12
+    mov word ptr [rsp + 56], 2240
+    lea rdi, [rsp + 16]
+    lea rsi, [rsp + 32]
+    mov rdx, qword ptr [rsp + 112]
+    mov qword ptr [rsp + 104], r8
+    mov qword ptr [rsp + 96], r9
+    mov qword ptr [rsp + 88], r10
+    mov qword ptr [rsp + 80], rcx
     call qword ptr [rip + <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
     movsd xmm0, qword ptr [rip + .LCPI_1]
-    mov rcx, qword ptr [rsp + 64]
-    mov r10, qword ptr [rsp + 72]
-    mov r9, qword ptr [rsp + 80]
-    mov r8, qword ptr [rsp + 88]
-    movzx eax, byte ptr [rsp + 104]
-    lea rdx, [rsp + 105]
+    mov rcx, qword ptr [rsp + 80]
+    mov r10, qword ptr [rsp + 88]
+    mov r9, qword ptr [rsp + 96]
+    mov r8, qword ptr [rsp + 104]
+    movzx eax, byte ptr [rsp + 16]
+    lea rdx, [rsp + 17]
     mov rsi, qword ptr [rdx]
     mov rdx, qword ptr [rdx + 7]
-    mov qword ptr [rsp + 48], rsi
-    mov qword ptr [rsp + 55], rdx
+    mov qword ptr [rsp + 64], rsi
+    mov qword ptr [rsp + 71], rdx
     add r13, 16
     inc r12
-    cmp al, 22
+    cmp al, 23
     je L1
 L3:
-    mov rcx, qword ptr [rsp + 48]
-    mov rdx, qword ptr [rsp + 55]
+    mov rcx, qword ptr [rsp + 64]
+    mov rdx, qword ptr [rsp + 71]
     mov rbx, qword ptr [rsp + 8]
     mov qword ptr [rbx + 8], rdx
     mov qword ptr [rbx + 1], rcx
@@ -1675,7 +1686,7 @@ L4:
     mov dword ptr [rcx], esi
     cmp ax, 1
     jne L5
-    cmp dword ptr [r8 + 92], 63
+    cmp dword ptr [r8 + 96], 63
     jbe L7
     shl r9d, 4
     and r9d, r10d
@@ -1714,7 +1725,7 @@ L7:
     mov esi, r9d
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 22
+    mov byte ptr [rbx], 23
 L9:
     mov rax, rbx
     add rsp, 120
@@ -1726,10 +1737,13 @@ L9:
     pop rbp
     ret
 L10:
-    add r8, 72
+    mov eax, dword ptr [r8 + 88]
+    mov dword ptr [rsp + 48], eax
+    movups xmm0, xmmword ptr [r8 + 72]
+    movaps xmmword ptr [rsp + 32], xmm0
     lea rdx, [rip + .Lanon]
     lea rdi, [rsp + 16]
-    mov rsi, r8
+    lea rsi, [rsp + 32]
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
     mov rax, qword ptr [rsp + 16]
     mov rdi, qword ptr [rsp + 24]
@@ -1748,10 +1762,10 @@ L11:
     jae L13
     movzx eax, si
     shl rax, 32
-    mov edx, 18
+    mov edx, 19
     jmp L16
 L12:
-    mov edx, 20
+    mov edx, 21
     xor eax, eax
     jmp L15
 L13:
@@ -1762,12 +1776,12 @@ L13:
     movzx eax, dx
     shl rax, 32
     or rax, rsi
-    mov edx, 19
+    mov edx, 20
     jmp L15
 L14:
     shl rax, 32
     or rax, rsi
-    mov edx, 17
+    mov edx, 18
 L15:
 L16:
     or rax, rdx
@@ -1811,7 +1825,7 @@ hot_fire_at:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -1822,7 +1836,7 @@ hot_fire_at:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -1830,14 +1844,14 @@ L1:
     movq qword ptr [rcx], xmm1
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1873,7 +1887,7 @@ hot_fire_datagram:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -1885,7 +1899,7 @@ hot_fire_datagram:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -1894,14 +1908,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -1950,7 +1964,7 @@ hot_fire_datagram_full:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -1966,7 +1980,7 @@ hot_fire_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -1975,7 +1989,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     movzx edi, word ptr [rsi + 64]
@@ -1984,7 +1998,7 @@ L2:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 18
+    mov dl, 19
     cmp cx, 2
     jb L4
     cmp di, 1
@@ -1992,10 +2006,10 @@ L2:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 17
+    add dl, 18
     jmp L4
 L3:
-    mov dl, 20
+    mov dl, 21
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -2037,7 +2051,7 @@ hot_fire_dynamic:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2048,7 +2062,7 @@ hot_fire_dynamic:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2057,14 +2071,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2108,7 +2122,7 @@ hot_fire_entry:
     mov rcx, qword ptr [rsi + 48]
     bswap eax
     mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 92], 63
+    cmp dword ptr [rsi + 96], 63
     jbe L1
     sfence
     mov rax, qword ptr [rsi]
@@ -2127,7 +2141,7 @@ L1:
 L2:
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
-    mov byte ptr [rdi], 22
+    mov byte ptr [rdi], 23
     mov rax, rdi
     ret
 L3:
@@ -2143,7 +2157,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 17
+    add eax, 18
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     mov rax, rdi
@@ -2180,7 +2194,7 @@ hot_fire_one_fence:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2191,7 +2205,7 @@ hot_fire_one_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2199,14 +2213,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2320,7 +2334,7 @@ L1:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L2
     sfence
     mov rcx, qword ptr [rsi]
@@ -2335,7 +2349,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     sfence
@@ -2344,7 +2358,7 @@ L2:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L3:
     movzx edi, word ptr [rsi + 64]
@@ -2353,7 +2367,7 @@ L3:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 18
+    mov dl, 19
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -2361,10 +2375,10 @@ L3:
     mov ecx, 1
     cmovne ecx, r8d
     add dl, dl
-    or dl, 17
+    add dl, 18
     jmp L5
 L4:
-    mov dl, 20
+    mov dl, 21
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -2402,7 +2416,7 @@ hot_fire_send:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2414,7 +2428,7 @@ hot_fire_send:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2423,14 +2437,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2472,7 +2486,7 @@ hot_fire_signaled_if:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2483,7 +2497,7 @@ hot_fire_signaled_if:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2491,14 +2505,14 @@ L1:
     movq qword ptr [rcx], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2534,7 +2548,7 @@ hot_fire_two_fences:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2546,7 +2560,7 @@ hot_fire_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2555,14 +2569,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -2604,7 +2618,7 @@ hot_fire_xrc_at:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -2615,7 +2629,7 @@ hot_fire_xrc_at:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -2624,14 +2638,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -3759,7 +3773,7 @@ hot_post_after:
     mov r10, qword ptr [rsp + 144]
     mov rdx, qword ptr [rsi + 16]
     mov r11, qword ptr [rsi + 40]
-    movzx r14d, byte ptr [rsi + 112]
+    movzx r14d, byte ptr [rsi + 120]
     mov r15d, edi
     bswap r15d
     shr r15d, 8
@@ -3837,7 +3851,7 @@ L1:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 88], 64
+    cmp dword ptr [rsi + 4*rdi + 92], 64
     jb L3
     shl eax, 4
     and eax, dword ptr [rsi + 68]
@@ -3877,7 +3891,7 @@ L3:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L4:
-    mov byte ptr [r14], 22
+    mov byte ptr [r14], 23
 L5:
     mov rax, r14
     add rsp, 88
@@ -3906,7 +3920,7 @@ L6:
     cmp byte ptr [rsp + 8], 0
     je L7
     movzx eax, dl
-    cmp rax, 22
+    cmp rax, 23
     jne L8
     mov dil, 1
     mov ecx, 2
@@ -3943,17 +3957,16 @@ L10:
     xor eax, eax
     cmp dword ptr [rsi + 64], 0
     sete al
-    lea eax, [rax + 2*rax]
-    add eax, 17
-    mov byte ptr [r14], al
-    mov dword ptr [r14 + 2], 1
+    lea rax, [rax + 2*rax]
+    add rax, 65554
+    mov qword ptr [r14], rax
     jmp L5
 L11:
     xor eax, eax
     cmp dword ptr [rsi + 64], 0
     sete al
     lea rax, [rax + 2*rax]
-    add rax, 17
+    add rax, 18
     mov edx, 65536
     xor esi, esi
     xor edi, edi
@@ -3962,7 +3975,7 @@ L11:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edx, dword ptr [rsi + 56]
     cmp edx, dword ptr [rsi + 60]
@@ -4005,7 +4018,7 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -4047,7 +4060,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -4070,7 +4083,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4135,7 +4148,7 @@ hot_post_datagram_entry:
     mov rdi, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 92], 127
+    cmp dword ptr [rsi + 96], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4151,7 +4164,7 @@ hot_post_datagram_entry:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -4160,7 +4173,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -4189,7 +4202,7 @@ L3:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov sil, 18
+    mov sil, 19
     cmp cx, 2
     jb L5
     cmp di, 1
@@ -4197,10 +4210,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    or sil, 17
+    add sil, 18
     jmp L5
 L4:
-    mov sil, 20
+    mov sil, 21
 L5:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4260,7 +4273,7 @@ hot_post_datagram_full:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4276,7 +4289,7 @@ hot_post_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -4285,7 +4298,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -4312,7 +4325,7 @@ L3:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 18
+    mov dl, 19
     cmp cx, 2
     jb L5
     cmp r8w, 1
@@ -4320,10 +4333,10 @@ L3:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 17
+    add dl, 18
     jmp L5
 L4:
-    mov dl, 20
+    mov dl, 21
 L5:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4334,7 +4347,7 @@ L5:
 
 hot_post_doorbell_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
@@ -4381,7 +4394,7 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -4428,7 +4441,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -4452,7 +4465,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -4463,7 +4476,7 @@ hot_post_dynamic:
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edx, dword ptr [rsi + 56]
     cmp edx, dword ptr [rsi + 60]
@@ -4557,7 +4570,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 64
     pop rbx
     ret
@@ -4582,7 +4595,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -4649,7 +4662,7 @@ hot_post_dynamic_full:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4672,7 +4685,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 96
     pop rbx
     ret
@@ -4701,7 +4714,7 @@ L4:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 18
+    mov dl, 19
     cmp cx, 2
     jb L6
     cmp r8w, 1
@@ -4709,10 +4722,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 17
+    add dl, 18
     jmp L6
 L5:
-    mov dl, 20
+    mov dl, 21
 L6:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -4787,7 +4800,7 @@ hot_post_dynamic_stream:
     mov rdi, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 88], 127
+    cmp dword ptr [rsi + 92], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4812,7 +4825,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 112
     pop rbx
     ret
@@ -4846,7 +4859,7 @@ L4:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov sil, 18
+    mov sil, 19
     cmp cx, 2
     jb L6
     cmp di, 1
@@ -4854,10 +4867,10 @@ L4:
     mov ecx, 1
     cmovne ecx, edx
     add sil, sil
-    or sil, 17
+    add sil, 18
     jmp L6
 L5:
-    mov sil, 20
+    mov sil, 21
 L6:
     movzx ecx, cx
     mov byte ptr [rax], sil
@@ -4878,7 +4891,7 @@ hot_post_entry:
     mov r8d, dword ptr [r8 + 12]
     test r10, r10
     jle L3
-    cmp dword ptr [rsi + 100], 0
+    cmp dword ptr [rsi + 104], 0
     je L1
     mov r11d, dword ptr [rsi + 56]
     cmp r11d, dword ptr [rsi + 60]
@@ -4979,7 +4992,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 56
     pop rbx
     pop r14
@@ -5007,7 +5020,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -5025,7 +5038,7 @@ hot_post_frame:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 100], 0
+    cmp dword ptr [rsi + 104], 0
     je L1
     mov r10d, dword ptr [rsi + 56]
     cmp r10d, dword ptr [rsi + 60]
@@ -5131,7 +5144,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 56
     pop rbx
     pop r14
@@ -5159,7 +5172,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 56
@@ -5176,9 +5189,9 @@ hot_post_header:
     mov ecx, dword ptr [rcx + 12]
     test r9, r9
     jle L3
-    cmp dword ptr [rsi + 96], 8
+    cmp dword ptr [rsi + 100], 8
     jb L1
-    cmp dword ptr [rsi + 100], 0
+    cmp dword ptr [rsi + 104], 0
     je L1
     mov r10d, dword ptr [rsi + 56]
     cmp r10d, dword ptr [rsi + 60]
@@ -5277,7 +5290,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 48
     pop rbx
     ret
@@ -5302,7 +5315,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 48
@@ -5360,7 +5373,7 @@ hot_post_invalidate:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
+    cmp dword ptr [rsi + 96], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -5375,7 +5388,7 @@ hot_post_invalidate:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     movabs rcx, 576460752924180480
@@ -5386,7 +5399,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     movzx r8d, word ptr [rsi + 64]
@@ -5395,7 +5408,7 @@ L2:
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov dl, 18
+    mov dl, 19
     cmp cx, 2
     jb L4
     cmp r8w, 1
@@ -5403,10 +5416,10 @@ L2:
     mov ecx, 1
     cmovne ecx, edi
     add dl, dl
-    or dl, 17
+    add dl, 18
     jmp L4
 L3:
-    mov dl, 20
+    mov dl, 21
 L4:
     movzx ecx, cx
     mov byte ptr [rax], dl
@@ -5419,33 +5432,48 @@ hot_post_large:
     push r14
     push rbx
     sub rsp, 56
-    mov rax, rdi
-    mov r9, qword ptr [rcx]
-    movsxd r10, dword ptr [rcx + 8]
-    mov r11d, dword ptr [rcx + 12]
-    test r10, r10
-    jle L3
-    cmp r10d, dword ptr [rsi + 80]
-    ja L3
+    mov rbx, rdi
+    mov rdi, qword ptr [rcx]
+    movsxd r9, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 12]
+    test r9, r9
+    jle L1
+    cmp r9d, dword ptr [rsi + 80]
+    ja L1
     cmp dword ptr [rsi + 76], 0
-    je L3
-    mov ecx, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, ecx
-    cmp di, 1
-    jbe L4
-    mov ebx, ecx
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 16]
-    movabs rdi, 504403158500376576
-    or rdi, rbx
-    movq xmm0, rdi
+    jne L2
+L1:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov word ptr [rsp + 16], 1460
+    mov byte ptr [rsp + 18], -64
+    mov qword ptr [rsp + 24], rdi
+    mov dword ptr [rsp + 32], r9d
+    mov dword ptr [rsp + 36], r10d
+    mov qword ptr [rsp + 40], r8
+    mov byte ptr [rsp + 48], 8
+    mov rsi, rsp
+    mov rdi, rbx
+    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    jmp L5
+L2:
+    mov eax, dword ptr [rsi + 56]
+    mov ecx, dword ptr [rsi + 60]
+    sub ecx, eax
+    cmp cx, 1
+    jbe L6
+    mov r11d, eax
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs rcx, 504403158500376576
+    or rcx, r11
+    movq xmm0, rcx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx ebx, word ptr [rdx]
-    shl rbx, 48
+    movzx r11d, word ptr [rdx]
+    shl r11, 48
     movabs r14, 59373627899904
-    or r14, rbx
+    or r14, r11
     movq xmm2, r14
     movdqa xmm1, xmmword ptr [rip + .LCPI_1]
     punpcklqdq xmm1, xmm2
@@ -5453,119 +5481,99 @@ hot_post_large:
     movups xmm3, xmmword ptr [rdx + 18]
     movups xmm4, xmmword ptr [rdx + 34]
     movss xmm5, dword ptr [rdx + 50]
-    shl r10, 32
-    or r10, r11
-    bswap r10
+    shl r9, 32
+    or r9, r10
     bswap r9
-    movq xmm6, r10
-    movq xmm7, r9
+    bswap rdi
+    movq xmm6, r9
+    movq xmm7, rdi
     punpcklqdq xmm6, xmm7
-    mov edx, ecx
+    mov edx, eax
     shl edx, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, edx
-    mov r11, qword ptr [rsi + 40]
+    mov edi, dword ptr [rsi + 68]
+    mov r9d, edi
+    and r9d, edx
+    mov r10, qword ptr [rsi + 40]
     movq xmm7, r8
     mov r8d, 2
     movq xmm8, r8
     movdqa xmm9, xmm7
     punpcklqdq xmm9, xmm8
-    movdqa xmmword ptr [r11 + r10], xmm9
+    movdqa xmmword ptr [r10 + r9], xmm9
     mov r8, qword ptr [rsi + 32]
-    movapd xmmword ptr [r8 + 4*r10], xmm0
-    movdqa xmmword ptr [r8 + 4*r10 + 16], xmm1
-    movaps xmmword ptr [r8 + 4*r10 + 32], xmm2
-    movaps xmmword ptr [r8 + 4*r10 + 48], xmm3
+    movapd xmmword ptr [r8 + 4*r9], xmm0
+    movdqa xmmword ptr [r8 + 4*r9 + 16], xmm1
+    movaps xmmword ptr [r8 + 4*r9 + 32], xmm2
+    movaps xmmword ptr [r8 + 4*r9 + 48], xmm3
     add edx, 16
-    and edx, r9d
+    and edx, edi
     and edx, 1048560
-    movdqa xmmword ptr [r11 + rdx], xmm7
+    movdqa xmmword ptr [r10 + rdx], xmm7
     movaps xmmword ptr [r8 + 4*rdx], xmm4
     movaps xmmword ptr [r8 + 4*rdx + 16], xmm5
     movdqa xmmword ptr [r8 + 4*rdx + 32], xmm6
-    add ecx, 2
-    movzx ecx, cx
-    mov dword ptr [rsi + 56], ecx
+    add eax, 2
+    movzx eax, ax
+    mov dword ptr [rsi + 56], eax
     mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L1
+    bswap eax
+    mov dword ptr [rdx], eax
+    cmp dword ptr [rsi + 96], 127
+    jbe L3
     sfence
-    mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movaps xmmword ptr [rcx + 64], xmm4
-    movaps xmmword ptr [rcx + 80], xmm5
-    movdqa xmmword ptr [rcx + 96], xmm6
+    mov rax, qword ptr [rsi]
+    movapd xmmword ptr [rax], xmm0
+    movdqa xmmword ptr [rax + 16], xmm1
+    movaps xmmword ptr [rax + 32], xmm2
+    movaps xmmword ptr [rax + 48], xmm3
+    movaps xmmword ptr [rax + 64], xmm4
+    movaps xmmword ptr [rax + 80], xmm5
+    movdqa xmmword ptr [rax + 96], xmm6
     xorpd xmm0, xmm0
-    movapd xmmword ptr [rcx + 112], xmm0
+    movapd xmmword ptr [rax + 112], xmm0
     sfence
-    jmp L2
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdi
-    sfence
-L2:
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
-    add rsp, 56
-    pop rbx
-    pop r14
-    ret
+    jmp L4
 L3:
-    mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov word ptr [rsp + 16], 1460
-    mov byte ptr [rsp + 18], -64
-    mov qword ptr [rsp + 24], r9
-    mov dword ptr [rsp + 32], r10d
-    mov dword ptr [rsp + 36], r11d
-    mov qword ptr [rsp + 40], r8
-    mov byte ptr [rsp + 48], 8
-    mov rsi, rsp
-    mov rbx, rax
-    mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    sfence
+    mov rax, qword ptr [rsi]
+    mov qword ptr [rax], rcx
+    sfence
+L4:
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
+    mov byte ptr [rbx], 23
+L5:
     mov rax, rbx
     add rsp, 56
     pop rbx
     pop r14
     ret
-L4:
-    movzx r8d, word ptr [rsi + 64]
-    test r8w, r8w
-    je L5
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 18
-    cmp cx, 2
-    jb L6
-    cmp r8w, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, edi
-    add dl, dl
-    or dl, 17
-    jmp L6
-L5:
-    mov dl, 20
 L6:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    add rsp, 56
-    pop rbx
-    pop r14
-    ret
+    movzx edi, word ptr [rsi + 64]
+    test di, di
+    je L7
+    mov eax, dword ptr [rsi + 68]
+    shr eax, 4
+    inc eax
+    mov dl, 19
+    cmp ax, 2
+    jb L8
+    cmp di, 1
+    sete dl
+    mov eax, 1
+    cmovne eax, ecx
+    add dl, dl
+    add dl, 18
+    jmp L8
+L7:
+    mov dl, 21
+L8:
+    movzx eax, ax
+    mov byte ptr [rbx], dl
+    mov word ptr [rbx + 2], 2
+    mov dword ptr [rbx + 4], eax
+    mov word ptr [rbx + 8], 2
+    jmp L5
 
 hot_post_memcpy:
     push rbp
@@ -5588,7 +5596,7 @@ hot_post_memcpy:
     lea ebp, [rcx - 1]
     cmp ebp, ebx
     jae L4
-    cmp dword ptr [rsi + 100], 0
+    cmp dword ptr [rsi + 104], 0
     je L1
     mov ebx, dword ptr [rsi + 56]
     cmp ebx, dword ptr [rsi + 60]
@@ -5698,7 +5706,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
 L3:
     add rsp, 72
     pop rbx
@@ -5730,14 +5738,14 @@ L5:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_one_fence:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
@@ -5784,7 +5792,7 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -5830,7 +5838,7 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -5854,7 +5862,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -5970,7 +5978,7 @@ L11:
 
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
@@ -6012,7 +6020,7 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -6053,7 +6061,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -6075,7 +6083,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6084,7 +6092,7 @@ hot_post_shared:
     push r14
     push rbx
     sub rsp, 56
-    cmp dword ptr [rsi + 88], 7
+    cmp dword ptr [rsi + 92], 7
     jbe L4
     mov eax, dword ptr [rsi + 48]
     cmp eax, dword ptr [rsi + 52]
@@ -6210,7 +6218,7 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 22
+    mov byte ptr [rdi], 23
 L11:
     mov rax, rdi
     add rsp, 56
@@ -6234,14 +6242,14 @@ L13:
     cmp dword ptr [rsi + 56], 0
     sete al
     lea eax, [rax + 2*rax]
-    add eax, 17
+    add eax, 18
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
     jmp L11
 
 hot_post_signed:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
@@ -6308,7 +6316,7 @@ hot_post_signed:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -6375,7 +6383,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -6399,7 +6407,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -6411,46 +6419,46 @@ hot_post_slice:
     push r13
     push r12
     push rbx
-    sub rsp, 24
-    mov rbx, r9
-    mov rbp, rdi
+    push rax
+    mov rax, rdi
     mov r10d, dword ptr [rsi + 72]
     cmp r9, r10
-    ja L38
-    mov eax, dword ptr [rsi + 56]
-    test rbx, rbx
+    ja L37
+    mov r13d, dword ptr [rsi + 56]
+    test r9, r9
     je L1
-    lea rdi, [rbx + 19]
+    lea rdi, [r9 + 19]
     shr rdi, 4
     add rdi, 2
-    cmp rbx, 972
+    cmp r9, 972
     jbe L2
-    mov eax, 5
+    mov esi, 5
     mov r10d, 16128
-    mov rbx, rdi
-    jmp L42
+    mov r9, rdi
+    jmp L41
 L1:
     mov edi, 2
 L2:
-    lea r9d, [rdi + 3]
-    movzx r14d, r9w
+    lea r10d, [rdi + 3]
+    movzx r14d, r10w
     shr r14d, 2
     mov r10d, dword ptr [rsi + 60]
-    sub r10d, eax
+    sub r10d, r13d
     cmp r14w, r10w
-    ja L39
-    mov r13d, dword ptr [rsi + 68]
-    mov r10d, eax
+    ja L38
+    mov qword ptr [rsp], rax
+    mov ebp, dword ptr [rsi + 68]
+    mov r10d, r13d
     shl r10d, 4
-    mov r11d, r13d
+    mov r11d, ebp
     and r11d, r10d
     mov r12, qword ptr [rsi + 32]
-    mov r9d, eax
-    bswap r9d
-    shr r9d, 8
+    mov ebx, r13d
+    bswap ebx
+    shr ebx, 8
     mov r15, rdi
     shl r15, 56
-    or r15, r9
+    or r15, rbx
     or r15, qword ptr [rsi + 16]
     or r15, 134217728
     mov qword ptr [r12 + 4*r11], r15
@@ -6459,37 +6467,39 @@ L2:
     bswap ecx
     mov qword ptr [r12 + 4*r11 + 16], rdx
     mov qword ptr [r12 + 4*r11 + 24], rcx
-    test rbx, rbx
-    je L21
+    test r9, r9
+    je L20
     lea rdx, [r12 + 4*r11]
-    mov ecx, ebx
+    mov ecx, r9d
     or ecx, -2147483648
     bswap ecx
     mov r15d, ecx
-    cmp rbx, 3
-    jbe L6
+    cmp r9, 3
+    jbe L11
     mov ecx, dword ptr [r8]
     shl rcx, 32
     or r15, rcx
-    cmp rbx, 11
-    jbe L7
-    mov qword ptr [rsp + 16], rbp
-    lea r9, [rbx - 12]
+    cmp r9, 11
+    jbe L12
+    add r9, -12
     mov rcx, qword ptr [r8 + 4]
     mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], rcx
     add rdx, 48
-    mov r15d, r9d
-    and r15d, 15
-    mov qword ptr [rsp + 8], r9
-    mov rcx, r9
-    and rcx, -16
+    movabs rax, 9223372036854775792
+    mov rbx, r9
+    and rbx, rax
+    lea r15, [r8 + rbx]
+    add r15, 12
+    add rax, 31
+    and rax, r9
+    test rbx, rbx
     je L5
-    lea r13d, [4*r13 + 64]
-    and r13d, 4194240
-    add r13, r12
-    lea rbp, [r8 + 12]
-    add rbx, -28
+    lea ecx, [4*rbp + 64]
+    and ecx, 4194240
+    add rcx, r12
+    add r8, 12
+    add rbx, -16
     mov r9d, ebx
     not r9d
     test r9b, 48
@@ -6499,161 +6509,150 @@ L2:
     inc r9d
     and r9d, 3
 L3:
-    movups xmm0, xmmword ptr [rbp]
-    add rbp, 16
+    movups xmm0, xmmword ptr [r8]
+    add r8, 16
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
-    cmp rdx, r13
+    cmp rdx, rcx
     cmove rdx, r12
     dec r9
     jne L3
 L4:
     cmp rbx, 48
-    jae L11
+    jae L7
 L5:
-    test r15, r15
-    mov rbp, qword ptr [rsp + 16]
-    je L21
-    movabs rcx, 9223372036854775792
-    mov r9, qword ptr [rsp + 8]
-    and r9, rcx
-    add r9, r8
-    add r9, 12
-    cmp r15d, 7
-    jbe L17
-    lea rcx, [r15 - 8]
-    mov r8, qword ptr [r9]
-    cmp r15, 12
-    jae L29
-    cmp r15d, 9
-    ja L32
+    test rax, rax
+    je L20
+    cmp rax, 7
+    jbe L16
+    lea rcx, [rax - 8]
+    mov r8, qword ptr [r15]
+    cmp rax, 12
+    jae L28
+    cmp rax, 9
+    ja L31
     test rcx, rcx
-    je L36
-    movzx r9d, byte ptr [r9 + 8]
-    jmp L37
+    je L35
+    movzx r9d, byte ptr [r15 + 8]
+    jmp L36
 L6:
-    cmp rbx, 1
-    jne L8
-    movzx r8d, byte ptr [r8]
-    jmp L9
+    add r8, 64
+    cmp r8, r15
+    je L5
 L7:
-    lea rcx, [rbx - 4]
-    cmp rbx, 8
-    jae L10
-    cmp rbx, 5
-    ja L18
-    test rcx, rcx
-    je L31
-    movzx r8d, byte ptr [r8 + 4]
-    jmp L20
+    movups xmm0, xmmword ptr [r8]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r12
+    cmp rdx, rcx
+    je L8
+    mov r9, rdx
 L8:
-    mov ecx, 4294967288
-    lea ecx, [rcx + 8*rbx]
-    movzx r9d, word ptr [r8]
-    movzx r8d, byte ptr [r8 + rbx - 1]
-    shl r8, cl
-    or r8, r9
+    movups xmm0, xmmword ptr [r8 + 16]
+    movups xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r12
+    cmp r9, rcx
+    je L9
+    mov rdx, r9
 L9:
+    movups xmm0, xmmword ptr [r8 + 32]
+    movups xmmword ptr [rdx], xmm0
+    add rdx, 16
+    mov r9, r12
+    cmp rdx, rcx
+    je L10
+    mov r9, rdx
+L10:
+    movups xmm0, xmmword ptr [r8 + 48]
+    movups xmmword ptr [r9], xmm0
+    add r9, 16
+    mov rdx, r12
+    cmp r9, rcx
+    je L6
+    mov rdx, r9
+    jmp L6
+L11:
+    cmp r9, 1
+    jne L13
+    movzx r8d, byte ptr [r8]
+    jmp L14
+L12:
+    lea rcx, [r9 - 4]
+    cmp r9, 8
+    jae L15
+    cmp r9, 5
+    ja L17
+    test rcx, rcx
+    je L30
+    movzx r8d, byte ptr [r8 + 4]
+    jmp L19
+L13:
+    mov ecx, 4294967288
+    lea ecx, [rcx + 8*r9]
+    movzx ebx, word ptr [r8]
+    movzx r8d, byte ptr [r8 + r9 - 1]
+    shl r8, cl
+    or r8, rbx
+L14:
     shl r8, 32
     or r15, r8
     xor r8d, r8d
-    jmp L20
-L10:
-    shl ecx, 3
-    mov r9d, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + rbx - 4]
-    add cl, -32
     jmp L19
-L11:
-    add rcx, r8
-    add rcx, 12
-    jmp L13
-L12:
-    add rbp, 64
-    cmp rbp, rcx
-    je L5
-L13:
-    movups xmm0, xmmword ptr [rbp]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, r13
-    je L14
-    mov r9, rdx
-L14:
-    movups xmm0, xmmword ptr [rbp + 16]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
-    mov rdx, r12
-    cmp r9, r13
-    je L15
-    mov rdx, r9
 L15:
-    movups xmm0, xmmword ptr [rbp + 32]
-    movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, r13
-    je L16
-    mov r9, rdx
+    shl ecx, 3
+    mov ebx, dword ptr [r8 + 4]
+    mov r8d, dword ptr [r8 + r9 - 4]
+    add cl, -32
+    jmp L18
 L16:
-    movups xmm0, xmmword ptr [rbp + 48]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
-    mov rdx, r12
-    cmp r9, r13
-    je L12
-    mov rdx, r9
-    jmp L12
+    cmp rax, 4
+    jae L29
+    cmp rax, 1
+    jne L33
+    movzx r8d, byte ptr [r15]
+    jmp L35
 L17:
-    cmp r15d, 4
-    jae L30
-    cmp r15d, 1
-    jne L34
-    movzx r8d, byte ptr [r9]
-    jmp L36
+    mov ebx, 4294967288
+    lea ecx, [rbx + 8*rcx]
+    movzx ebx, word ptr [r8 + 4]
+    movzx r8d, byte ptr [r8 + r9 - 1]
 L18:
-    mov r9d, 4294967288
-    lea ecx, [r9 + 8*rcx]
-    movzx r9d, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + rbx - 1]
-L19:
     shl r8, cl
-    or r8, r9
-L20:
+    or r8, rbx
+L19:
     mov qword ptr [rdx + 32], r15
     mov qword ptr [rdx + 40], r8
-L21:
+L20:
     shl r11, 2
     test r14w, r14w
-    je L25
-L22:
-    mov rcx, qword ptr [rsp + 80]
+    je L24
+L21:
+    mov rcx, qword ptr [rsp + 64]
     mov r8d, dword ptr [rsi + 68]
     mov rdx, qword ptr [rsi + 40]
     movzx r9d, r14w
-    mov ebx, eax
+    mov ebx, r13d
     shl ebx, 4
     and ebx, r8d
     and ebx, 1048560
     mov qword ptr [rdx + rbx], rcx
     mov qword ptr [rdx + rbx + 8], r9
     cmp r14w, 1
-    je L25
+    je L24
     and r8d, 1048560
     mov ebx, 1
     cmp r14w, 2
-    je L24
-    mov r13, rbp
+    je L23
     dec r9d
-    mov r14d, eax
+    mov r14d, r13d
     shl r14d, 4
     add r14d, 32
     mov r15d, r9d
     and r15d, -2
     neg r15d
     mov ebx, 1
-L23:
+L22:
     lea r12d, [r14 - 16]
     and r12d, r8d
     mov qword ptr [rdx + r12], rcx
@@ -6668,37 +6667,36 @@ L23:
     lea ebp, [r15 + r12]
     add ebp, 2
     cmp ebp, 1
-    jne L23
+    jne L22
     test r9b, 1
-    mov rbp, r13
-    je L25
-L24:
-    lea r9d, [rax + rbx]
+    je L24
+L23:
+    lea r9d, [rbx + r13]
     shl r9d, 4
     and r9d, r8d
     mov qword ptr [rdx + r9], rcx
     mov qword ptr [rdx + r9 + 8], 0
-L25:
+L24:
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rcx + r11]
     movzx r8d, dil
     add r8d, 3
     shr r8d, 2
-    add r8d, eax
+    add r8d, r13d
     movzx r8d, r8w
     mov dword ptr [rsi + 56], r8d
     mov r9, qword ptr [rsi + 48]
     bswap r8d
     mov dword ptr [r9], r8d
     test dil, -2
-    je L26
+    je L25
     movzx r8d, dil
     add r8d, 3
     and r8d, -4
     cmp r8w, 4
-    jne L26
-    cmp dword ptr [rsi + 88], 63
-    jbe L26
+    jne L25
+    cmp dword ptr [rsi + 92], 63
+    jbe L25
     and r10d, dword ptr [rsi + 68]
     sfence
     mov rax, qword ptr [rsi]
@@ -6721,18 +6719,18 @@ L25:
     sfence
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
-    jmp L27
-L26:
+    jmp L26
+L25:
     movzx ecx, dil
     or rcx, 256
     mov rdi, rsi
-    mov esi, eax
+    mov esi, r13d
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L26:
+    mov rax, qword ptr [rsp]
+    mov byte ptr [rax], 23
 L27:
-    mov byte ptr [rbp], 22
-L28:
-    mov rax, rbp
-    add rsp, 24
+    add rsp, 8
     pop rbx
     pop r12
     pop r13
@@ -6740,82 +6738,82 @@ L28:
     pop r15
     pop rbp
     ret
-L29:
+L28:
     shl ecx, 3
-    mov ebx, dword ptr [r9 + 8]
-    mov r9d, dword ptr [r9 + r15 - 4]
+    mov ebx, dword ptr [r15 + 8]
+    mov r9d, dword ptr [r15 + rax - 4]
     add cl, -32
-    jmp L33
-L30:
-    lea ecx, [8*r15]
-    mov r8d, dword ptr [r9 + r15 - 4]
+    jmp L32
+L29:
+    lea ecx, [8*rax]
+    mov r8d, dword ptr [r15 + rax - 4]
     add cl, -32
     shl r8, cl
-    mov ecx, dword ptr [r9]
-    jmp L35
-L31:
+    mov ecx, dword ptr [r15]
+    jmp L34
+L30:
     xor r8d, r8d
-    jmp L20
+    jmp L19
+L31:
+    mov r9d, 4294967288
+    lea ecx, [r9 + 8*rcx]
+    movzx ebx, word ptr [r15 + 8]
+    movzx r9d, byte ptr [r15 + rax - 1]
 L32:
-    mov ebx, 4294967288
-    lea ecx, [rbx + 8*rcx]
-    movzx ebx, word ptr [r9 + 8]
-    movzx r9d, byte ptr [r9 + r15 - 1]
-L33:
     shl r9, cl
     or r9, rbx
-    jmp L37
-L34:
+    jmp L36
+L33:
     mov ecx, 4294967288
-    lea ecx, [rcx + 8*r15]
-    movzx r8d, byte ptr [r9 + r15 - 1]
+    lea ecx, [rcx + 8*rax]
+    movzx r8d, byte ptr [r15 + rax - 1]
     shl r8, cl
-    movzx ecx, word ptr [r9]
-L35:
+    movzx ecx, word ptr [r15]
+L34:
     or r8, rcx
-L36:
+L35:
     xor r9d, r9d
-L37:
+L36:
     mov qword ptr [rdx], r8
     mov qword ptr [rdx + 8], r9
     shl r11, 2
     test r14w, r14w
-    jne L22
-    jmp L25
-L38:
+    jne L21
+    jmp L24
+L37:
     shl r10, 32
-    mov eax, 4
-    jmp L42
-L39:
+    mov esi, 4
+    jmp L41
+L38:
     movzx edx, word ptr [rsi + 64]
     test dx, dx
-    je L40
+    je L39
     mov ecx, dword ptr [rsi + 68]
     shr ecx, 4
     inc ecx
-    mov eax, 18
+    mov esi, 19
     cmp r14w, cx
-    ja L41
-    xor eax, eax
+    ja L40
+    xor ecx, ecx
     cmp r14w, dx
     cmova r10d, edx
-    seta al
-    lea rax, [2*rax + 17]
+    seta cl
+    lea rsi, [2*rcx + 18]
     mov ecx, r10d
-    jmp L41
+    jmp L40
+L39:
+    mov esi, 21
 L40:
-    mov eax, 20
-L41:
-    movzx ebx, r14w
+    movzx r9d, r14w
     shl r14d, 16
     movzx r10d, cx
     shl r10, 32
     or r10, r14
-L42:
-    or r10, rax
-    mov qword ptr [rbp], r10
-    mov qword ptr [rbp + 8], rbx
-    jmp L28
+L41:
+    or r10, rsi
+    mov qword ptr [rax], r10
+    mov qword ptr [rax + 8], r9
+    jmp L27
 
 hot_post_tag:
     push rbp
@@ -6833,12 +6831,12 @@ hot_post_tag:
     or rcx, 49168
     test edi, edi
     js L4
-    cmp dword ptr [rsi + 100], 0
+    cmp dword ptr [rsi + 104], 0
     je L1
     mov r11d, dword ptr [rsi + 56]
     cmp r11d, dword ptr [rsi + 60]
     je L5
-    movzx ebx, byte ptr [rsi + 112]
+    movzx ebx, byte ptr [rsi + 120]
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
@@ -6901,7 +6899,7 @@ L1:
     bswap r14d
     shr r14d, 8
     or r14, qword ptr [rsi + 16]
-    movzx ebp, byte ptr [rsi + 112]
+    movzx ebp, byte ptr [rsi + 120]
     movabs rbx, 288230376822800384
     or rbx, r14
     movq xmm0, rbx
@@ -6949,7 +6947,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
 L3:
     add rsp, 72
     pop rbx
@@ -6979,14 +6977,14 @@ L5:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     jmp L3
 
 hot_post_two_fences:
     mov rax, rdi
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov edi, dword ptr [rsi + 56]
     cmp edi, dword ptr [rsi + 60]
@@ -7034,7 +7032,7 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     cmp dword ptr [rsi + 72], 7
@@ -7081,7 +7079,7 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     push rbx
@@ -7105,7 +7103,7 @@ L3:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -7115,7 +7113,7 @@ hot_post_xrc:
     sub rsp, 64
     mov rax, rdi
     mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi + 96], 7
+    cmp dword ptr [rsi + 100], 7
     jbe L1
     mov r10d, dword ptr [rsi + 56]
     cmp r10d, dword ptr [rsi + 60]
@@ -7213,7 +7211,7 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     add rsp, 64
     pop rbx
     ret
@@ -7238,7 +7236,7 @@ L4:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     add rsp, 64
@@ -8116,7 +8114,7 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 88], 64
+    cmp dword ptr [rdi + 4*rax + 92], 64
     jb L2
     shl esi, 4
     and esi, dword ptr [rdi + 68]
@@ -8260,7 +8258,7 @@ L5:
     mov rdx, qword ptr [rdx + 7]
     mov qword ptr [rsp + 80], rax
     mov qword ptr [rsp + 87], rdx
-    cmp cl, 22
+    cmp cl, 23
     mov rax, qword ptr [rsp + 40]
     mov rsi, qword ptr [rsp + 32]
     mov r8, qword ptr [rsp + 48]
@@ -8388,7 +8386,7 @@ L10:
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 22
+    mov byte ptr [rbx], 23
     jmp L13
 L11:
     sfence
@@ -8398,7 +8396,7 @@ L11:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
 L12:
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
 L13:
     add rsp, 120
     pop rbx
@@ -8409,7 +8407,7 @@ L13:
     pop rbp
     ret
 L14:
-    mov ecx, 21
+    mov ecx, 22
     mov qword ptr [rax], rcx
     ret
 L15:
@@ -8417,7 +8415,7 @@ L15:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea rcx, [rcx + 2*rcx]
-    add rcx, 65553
+    add rcx, 65554
     mov qword ptr [rax], rcx
     ret
 
@@ -8539,7 +8537,7 @@ L5:
     mov rcx, qword ptr [rcx + 7]
     mov qword ptr [rsp + 40], rax
     mov qword ptr [rsp + 47], rcx
-    cmp dil, 22
+    cmp dil, 23
     mov rax, qword ptr [rsp + 64]
     mov rsi, qword ptr [rsp + 56]
     mov r8, qword ptr [rsp + 72]
@@ -8663,7 +8661,7 @@ L10:
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 22
+    mov byte ptr [rbx], 23
     jmp L13
 L11:
     sfence
@@ -8673,7 +8671,7 @@ L11:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
 L12:
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
 L13:
     add rsp, 136
     pop rbx
@@ -8702,7 +8700,7 @@ L15:
     mov byte ptr [rax], dil
     jmp L13
 L16:
-    mov ecx, 21
+    mov ecx, 22
     mov qword ptr [rax], rcx
     ret
 L17:
@@ -8710,7 +8708,7 @@ L17:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea rcx, [rcx + 2*rcx]
-    add rcx, 65553
+    add rcx, 65554
     mov qword ptr [rax], rcx
     ret
 
@@ -8750,7 +8748,7 @@ hot_stage:
     or rdi, 134217856
     mov qword ptr [r9 + 4*r11 + 32], rdi
     mov qword ptr [r9 + 4*r11 + 40], r8
-    cmp dword ptr [rsi + 88], 64
+    cmp dword ptr [rsi + 92], 64
     setae dil
     lea ecx, [rbx + 1]
     movzx ecx, cx
@@ -8805,7 +8803,7 @@ L4:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [r14 + 4*rdi + 88], 64
+    cmp dword ptr [r14 + 4*rdi + 92], 64
     setae dil
 L5:
     movzx esi, si
@@ -8822,7 +8820,7 @@ L6:
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     mov dil, 2
@@ -8915,7 +8913,7 @@ other_fire_doorbell_fence:
     mov rdx, qword ptr [rsi + 48]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 88], 63
+    cmp dword ptr [rsi + 92], 63
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -8926,7 +8924,7 @@ other_fire_doorbell_fence:
     movdqa xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L1:
     sfence
@@ -8935,14 +8933,14 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L2:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -8978,7 +8976,7 @@ other_fire_thread_register:
     mov rdx, qword ptr [rsi + 32]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 80], 63
+    cmp dword ptr [rsi + 84], 63
     jbe L1
     mov rcx, qword ptr [rsi + 40]
     mov rdx, qword ptr [rcx]
@@ -9002,14 +9000,14 @@ L2:
     xor rdx, rsi
     mov qword ptr [rcx], rdx
     mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 22
+    mov byte ptr [rax], 23
     ret
 L3:
     xor ecx, ecx
     cmp dword ptr [rsi + 56], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
-    add ecx, 17
+    add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
     ret
@@ -9726,89 +9724,78 @@ setup_carry_over:
     push r12
     push rbx
     sub rsp, 72
+    xor ebp, ebp
+    cmp edx, 8388608
+    ja L9
     mov r14d, edx
-    mov r13, qword ptr [rdi + 32]
     lea ecx, [r14 - 1]
     mov eax, edx
     xor eax, ecx
     cmp eax, ecx
-    setbe al
-    cmp edx, 8388609
-    setae dl
-    or dl, al
+    jbe L9
+    mov r13, qword ptr [rdi + 32]
     test r13, r13
-    sete al
-    or al, dl
-    jne L1
+    je L10
     mov rax, rsi
     or rax, r13
     shr rax, 32
-    je L3
+    je L2
     mov rax, rsi
     xor edx, edx
     div r13
     test rdx, rdx
-    je L4
+    je L3
 L1:
     xor ebp, ebp
+    jmp L9
 L2:
-    mov eax, ebp
-    add rsp, 72
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-L3:
     mov eax, esi
     xor edx, edx
     div r13d
     test rdx, rdx
     jne L1
-L4:
+L3:
     lea rbx, [rdi + 16]
     mov r12d, dword ptr [rdi + 8]
     lea eax, [r12 + 1]
-    mov r9d, eax
-    and r9d, 16777215
+    mov r10d, eax
+    and r10d, 16777215
     lea rdx, [rsi + r13]
     add rdx, -64
     add rsi, r13
     mov r8d, r14d
     dec r8
     imul r8, r13
-    lea r10, [r8 + rsi]
-    add r10, -64
+    lea r9, [r8 + rsi]
+    add r9, -64
     xor r8d, r8d
     test eax, r14d
     setne r8b
-    mov dword ptr [rsp + 16], r9d
-    and ecx, r9d
+    and ecx, r10d
     imul rcx, r13
-    add rcx, rsi
-    add rcx, -64
+    lea rax, [rcx + rsi]
+    add rax, -64
     mov qword ptr [rsp + 40], rdx
-    mov qword ptr [rsp + 48], r10
+    mov qword ptr [rsp + 48], r9
     mov qword ptr [rsp + 56], r13
     mov dword ptr [rsp + 64], r8d
     mov dword ptr [rsp + 68], r14d
-    mov qword ptr [rsp + 24], rdi
     mov r15d, dword ptr [rdi + 44]
     xor ebp, ebp
     test r15d, r15d
-    je L9
-    mov qword ptr [rsp + 8], rcx
+    je L8
+    mov qword ptr [rsp + 8], rax
+    mov dword ptr [rsp + 4], r10d
+    mov qword ptr [rsp + 16], rdi
     mov rax, qword ptr [rbx]
     mov qword ptr [rsp + 32], rax
     lea eax, [r15 - 1]
-    mov dword ptr [rsp + 20], eax
-L5:
+    mov dword ptr [rsp + 28], eax
+L4:
     mov esi, r12d
     and esi, 16777215
     mov eax, esi
-    and eax, dword ptr [rsp + 20]
+    and eax, dword ptr [rsp + 28]
     imul rax, r13
     mov rcx, qword ptr [rsp + 32]
     mov eax, dword ptr [rcx + rax + 60]
@@ -9820,12 +9807,12 @@ L5:
     mov ecx, eax
     ror cl
     cmp cl, 119
-    ja L6
+    ja L5
     and al, -16
     cmp al, 80
-    je L7
-    cmp r14d, ebp
     je L6
+    cmp r14d, ebp
+    je L5
     inc ebp
     inc r12d
     mov ecx, r12d
@@ -9834,27 +9821,39 @@ L5:
     lea rdx, [rsp + 40]
     call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
     cmp r15d, ebp
-    jne L5
-L6:
+    jne L4
+L5:
     xor ebp, ebp
-    jmp L8
-L7:
+    jmp L7
+L6:
     mov bpl, 1
+L7:
+    mov rdi, qword ptr [rsp + 16]
+    mov r10d, dword ptr [rsp + 4]
+    mov rax, qword ptr [rsp + 8]
 L8:
-    mov rcx, qword ptr [rsp + 8]
-L9:
     movups xmm0, xmmword ptr [rsp + 40]
     movups xmm1, xmmword ptr [rsp + 56]
     movups xmmword ptr [rbx + 16], xmm1
     movups xmmword ptr [rbx], xmm0
-    mov rax, qword ptr [rsp + 24]
-    mov qword ptr [rax], rcx
-    mov ecx, dword ptr [rsp + 16]
-    mov dword ptr [rax + 8], ecx
-    mov rax, qword ptr [rax + 48]
-    bswap ecx
-    mov dword ptr [rax], ecx
-    jmp L2
+    mov qword ptr [rdi], rax
+    mov dword ptr [rdi + 8], r10d
+    mov rax, qword ptr [rdi + 48]
+    bswap r10d
+    mov dword ptr [rax], r10d
+L9:
+    mov eax, ebp
+    add rsp, 72
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L10:
+    lea rdi, [rip + .Lanon]
+    call qword ptr [rip + core::panicking::panic_const::panic_const_rem_by_zero@GOTPCREL]
 
 setup_forget:
     push rbp
