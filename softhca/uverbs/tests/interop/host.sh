@@ -14,13 +14,20 @@ here() {
     return "$status"
 }
 
-# Counts packets of the capture, and those that tshark calls malformed or not right; removes it.
+# Counts packets of the capture, and those that tshark calls malformed; removes it. tshark also guesses what the payload is, and then
+# calls that malformed: such a packet has a protocol behind `infiniband`.
 read_capture() {
     local file status=0
     for file in "$RUN"/capture.pcapng*; do
         [ -e "$file" ] || continue
-        tshark -r "$file" -T fields -e infiniband.bth.opcode -e _ws.malformed 2>"$RUN/tshark" | awk -F '\t' '
-            $1 != "" { packets++ } $2 != "" { malformed++ } END { print packets + 0 " packets read by tshark, " malformed + 0 " malformed"; exit malformed != 0 }' ||
+        tshark -r "$file" -T fields -e infiniband.bth.opcode -e _ws.malformed -e frame.protocols 2>"$RUN/tshark" | awk -F '\t' '
+            $1 != "" { packets++ }
+            $2 != "" && $3 ~ /:infiniband:./ { guesses++ }
+            $2 != "" && $3 !~ /:infiniband:./ { malformed++ }
+            END {
+                print packets + 0 " packets read by tshark, " malformed + 0 " malformed, " guesses + 0 " wrong guesses of payloads"
+                exit malformed != 0
+            }' ||
             { status=1; cat "$RUN/tshark"; cp "$file" "$HERE/malformed.pcapng"; }
         rm "$file"
     done
