@@ -83,7 +83,6 @@ fn what_cannot_be_sent_fails_and_stops_the_queue() {
     let cases = [
         (tso, 0x02),
         (Wr::send(), 0x02),
-        (Wr::send().eth(0x10, &[1; 18]), 0x02),
         (Wr::send().eth(0, &[1; 18]).with_imm(0), 0x02),
         (Wr::write(0, 0).eth(0, &[1; 18]), 0x02),
         (Wr::send().eth(0, &[1; 17]).inline(&[1; 100]), 0x02),
