@@ -25,6 +25,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -95,8 +96,11 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-/// Examines the device with these arguments and variables. The exit code, and the report.
+/// Examines the device with these arguments and variables. The exit code, and the report. One at a time: the frames of
+/// all doctors go to the one address of the port, so one doctor would receive another's.
 fn doctor(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, Value) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.json");
     let path = path.to_str().expect("a name");
