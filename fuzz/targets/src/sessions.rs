@@ -228,7 +228,7 @@ fn split(payload: Payload) -> Vec<Part> {
     }
 }
 
-/// What the device must find of a frame whose options these bits choose.
+/// The result that the device must find in a frame with the options of these bits.
 fn framing_of(bits: u8) -> Framing {
     let (l3, l4, more) = (bits & 1 != 0, bits & 2 != 0, bits & MORE != 0);
     let checksums = Checksums { l3, l4, inner_l3: more && bits & 8 != 0, inner_l4: more && bits & 8 == 0 };

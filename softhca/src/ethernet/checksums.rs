@@ -21,7 +21,7 @@ pub struct Checksums {
 /// IPv6, outside and inside of a tunnel, as far as `parser` finds them. A frame that is something else stays as it is.
 pub(crate) fn fill_checksums(frame: &mut [u8], wanted: Checksums, parser: Parser<'_>) {
     let layers = parser.layers(frame, Extent::Frame);
-    // From the inside out: an outer checksum covers the inner ones.
+    // The inner layer goes first, because an outer checksum covers the inner ones.
     for (layer, l3, l4) in [(layers.inner, wanted.inner_l3, wanted.inner_l4), (layers.outer, wanted.l3, wanted.l4)] {
         if let Some(layer) = layer {
             fill(frame, &layer, l3, l4);

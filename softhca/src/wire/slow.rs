@@ -71,7 +71,7 @@ impl<W: Wire> SlowLink<W> {
         Self { wire, timing, rng: Rng::with_seed(seed), now, free_at, on_the_way: VecDeque::new(), fate: None }
     }
 
-    /// From now on, the link takes these times. What is on its way stays.
+    /// From now on, the link takes these times. Packets on their way keep theirs.
     pub(crate) fn change(&mut self, timing: LinkTiming) {
         self.timing = timing;
     }

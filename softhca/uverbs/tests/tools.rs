@@ -344,7 +344,7 @@ fn calls_are_answered_as_by_the_kernel() {
 #[test]
 fn every_operation_passes_between_programs() {
     let (_directory, program) = compiled("transport");
-    // What is refused is warned of.
+    // The device warns of each refused request, and many are refused on purpose.
     for options in [&["--log", "error"][..], &["--log", "error", "--link", "ethernet", "--mtu", "9000"]] {
         let gid: &[&str] = if options.contains(&"--link") { &["-g", "3"] } else { &[] };
         let cases = "rc uc ud atomics mixed srq rnr silent refusals invalidate".split(' ');

@@ -1,5 +1,5 @@
-//! What the launcher tells of at the end: the mistakes found by strict mode, which the device also logs, and what the
-//! script has done.
+//! The launcher's words at the end: the mistakes found by strict mode, which the device also logs, and the timeline of
+//! the script.
 
 use super::settings::settings;
 use std::fs::OpenOptions;

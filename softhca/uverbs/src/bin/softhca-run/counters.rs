@@ -1,5 +1,5 @@
-//! What changes in the sysfs tree while programs run: the counters of ports, as text that follows the file in which the
-//! devices count, and the state of links.
+//! Files of the sysfs tree that change while programs run. Counters of ports are text that follows the devices' own file
+//! of counters; the state of links follows pulled cables.
 
 use super::sysfs::{link_is_down, write_link};
 use softhca::device::{HW_COUNTERS, hw_counter_names};
