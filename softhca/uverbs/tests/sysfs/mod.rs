@@ -125,8 +125,8 @@ fn in_a_namespace_every_program_finds_the_files() {
     read(NAMESPACE);
 }
 
-/// Programs that make system calls themselves, as Go programs do. The test has a C program without a dynamic loader. The
-/// launcher tells its user that it can open no device.
+/// Programs that make system calls themselves, as Go programs do. The test has a C program without a dynamic loader.
+/// The launcher tells its user that it can open no device.
 #[test]
 fn in_a_namespace_static_programs_find_the_files_and_users_the_reason() {
     if !has_namespaces() {

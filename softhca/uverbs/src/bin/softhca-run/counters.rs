@@ -1,5 +1,5 @@
-//! Files of the sysfs tree that change while programs run. Counters of ports are text that follows the devices' own file
-//! of counters; the state of links follows pulled cables.
+//! Files of the sysfs tree that change while programs run. Counters of ports are text that follows the devices' own
+//! file of counters; the state of links follows pulled cables.
 
 use super::sysfs::{link_is_down, write_link};
 use softhca::device::{HW_COUNTERS, hw_counter_names};
