@@ -2,6 +2,7 @@
 mod common;
 
 use std::hint::black_box;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
@@ -56,6 +57,7 @@ fn inline(bench: &mut Bench) {
         .case("floor two fences", "", by_hand::<true>())
         .case("floor one fence", "floor two fences", by_hand::<false>())
         .case("floor shared", "floor two fences", shared_floor)
+        .case("floor with wr_id", "floor two fences", with_wr_id())
         .case("typed two fences", "floor two fences", typed(exclusive))
         .case("typed one fence", "floor one fence", typed(one_fence))
         .case("typed doorbell fence", "floor one fence", typed(doorbell_fence))
@@ -113,6 +115,17 @@ fn post_inline<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
 
 fn by_hand<const FLUSH: bool>() -> Player<Floor, impl Work<Floor>, impl Poll<Floor>> {
     floor(SMALL, |sq, n| sq.post_wide::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new)))
+}
+
+/// The floor with a duty of a queue that answers for its requests: it keeps the `wr_id`, and the size, for the completion.
+fn with_wr_id() -> impl Contestant {
+    let mut records = vec![Wide::new([0; 2]); ENTRIES].into_boxed_slice();
+    floor(SMALL, move |sq, n| {
+        let record = Wide::new([tag(n).0, 1]);
+        // SAFETY: a place is below the ring's entries, as many as there are records.
+        unsafe { record.store(NonNull::from_mut(records.get_unchecked_mut(sq.slot())).cast()) };
+        sq.post_wide::<true, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new));
+    })
 }
 
 fn template_floor<const FLUSH: bool>() -> impl Contestant {

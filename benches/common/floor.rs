@@ -200,7 +200,7 @@ impl FloorSq {
     /// Stores a WQE to the ring.
     #[inline(always)]
     pub(crate) fn put(&mut self, wqe: &Wqe) {
-        let slot = (self.pi & self.mask) as usize;
+        let slot = self.slot();
         for (i, &word) in wqe.as_flattened().iter().enumerate() {
             // SAFETY: the slot is inside of the ring and `i` inside of its eight words.
             unsafe { self.ring.add(slot * WQEBB_WORDS + i).write(word) };
@@ -211,7 +211,7 @@ impl FloorSq {
     /// The same, 16 bytes at a time.
     #[inline(always)]
     pub(crate) fn put_wide<const N: usize>(&mut self, wqe: &[Wide; N]) {
-        let slot = (self.pi & self.mask) as usize;
+        let slot = self.slot();
         for (i, unit) in wqe.iter().enumerate() {
             // SAFETY: the slot is inside of the ring, and `i` inside of its four units or of the next slot's. That slot
             // directly follows in the ring: all WQEs are of one size, and the ring holds a power of two of them.
@@ -243,6 +243,12 @@ impl FloorSq {
         arch::to_device();
         // SAFETY: the record's word, which stays.
         unsafe { self.record.write_volatile((self.pi & 0xffff).to_be()) };
+    }
+
+    /// The place of the next request in a table of `wr_id`s beside the ring.
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> usize {
+        (self.pi & self.mask) as usize
     }
 
     /// Rings by 8 bytes.

@@ -26,7 +26,7 @@ struct Options {
     #[arg(long)]
     examples: PathBuf,
     /// Messages each way, per row
-    #[arg(short = 'n', long, default_value_t = 2000)]
+    #[arg(short = 'n', long, default_value_t = 1000)]
     iters: u32,
     /// Bytes per message
     #[arg(short, long, default_value_t = 4096)]

@@ -6,24 +6,27 @@ mod chaos;
 mod clock;
 mod counters;
 mod damage;
+mod environment;
 mod generation;
 mod local_address;
 mod mishaps;
 mod port;
 mod wire;
+mod words;
 
 pub use chaos::{BadScript, Chaos, Refusal};
 pub use clock::Clock;
 pub use counters::{all_counters, counters_file, first_counter};
 pub use damage::{BadDamage, Damage};
+pub use environment::BadSetting;
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
 pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_capabilities, port_guid};
 pub use wire::{BadWire, WireKind};
+pub use words::{InlineHeaders, Memlock};
 
 use softhca::config::PortConfig;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Major and minor number of device `device`'s character device, as Linux gives them (`IB_UVERBS_MAJOR`,
@@ -68,71 +71,6 @@ pub const MTUS: std::ops::RangeInclusive<u32> = 352..=9978;
 
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
-/// The least headers that the WQE of a raw packet must contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InlineHeaders {
-    /// Nothing, as with a ConnectX-5 and later.
-    None,
-    /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
-    L2,
-    /// Of an IP packet, also its IP header.
-    Ip,
-    /// Of a TCP or UDP packet, also its TCP or UDP header.
-    TcpUdp,
-}
-
-impl InlineHeaders {
-    /// All of them, the least first.
-    pub const ALL: [Self; 4] = [Self::None, Self::L2, Self::Ip, Self::TcpUdp];
-
-    /// `none`, `l2`, `ip` or `tcp_udp`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            InlineHeaders::None => "none",
-            InlineHeaders::L2 => "l2",
-            InlineHeaders::Ip => "ip",
-            InlineHeaders::TcpUdp => "tcp_udp",
-        }
-    }
-}
-
-impl From<InlineHeaders> for softhca::context::InlineHeaders {
-    fn from(headers: InlineHeaders) -> Self {
-        match headers {
-            InlineHeaders::None => Self::None,
-            InlineHeaders::L2 => Self::L2,
-            InlineHeaders::Ip => Self::Ip,
-            InlineHeaders::TcpUdp => Self::TcpUdp,
-        }
-    }
-}
-
-/// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memlock {
-    /// Users without `CAP_IPC_LOCK`.
-    Linux,
-    /// Root, too.
-    Everybody,
-    /// Nobody.
-    Nobody,
-}
-
-impl Memlock {
-    const ALL: [Self; 3] = [Self::Linux, Self::Everybody, Self::Nobody];
-
-    /// `linux`, `everybody` or `nobody`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Memlock::Linux => "linux",
-            Memlock::Everybody => "everybody",
-            Memlock::Nobody => "nobody",
-        }
-    }
-}
-
 /// The settings that the launcher gives to the preloaded object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -195,213 +133,6 @@ pub struct Settings {
     pub log: String,
 }
 
-/// A setting that is missing or has an impossible value.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}={value:?}: {expected}")]
-pub struct BadSetting {
-    /// The environment variable.
-    pub name: &'static str,
-    /// What it holds.
-    pub value: String,
-    /// Its possible values.
-    pub expected: &'static str,
-}
-
-const DEVICES: &str = "SOFTHCA_DEVICES";
-const VFIO: &str = "SOFTHCA_VFIO";
-const PORTS: &str = "SOFTHCA_PORTS";
-const LINK: &str = "SOFTHCA_LINK";
-const MTU: &str = "SOFTHCA_MTU";
-const GENERATION: &str = "SOFTHCA_GENERATION";
-const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
-const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
-const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
-const STRICT: &str = "SOFTHCA_STRICT";
-const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
-const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
-const CLOCK: &str = "SOFTHCA_CLOCK";
-const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
-const SINK: &str = "SOFTHCA_SINK";
-const FAULTS: &str = "SOFTHCA_FAULTS";
-const DAMAGE: &str = "SOFTHCA_DAMAGE";
-const PCAP: &str = "SOFTHCA_PCAP";
-const WIRE: &str = "SOFTHCA_WIRE";
-const INDEX: &str = "SOFTHCA_INDEX";
-const MAC: &str = "SOFTHCA_MAC";
-const FABRIC: &str = "SOFTHCA_FABRIC";
-const REPORT: &str = "SOFTHCA_REPORT";
-const SYSFS: &str = "SOFTHCA_SYSFS";
-const SCRIPT: &str = "SOFTHCA_SCRIPT";
-const TIMELINE: &str = "SOFTHCA_TIMELINE";
-const NAMESPACE: &str = "SOFTHCA_NAMESPACE";
-const LOG: &str = "SOFTHCA_LOG";
-
-impl Settings {
-    /// The settings as environment variables.
-    #[must_use]
-    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
-        let words = [
-            (DEVICES, self.devices.to_string()),
-            (VFIO, self.vfio.to_string()),
-            (PORTS, self.ports.to_string()),
-            (LINK, self.link.name().to_owned()),
-            (MTU, self.mtu.to_string()),
-            (GENERATION, self.generation.name().to_owned()),
-            (ADDRESSES, local_address::to_text(&self.addresses)),
-            (INLINE_HEADERS, self.inline_headers.name().to_owned()),
-            (MEMLOCK, self.memlock.name().to_owned()),
-            (STRICT, u8::from(self.strict).to_string()),
-            (STATIC_UARS, u8::from(self.static_uars).to_string()),
-            (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
-            (CLOCK, self.clock.name().to_owned()),
-            (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
-            (SINK, u8::from(self.sink).to_string()),
-            (NAMESPACE, u8::from(self.namespace).to_string()),
-            (WIRE, self.wire.to_string()),
-            (INDEX, self.index.to_string()),
-            (LOG, self.log.clone()),
-        ];
-        let faults = self.faults.clone().map(|faults| (FAULTS, faults));
-        let damage = self.damage.clone().map(|damage| (DAMAGE, damage));
-        let mac = self.mac.map(|mac| (MAC, mac_to_text(mac)));
-        let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
-        let report = self.report.clone().map(|report| (REPORT, report.into()));
-        let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
-        let (script, timeline) = self.script.clone().unzip();
-        let script = script.map(|script| (SCRIPT, script.into()));
-        let timeline = timeline.map(|timeline| (TIMELINE, timeline.into()));
-        let files = pcap.into_iter().chain(report).chain(sysfs).chain(script).chain(timeline);
-        let words = words.into_iter().chain(faults).chain(damage).chain(mac).map(|(name, value)| (name, value.into()));
-        words.chain([(FABRIC, self.fabric.clone().into())]).chain(files).collect()
-    }
-
-    /// Reads them back through `variable`; `Ok(None)` if the process was not started by the launcher.
-    ///
-    /// # Errors
-    /// [`BadSetting`] for the first variable that is missing or impossible.
-    pub fn from_env(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Self>, BadSetting> {
-        // These values are text. Paths may be any bytes.
-        let var = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
-        let Some(devices) = var(DEVICES) else { return Ok(None) };
-        let count = |name, value: Option<String>, max, expected| {
-            let value = value.unwrap_or_default();
-            match value.parse() {
-                Ok(n) if (1..=max).contains(&n) => Ok(n),
-                _ => Err(BadSetting { name, value, expected }),
-            }
-        };
-        let devices = count(DEVICES, Some(devices), MAX_DEVICES, "1 to 16")?;
-        let vfio = match var(VFIO) {
-            None => 0,
-            Some(none) if none == "0" => 0,
-            some => count(VFIO, some, MAX_DEVICES - devices, "0 to 15, 16 with the devices")?,
-        };
-        let switch = |name| var(name).is_some_and(|value| value == "1");
-        let link = match var(LINK).as_deref() {
-            None | Some("infiniband") => Link::Infiniband,
-            Some("ethernet") => Link::Ethernet,
-            Some(other) => {
-                return Err(BadSetting { name: LINK, value: other.to_owned(), expected: "infiniband or ethernet" });
-            }
-        };
-        let mtu = match var(MTU) {
-            None => DEFAULT_MTU,
-            Some(value) => match value.parse() {
-                Ok(mtu) if MTUS.contains(&mtu) => mtu,
-                _ => return Err(BadSetting { name: MTU, value, expected: "352 to 9978" }),
-            },
-        };
-        let generation = match var(GENERATION) {
-            None => Generation::ConnectX5,
-            Some(value) => match Generation::ALL.into_iter().find(|generation| generation.name() == value) {
-                Some(generation) => generation,
-                None => {
-                    let expected = "connectx5, connectx6dx or connectx7";
-                    return Err(BadSetting { name: GENERATION, value, expected });
-                }
-            },
-        };
-        let addresses = var(ADDRESSES).unwrap_or_default();
-        let Some(addresses) = local_address::from_text(&addresses) else {
-            return Err(BadSetting {
-                name: ADDRESSES,
-                value: addresses,
-                expected: "interface/address, a space between each",
-            });
-        };
-        let inline_headers = var(INLINE_HEADERS).unwrap_or_else(|| "none".to_owned());
-        let Some(inline_headers) = InlineHeaders::ALL.into_iter().find(|headers| headers.name() == inline_headers)
-        else {
-            let expected = "none, l2, ip or tcp_udp";
-            return Err(BadSetting { name: INLINE_HEADERS, value: inline_headers, expected });
-        };
-        let memlock = match var(MEMLOCK) {
-            None => Memlock::Linux,
-            Some(value) => match Memlock::ALL.into_iter().find(|rule| rule.name() == value) {
-                Some(rule) => rule,
-                None => return Err(BadSetting { name: MEMLOCK, value, expected: "linux, everybody or nobody" }),
-            },
-        };
-        let clock = var(CLOCK).unwrap_or_else(|| Clock::FreeRunning.name().to_owned());
-        let Some(clock) = Clock::ALL.into_iter().find(|known| known.name() == clock) else {
-            return Err(BadSetting { name: CLOCK, value: clock, expected: "free-running, real-time or both" });
-        };
-        let wire = match var(WIRE).map(|value| (value.parse(), value)) {
-            None => WireKind::Shm,
-            Some((Ok(wire), _)) => wire,
-            Some((Err(_), value)) => {
-                return Err(BadSetting { name: WIRE, value, expected: "a wire" });
-            }
-        };
-        let index = match var(INDEX) {
-            None => 0,
-            Some(value) => match value.parse() {
-                Ok(index) if index <= MAX_INDEX => index,
-                _ => return Err(BadSetting { name: INDEX, value, expected: "0 to 239" }),
-            },
-        };
-        let mac = match var(MAC) {
-            None => None,
-            Some(value) => match mac_from_text(&value) {
-                Some(mac) => Some(mac),
-                None => return Err(BadSetting { name: MAC, value, expected: "an Ethernet address" }),
-            },
-        };
-        let Some(fabric) = variable(FABRIC) else {
-            return Err(BadSetting { name: FABRIC, value: String::new(), expected: "a directory" });
-        };
-        Ok(Some(Self {
-            devices,
-            vfio,
-            ports: count(PORTS, var(PORTS), MAX_PORTS, "1 or 2")?,
-            link,
-            mtu,
-            generation,
-            addresses,
-            inline_headers,
-            memlock,
-            strict: switch(STRICT),
-            static_uars: switch(STATIC_UARS),
-            no_write_combining: switch(NO_WRITE_COMBINING),
-            clock,
-            reuse_qpn: switch(REUSE_QPN),
-            sink: switch(SINK),
-            faults: var(FAULTS).filter(|faults| !faults.is_empty()),
-            damage: var(DAMAGE).filter(|damage| !damage.is_empty()),
-            pcap: variable(PCAP).map(Into::into),
-            wire,
-            index,
-            mac,
-            fabric: fabric.into(),
-            report: variable(REPORT).map(Into::into),
-            script: variable(SCRIPT).map(Into::into).zip(variable(TIMELINE).map(Into::into)),
-            sysfs: variable(SYSFS).map(Into::into),
-            namespace: switch(NAMESPACE),
-            log: var(LOG).unwrap_or_else(|| "warn".to_owned()),
-        }))
-    }
-}
-
 impl Settings {
     /// The number that the addresses of device `device` are derived of.
     #[must_use]
@@ -418,15 +149,6 @@ impl Settings {
 
 /// The greatest number of a first device: addresses have 8 bits for the numbers.
 pub const MAX_INDEX: u32 = 255 - MAX_DEVICES;
-
-fn mac_to_text(mac: [u8; 6]) -> String {
-    mac.map(|byte| format!("{byte:02x}")).join(":")
-}
-
-fn mac_from_text(text: &str) -> Option<[u8; 6]> {
-    let bytes: Option<Vec<u8>> = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
-    bytes?.try_into().ok()
-}
 
 /// PCI vendor of the devices (Mellanox).
 pub const PCI_VENDOR_ID: u32 = 0x15b3;
@@ -519,9 +241,9 @@ mod tests {
     use super::*;
     use std::collections::{HashMap, HashSet};
     use std::net::{Ipv4Addr, Ipv6Addr};
-    use std::os::unix::ffi::OsStringExt;
 
-    fn settings(link: Link) -> Settings {
+    /// Settings of which each differs from the default.
+    pub(crate) fn settings(link: Link) -> Settings {
         Settings {
             devices: 3,
             vfio: 2,
@@ -563,37 +285,6 @@ mod tests {
             assert_eq!(path_mtu(&Settings { mtu, ..settings(Link::Ethernet) }), packet, "{mtu}");
         }
         assert_eq!(path_mtu(&Settings { mtu: 352, ..settings(Link::Infiniband) }), 4096);
-    }
-
-    #[test]
-    fn settings_survive_the_environment() {
-        for link in [Link::Infiniband, Link::Ethernet] {
-            let headers = InlineHeaders::ALL.map(|inline_headers| Settings { inline_headers, ..settings(link) });
-            let generations = Generation::ALL.map(|generation| Settings { generation, ..settings(link) });
-            let clocks = Clock::ALL.map(|clock| Settings { clock, ..settings(link) });
-            for settings in headers.into_iter().chain(generations).chain(clocks) {
-                let env: HashMap<_, _> = settings.to_env().into_iter().collect();
-                assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
-            }
-        }
-    }
-
-    #[test]
-    fn paths_are_any_bytes() {
-        let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
-        let (fabric, report) = (path(b"/a/\xff:b"), Some(path(b"\xc3\x28")));
-        let settings = Settings { fabric, report, ..settings(Link::Ethernet) };
-        let env: HashMap<_, _> = settings.to_env().into_iter().collect();
-        assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
-    }
-
-    #[test]
-    fn impossible_settings_are_named() {
-        let mut env: HashMap<_, _> = settings(Link::Infiniband).to_env().into_iter().collect();
-        env.insert(PORTS, "3".into());
-        let error = Settings::from_env(|name| env.get(name).cloned()).unwrap_err();
-        assert_eq!((error.name, error.value.as_str()), (PORTS, "3"));
-        assert_eq!(Settings::from_env(|_| None).unwrap(), None);
     }
 
     #[test]
@@ -639,7 +330,7 @@ mod tests {
 
     #[test]
     fn every_port_is_its_own() {
-        for link in [Link::Infiniband, Link::Ethernet] {
+        for link in Link::ALL {
             let settings = settings(link);
             let mut seen = HashSet::new();
             for device in 0..MAX_DEVICES {

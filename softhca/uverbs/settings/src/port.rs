@@ -21,6 +21,9 @@ pub enum Link {
 }
 
 impl Link {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Infiniband, Self::Ethernet];
+
     /// `infiniband` or `ethernet`.
     #[must_use]
     pub fn name(self) -> &'static str {
