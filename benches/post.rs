@@ -17,7 +17,7 @@ use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Qpn, Sge, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
-use common::floor::{Floor, address, floor, locked};
+use common::floor::{Floor, FloorSq, address, floor, locked};
 use common::libmlx5::{
     INLINE, List, SIGNALED, gather_entry, handle, inline_entry, set_dc_addr, set_entry, set_inline, set_ud_addr, theirs,
 };
@@ -57,7 +57,7 @@ fn inline(bench: &mut Bench) {
         .case("floor two fences", "", by_hand::<true>())
         .case("floor one fence", "floor two fences", by_hand::<false>())
         .case("floor shared", "floor two fences", shared_floor)
-        .case("floor with wr_id", "floor two fences", with_wr_id())
+        .case("floor with wr_id", "floor two fences", with_wr_id(post_by_hand::<true>))
         .case("typed two fences", "floor two fences", typed(exclusive))
         .case("typed one fence", "floor one fence", typed(one_fence))
         .case("typed doorbell fence", "floor one fence", typed(doorbell_fence))
@@ -114,17 +114,22 @@ fn post_inline<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
 }
 
 fn by_hand<const FLUSH: bool>() -> Player<Floor, impl Work<Floor>, impl Poll<Floor>> {
-    floor(SMALL, |sq, n| sq.post_wide::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new)))
+    floor(SMALL, post_by_hand::<FLUSH>)
 }
 
-/// The floor with a duty of a queue that answers for its requests: it keeps the `wr_id`, and the size, for the completion.
-fn with_wr_id() -> impl Contestant {
+#[inline(always)]
+fn post_by_hand<const FLUSH: bool>(sq: &mut FloorSq, n: u64) {
+    sq.post_wide::<FLUSH, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new));
+}
+
+/// A floor with a duty of a queue that answers for its requests: it keeps `wr_id` and size for the completion.
+fn with_wr_id(mut post: impl FnMut(&mut FloorSq, u64)) -> impl Contestant {
     let mut records = vec![Wide::new([0; 2]); ENTRIES].into_boxed_slice();
     floor(SMALL, move |sq, n| {
         let record = Wide::new([tag(n).0, 1]);
-        // SAFETY: a place is below the ring's entries, as many as there are records.
-        unsafe { record.store(NonNull::from_mut(records.get_unchecked_mut(sq.slot())).cast()) };
-        sq.post_wide::<true, _>(&sq.inline(MESSAGES.get(n), true).map(Wide::new));
+        // SAFETY: there are as many records as entries of the ring, and the slot is below that number.
+        unsafe { record.store(NonNull::from(records.get_unchecked_mut(sq.slot())).cast()) };
+        post(sq, n);
     })
 }
 
@@ -331,6 +336,11 @@ fn doorbell(bench: &mut Bench) {
             "floor one fence",
             "floor two fences",
             floor(SMALL, |sq, n| sq.post_eight::<false>(&sq.inline(MESSAGES.get(n), true))),
+        )
+        .case(
+            "floor with wr_id",
+            "floor two fences",
+            with_wr_id(|sq, n| sq.post_eight::<true>(&sq.inline(MESSAGES.get(n), true))),
         )
         .case("typed two fences", "floor two fences", ours(by_eight(exclusive), post_inline))
         .case("typed one fence", "floor one fence", ours(by_eight(one_fence), post_inline))

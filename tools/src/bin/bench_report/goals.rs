@@ -77,6 +77,7 @@ pub(crate) const MEANINGS: &[(&str, &str)] = &[
 pub(crate) const GOALS: &[Goal] = &[
     // A typed post by BlueFlame against the same stores by hand.
     goal("P1", "post", "typed two fences", Within(1.10, "floor two fences")),
+    goal("P1", "post", "typed two fences", Within(1.10, "floor with wr_id")),
     goal("P1", "post", "typed one fence", Within(1.10, "floor one fence")),
     goal("P1", "post", "typed shared", Within(1.10, "floor shared")),
     goal("P1", "post", "typed two fences", Instructions(58)),
@@ -154,6 +155,7 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
     // A lone request by an 8-byte doorbell.
     goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor two fences")),
+    goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor with wr_id")),
     goal("P8", "post doorbell", "typed one fence", Within(1.10, "floor one fence")),
     goal("P8", "post doorbell one entry", "typed two fences", Within(1.10, "floor two fences")),
     goal("P8", "post doorbell", "typed two fences", Instructions(60)),
