@@ -26,11 +26,24 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// The release profile, as settings of the dev profile. In that profile's folder are the programs that the build needs,
+/// such as bindgen: the tests have built them. To build them again takes most of a minute.
+const RELEASE: [(&str, &str); 7] = [
+    ("CARGO_PROFILE_DEV_OPT_LEVEL", "3"),
+    ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),
+    ("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false"),
+    ("CARGO_PROFILE_DEV_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG_ASSERTIONS", "true"),
+    ("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OVERFLOW_CHECKS", "true"),
+    ("CARGO_INCREMENTAL", "0"),
+];
+
 /// Both crates, built as an application builds them.
 fn built() -> BTreeMap<String, PathBuf> {
     let messages = run(Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["build", "--quiet", "--offline", "--release", "--lib", "--message-format=json"])
+        .args(["build", "--quiet", "--offline", "--lib", "--message-format=json"])
+        .envs(RELEASE)
         // The listing must not depend on this test's own flags, such as those of a sanitizer.
         .env_remove("RUSTFLAGS"));
     let artifacts = messages.lines().filter_map(|line| {
