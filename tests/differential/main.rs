@@ -83,5 +83,9 @@ mod xrc;
 /// them together are a million.
 fn cases(usual: u32) -> u32 {
     const MORE: u32 = 25;
-    if std::env::var_os("LONG").is_some() { usual * MORE } else { usual }
+    if is_long() { usual * MORE } else { usual }
+}
+
+fn is_long() -> bool {
+    std::env::var_os("LONG").is_some()
 }
