@@ -1,14 +1,12 @@
-//! A histogram of times as an SVG file: over a logarithmic axis, so that the tail shows.
+//! A histogram of times as SVG: over a logarithmic axis, so that the tail shows.
 
 use std::fmt::Display;
-use std::path::Path;
 
-use hdrhistogram::Histogram;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::Failure;
+use crate::{Failure, Latencies};
 
 const SIZE: (u32, u32) = (960, 400);
 /// The plot's edges, in pixels.
@@ -23,9 +21,19 @@ const RULE: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws `times`, nanoseconds, to `file`.
-pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(), Failure> {
-    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+/// Draws `times`.
+///
+/// # Errors
+/// They cannot be drawn.
+pub fn drawn(times: &Latencies, title: &str) -> Result<String, Failure> {
+    let mut svg = String::new();
+    draw(times, title, &mut svg)?;
+    Ok(svg)
+}
+
+fn draw(times: &Latencies, title: &str, svg: &mut String) -> Result<(), Failure> {
+    let times = times.histogram();
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(broken)?;
     text(&area, title, (LEFT, 24), HPos::Left, 17.0)?;
     // The axis is logarithmic, with some room at either side.

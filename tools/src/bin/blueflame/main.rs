@@ -12,6 +12,10 @@ mod need;
 #[cfg(feature = "device")]
 mod nic;
 #[cfg(feature = "device")]
+mod pages;
+#[cfg(feature = "device")]
+mod perf;
+#[cfg(feature = "device")]
 mod subject;
 mod words;
 
@@ -39,6 +43,8 @@ enum Command {
     Info(info::Arguments),
     #[cfg(feature = "device")]
     Doctor(doctor::Arguments),
+    #[cfg(feature = "device")]
+    Perf(perf::Arguments),
 }
 
 fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
@@ -53,5 +59,7 @@ fn main() -> Result<ExitCode> {
         Command::Info(info) => Ok(info::run(&info, arguments.color)),
         #[cfg(feature = "device")]
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Perf(perf) => Ok(perf::run(&perf, arguments.color)),
     }
 }
