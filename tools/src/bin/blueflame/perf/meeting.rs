@@ -154,7 +154,7 @@ impl Meeting {
 
     /// The peer is perftest, which knows less.
     fn bear_with_perftest(&self) -> Result<(), Failure> {
-        let Plan { verb, figure, service, warm_up, .. } = self.plan;
+        let Plan { verb, figure, service, warm_up, rate, .. } = self.plan;
         let not = |what: &str| Err(format!("the peer is perftest: {what}").into());
         match service {
             Service::Dc => return not("dynamic connections are spoken between two of this tool alone"),
@@ -163,6 +163,9 @@ impl Meeting {
         }
         if warm_up > 0 && (verb == Verb::Send || figure == Figure::Lat && verb == Verb::Write) {
             return not("it counts the messages, so that --warm-up has no place: use -D");
+        }
+        if rate.is_some() && figure == Figure::Lat && verb == Verb::Write {
+            return not("its server writes first, so that --rate has no place");
         }
         if figure == Figure::Lat && self.plan.queues > 1 {
             return not("it measures latency on one queue");

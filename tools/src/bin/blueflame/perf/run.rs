@@ -11,7 +11,7 @@ use common::{Failure, Role};
 use super::ends::{Bench, Parts};
 use super::meeting::{Meeting, Rates, Seen, Sign};
 use super::options::Run;
-use super::plan::{Figure, Limit, Plan};
+use super::plan::{Figure, Limit, Plan, Verb};
 use super::recorder::{Record, Recorder};
 use super::report::{Outcome, Report};
 use super::series::Series;
@@ -68,7 +68,9 @@ fn job(plan: &Plan, size: usize, role: Role, is_ours: bool) -> Job {
         size,
         sends: is_client || answers || plan.both_ways,
         receives: answers || streams && plan.is_received() && (!is_client || plan.both_ways),
-        begins: is_client,
+        // perftest's server writes first.
+        begins: is_client != (!is_ours && answers && plan.verb == Verb::Write),
+        is_timed: is_client,
         ends_by_count: !is_ours && matches!(plan.limit, Limit::Messages(_)),
     }
 }

@@ -57,7 +57,7 @@ where
     Ok(())
 }
 
-/// Answers each message.
+/// Answers each message. If times are wanted, they are those from an answer to the next message.
 ///
 /// # Errors
 /// A completion with an error.
@@ -71,13 +71,20 @@ where
     T: VerbsTransport + Transport<RecvForm = PlainRecv>,
     W: Work<T>,
 {
+    let deadline = job.deadline(recorder.begin()).filter(|_| job.is_timed);
+    let mut answered = None;
     for number in 1_u64.. {
         let is_last = job.ends_by_count && job.total().is_some_and(|total| number > total);
-        if is_last || !wait(lane, number, None, signs, false)? {
+        if is_last || !wait(lane, number, deadline, signs, job.is_timed)? {
             break;
         }
+        let now = Instant::now();
+        match answered.filter(|_| job.is_timed) {
+            Some(answered) => recorder.sent(number, 0, None, answered, now),
+            None => recorder.received(number, 1, now),
+        }
+        answered = Some(Instant::now());
         say(lane, job, number)?;
-        recorder.received(number, 1, Instant::now());
     }
     // Else the queue pair may go before the answer has left.
     let patience = Patience::new(PATIENCE);
