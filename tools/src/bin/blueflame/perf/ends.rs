@@ -14,7 +14,7 @@ use super::plan::{Atomic, Figure, Plan, Service, Verb};
 use super::recorder::Recorder;
 use super::stream::{self, Job, Signs};
 use super::turns;
-use super::work::{Adds, Addressed, Direct, Reads, Sends, Swaps, Work, Writes};
+use super::work::{Addressed, Adds, Direct, Reads, Sends, Swaps, Work, Writes};
 
 /// The queues of a thread.
 pub(super) trait Bench: Send {

@@ -33,8 +33,7 @@ impl Keys {
     pub(super) fn to_bytes(self, has_gid: bool) -> Vec<u8> {
         let Self { endpoint: Endpoint { lid, qpn, psn, gid, .. }, memory, out_reads } = self;
         let (rkey, addr) = (memory.rkey.0, memory.addr);
-        let mut text =
-            format!("{lid:04x}:{out_reads:04x}:{:06x}:{:06x}:{rkey:08x}:{addr:016x}:", qpn.get(), psn.get());
+        let mut text = format!("{lid:04x}:{out_reads:04x}:{:06x}:{:06x}:{rkey:08x}:{addr:016x}:", qpn.get(), psn.get());
         if has_gid {
             text.extend(gid.0.map(|byte| format!("{byte:02x}:")));
         }

@@ -125,7 +125,11 @@ impl Meeting {
             let theirs = Mtu::ALL.into_iter().find(|&known| known as u8 + b'0' == mtu[0]);
             meeting.mtu = theirs.ok_or_else(|| format!("the peer's MTU is {mtu:?}"))?.min(path.mtu);
         }
-        if meeting.is_ours { meeting.agree()? } else { meeting.bear_with_perftest()? }
+        if meeting.is_ours {
+            meeting.agree()?
+        } else {
+            meeting.bear_with_perftest()?
+        }
         Ok(meeting)
     }
 
@@ -257,7 +261,7 @@ impl Meeting {
     /// # Errors
     /// The peer is gone.
     pub(super) fn say(&mut self) -> Result<(), Failure> {
-        if self.is_ours { Ok(self.stream.write_all(WORD)?) } else { Ok(()) }
+        if self.is_ours { self.put(WORD) } else { Ok(()) }
     }
 
     /// Waits until the peer has said that.
@@ -267,7 +271,7 @@ impl Meeting {
     pub(super) fn hear(&mut self) -> Result<(), Failure> {
         if self.is_ours {
             self.wait()?;
-            self.stream.read_exact(&mut [0]).map_err(said)?;
+            self.get(&mut [0])?;
         }
         Ok(())
     }
@@ -375,11 +379,11 @@ impl Meeting {
     fn swap(&mut self, mine: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut theirs = vec![0; mine.len()];
         if self.role == Role::Client {
-            self.stream.write_all(mine)?;
+            self.put(mine)?;
         }
-        self.stream.read_exact(&mut theirs).map_err(said)?;
+        self.get(&mut theirs)?;
         if self.role == Role::Server {
-            self.stream.write_all(mine)?;
+            self.put(mine)?;
         }
         Ok(theirs)
     }
@@ -398,22 +402,30 @@ impl Meeting {
         Ok(theirs)
     }
 
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(self.stream.write_all(bytes).map_err(|error| said(&error))?)
+    }
+
+    fn get(&mut self, bytes: &mut [u8]) -> Result<(), Failure> {
+        Ok(self.stream.read_exact(bytes).map_err(|error| said(&error))?)
+    }
+
     fn write_line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(value)?;
         let mut line = u32::try_from(text.len())?.to_be_bytes().to_vec();
         line.extend(text);
-        Ok(self.stream.write_all(&line)?)
+        self.put(&line)
     }
 
     fn read_line<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         let mut length = [0; 4];
-        self.stream.read_exact(&mut length).map_err(said)?;
+        self.get(&mut length)?;
         let length = u32::from_be_bytes(length);
         if length > LONGEST {
             return Err(format!("the peer's line has {length} bytes").into());
         }
         let mut text = vec![0; length as usize];
-        self.stream.read_exact(&mut text).map_err(said)?;
+        self.get(&mut text)?;
         Ok(serde_json::from_slice(&text)?)
     }
 }
@@ -422,9 +434,11 @@ fn number_of(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-fn said(error: io::Error) -> String {
+fn said(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::UnexpectedEof => "the peer has left: did it say why?".into(),
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+            "the peer has left: did it say why?".into()
+        }
         ErrorKind::WouldBlock => "the peer says nothing: do both ends have the same options?".into(),
         _ => format!("the peer: {error}"),
     }

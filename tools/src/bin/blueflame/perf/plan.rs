@@ -114,10 +114,7 @@ pub(crate) enum Impossible {
     /// The size does not fit.
     Size(Verb, usize),
     /// Queues cannot be divided among threads.
-    Queues {
-        queues: usize,
-        threads: usize,
-    },
+    Queues { queues: usize, threads: usize },
     /// An option that the figure or the operation does not have.
     Option(&'static str, &'static str),
 }
@@ -280,7 +277,10 @@ pub(crate) mod tests {
             (&(|p: &mut Plan| p.both_ways = true), "-b"),
             (&(|p: &mut Plan| p.post_list = 129), "-l"),
             (&(|p: &mut Plan| p.rate = Some(0.0)), "--rate"),
-            (&(|p: &mut Plan| (p.limit, p.margin) = (Limit::Time(Duration::from_secs(4)), Duration::from_secs(2))), "--margin"),
+            (
+                &(|p: &mut Plan| (p.limit, p.margin) = (Limit::Time(Duration::from_secs(4)), Duration::from_secs(2))),
+                "--margin",
+            ),
         ] {
             assert!(matches!(bad(*change), Impossible::Option(name, _) if name == option), "{option}");
         }

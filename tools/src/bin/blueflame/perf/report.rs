@@ -180,7 +180,7 @@ impl Outcome {
             us: Quantiles::of(&record.times),
             corrected_us: Quantiles::of(&record.corrected),
             posting,
-            series: series.into_lines(),
+            series: series.into_lines(plan.limit),
         }
     }
 

@@ -150,7 +150,7 @@ fn one(
     let seen = Seen { sent: record.all_sent, received: record.all_received };
     let peer = meeting.compare(seen)?;
     let expected = job.total().map(|total| total * job.plan.queues as u64);
-    if job.begins && expected.is_some_and(|expected| record.all_sent < expected) {
+    if job.is_timed && job.begins && expected.is_some_and(|expected| record.all_sent < expected) {
         return Err(format!("the peer has left after {} messages", record.all_sent).into());
     }
     Ok((record, series, peer))

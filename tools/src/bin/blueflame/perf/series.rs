@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::Limit;
 use super::quantiles::Quantiles;
 use super::recorder::Sample;
 
@@ -71,12 +72,14 @@ impl Series {
         lines
     }
 
-    /// All lines, but the last, if it is not the only one: its interval was cut short.
-    pub(super) fn into_lines(mut self) -> Vec<Line> {
-        if self.lines.len() > 1 {
-            self.lines.pop();
+    /// The lines of whole intervals: that in which a run ends is cut short, unless `limit` ends with it.
+    pub(super) fn into_lines(self, limit: Limit) -> Vec<Line> {
+        let mut lines = self.lines;
+        match limit {
+            Limit::Messages(_) => _ = lines.pop(),
+            Limit::Time(time) => lines.retain(|line| line.seconds <= time.as_secs_f64() * 1.001),
         }
-        self.lines
+        lines
     }
 }
 
@@ -96,6 +99,6 @@ mod tests {
         assert_eq!(seen, [(0.5, 10, 20.0), (1.0, 25, 50.0)]);
         assert!(series.add(sample(0, 2, 1)).is_empty());
         assert_eq!(series.finish().len(), 1);
-        assert_eq!(series.into_lines().len(), 2);
+        assert_eq!(series.into_lines(Limit::Time(Duration::from_secs(1))).len(), 2);
     }
 }

@@ -24,6 +24,7 @@ pub(super) struct Show {
     gbits: bool,
     /// Lines of intervals before the table's rows.
     is_long: bool,
+    has_head: bool,
     bar: Option<(ProgressBar, Instant)>,
     figure: Figure,
 }
@@ -33,7 +34,7 @@ impl Show {
     pub(super) fn new(is_wanted: bool, gbits: bool, plan: &Plan, interval: f64, colour: ColorChoice) -> Self {
         let is_long = matches!(plan.limit, Limit::Time(time) if time.as_secs_f64() > interval);
         let out = is_wanted.then(|| AutoStream::new(io::stdout(), colour));
-        Self { out, gbits, is_long, bar: None, figure: plan.figure }
+        Self { out, gbits, is_long, has_head: false, bar: None, figure: plan.figure }
     }
 
     fn print(&mut self, text: &str) -> Result<(), Failure> {
@@ -45,7 +46,7 @@ impl Show {
         }
     }
 
-    /// The run, and the head of the table.
+    /// The run.
     pub(super) fn begin(&mut self, report: &Report) -> Result<(), Failure> {
         let Report { title, role, peer, device, mtu, plan, omission, .. } = report;
         let mut text = format!("{HEAD}{title}{HEAD:#}, {role} on {device}, MTU {mtu}; peer: {peer}\n");
@@ -57,8 +58,7 @@ impl Show {
             let what = if plan.takes_turns() { "half of the time there and back" } else { "to the completion" };
             let _ = write!(text, "\ntimes in us, {what}; {omission}");
         }
-        self.print(&text)?;
-        self.head()
+        self.print(&text)
     }
 
     fn head(&mut self) -> Result<(), Failure> {
@@ -75,6 +75,9 @@ impl Show {
 
     /// A size.
     pub(super) fn row(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+        if outcome.stream().is_some() && !std::mem::replace(&mut self.has_head, true) {
+            self.head()?;
+        }
         for (is_other, stream) in [(false, outcome.sent.as_ref()), (true, outcome.received.as_ref())] {
             let Some(stream) = stream else { continue };
             if is_other && self.figure == Figure::Lat {
@@ -122,7 +125,8 @@ impl Show {
             return Ok(());
         }
         let Line { seconds, per_second, us, .. } = line;
-        let times = us.map_or(String::new(), |us| format!(", p50 {:.2} us, p99 {:.2}, max {:.2}", us.p50, us.p99, us.max));
+        let times =
+            us.map_or(String::new(), |us| format!(", p50 {:.2} us, p99 {:.2}, max {:.2}", us.p50, us.p99, us.max));
         self.print(&format!("{FAINT}{seconds:>8.1} s {per_second:>11.0} messages a second{times}{FAINT:#}"))
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Job {
     pub(super) receives: bool,
     /// Whether it begins, where ends take turns.
     pub(super) begins: bool,
-    /// Whether times are wanted of an end that does not begin.
+    /// Whether this end reports the times, where ends take turns.
     pub(super) is_timed: bool,
     /// Whether a message is counted, so that the count alone ends the run.
     pub(super) ends_by_count: bool,

@@ -52,9 +52,12 @@ where
         if !wait(lane, number, deadline, signs, true)? {
             break;
         }
-        recorder.sent(number, 0, intended, posted, Instant::now());
+        match job.is_timed {
+            true => recorder.sent(number, 0, intended, posted, Instant::now()),
+            false => recorder.received(number, 1, Instant::now()),
+        }
     }
-    Ok(())
+    settle(lane, job)
 }
 
 /// Answers each message. If times are wanted, they are those from an answer to the next message.
@@ -86,9 +89,17 @@ where
         answered = Some(Instant::now());
         say(lane, job, number)?;
     }
-    // Else the queue pair may go before the answer has left.
+    settle(lane, job)
+}
+
+/// Takes the completions that are still to come: they would count for the next size.
+fn settle<T, W>(lane: &mut Lane<T, W>, job: &Job) -> Result<(), Failure>
+where
+    T: VerbsTransport + Transport<RecvForm = PlainRecv>,
+    W: Work<T>,
+{
     let patience = Patience::new(PATIENCE);
-    while W::ARRIVAL != Arrival::Own && lane.posted - lane.done >= u64::from(job.plan.cq_mod) {
+    while W::ARRIVAL != Arrival::Own && lane.outstanding() >= u64::from(job.plan.cq_mod) {
         lane.poll_sent(|_| {})?;
         patience.check()?;
     }
