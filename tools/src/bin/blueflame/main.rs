@@ -17,11 +17,14 @@ mod pages;
 mod perf;
 #[cfg(feature = "device")]
 mod subject;
+#[cfg(feature = "device")]
+mod top;
 mod words;
+mod written;
 
 use anstream::ColorChoice;
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Examine mlx5 NICs and their drivers.
@@ -45,6 +48,10 @@ enum Command {
     Doctor(doctor::Arguments),
     #[cfg(feature = "device")]
     Perf(perf::Arguments),
+    #[cfg(feature = "device")]
+    Top(top::Arguments),
+    Completions(written::Completions),
+    Man(written::Man),
 }
 
 fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
@@ -61,5 +68,9 @@ fn main() -> Result<ExitCode> {
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, arguments.color)),
         #[cfg(feature = "device")]
         Command::Perf(perf) => Ok(perf::run(&perf, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Top(top) => Ok(top::run(&top, arguments.color)),
+        Command::Completions(completions) => written::completions(&completions, Arguments::command()),
+        Command::Man(man) => written::man(&man, Arguments::command()),
     }
 }
