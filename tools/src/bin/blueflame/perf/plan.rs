@@ -272,17 +272,13 @@ pub(crate) mod tests {
         };
         assert_eq!(bad(|p| p.sizes = vec![8, 0]), Impossible::Size(Verb::Send, 0));
         assert_eq!(bad(|p| (p.queues, p.threads) = (3, 2)), Impossible::Queues { queues: 3, threads: 2 });
-        for (change, option) in [
-            (&(|p: &mut Plan| p.queues = 2) as &fn(&mut Plan), "-q"),
-            (&(|p: &mut Plan| p.both_ways = true), "-b"),
-            (&(|p: &mut Plan| p.post_list = 129), "-l"),
-            (&(|p: &mut Plan| p.rate = Some(0.0)), "--rate"),
-            (
-                &(|p: &mut Plan| (p.limit, p.margin) = (Limit::Time(Duration::from_secs(4)), Duration::from_secs(2))),
-                "--margin",
-            ),
-        ] {
-            assert!(matches!(bad(*change), Impossible::Option(name, _) if name == option), "{option}");
-        }
+        let option = |change: fn(&mut Plan), option: &str| {
+            assert!(matches!(bad(change), Impossible::Option(name, _) if name == option), "{option}");
+        };
+        option(|p| p.queues = 2, "-q");
+        option(|p| p.both_ways = true, "-b");
+        option(|p| p.post_list = 129, "-l");
+        option(|p| p.rate = Some(0.0), "--rate");
+        option(|p| (p.limit, p.margin) = (Limit::Time(Duration::from_secs(4)), Duration::from_secs(2)), "--margin");
     }
 }
