@@ -37,7 +37,8 @@ fn a_sample_has_the_ports_of_the_device() {
     let port = &sample["ports"][0];
     assert_eq!((&port["device"], &port["port"], &port["state"]), (&"mlx5_0".into(), &1.into(), &"ACTIVE".into()));
     assert_eq!(port["rate"], "100 Gb/sec (4X EDR)");
-    let names: Vec<_> = port["counters"].as_array().expect("counters").iter().filter_map(|c| c["name"].as_str()).collect();
+    let names: Vec<_> =
+        port["counters"].as_array().expect("counters").iter().filter_map(|c| c["name"].as_str()).collect();
     for name in ["port_xmit_data", "port_rcv_packets", "out_of_buffer", "rx_read_requests"] {
         assert!(names.contains(&name), "no {name} in {names:?}");
     }

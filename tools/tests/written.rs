@@ -16,7 +16,8 @@ fn bash_completes_commands() {
     let output = blueflame(&["completions", "bash"]);
     assert!(output.status.success());
     // As bash calls it for `blueflame dec<Tab>`.
-    let script = "COMP_WORDS=(blueflame dec); COMP_CWORD=1; _blueflame blueflame dec blueflame; echo \"${COMPREPLY[@]}\"";
+    let script =
+        "COMP_WORDS=(blueflame dec); COMP_CWORD=1; _blueflame blueflame dec blueflame; echo \"${COMPREPLY[@]}\"";
     let mut bash =
         Command::new("bash").arg("-s").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("bash starts");
     let mut input = bash.stdin.take().expect("a pipe");

@@ -1,4 +1,4 @@
-//! What the pages of all commands have in common.
+//! The common style of all commands' pages.
 
 /// The style.
 pub(crate) const STYLE: &str = "

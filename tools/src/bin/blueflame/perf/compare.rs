@@ -15,7 +15,7 @@ use super::report::{Outcome, Report};
 const BETTER: Style = AnsiColor::Green.on_default();
 const WORSE: Style = AnsiColor::Red.on_default().bold();
 
-/// What a change means.
+/// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {

@@ -57,7 +57,7 @@ impl Bench for FrameLane {
     }
 }
 
-/// What an end is made of.
+/// The parts of an end.
 pub(super) struct Parts<'a> {
     pub(super) pd: &'a ProtectionDomain,
     pub(super) path: &'a Path,

@@ -40,7 +40,7 @@ pub(super) struct Ends<T: VerbsTransport> {
     target: Option<Target>,
     /// Keeps the kernel's record of the peer's address.
     pub(super) handle: Option<AddressHandle>,
-    /// What is sent, then where messages come to.
+    /// The outgoing message, then room for incoming ones.
     memory: Buffer,
     /// Bytes of each part.
     part: usize,
@@ -94,7 +94,7 @@ impl<T: VerbsTransport> Ends<T> {
         Ok(self)
     }
 
-    /// What the peer needs to know.
+    /// The keys for the peer.
     pub(super) fn keys(&self, path: &Path) -> Keys {
         let endpoint: Endpoint = match &self.target {
             Some(target) => target.dct.endpoint(path),

@@ -44,7 +44,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Says that an end has sent its last message.
 const WORD: &[u8; 1] = b"W";
 
-/// What an end has seen of a run. Peers of this tool tell each other.
+/// Message counts of an end. Peers of this tool tell each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Seen {
     /// Messages sent, of all queues, measured or not.
@@ -276,7 +276,7 @@ impl Meeting {
         Ok(())
     }
 
-    /// What the peer has seen, if it is this tool.
+    /// The peer's counts, if it is this tool.
     ///
     /// # Errors
     /// The peer is gone.

@@ -11,7 +11,7 @@ use super::plan::{Limit, Plan};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     pub(super) messages: u64,
-    /// From the first measured message to the last.
+    /// The times of the first measured message and of the last.
     pub(super) span: Option<(Instant, Instant)>,
 }
 
@@ -37,7 +37,7 @@ impl Flow {
     }
 }
 
-/// What a thread tells while it runs: the messages of an interval.
+/// The messages of a thread in an interval, measured or not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample {
     pub(super) thread: usize,
@@ -53,7 +53,7 @@ pub(super) struct Sample {
 pub(super) struct Record {
     pub(super) sent: Flow,
     pub(super) received: Flow,
-    /// From the post of a message.
+    /// Times since the post of a message.
     pub(super) times: Latencies,
     /// From when it should have been posted, if there is a rate.
     pub(super) corrected: Latencies,
@@ -134,6 +134,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn count_sent(&mut self, number: u64, others: u64, posted: Instant, now: Instant) -> bool {
         self.record.all_sent += 1 + others;
         self.turn(now);
+        self.sample.sent += 1 + others;
         if !self.is_measured(number, now) {
             return false;
         }
@@ -143,23 +144,22 @@ impl<'a> Recorder<'a> {
             None => (1 + others).min(number - self.warm_up),
         };
         self.record.sent.count(counted, self.window.map_or(posted, |(from, _)| from), now);
-        self.sample.sent += counted;
         true
     }
 
     /// As [`count_sent`](Self::count_sent), with the time of the message. It should have been posted at `intended`.
     #[inline]
     pub(super) fn sent(&mut self, number: u64, others: u64, intended: Option<Instant>, posted: Instant, now: Instant) {
-        if !self.count_sent(number, others, posted, now) {
-            return;
-        }
+        let is_measured = self.count_sent(number, others, posted, now);
         let time = (now - posted) / if self.is_divided { 2 } else { 1 };
-        self.record.times.record(time);
         let seen = intended.map_or(time, |intended| time + posted.saturating_duration_since(intended));
-        if intended.is_some() {
+        self.sample.times.record(seen);
+        if is_measured {
+            self.record.times.record(time);
+        }
+        if is_measured && intended.is_some() {
             self.record.corrected.record(seen);
         }
-        self.sample.times.record(seen);
     }
 
     /// So many messages have been received; `number` is that of the last on its queue.
@@ -167,11 +167,11 @@ impl<'a> Recorder<'a> {
     pub(super) fn received(&mut self, number: u64, count: u64, now: Instant) {
         self.record.all_received += count;
         self.turn(now);
+        self.sample.received += count;
         if self.is_measured(number, now) {
             // The first ones open the time, and do not count.
             let counted = if self.record.received.span.is_some() { count } else { 0 };
             self.record.received.count(counted, now, now);
-            self.sample.received += counted;
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Report {
     pub(crate) firmware: String,
     pub(crate) mtu: u32,
     pub(crate) plan: Plan,
-    /// What the times leave out, or do not.
+    /// Whether the times leave stalls out.
     pub(crate) omission: String,
     pub(crate) results: Vec<Outcome>,
     /// The times of the last size.
@@ -105,7 +105,7 @@ impl Report {
         &self.times
     }
 
-    /// What they are of.
+    /// The title of their histogram.
     pub(super) fn histogram_title(&self) -> String {
         let bytes = self.results.last().map_or(0, |outcome| outcome.bytes);
         format!("{} of {bytes} bytes", self.title)
@@ -155,7 +155,7 @@ impl Report {
 }
 
 impl Outcome {
-    /// What a run of a size has shown.
+    /// The results of a size.
     pub(super) fn new(plan: &Plan, size: usize, record: &Record, series: Series, peer: Option<Seen>) -> Self {
         let stream = |flow: &Flow| {
             let seconds = flow.time().as_secs_f64();
@@ -194,7 +194,7 @@ impl Outcome {
         self.sent.as_ref().or(self.received.as_ref())
     }
 
-    /// What perftest's ends tell each other.
+    /// The figures for a peer that is perftest.
     pub(super) fn rates(&self) -> Rates {
         let Some(stream) = self.stream() else { return Rates::default() };
         Rates {

@@ -1,4 +1,4 @@
-//! A run at one end: the meeting, the threads, and what they tell while they run.
+//! A run at one end: the meeting, the threads, and their samples.
 
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
@@ -58,7 +58,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// What an end does in a size.
+/// The job of an end in a size.
 fn job(plan: &Plan, size: usize, role: Role, is_ours: bool) -> Job {
     let is_client = role == Role::Client;
     let answers = plan.takes_turns();
@@ -115,9 +115,8 @@ fn one(
                         for line in series.add(sample) {
                             show.line(&line)?;
                         }
-                        show.progress(job, sent);
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Timeout) => show.progress(job, sent),
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
                 if is_both && !has_said && signs.sent.load(Ordering::Acquire) == threads {

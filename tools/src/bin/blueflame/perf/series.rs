@@ -67,7 +67,8 @@ impl Series {
             per_second: (sample.sent + sample.received) as f64 / every,
             us: Quantiles::of(&sample.times),
         };
-        let lines: Vec<Line> = done.into_iter().map(line).collect();
+        // The end of a run may reach into an interval of which nothing is left.
+        let lines: Vec<Line> = done.into_iter().map(line).filter(|line| line.per_second > 0.0).collect();
         self.lines.extend(lines.clone());
         lines
     }

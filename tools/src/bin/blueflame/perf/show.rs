@@ -50,13 +50,13 @@ impl Show {
     pub(super) fn begin(&mut self, report: &Report) -> Result<(), Failure> {
         let Report { title, role, peer, device, mtu, plan, omission, .. } = report;
         let mut text = format!("{HEAD}{title}{HEAD:#}, {role} on {device}, MTU {mtu}; peer: {peer}\n");
-        let _ = write!(text, "{} queues, {} threads", plan.queues, plan.threads);
+        let _ = write!(text, "queues {}, threads {}", plan.queues, plan.threads);
         if let Some(rate) = plan.rate {
             let _ = write!(text, ", {rate} messages a second");
         }
         if plan.figure == Figure::Lat {
             let what = if plan.takes_turns() { "half of the time there and back" } else { "to the completion" };
-            let _ = write!(text, "\ntimes in us, {what}; {omission}");
+            let _ = write!(text, "\ntimes in us, {what};\n{omission}");
         }
         self.print(&text)
     }

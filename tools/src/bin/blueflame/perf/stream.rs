@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// No message for so long means that none is on its way, once the peer has sent its last.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// What a thread has to do.
+/// The job of a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) plan: Plan,

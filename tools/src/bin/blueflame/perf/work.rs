@@ -11,11 +11,11 @@ use blueflame::{Remote, Sge, WrId};
 /// How an end sees that a message has come, or that its own is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// By the completion of a receive.
+    /// A receive completes.
     Receive,
-    /// In its memory: the last byte is the message's mark.
+    /// The last byte in memory becomes the message's mark.
     Memory,
-    /// By the completion of its own request: the peer takes no part.
+    /// Its own request completes: the peer takes no part.
     Own,
 }
 
@@ -142,6 +142,6 @@ works! {
     Writes: Write, Memory, |writes| wqe::write(writes.0), carries;
     Reads: Read, Own, |reads| wqe::read(reads.0), scatters;
     Adds: FetchAdd, Own, |adds| wqe::fetch_add(adds.0, 1), fetches;
-    // What is there is never 1, so that it stays; the device compares all the same.
+    // The value there is never 1, so it stays; the device compares it all the same.
     Swaps: CompareSwap, Own, |swaps| wqe::compare_swap(swaps.0, 1, 2), fetches;
 }

@@ -75,8 +75,7 @@ pub(super) struct Speed {
 pub(super) fn places(root: &Path, wanted: Option<&str>) -> io::Result<Vec<Place>> {
     let names = |folder: &Path| -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort_by_key(|name| (name.len(), name.clone()));
         names
     };
@@ -138,7 +137,7 @@ impl Place {
 }
 
 impl Reading {
-    /// What has happened since an earlier reading of the same place.
+    /// The change since an earlier reading of the same place.
     pub(super) fn since(&self, before: &Self) -> Activity {
         self.after(before, self.at.saturating_duration_since(before.at))
     }

@@ -149,7 +149,7 @@ fn live(places: &[Place], delay: Duration) -> Result<()> {
     outcome
 }
 
-/// Does what a key asks for; false to leave.
+/// Obeys a key; false to leave.
 fn obey(view: &mut View, event: &Event) -> bool {
     let Event::Key(key) = event else { return true };
     if key.kind != KeyEventKind::Press {

@@ -12,7 +12,7 @@ use super::counters::{Activity, Counter, counts_errors, unit};
 const HISTORY: usize = 240;
 const HELP: &str = " q quit   up/down port   pgup/pgdn scroll   a all or moving   s by name or speed   space pause ";
 
-/// What is shown, and how.
+/// The state of the screen.
 pub(super) struct View {
     /// Of each place.
     pub(super) activities: Vec<Activity>,
