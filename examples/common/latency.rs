@@ -99,7 +99,7 @@ impl Latencies {
     pub fn draw(&self, title: &str, options: &ReportOptions) -> Result<(), Failure> {
         #[cfg(feature = "svg")]
         if let Some(file) = &options.svg {
-            std::fs::write(file, crate::svg::drawn(self, title)?)?;
+            std::fs::write(file, crate::svg::drawn(&self.0, title)?)?;
         }
         Ok(())
     }

@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
+use hdrhistogram::Histogram;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::{Failure, Latencies};
+use crate::Failure;
 
 const SIZE: (u32, u32) = (960, 400);
 /// The plot's edges, in pixels.
@@ -21,18 +22,17 @@ const RULE: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws `times`.
+/// Draws `times`, nanoseconds.
 ///
 /// # Errors
 /// They cannot be drawn.
-pub fn drawn(times: &Latencies, title: &str) -> Result<String, Failure> {
+pub fn drawn(times: &Histogram<u64>, title: &str) -> Result<String, Failure> {
     let mut svg = String::new();
     draw(times, title, &mut svg)?;
     Ok(svg)
 }
 
-fn draw(times: &Latencies, title: &str, svg: &mut String) -> Result<(), Failure> {
-    let times = times.histogram();
+fn draw(times: &Histogram<u64>, title: &str, svg: &mut String) -> Result<(), Failure> {
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(broken)?;
     text(&area, title, (LEFT, 24), HPos::Left, 17.0)?;

@@ -83,7 +83,7 @@ fn write(options: &Run, report: &Report) -> Result<(), Failure> {
         put(path, &report.csv())?;
     }
     if let Some(path) = &options.svg {
-        put(path, &common::svg::drawn(report.times(), &report.histogram_title())?)?;
+        put(path, &common::svg::drawn(report.times().histogram(), &report.histogram_title())?)?;
     }
     if let Some(path) = &options.html {
         put(path, &page::page(report)?)?;

@@ -65,7 +65,7 @@ fn charts(report: &Report) -> Result<Vec<String>, Failure> {
         charts.push(draw("By size", ["bytes of a message", axis], true, &curves)?);
     }
     if report.times().count() > 0 {
-        charts.push(common::svg::drawn(report.times(), &report.histogram_title())?);
+        charts.push(common::svg::drawn(report.times().histogram(), &report.histogram_title())?);
     }
     for outcome in results.iter().filter(|outcome| outcome.series.len() > 1) {
         let rate = outcome.series.iter().map(|line| (line.seconds, line.per_second)).collect();
