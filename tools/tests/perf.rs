@@ -44,7 +44,7 @@ impl Network {
     fn server(&self, program: &str, arguments: &str, port: u16) -> Child {
         let mut server = self.command(program, &format!("{arguments} -p {port}")).spawn().expect("starts");
         let begin = Instant::now();
-        while !listens(port) && server.try_wait().expect("a child").is_none() {
+        while !is_in(LISTEN, port) && server.try_wait().expect("a child").is_none() {
             assert!(begin.elapsed() < PATIENCE, "{program} {arguments} does not listen");
             thread::sleep(Duration::from_millis(5));
         }
@@ -65,13 +65,18 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Asked of the kernel: a connection to try would be taken for the client's.
-fn listens(port: u16) -> bool {
+/// States of TCP sockets in the kernel's table.
+const ESTABLISHED: &str = "01";
+const LISTEN: &str = "0A";
+
+/// Whether a socket of this port is in a state. Asked of the kernel: a connection to try would be taken for the
+/// client's.
+fn is_in(state: &str, port: u16) -> bool {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
     let wanted = format!(":{port:04X}");
     tables.iter().flat_map(|table| table.lines()).any(|line| {
         let mut fields = line.split_whitespace().skip(1);
-        fields.next().is_some_and(|local| local.ends_with(&wanted)) && fields.nth(1) == Some("0A")
+        fields.next().is_some_and(|local| local.ends_with(&wanted)) && fields.nth(1) == Some(state)
     })
 }
 
@@ -283,7 +288,8 @@ fn time_is_cut_into_intervals() {
     // On a busy machine, threads may sleep through an interval.
     assert!((2..=4).contains(&seconds.len()) && seconds.is_sorted(), "{seconds:?}");
     assert!(seconds.iter().all(|end| (end / 0.2 - (end / 0.2).round()).abs() < 1e-6), "{seconds:?}");
-    assert!((0.1..=0.6).contains(&number(&result["sent"]["seconds"])), "{result:#}");
+    // Each thread has its own 0.6 seconds.
+    assert!((0.1..=1.0).contains(&number(&result["sent"]["seconds"])), "{result:#}");
     // The intervals have the margins, too.
     let of_series: f64 = result["series"].as_array().expect("lines").iter().map(|l| number(&l["sent"])).sum();
     let measured = number(&result["sent"]["messages"]);
@@ -304,9 +310,8 @@ fn a_peer_that_dies_ends_the_run() {
     let mut server = network.server(BLUEFLAME, "perf send lat", port);
     let client = format!("perf send lat -D 30 -p {port} localhost --interval 0.05");
     let client = network.command(BLUEFLAME, &client).spawn().expect("starts");
-    // Once the server has its client, it listens no longer.
     let begin = Instant::now();
-    while listens(port) {
+    while !is_in(ESTABLISHED, port) {
         assert!(begin.elapsed() < PATIENCE, "the client does not come");
         thread::sleep(Duration::from_millis(5));
     }
