@@ -47,7 +47,7 @@ enum Command {
     #[cfg(feature = "device")]
     Doctor(doctor::Arguments),
     #[cfg(feature = "device")]
-    Perf(perf::Arguments),
+    Perf(Box<perf::Arguments>),
     #[cfg(feature = "device")]
     Top(top::Arguments),
     Completions(written::Completions),

@@ -208,11 +208,11 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn post_receives(&mut self, count: usize) -> Result<(), Failure> {
         let Ends { pair, target, memory, part, .. } = &mut self.ends;
         let place: [Sge; 1] = [memory.sge_of(*part..2 * *part)];
-        // SAFETY (of all): the memory lives longer than the queues; nothing reads it.
         match target {
             Some(Target { srq, .. }) => {
                 let mut batch = srq.batch();
                 for _ in 0..count {
+                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
                     unsafe { batch.push_unchecked(WrId(0), &place)? };
                 }
                 batch.ring_doorbell();
@@ -221,6 +221,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
                 let rq = pair.rq.as_mut().ok_or("no receive queue")?;
                 let mut batch = rq.batch();
                 for _ in 0..count {
+                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
                     unsafe { batch.push_unchecked(WrId(0), &place)? };
                 }
                 batch.ring_doorbell();

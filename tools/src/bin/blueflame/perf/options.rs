@@ -34,15 +34,15 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 pub(crate) enum What {
     /// SENDs into receives of the peer: RC, UC, UD, DC
-    Send(Run),
+    Send(Box<Run>),
     /// RDMA WRITEs into memory of the peer: RC, UC, DC
-    Write(Run),
+    Write(Box<Run>),
     /// RDMA READs of memory of the peer: RC, DC
-    Read(Run),
+    Read(Box<Run>),
     /// Atomics on 8 bytes of the peer: RC, DC
-    Atomic(Run),
+    Atomic(Box<Run>),
     /// Ethernet frames: RawEth
-    Frame(Run),
+    Frame(Box<Run>),
     /// Compare two runs that --json has written
     Compare(Compare),
 }

@@ -112,7 +112,7 @@ fn results(report: &Report) -> Markup {
                     }
                 }
                 @if let Some(posting) = &outcome.posting {
-                    tr { td; td colspan="13" {
+                    tr { td {} td colspan="13" {
                         "posting a message: " (format!("{:.1}", posting.ns_per_message)) " ns, "
                         (format!("{:.0}", posting.cycles_per_message)) " cycles of the CPU"
                     } }

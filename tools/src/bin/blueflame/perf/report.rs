@@ -16,9 +16,13 @@ use super::series::{Line, Series};
 /// The format of the JSON file. A reader refuses others.
 const FORMAT: &str = "blueflame-perf-1";
 
-/// What times mean.
+/// The time of a message, if messages take turns.
 const CLOSED: &str = "each message goes when the last one is done: a stall delays the next messages, and its cost is \
     left out (coordinated omission). --rate tells the cost";
+/// The same, of many messages on their way.
+const FULL: &str = "a message goes when there is room: a stall delays the next messages, and its cost is left out \
+    (coordinated omission). --rate tells the cost";
+/// The same, at a rate.
 const OPEN: &str = "corrected: each time counts from when the message should have gone by --rate";
 
 /// A run of one end.
@@ -88,7 +92,12 @@ impl Report {
             firmware: device.attr().fw_ver.clone(),
             mtu: path.mtu.bytes(),
             plan: plan.clone(),
-            omission: if plan.rate.is_some() { OPEN } else { CLOSED }.into(),
+            omission: match (plan.rate, plan.figure) {
+                (Some(_), _) => OPEN,
+                (None, Figure::Lat) => CLOSED,
+                (None, Figure::Bw | Figure::Rate) => FULL,
+            }
+            .into(),
             results: Vec::new(),
             times: Latencies::default(),
         }

@@ -184,7 +184,7 @@ where
             return Ok(0);
         }
         let first = lane.posted + 1;
-        let signaled = |number: u64| number % u64::from(cq_mod) == 0 || Some(number) == total || ends;
+        let signaled = |number: u64| number.is_multiple_of(u64::from(cq_mod)) || Some(number) == total || ends;
         let now = Instant::now();
         if figure == Figure::Rate {
             recorder.record.effort.of(|| {

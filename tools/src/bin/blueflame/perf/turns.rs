@@ -123,7 +123,7 @@ where
         lane.mark(number as u8);
     }
     let is_own = W::ARRIVAL == Arrival::Own;
-    Ok(lane.post(1, |number| is_own || number % every == 0)?)
+    Ok(lane.post(1, |number| is_own || number.is_multiple_of(every))?)
 }
 
 /// Waits for the message of this number; false if there will be none.
