@@ -60,6 +60,17 @@ impl Latencies {
         self.0.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(LONGEST));
     }
 
+    /// Takes in the times of another collection.
+    pub fn add(&mut self, other: &Self) {
+        self.0 += &other.0;
+    }
+
+    /// The histogram, of nanoseconds.
+    #[must_use]
+    pub const fn histogram(&self) -> &Histogram<u64> {
+        &self.0
+    }
+
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -88,7 +99,7 @@ impl Latencies {
     pub fn draw(&self, title: &str, options: &ReportOptions) -> Result<(), Failure> {
         #[cfg(feature = "svg")]
         if let Some(file) = &options.svg {
-            crate::svg::draw(&self.0, title, file)?;
+            std::fs::write(file, crate::svg::drawn(&self.0, title)?)?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ mod publisher;
 pub mod rate;
 mod setup;
 #[cfg(feature = "svg")]
-mod svg;
+pub mod svg;
 
 pub use failure::{Failure, exit};
 pub use latency::{Latencies, Percentiles, ReportOptions, since};

@@ -137,6 +137,14 @@ impl Effort {
         }
         Ok(frames)
     }
+
+    /// Adds the bursts of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.times.add(&other.times);
+        self.busy += other.busy;
+        self.cycles += other.cycles;
+        self.frames += other.frames;
+    }
 }
 
 /// The CPU's time stamp counter.

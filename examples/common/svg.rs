@@ -1,7 +1,6 @@
-//! A histogram of times as an SVG file: over a logarithmic axis, so that the tail shows.
+//! A histogram of times as SVG: over a logarithmic axis, so that the tail shows.
 
 use std::fmt::Display;
-use std::path::Path;
 
 use hdrhistogram::Histogram;
 use plotters::coord::Shift;
@@ -23,9 +22,18 @@ const RULE: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws `times`, nanoseconds, to `file`.
-pub(crate) fn draw(times: &Histogram<u64>, title: &str, file: &Path) -> Result<(), Failure> {
-    let area = SVGBackend::new(file, SIZE).into_drawing_area();
+/// Draws `times`, nanoseconds.
+///
+/// # Errors
+/// They cannot be drawn.
+pub fn drawn(times: &Histogram<u64>, title: &str) -> Result<String, Failure> {
+    let mut svg = String::new();
+    draw(times, title, &mut svg)?;
+    Ok(svg)
+}
+
+fn draw(times: &Histogram<u64>, title: &str, svg: &mut String) -> Result<(), Failure> {
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(broken)?;
     text(&area, title, (LEFT, 24), HPos::Left, 17.0)?;
     // The axis is logarithmic, with some room at either side.

@@ -25,7 +25,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use serde_json::Value;
 
@@ -96,11 +96,8 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-/// Examines the device with these arguments and variables. The exit code, and the report. One at a time: the frames of
-/// all doctors go to the one address of the port, so one doctor would receive another's.
+/// Examines the device with these arguments and variables. The exit code, and the report.
 fn doctor(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, Value) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.json");
     let path = path.to_str().expect("a name");
@@ -164,6 +161,19 @@ fn strict_mode_has_no_complaint() {
     let arguments: Vec<_> = themes.iter().flat_map(|theme| ["--only", theme]).collect();
     let (code, report) = doctor(&arguments, &[]);
     assert_eq!((code, &report["summary"]["failed"]), (Some(0), &0.into()), "{report:#}");
+}
+
+/// The frames of all doctors go to the one address of the port; each receives its own alone.
+#[test]
+fn two_doctors_may_examine_a_port_at_once() {
+    let together = || doctor(&["--only", "ethernet", "--only", "devx", "--only", "loopback"], &[]);
+    let reports: Vec<_> = thread::scope(|scope| {
+        let doctors: Vec<_> = (0..2).map(|_| scope.spawn(together)).collect();
+        doctors.into_iter().map(|doctor| doctor.join().expect("a report")).collect()
+    });
+    for (code, report) in reports {
+        assert_eq!(code, Some(0), "{report:#}");
+    }
 }
 
 /// Whether a planted fault was found; a check that is skipped finds none.

@@ -12,12 +12,19 @@ mod need;
 #[cfg(feature = "device")]
 mod nic;
 #[cfg(feature = "device")]
+mod pages;
+#[cfg(feature = "device")]
+mod perf;
+#[cfg(feature = "device")]
 mod subject;
+#[cfg(feature = "device")]
+mod top;
 mod words;
+mod written;
 
 use anstream::ColorChoice;
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Examine mlx5 NICs and their drivers.
@@ -39,6 +46,12 @@ enum Command {
     Info(info::Arguments),
     #[cfg(feature = "device")]
     Doctor(doctor::Arguments),
+    #[cfg(feature = "device")]
+    Perf(Box<perf::Arguments>),
+    #[cfg(feature = "device")]
+    Top(top::Arguments),
+    Completions(written::Completions),
+    Man(written::Man),
 }
 
 fn colour() -> impl clap::builder::TypedValueParser<Value = ColorChoice> {
@@ -53,5 +66,11 @@ fn main() -> Result<ExitCode> {
         Command::Info(info) => Ok(info::run(&info, arguments.color)),
         #[cfg(feature = "device")]
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Perf(perf) => Ok(perf::run(&perf, arguments.color)),
+        #[cfg(feature = "device")]
+        Command::Top(top) => Ok(top::run(&top, arguments.color)),
+        Command::Completions(completions) => written::completions(&completions, Arguments::command()),
+        Command::Man(man) => written::man(&man, Arguments::command()),
     }
 }

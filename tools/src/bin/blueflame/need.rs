@@ -7,154 +7,73 @@ use blueflame_devx::{Context, Error};
 use crate::machine;
 use crate::subject::Subject;
 
-/// A capability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    Link,
-    Address,
-    Ethernet,
-    NetRaw,
-    BlueFlame,
-    DeviceRegister,
-    PciLink,
-    InOrder,
-    Atomics,
-    Xrc,
-    Dynamic,
-    WideCqes,
-    ByHash,
-    ByChecksum,
-    Clock,
-    FreeRunning,
-    RealTime,
-    WindowsOfType1,
-    WindowsOfType2,
-    OnDemand,
-    Copies,
-    Tags,
-    MultiPacket,
-    LargeSend,
-    Striding,
-    Devx,
-    BlockSignatures,
-    Encryption,
-    CrossChannel,
-    WaitOnTime,
-    DevxFrames,
+/// Makes the capabilities from one table: each has a name for people, and the features of the crate that need it.
+macro_rules! needs {
+    ($($need:ident: $name:literal, $offers:literal;)*) => {
+        /// A capability.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Need {
+            $($need,)*
+        }
+
+        use Need::*;
+
+        impl Need {
+            /// All of them, in the order of `info`.
+            pub(crate) const ALL: &[Self] = &[$($need,)*];
+
+            /// The name for people.
+            pub(crate) const fn name(self) -> &'static str {
+                match self {
+                    $($need => $name,)*
+                }
+            }
+
+            /// The features of the crate that need it.
+            pub(crate) const fn offers(self) -> &'static str {
+                match self {
+                    $($need => $offers,)*
+                }
+            }
+        }
+    };
 }
 
-use Need::*;
+needs! {
+    Link: "a link that is up", "traffic";
+    Address: "an address of the port", "connections (verbs::Path)";
+    Ethernet: "an Ethernet port", "raw frames (transport::RawPacket, verbs::ethernet)";
+    NetRaw: "CAP_NET_RAW", "raw frames and flow rules";
+    BlueFlame: "BlueFlame", "requests copied to the register (queue::BlueFlamePolicy)";
+    DeviceRegister: "a register of a real device", "doorbells over PCIe";
+    PciLink: "a PCIe link in sysfs", "the comparison of PCIe with the port's rate";
+    InOrder: "WRITEs that are visible in order", "memory polling (Buffer::polled)";
+    Atomics: "atomics", "wqe::compare_swap, wqe::fetch_add";
+    Xrc: "XRC", "transport::XrcInitiator, verbs::XrcDomain";
+    Dynamic: "dynamic connections", "transport::Dci, verbs::Dct";
+    WideCqes: "CQEs of 128 bytes", "CqBuilder::cqe_bytes(128)";
+    ByHash: "mini-CQEs with the hash", "CqBuilder::compressed::<Hash>";
+    ByChecksum: "mini-CQEs with the checksum", "CqBuilder::compressed::<Checksum>";
+    Clock: "the time of the device's clock", "Device::clock, Clock::correlate";
+    FreeRunning: "free-running timestamps", "CqBuilder::free_running";
+    RealTime: "real-time timestamps", "CqBuilder::real_time";
+    WindowsOfType1: "memory windows of type 1", "WindowType::Type1";
+    WindowsOfType2: "memory windows of type 2", "WindowType::Type2";
+    OnDemand: "on-demand paging", "Access::ON_DEMAND";
+    Copies: "copies of memory (MMO)", "QpBuilder::memcpy, memory::Copier";
+    Tags: "tag matching", "ProtectionDomain::tag_matching";
+    MultiPacket: "WQEs of several frames", "SendBatch::session";
+    LargeSend: "large sends (TSO)", "Request::large";
+    Striding: "striding receive queues", "WqBuilder::striding";
+    Devx: "firmware commands (DevX)", "the crate blueflame-devx";
+    BlockSignatures: "block signatures", "blueflame_devx::object::SignatureKey";
+    Encryption: "encryption (AES-XTS)", "blueflame_devx::object::EncryptingKey";
+    CrossChannel: "cross-channel requests", "wqe::wait_for_completion, SendQueue::enable";
+    WaitOnTime: "WAIT on time", "DeviceClock::at, ClockReading::wait_until";
+    DevxFrames: "frames by firmware commands", "blueflame_devx: send queues, receive queues, flow tables";
+}
 
 impl Need {
-    /// All of them, in the order of `info`.
-    pub(crate) const ALL: [Self; 31] = [
-        Link,
-        Address,
-        Ethernet,
-        NetRaw,
-        BlueFlame,
-        DeviceRegister,
-        PciLink,
-        InOrder,
-        Atomics,
-        Xrc,
-        Dynamic,
-        WideCqes,
-        ByHash,
-        ByChecksum,
-        Clock,
-        FreeRunning,
-        RealTime,
-        WindowsOfType1,
-        WindowsOfType2,
-        OnDemand,
-        Copies,
-        Tags,
-        MultiPacket,
-        LargeSend,
-        Striding,
-        Devx,
-        BlockSignatures,
-        Encryption,
-        CrossChannel,
-        WaitOnTime,
-        DevxFrames,
-    ];
-
-    /// The name for people.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Link => "a link that is up",
-            Address => "an address of the port",
-            Ethernet => "an Ethernet port",
-            NetRaw => "CAP_NET_RAW",
-            BlueFlame => "BlueFlame",
-            DeviceRegister => "a register of a real device",
-            PciLink => "a PCIe link in sysfs",
-            InOrder => "WRITEs that are visible in order",
-            Atomics => "atomics",
-            Xrc => "XRC",
-            Dynamic => "dynamic connections",
-            WideCqes => "CQEs of 128 bytes",
-            ByHash => "mini-CQEs with the hash",
-            ByChecksum => "mini-CQEs with the checksum",
-            Clock => "the time of the device's clock",
-            FreeRunning => "free-running timestamps",
-            RealTime => "real-time timestamps",
-            WindowsOfType1 => "memory windows of type 1",
-            WindowsOfType2 => "memory windows of type 2",
-            OnDemand => "on-demand paging",
-            Copies => "copies of memory (MMO)",
-            Tags => "tag matching",
-            MultiPacket => "WQEs of several frames",
-            LargeSend => "large sends (TSO)",
-            Striding => "striding receive queues",
-            Devx => "firmware commands (DevX)",
-            BlockSignatures => "block signatures",
-            Encryption => "encryption (AES-XTS)",
-            CrossChannel => "cross-channel requests",
-            WaitOnTime => "WAIT on time",
-            DevxFrames => "frames by firmware commands",
-        }
-    }
-
-    /// The features of the crate that need it.
-    pub(crate) const fn offers(self) -> &'static str {
-        match self {
-            Link => "traffic",
-            Address => "connections (verbs::Path)",
-            Ethernet => "raw frames (transport::RawPacket, verbs::ethernet)",
-            NetRaw => "raw frames and flow rules",
-            BlueFlame => "requests copied to the register (queue::BlueFlamePolicy)",
-            DeviceRegister => "doorbells over PCIe",
-            PciLink => "the comparison of PCIe with the port's rate",
-            InOrder => "memory polling (Buffer::polled)",
-            Atomics => "wqe::compare_swap, wqe::fetch_add",
-            Xrc => "transport::XrcInitiator, verbs::XrcDomain",
-            Dynamic => "transport::Dci, verbs::Dct",
-            WideCqes => "CqBuilder::cqe_bytes(128)",
-            ByHash => "CqBuilder::compressed::<Hash>",
-            ByChecksum => "CqBuilder::compressed::<Checksum>",
-            Clock => "Device::clock, Clock::correlate",
-            FreeRunning => "CqBuilder::free_running",
-            RealTime => "CqBuilder::real_time",
-            WindowsOfType1 => "WindowType::Type1",
-            WindowsOfType2 => "WindowType::Type2",
-            OnDemand => "Access::ON_DEMAND",
-            Copies => "QpBuilder::memcpy, memory::Copier",
-            Tags => "ProtectionDomain::tag_matching",
-            MultiPacket => "SendBatch::session",
-            LargeSend => "Request::large",
-            Striding => "WqBuilder::striding",
-            Devx => "the crate blueflame-devx",
-            BlockSignatures => "blueflame_devx::object::SignatureKey",
-            Encryption => "blueflame_devx::object::EncryptingKey",
-            CrossChannel => "wqe::wait_for_completion, SendQueue::enable",
-            WaitOnTime => "DeviceClock::at, ClockReading::wait_until",
-            DevxFrames => "blueflame_devx: send queues, receive queues, flow tables",
-        }
-    }
-
     /// Whether it is there.
     ///
     /// # Errors

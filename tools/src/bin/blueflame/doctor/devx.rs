@@ -1,13 +1,12 @@
 //! Queues that firmware commands make.
 
-use blueflame::flow::Flow;
 use blueflame::transport::{InlineL2, Rc};
 use blueflame::{WrId, wqe};
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{Pd, Tis, TransportDomain, Uar};
 
 use super::check::Check;
-use super::ethernet::{EXPERIMENT, Receiver, frame, station};
+use super::ethernet::{Frames, Receiver};
 use super::found::{Failure, Seen, ensure, same};
 use super::lab::{INLINE, Lab, ROOM, memory, pattern};
 use crate::need::Need;
@@ -74,8 +73,8 @@ fn rings(lab: &Lab) -> Result<Seen, Failure> {
 
 fn frames(lab: &Lab) -> Result<Seen, Failure> {
     let context = lab.devx()?;
-    let station = station(lab)?;
-    let mut receiver = Receiver::new(lab, &Flow::mac(station).ether_type(EXPERIMENT))?;
+    let own = Frames::new(lab)?;
+    let mut receiver = Receiver::new(lab, &own.flow())?;
     let verbs_pd = context.device().protection_domain()?;
     let pd = Pd::of_verbs(context, &verbs_pd)?;
     let rings = ThreadRings::new(&Rings::new(context)?);
@@ -85,7 +84,7 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
     let mut cq = rings.completion_queue(uar.page(), 64).build()?;
     let mut sq = pd.send_queue::<InlineL2>(&rings, &cq, &tis, uar, 64)?;
     for number in 0..20 {
-        let sent = frame(station, number, 60 + number as usize);
+        let sent = own.frame(number, 60 + number as usize);
         let (headers, rest) = sent.split_first_chunk::<18>().ok_or("too short a frame")?;
         sq.post(&wqe::frame().inline_headers(headers).inline(rest).signaled(WrId(1)))?;
         lab.completion("a frame that leaves", &mut cq, |cqe| Ok(sq.retire(cqe)?))?;

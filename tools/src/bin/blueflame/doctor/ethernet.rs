@@ -1,6 +1,7 @@
 //! Raw frames of the port to itself.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::sync::OnceLock;
 
 use blueflame::cq::compressed::{ChecksumStride, Strided};
 use blueflame::cq::mode::PollMode;
@@ -62,17 +63,20 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The EtherType of these frames: one for experiments (IEEE Std 802).
-pub(crate) const EXPERIMENT: u16 = 0x88b5;
 /// Bytes of the longest frame on a port with an MTU of 1500, without its check sequence.
 const LONGEST: usize = 1514;
 const SLOT: usize = 2048;
 const RECEIVES: usize = 64;
 /// Bytes of Ethernet's header.
 const HEADER: usize = 14;
+/// Bytes of the headers of Ethernet, IPv4 and UDP.
+const HEADERS: usize = HEADER + 20 + 8;
+/// Addresses for documentation (RFC 5737), so that no rule takes the host's own traffic.
+const FROM: [u8; 4] = [192, 0, 2, 1];
+const TO: [u8; 4] = [192, 0, 2, 2];
 
 /// The address of the port. Its first GID contains it (RFC 4291, appendix A).
-pub(crate) fn station(lab: &Lab) -> Result<[u8; 6], Failure> {
+fn station(lab: &Lab) -> Result<[u8; 6], Failure> {
     let entry = lab.device().gid(lab.subject.port.number, 0)?.ok_or("the port has no GID")?;
     match entry.gid {
         Gid([0xfe, 0x80, .., a, b, c, 0xff, 0xfe, d, e, f]) => Ok([a ^ 2, b, c, d, e, f]),
@@ -84,12 +88,55 @@ pub(crate) fn station(lab: &Lab) -> Result<[u8; 6], Failure> {
     }
 }
 
-/// A frame from the port to itself: its number, and bytes that the number decides.
-pub(crate) fn frame(station: [u8; 6], number: u32, bytes: usize) -> Vec<u8> {
-    let mut frame = [&station[..], &station, &EXPERIMENT.to_be_bytes(), &number.to_be_bytes()].concat();
-    let more = bytes - frame.len();
-    frame.extend(pattern(number, more));
-    frame
+/// A port of UDP and TCP that no other process of this machine has: the kernel keeps it for a socket, which is never
+/// used. So each doctor receives its own frames alone, although all go to the one address of the port.
+fn own_port() -> Result<u16, Failure> {
+    static SOCKET: OnceLock<UdpSocket> = OnceLock::new();
+    if SOCKET.get().is_none() {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        // Another thread's socket is as good.
+        let _ = SOCKET.set(socket);
+    }
+    let socket = SOCKET.get().ok_or("no socket")?;
+    Ok(socket.local_addr()?.port())
+}
+
+/// The frames of this process.
+pub(crate) struct Frames {
+    station: [u8; 6],
+    port: u16,
+}
+
+impl Frames {
+    /// From the port to itself.
+    pub(crate) fn new(lab: &Lab) -> Result<Self, Failure> {
+        Ok(Self { station: station(lab)?, port: own_port()? })
+    }
+
+    /// The rule that takes them, and no other frames.
+    pub(crate) fn flow(&self) -> Flow {
+        Flow::udp(IpAddr::from(TO), self.port).destination_mac(self.station)
+    }
+
+    /// A frame of so many bytes: headers, its number, and bytes that the number decides.
+    pub(crate) fn frame(&self, number: u32, bytes: usize) -> Vec<u8> {
+        let mut frame = [&self.station[..], &self.station, &[0x08, 0x00]].concat();
+        // IPv4: version, length of the header, time to live, UDP.
+        let mut ip = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        ip[2..4].copy_from_slice(&((bytes - HEADER) as u16).to_be_bytes());
+        ip[12..16].copy_from_slice(&FROM);
+        ip[16..20].copy_from_slice(&TO);
+        let checksum = !(sum(&ip, 0) as u16);
+        ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        frame.extend(ip);
+        // UDP: without a checksum.
+        frame.extend([self.port.to_be_bytes(), self.port.to_be_bytes()].concat());
+        frame.extend(((bytes - HEADER - 20) as u16).to_be_bytes());
+        frame.extend([0, 0]);
+        frame.extend(number.to_be_bytes());
+        frame.extend(pattern(number, bytes - HEADERS - 4));
+        frame
+    }
 }
 
 /// Sends frames.
@@ -167,12 +214,12 @@ impl Receiver {
 
 fn frames(lab: &Lab) -> Result<Seen, Failure> {
     const TAG: u32 = 0x12_3456;
-    let station = station(lab)?;
-    let mut receiver = Receiver::new(lab, &Flow::mac(station).ether_type(EXPERIMENT).flow_tag(TAG))?;
+    let own = Frames::new(lab)?;
+    let mut receiver = Receiver::new(lab, &own.flow().flow_tag(TAG))?;
     let mut sender = Sender::new(lab)?;
     let mut number = 0;
     for lens in [[60, 61, 64, 82].as_slice(), &[128, 512, 1000, LONGEST], &[60; 32]] {
-        let frames: Vec<_> = (number..).zip(lens).map(|(number, &len)| frame(station, number, len)).collect();
+        let frames: Vec<_> = (number..).zip(lens).map(|(number, &len)| own.frame(number, len)).collect();
         number += frames.len() as u32;
         sender.send(lab, &frames)?;
         for sent in &frames {
@@ -185,8 +232,8 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
 }
 
 fn sessions(lab: &Lab) -> Result<Seen, Failure> {
-    let station = station(lab)?;
-    let mut receiver = Receiver::new(lab, &Flow::mac(station).ether_type(EXPERIMENT))?;
+    let own = Frames::new(lab)?;
+    let mut receiver = Receiver::new(lab, &own.flow())?;
     let mut cq = lab.device().completion_queue(256).build()?;
     let builder = lab.pd().queue_pair::<RawPacket<InlineNone>>(&cq, &cq).sends(128).receives(0);
     let mut pair = builder.build()?;
@@ -194,7 +241,7 @@ fn sessions(lab: &Lab) -> Result<Seen, Failure> {
     let mut memory = lab.memory(64 * 128)?;
     let mut number = 0;
     for count in [2_usize, 4, 8, 16, 31, 32, 33, 57, 58, 59, 60, 61] {
-        let frames: Vec<_> = (0..count as u32).map(|n| frame(station, number + n, 60 + n as usize % 3)).collect();
+        let frames: Vec<_> = (0..count as u32).map(|n| own.frame(number + n, 60 + n as usize % 3)).collect();
         number += count as u32;
         for (n, frame) in frames.iter().enumerate() {
             memory.write(n * 128, frame);
@@ -225,22 +272,22 @@ fn large_send(lab: &Lab) -> Result<Seen, Failure> {
     const SEGMENT: usize = 1000;
     const PAYLOAD: usize = 4500;
     const HEADERS: usize = HEADER + 20 + 20;
-    let station = station(lab)?;
-    // Not the host's own traffic: addresses for documentation (RFC 5737).
-    let to: IpAddr = [192, 0, 2, 2].into();
-    let mut receiver = Receiver::new(lab, &Flow::tcp(to, 0x5678).destination_mac(station))?;
+    let Frames { station, port } = Frames::new(lab)?;
+    let mut receiver = Receiver::new(lab, &Flow::tcp(IpAddr::from(TO), port).destination_mac(station))?;
     let mut sender = Sender::new(lab)?;
     let mut headers = [0; HEADERS];
     headers[..6].copy_from_slice(&station);
     headers[6..12].copy_from_slice(&station);
     headers[12..14].copy_from_slice(&[0x08, 0x00]);
-    // IPv4: version, length of the header, time to live, TCP, addresses for documentation.
+    // IPv4: version, length of the header, time to live, TCP, addresses.
     headers[14] = 0x45;
     headers[16..18].copy_from_slice(&((40 + PAYLOAD) as u16).to_be_bytes());
     headers[22..24].copy_from_slice(&[64, 6]);
-    headers[26..34].copy_from_slice(&[192, 0, 2, 1, 192, 0, 2, 2]);
+    headers[26..30].copy_from_slice(&FROM);
+    headers[30..34].copy_from_slice(&TO);
     // TCP: ports, sequence number, length of the header, ACK.
-    headers[34..38].copy_from_slice(&[0x12, 0x34, 0x56, 0x78]);
+    headers[34..36].copy_from_slice(&[0x12, 0x34]);
+    headers[36..38].copy_from_slice(&port.to_be_bytes());
     headers[38..42].copy_from_slice(&1_000_000_u32.to_be_bytes());
     headers[46..48].copy_from_slice(&[0x50, 0x10]);
     let data = pattern(8, PAYLOAD);
@@ -298,20 +345,20 @@ fn completions() -> u32 {
 fn striding<M: PollMode>(lab: &Lab, mut cq: Owned<CompletionQueue<M>, Cq>) -> Result<Seen, Failure> {
     const COUNT: u32 = 400;
     const BURST: u32 = 8;
-    let station = station(lab)?;
+    let own = Frames::new(lab)?;
     let strides = Strides::new(STRIDES.0, STRIDES.1)?.two_byte_shift(true);
     let bytes = BUFFERS * strides.wqe_bytes() as usize;
     let memory = Pool::new(lab.pd(), bytes, Access::LOCAL_WRITE)?.take(bytes)?;
     let mut queue: OwnedStridingWq =
         lab.pd().work_queue(&cq).receives(POSTED).striding(memory.strided(strides)?).build()?;
     let receiver = FrameReceiver::direct(lab.pd(), queue.handle())?;
-    let _rule = receiver.steer(&Flow::mac(station).ether_type(EXPERIMENT))?;
+    let _rule = receiver.steer(&own.flow())?;
     let mut sender = Sender::new(lab)?;
     // One to 24 strides, so that no buffer ends with a frame for long.
     let len = |number: u32| 60 + (number as usize * 173) % 1455;
     let (mut next, mut fillers) = (0, 0);
     for first in (0..COUNT).step_by(BURST as usize) {
-        let frames: Vec<_> = (first..first + BURST).map(|number| frame(station, number, len(number))).collect();
+        let frames: Vec<_> = (first..first + BURST).map(|number| own.frame(number, len(number))).collect();
         sender.send(lab, &frames)?;
         lab.until("frames in strides", || {
             cq.poll_with(8, |cqe| -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use blueflame::{Remote, WrId};
 use rdma_sys as sys;
 
 use super::check::Check;
-use super::ethernet::{frame, station};
+use super::ethernet::Frames;
 use super::found::{Failure, Seen, ensure};
 use super::lab::{DEPTH, End, INLINE, Lab, ROOM, pattern, queues};
 use crate::need::Need;
@@ -306,12 +306,12 @@ fn inline_headers(ring: &[u8]) -> usize {
 
 fn frames(lab: &Lab) -> Result<Seen, Failure> {
     use sys::ibv_wr_opcode as op;
-    let station = station(lab)?;
+    let own = Frames::new(lab)?;
     // This inline mode takes frames with headers in the WQE and without.
     let mut twins = Twins::<RawPacket<InlineNone>>::new(lab, |pair| Ok(pair.activate(&lab.subject.port)?))?;
     let mut headers = None;
     for len in [60, 200, 1514] {
-        let bytes = frame(station, len as u32, len);
+        let bytes = own.frame(len as u32, len);
         twins.ours.memory.write(0, &bytes);
         let (first, _) = bytes.split_first_chunk::<18>().ok_or("too short a frame")?;
         let (whole, rest) = (twins.ours.memory.sge_of(0..len), twins.ours.memory.sge_of(18..len));

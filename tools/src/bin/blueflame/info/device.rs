@@ -88,8 +88,8 @@ pub(crate) fn describe(subject: &Subject) -> DeviceInfo {
         register: register(subject),
         facts: of_device(&subject.sysfs()),
         capabilities: Need::ALL
-            .into_iter()
-            .map(|need| {
+            .iter()
+            .map(|&need| {
                 let met = need.met(subject);
                 Capability { name: need.name(), offers: need.offers(), available: met.is_ok(), why_not: met.err() }
             })

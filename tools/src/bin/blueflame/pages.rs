@@ -1,0 +1,18 @@
+//! The common style of all commands' pages.
+
+/// The style.
+pub(crate) const STYLE: &str = "
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
+figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; }
+tr + tr td { border-top: 1px solid #eee; } td.name { white-space: nowrap; } code { font-size: .9rem; }
+.passed { color: #176f2c; } .failed { color: #b3261e; font-weight: bold; } .skipped { color: #7a5c00; }
+.means { color: #555; } .figures { color: #555; font-size: .9rem; } .advice { color: #7a5c00; }
+@media (prefers-color-scheme: dark) {
+  body { background: #161616; color: #e6e6e6; } tr + tr td { border-color: #333; } h2 { border-color: #444; }
+  .passed { color: #6fcf85; } .failed { color: #ff8a80; } .skipped, .advice { color: #e0bf5c; }
+  .means, .figures { color: #aaa; }
+}
+";
