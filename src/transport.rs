@@ -299,7 +299,7 @@ impl<T: Signable + Initiator> Initiator for Signed<T> {}
 impl<T: Signable + Streams> Streams for Signed<T> {}
 
 /// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
-/// for the inline headers of each frame. The default, [`InlineL2`], is right for every device.
+/// for the inline headers of each frame. The default, [`InlineL2`], is right for every device that nobody configured.
 ///
 /// Operations: NOP, WAIT and ENABLE, DUMP, frames.
 ///
@@ -332,9 +332,9 @@ pub const MIN_INLINE_HEADERS: usize = 18;
 /// The headers that a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
 /// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
 ///
-/// It is a minimum: more does no harm. The kernel tells libmlx5, and `mlx5dv` has no way to ask libmlx5. A device
-/// needs more than [`InlineL2`] only if an administrator has configured it so
-/// (`devlink dev eswitch set ... inline-mode`).
+/// It is a minimum: more does no harm. A device needs more than [`InlineL2`] only if an administrator has configured it
+/// so (`devlink dev eswitch set ... inline-mode`). With the feature `verbs`, making a queue pair asks the device
+/// (`Device::inline_layers`), and fails if it needs more than `M` has.
 ///
 /// The required number of bytes follows from the frame's own headers, as Linux computes it
 /// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks
@@ -342,11 +342,34 @@ pub const MIN_INLINE_HEADERS: usize = 18;
 /// `softhca` completes it with "local QP operation error"; public sources do not say which error a NIC gives.
 #[doc(alias("min_wqe_inline_mode", "mlx5_inline_modes"))]
 pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
+    /// The mode, as a value.
+    const LAYERS: InlineLayers;
     /// Bytes of inline headers that this crate requires of every frame: enough for the shortest packet of the kind.
     const LEAST: usize;
     /// Bytes of inline headers that are enough for every frame with at most one VLAN tag and without IP options,
     /// extension headers and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
     const SUFFICIENT: usize;
+}
+
+/// A mode of inline headers as a value, in the order of the device's numbers. Each of the first four includes those
+/// before it (Linux `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
+#[doc(alias = "MLX5_INLINE_MODE_L2")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InlineLayers {
+    /// [`InlineNone`].
+    None,
+    /// [`InlineL2`].
+    L2,
+    /// [`InlineIp`].
+    Ip,
+    /// [`InlineTcpUdp`].
+    TcpUdp,
+    /// All headers of a tunnel, and what it carries up to layer 2. This crate has no type for this and the next two.
+    InnerL2,
+    /// The same up to IP.
+    InnerIp,
+    /// The same up to TCP or UDP.
+    InnerTcpUdp,
 }
 
 /// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, and 4 more for each VLAN tag past the first. ConnectX-4 and
@@ -382,18 +405,22 @@ const UDP: usize = 8;
 const TCP: usize = 20;
 
 impl InlineMode for InlineNone {
+    const LAYERS: InlineLayers = InlineLayers::None;
     const LEAST: usize = 0;
     const SUFFICIENT: usize = 0;
 }
 impl InlineMode for InlineL2 {
+    const LAYERS: InlineLayers = InlineLayers::L2;
     const LEAST: usize = MIN_INLINE_HEADERS;
     const SUFFICIENT: usize = WITH_VLAN;
 }
 impl InlineMode for InlineIp {
+    const LAYERS: InlineLayers = InlineLayers::Ip;
     const LEAST: usize = ETHERNET + IPV4;
     const SUFFICIENT: usize = WITH_VLAN + IPV6;
 }
 impl InlineMode for InlineTcpUdp {
+    const LAYERS: InlineLayers = InlineLayers::TcpUdp;
     const LEAST: usize = ETHERNET + IPV4 + UDP;
     const SUFFICIENT: usize = WITH_VLAN + IPV6 + TCP;
 }

@@ -221,6 +221,19 @@ fn table() -> Table {
         single_wqe_log_num_of_strides as "single_wqe_log_num_of_strides",
         two_byte_shift_en as "two_byte_shift_en",
     ]);
+    structure!(t, Mlx5dvFlowMatcherAttr, "mlx5dv_flow_matcher_attr", [
+        r#type as "type",
+        flags as "flags",
+        priority as "priority",
+        match_criteria_enable as "match_criteria_enable",
+        match_mask as "match_mask",
+        comp_mask as "comp_mask",
+        ft_type as "ft_type",
+    ]);
+    structure!(t, Mlx5dvFlowActionAttr, "mlx5dv_flow_action_attr", [r#type as "type", obj as "obj"]);
+    t.add("offsetof(struct mlx5dv_flow_match_parameters, match_sz)", 0);
+    let at = offset_of!(ffi::Mlx5dvFlowMatchParameters, match_buf) as u64;
+    t.add("offsetof(struct mlx5dv_flow_match_parameters, match_buf)", at);
     structure!(t, Mlx5dvMkey, "mlx5dv_mkey", [lkey as "lkey", rkey as "rkey"]);
     // Those that the library reads whole, or writes whole.
     t.add("sizeof(struct mlx5dv_mkey_init_attr)", size_of::<ffi::Mlx5dvMkeyInitAttr>() as u64);
@@ -246,6 +259,9 @@ fn table() -> Table {
         ("MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN", ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN.into()),
         ("MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE", ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE.into()),
         ("MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE", ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE.into()),
+        ("MLX5DV_FLOW_MATCHER_MASK_FT_TYPE", ffi::MLX5DV_FLOW_MATCHER_MASK_FT_TYPE),
+        ("MLX5DV_FLOW_TABLE_TYPE_NIC_TX", ffi::MLX5DV_FLOW_TABLE_TYPE_NIC_TX.into()),
+        ("MLX5DV_FLOW_ACTION_DROP", ffi::MLX5DV_FLOW_ACTION_DROP.into()),
         ("MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD", ffi::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD),
         ("MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK", ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK.into()),
         ("MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK", ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK.into()),

@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 use blueflame::cq::setup::{ReceiverError, Whose};
 use blueflame::cq::{CqeCopy, CqeError, Side, WcStatus};
 use blueflame::flow::Flow;
-use blueflame::queue::{PostError, RetireError};
-use blueflame::transport::{self, InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
+use blueflame::queue::RetireError;
+use blueflame::transport::{self, InlineIp, InlineL2, InlineLayers, InlineMode, InlineNone, InlineTcpUdp};
 use blueflame::types::{DcKey, WrId};
 use blueflame::verbs::adopt::adopt_qp_shared;
 use blueflame::verbs::device::{Port, SoftwareParser, Tunnels};
-use blueflame::verbs::ethernet::{FlowAttr, FlowRule};
+use blueflame::verbs::ethernet::{Egress, FlowAttr, FlowRule};
 use blueflame::verbs::{Access, Buffer, Device, Drained, Error, OwnedCq, Pool, ProtectionDomain, QpState, QueuePair};
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
@@ -40,7 +40,11 @@ fn device() -> Device {
     Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
 }
 
-fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<transport::RawPacket> {
+/// Frames with as many headers inline as any device of these runs needs, and the least bytes of them.
+type Frames = transport::RawPacket<InlineTcpUdp>;
+const HEADERS: usize = InlineTcpUdp::LEAST;
+
+fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<Frames> {
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
 }
 
@@ -77,7 +81,8 @@ fn frames_leave_in_every_form() {
 
     let sq = &mut pair.sq;
     // To nobody: addresses of the range for documentation (RFC 7042, 2.1.2), an EtherType for experiments.
-    let headers: [u8; 18] = [0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5];
+    let mut headers = [0x11; HEADERS];
+    headers[..18].copy_from_slice(&[0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5]);
     let frame = wqe::frame().inline_headers(&headers);
     let shot =
         sq.template(wqe::frame().inline_headers(headers).inline_len::<64>().signaled(WrId(4))).expect("a template");
@@ -133,8 +138,8 @@ fn frame(station: [u8; 6], byte: u8) -> [u8; 60] {
     frame
 }
 
-fn send(sq: &mut QueuePair<transport::RawPacket>, cq: &mut OwnedCq, bytes: &[u8; 60]) {
-    let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
+fn send(sq: &mut QueuePair<Frames>, cq: &mut OwnedCq, bytes: &[u8; 60]) {
+    let (headers, rest) = bytes.split_first_chunk::<HEADERS>().expect("so many");
     sq.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
     assert_eq!(completion(cq, |cqe| sq.sq.retire(cqe).map(|done| done.wr_id)), (Ok(()), WrId(1)));
 }
@@ -189,13 +194,19 @@ fn frames_of_a_session_arrive() {
     let pd = device.protection_domain().expect("a PD");
     let [mut sends, mut receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
     let sender = pd.queue_pair::<transport::RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0);
+    let needs = device.inline_layers().expect("the kernel has DevX");
+    if needs != InlineLayers::None {
+        let refused = Error::InlineLayers { has: InlineLayers::None, needs };
+        assert_eq!(sender.build().map(drop), Err(refused));
+        assert!(!device.attr().multi_packet);
+        return;
+    }
     let mut sender = sender.build().expect("a queue pair");
     sender.activate(&port).expect("ready to send");
     let offloads = sender.sq.limits().offloads;
     // The software device cuts up 256 KiB.
-    let multi_packet = device.attr().multi_packet;
     let all = FrameOffloads {
-        multi_packet,
+        multi_packet: true,
         inner_checksums: true,
         header_offsets: true,
         header_offsets_of_large: true,
@@ -207,10 +218,6 @@ fn frames_of_a_session_arrive() {
     let tunnels = Tunnels { vxlan: true, gre: true, geneve: false };
     let software_parser = SoftwareParser { checksums: true, large_sends: true };
     assert_eq!((device.attr().tunnels, device.attr().software_parser), (tunnels, software_parser));
-    if !device.attr().multi_packet {
-        assert_eq!(sender.sq.batch().session(&wqe::frame()).err(), Some(PostError::NoMultiPacket));
-        return;
-    }
     let mut receiver = pair(&pd, &receives);
     receiver.activate(&port).expect("ready to send");
     let _rule = rule(&receiver, STATION, None);
@@ -299,7 +306,7 @@ fn inner_checksums_by_offsets_arrive() {
     let port = device.port(1).expect("port 1");
     let pd = device.protection_domain().expect("a PD");
     let mut sends = device.completion_queue(64).build().expect("a CQ");
-    let sender = pd.queue_pair::<transport::RawPacket<InlineTcpUdp>>(&sends, &sends).sends(16).receives(0);
+    let sender = pd.queue_pair::<Frames>(&sends, &sends).sends(16).receives(0);
     let mut sender = sender.inline(100).build().expect("a queue pair");
     sender.activate(&port).expect("ready to send");
     let mut receives = device.completion_queue(64).build().expect("a CQ");
@@ -344,7 +351,7 @@ fn a_receiver_of_frames_is_the_only_receiver() {
     let raw = pair(&pd, &cq);
     // Nothing else receives there.
     let alone = ReceiverError { flow_tags: true, receivers: 1 };
-    assert_eq!(refused(pd.queue_pair::<transport::RawPacket>(&cq, &cq).build()), alone);
+    assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &cq).build()), alone);
     for (name, made) in others(&device, &pd, &cq) {
         let alone = ReceiverError { flow_tags: false, receivers: 1 };
         assert_eq!(refused(made), alone, "{name}");
@@ -354,10 +361,10 @@ fn a_receiver_of_frames_is_the_only_receiver() {
     // Sends may complete there, and receives elsewhere.
     let sends = pd.queue_pair::<transport::Rc>(&cq, &other).build().expect("receives elsewhere");
     let none = pd.queue_pair::<transport::Rc>(&cq, &cq).receives(0).build().expect("no receives");
-    let quiet = pd.queue_pair::<transport::RawPacket>(&cq, &cq).receives(0).build().expect("no receives");
+    let quiet = pd.queue_pair::<Frames>(&cq, &cq).receives(0).build().expect("no receives");
     drop((none, quiet));
     let elsewhere = ReceiverError { flow_tags: true, receivers: 1 };
-    assert_eq!(refused(pd.queue_pair::<transport::RawPacket>(&cq, &other).build()), elsewhere);
+    assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &other).build()), elsewhere);
     drop(sends);
 
     // The other way around, once it is gone: handles count, too.
@@ -374,13 +381,13 @@ fn a_receiver_of_frames_is_the_only_receiver() {
             Err(Error::Call(_)) if name == "list of tags" => continue,
             Err(error) => panic!("{name}: {error}"),
         };
-        let error = refused(pd.queue_pair::<transport::RawPacket>(&cq, &cq).build());
+        let error = refused(pd.queue_pair::<Frames>(&cq, &cq).build());
         assert!(error.flow_tags && error.receivers >= 1, "{name}: {error}");
         drop(made);
         drop(pair(&pd, &cq));
     }
     let pairs = [(); 3].map(|()| pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("numbers tell them apart"));
-    let error = refused(pd.queue_pair::<transport::RawPacket>(&other, &cq).build());
+    let error = refused(pd.queue_pair::<Frames>(&other, &cq).build());
     assert_eq!(error, ReceiverError { flow_tags: true, receivers: 3 });
     assert!(error.to_string().contains("3 receivers"), "{error}");
     drop(pairs);
@@ -400,7 +407,16 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     // SAFETY: the domain and the completion queue are alive.
     let raw = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a queue pair");
     // SAFETY: just made, and destroyed below; nothing else uses it.
-    let adopt = || unsafe { adopt_qp_shared::<transport::RawPacket>(raw) };
+    let adopt = || unsafe { adopt_qp_shared::<Frames>(raw) };
+    // SAFETY: as above.
+    let without_headers = unsafe { adopt_qp_shared::<transport::RawPacket<InlineNone>>(raw) };
+    match device.inline_layers().expect("the kernel has DevX") {
+        InlineLayers::None => drop(without_headers.expect("adopted")),
+        needs => {
+            let refused = Error::InlineLayers { has: InlineLayers::None, needs };
+            assert_eq!(without_headers.map(drop), Err(refused));
+        }
+    }
     let adopted = adopt().expect("adopted");
     assert_eq!(refused(pd.queue_pair::<transport::Rc>(&cq, &cq).build()).receivers, 1);
     drop(adopted);
@@ -421,8 +437,8 @@ struct Lab {
     pd: ProtectionDomain,
     buffer: Buffer,
     cq: OwnedCq,
-    sender: QueuePair<transport::RawPacket>,
-    receiver: QueuePair<transport::RawPacket>,
+    sender: QueuePair<Frames>,
+    receiver: QueuePair<Frames>,
     /// Where the sender would receive.
     none: OwnedCq,
 }
@@ -454,7 +470,7 @@ impl Lab {
     /// if `sent`.
     fn deliver(&mut self, sent: bool) {
         let frame = frame(self.station, 7);
-        let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
+        let (headers, rest) = frame.split_first_chunk::<HEADERS>().expect("so many");
         let request = wqe::frame().inline_headers(*headers).inline(rest);
         let posted = match sent {
             true => self.sender.sq.post(&request.signaled(WrId(1))),
@@ -519,7 +535,7 @@ fn frames_left_behind_retire_nothing_of_the_next_receiver() {
     drop(rule);
     let Lab { pd, receiver, mut cq, sender, buffer, .. } = lab;
     drop(receiver);
-    let made = pd.queue_pair::<transport::RawPacket>(&cq, &cq).build();
+    let made = pd.queue_pair::<Frames>(&cq, &cq).build();
     assert!(matches!(&made, Err(Error::StaleReceives { cqn }) if *cqn == cq.handle().cqn()), "{made:?}");
     // Others may: the tag is not their number.
     drop(pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("another number"));
@@ -550,6 +566,61 @@ fn a_drain_accounts_for_frames() {
     assert_eq!((receives, others), (vec![(0, true), (1, false), (2, false)], 1));
 }
 
+/// Rules of frames that leave match the metadata of their requests: some frames are dropped, and their requests
+/// complete all the same.
+#[test]
+fn rules_of_frames_that_leave_match_metadata() {
+    let mut lab = Lab::new();
+    let device = lab.pd.device().clone();
+    let _rule = lab.rule();
+    let frame = [&frame(lab.station, 7)[..], &[8; 40]].concat();
+    let (headers, rest) = frame.split_first_chunk::<HEADERS>().expect("so many");
+    // No other test gives frames these numbers.
+    let [dropped, masked, free] = [0x5eed_0001, 0x5eed_1100, 0x5eed_0002];
+    let mut arrives = |metadata: u32| {
+        lab.post(1);
+        let request = wqe::frame().inline_headers(*headers).metadata(metadata).inline(rest);
+        lab.sender.sq.post(&request.signaled(WrId(2))).expect("room");
+        // This shorter one leaves in any case, and comes behind the other.
+        lab.post(3);
+        lab.deliver(true);
+        let (begin, rq) = (Instant::now(), lab.receiver.rq.as_mut().expect("a receive queue"));
+        let (mut sent, mut arrived, mut last) = (0, 0, false);
+        while sent < 2 || !last {
+            lab.cq.poll_with(16, |cqe| {
+                cqe.check().expect("a dropped frame completes, too");
+                if cqe.side() == Some(Side::Requester) {
+                    lab.sender.sq.retire(&cqe).expect("outstanding");
+                    sent += 1;
+                } else {
+                    rq.retire(&cqe).expect("outstanding");
+                    last |= cqe.byte_len() == 60;
+                    arrived += u32::from(cqe.byte_len() == 100);
+                }
+            });
+            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
+        }
+        arrived
+    };
+    assert_eq!([dropped, masked, free].map(&mut arrives), [1; 3]);
+    let rules = [
+        device.steer_sends(&Egress::metadata(dropped).drop_frames()).expect("a rule"),
+        device.steer_sends(&Egress::masked_metadata(masked, 0xffff_ff00).drop_frames()).expect("a rule"),
+    ];
+    assert_eq!([dropped, masked, masked | 0x55, masked | 0x200, free].map(&mut arrives), [0, 0, 0, 1, 1]);
+    // A rule that comes first lets some of them through.
+    let first = device.steer_sends(&Egress::metadata(masked).priority(0)).map(drop);
+    assert!(first.is_ok(), "{first:?}");
+    drop(rules);
+    let behind = device.steer_sends(&Egress::masked_metadata(masked, 0xffff_ff00).priority(2).drop_frames());
+    let first = device.steer_sends(&Egress::metadata(masked).priority(1)).expect("a rule");
+    assert_eq!([masked, masked | 0x55].map(&mut arrives), [1, 0]);
+    drop((first, behind.expect("a rule")));
+    assert_eq!([dropped, masked].map(&mut arrives), [1; 2]);
+    let refused = device.steer_sends(&Egress::any().priority(16));
+    assert!(matches!(refused, Err(Error::OutOfRange { max: 15, .. })), "{refused:?}");
+}
+
 /// The documentation of raw packet queue pairs says so, and names the call that works.
 #[test]
 fn flows_of_rdma_sys_are_refused() {
@@ -577,16 +648,15 @@ fn packets_have_the_headers_that_the_device_needs() {
         2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 2, 8, 0, 0x45, 0, 0, 31, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1,
         10, 0, 0, 2, 0, 1, 0, 2, 0, 11, 0, 0, 1, 2, 3,
     ];
-    /// Posts the packet with its first `N` bytes inline, and returns the outcome. In RTS again after an error.
-    fn post<M: InlineMode, const N: usize>() -> Result<(), WcStatus>
+    /// Posts the packet with its first `N` bytes inline, and returns its end. An error if there is no such queue pair.
+    fn post<M: InlineMode, const N: usize>() -> Result<Result<(), WcStatus>, Error>
     where
         wqe::operations::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,
     {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
         let mut cq = device.completion_queue(64).build().expect("a CQ");
-        let builder = pd.queue_pair::<transport::RawPacket<M>>(&cq, &cq);
-        let mut pair = builder.inline(100).build().expect("a raw packet queue pair");
+        let mut pair = pd.queue_pair::<transport::RawPacket<M>>(&cq, &cq).inline(100).build()?;
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");
         let frame = wqe::frame().inline_headers(*headers).l3_checksum().l4_checksum().inline(rest);
@@ -594,17 +664,19 @@ fn packets_have_the_headers_that_the_device_needs() {
         let begin = Instant::now();
         loop {
             if let Some(cqe) = cq.poll() {
-                return match cqe.check() {
+                return Ok(match cqe.check() {
                     Ok(_) => Ok(()),
                     Err(CqeError::Completion(error)) => Err(error.status()),
                     Err(error) => panic!("{error}"),
-                };
+                });
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
         }
     }
-    let expected = |enough: usize| if mode() <= enough { Ok(()) } else { Err(WcStatus::LocQpOpErr) };
-    assert_eq!(post::<InlineL2, 18>(), expected(1));
-    assert_eq!(post::<InlineIp, { InlineIp::LEAST }>(), expected(2));
-    assert_eq!(post::<InlineTcpUdp, { InlineTcpUdp::LEAST }>(), expected(3));
+    let needs = [InlineLayers::None, InlineLayers::L2, InlineLayers::Ip, InlineLayers::TcpUdp][mode()];
+    assert_eq!(device().inline_layers(), Some(needs));
+    let expected = |has| if needs <= has { Ok(Ok(())) } else { Err(Error::InlineLayers { has, needs }) };
+    assert_eq!(post::<InlineL2, 18>(), expected(InlineLayers::L2));
+    assert_eq!(post::<InlineIp, { InlineIp::LEAST }>(), expected(InlineLayers::Ip));
+    assert_eq!(post::<InlineTcpUdp, { InlineTcpUdp::LEAST }>(), expected(InlineLayers::TcpUdp));
 }

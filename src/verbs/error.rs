@@ -10,6 +10,7 @@ use super::event::event;
 use crate::cq::setup::ReceiverError;
 use crate::flow::FlowError;
 use crate::queue::striding::StridesError;
+use crate::transport::InlineLayers;
 use crate::types::Qpn;
 
 /// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
@@ -79,6 +80,14 @@ pub enum Error {
         what: &'static str,
         /// The requested value.
         value: u64,
+    },
+    /// Frames of the queue pair have fewer headers inline than the device needs: make it of another
+    /// [`RawPacket`](crate::transport::RawPacket).
+    InlineLayers {
+        /// The headers that its frames have inline.
+        has: InlineLayers,
+        /// The headers that the device needs ([`inline_layers`](crate::verbs::Device::inline_layers)).
+        needs: InlineLayers,
     },
     /// The device has no striding receive queues with such strides.
     Strides(StridesError),

@@ -5,6 +5,7 @@ pub(super) mod contexts;
 mod correlation;
 pub(super) mod foreign;
 mod frames;
+pub(super) mod inline;
 pub(super) mod link;
 pub(super) mod open;
 pub(super) mod port;

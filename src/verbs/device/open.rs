@@ -8,7 +8,9 @@ use rdma_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
 use crate::queue::striding::StridesLimits;
+use crate::transport::InlineLayers;
 use crate::verbs::device::frames::{self, SoftwareParser, Tunnels};
+use crate::verbs::device::inline::Needed;
 use crate::verbs::device::rate::RateLimits;
 use crate::verbs::domain::register::blueflame_policy;
 use crate::verbs::error::{non_null, zero};
@@ -87,6 +89,8 @@ pub(crate) struct Context {
     attr: Arc<DeviceAttr>,
     /// Queried when it is needed, and once.
     memory: OnceLock<MemoryAttr>,
+    /// As above.
+    inline: OnceLock<Needed>,
     /// As the environment said when the device was opened (or adopted): libmlx5 reads it then.
     blueflame: BlueFlamePolicy,
 }
@@ -119,6 +123,11 @@ impl Context {
         // SAFETY: the context is open.
         let attr = unsafe { MemoryAttr::query(self.raw()) }?;
         Ok(self.memory.get_or_init(|| attr))
+    }
+
+    pub(in crate::verbs) fn inline_layers(&self) -> Needed {
+        // SAFETY: the context is open, and of an mlx5 device.
+        *self.inline.get_or_init(|| unsafe { Needed::query(self.raw()) })
     }
 
     pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
@@ -338,7 +347,17 @@ impl Device {
     ) -> Self {
         event!(INFO, "device opened", name, firmware = attr.fw_ver, ports = attr.ports, adopted);
         let (attr, blueflame) = (Arc::new(attr), blueflame_policy());
-        Self { context: Arc::new(Context { raw, adopted, name, attr, memory: OnceLock::new(), blueflame }) }
+        Self {
+            context: Arc::new(Context {
+                raw,
+                adopted,
+                name,
+                attr,
+                memory: OnceLock::new(),
+                inline: OnceLock::new(),
+                blueflame,
+            }),
+        }
     }
 
     /// # Safety
@@ -374,6 +393,17 @@ impl Device {
     /// A failed call.
     pub fn memory_attr(&self) -> Result<MemoryAttr, Error> {
         self.context.memory_attr().copied()
+    }
+
+    /// The headers that the device needs inline in each frame: the reason to choose a
+    /// [`RawPacket`](crate::transport::RawPacket). The first call asks the device.
+    ///
+    /// `None`: it cannot be asked, because the kernel has no DevX for this program, or the port is InfiniBand. Then
+    /// queue pairs are made without this check.
+    #[doc(alias("wqe_inline_mode", "eth_min_inline"))]
+    #[must_use]
+    pub fn inline_layers(&self) -> Option<InlineLayers> {
+        self.context.inline_layers().0
     }
 
     /// The raw context, for calls this crate does not wrap. It is open as long as `self` or anything made from it

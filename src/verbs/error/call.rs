@@ -49,7 +49,7 @@ impl CallError {
                 "libmlx5 or the kernel has no counters of flows, which came with Linux 4.18"
             }
             ("ibv_read_counters", libc::EINVAL) => "no rule has these counters now: read them while a rule lives",
-            ("ibv_create_flow", libc::EPERM) => {
+            ("ibv_create_flow" | "mlx5dv_create_flow" | "mlx5dv_create_flow_matcher", libc::EPERM) => {
                 "a rule for frames needs CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
             }
             ("ibv_create_flow", libc::EOPNOTSUPP) => {

@@ -3,6 +3,20 @@
 use core::fmt;
 
 use super::Error;
+use crate::transport::InlineLayers;
+
+/// The headers of a mode.
+fn layers(layers: InlineLayers) -> &'static str {
+    match layers {
+        InlineLayers::None => "no headers",
+        InlineLayers::L2 => "the headers of layer 2",
+        InlineLayers::Ip => "the headers up to IP",
+        InlineLayers::TcpUdp => "the headers up to TCP or UDP",
+        InlineLayers::InnerL2 => "the headers up to the inner layer 2",
+        InlineLayers::InnerIp => "the headers up to the inner IP",
+        InlineLayers::InnerTcpUdp => "the headers up to the inner TCP or UDP",
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,6 +50,15 @@ impl fmt::Display for Error {
             }
             Self::NotPowerOfTwo { what, value } => {
                 write!(f, "{what}: {value} asked for, only a power of two possible")
+            }
+            Self::InlineLayers { has, needs } => {
+                write!(f, "frames have {} inline, but the device needs {}: ", layers(*has), layers(*needs))?;
+                match needs {
+                    InlineLayers::None | InlineLayers::L2 => f.write_str("make a RawPacket<InlineL2>"),
+                    InlineLayers::Ip => f.write_str("make a RawPacket<InlineIp>"),
+                    InlineLayers::TcpUdp => f.write_str("make a RawPacket<InlineTcpUdp>"),
+                    _ => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
+                }
             }
             Self::Strides(error) => error.fmt(f),
             Self::NoStrides { cqn } => write!(

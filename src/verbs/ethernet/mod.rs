@@ -12,6 +12,7 @@
 pub(super) mod attr;
 pub(super) mod counters;
 pub(super) mod delegated;
+pub(super) mod egress;
 pub(super) mod interface;
 pub(super) mod membership;
 pub(super) mod receiver;
@@ -23,6 +24,7 @@ pub(super) mod work_queue;
 pub use attr::FlowAttr;
 pub use counters::{FlowCounters, FlowCounts};
 pub use delegated::{DelegatedError, DelegatedTcp, Segment};
+pub use egress::{Egress, EgressRule};
 pub use interface::Interface;
 pub use membership::{Membership, Promiscuous};
 pub use receiver::FrameReceiver;

@@ -535,3 +535,55 @@ pub const MLX5DV_RES_TYPE_QP: u64 = mlx5dv_res_type(1);
 pub const MLX5DV_RES_TYPE_DBR: u64 = mlx5dv_res_type(3);
 /// The ring of a completion queue.
 pub const MLX5DV_RES_TYPE_CQ: u64 = mlx5dv_res_type(5);
+
+/// Bytes of match parameters (`struct mlx5_ifc_fte_match_param_bits`, up to the fifth set of further fields).
+pub const MATCH_BYTES: usize = 0x200;
+
+/// Fields of frames in the device's layout (`struct mlx5dv_flow_match_parameters`, which ends with an array).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvFlowMatchParameters {
+    /// Bytes of the fields.
+    pub match_sz: usize,
+    /// The fields, as the device has them.
+    pub match_buf: [u8; MATCH_BYTES],
+}
+
+/// A matcher (`struct mlx5dv_flow_matcher_attr`, up to the type of the table).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvFlowMatcherAttr {
+    /// `enum ibv_flow_attr_type`.
+    pub r#type: u32,
+    /// `enum ibv_flow_flags`.
+    pub flags: u32,
+    /// Priority: the least number comes first.
+    pub priority: u16,
+    /// Which sets of fields count, a bit each.
+    pub match_criteria_enable: u8,
+    /// The bits that count.
+    pub match_mask: *mut Mlx5dvFlowMatchParameters,
+    /// Which of the later fields are meant.
+    pub comp_mask: u64,
+    /// `enum mlx5dv_flow_table_type`.
+    pub ft_type: u32,
+}
+
+/// `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`.
+pub const MLX5DV_FLOW_MATCHER_MASK_FT_TYPE: u64 = 1 << 0;
+/// `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`.
+pub const MLX5DV_FLOW_TABLE_TYPE_NIC_TX: u32 = 1;
+
+/// An action of a rule (`struct mlx5dv_flow_action_attr`, as the exported function reads it: without the offset of a
+/// counter).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mlx5dvFlowActionAttr {
+    /// `enum mlx5dv_flow_action_type`.
+    pub r#type: u32,
+    /// The object of the action, if it has one.
+    pub obj: *mut c_void,
+}
+
+/// `MLX5DV_FLOW_ACTION_DROP`.
+pub const MLX5DV_FLOW_ACTION_DROP: u32 = 1;

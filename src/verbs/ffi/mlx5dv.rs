@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use rdma_sys as sys;
 
 use super::declarations::{
-    Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvMkey, Mlx5dvMkeyInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr,
-    Mlx5dvWqInitAttr,
+    Mlx5dvContext, Mlx5dvContextAttr, Mlx5dvCqInitAttr, Mlx5dvFlowActionAttr, Mlx5dvFlowMatchParameters,
+    Mlx5dvFlowMatcherAttr, Mlx5dvMkey, Mlx5dvMkeyInitAttr, Mlx5dvObj, Mlx5dvQpInitAttr, Mlx5dvWqInitAttr,
 };
 use crate::verbs::Error;
 
@@ -90,6 +90,28 @@ functions! {
     fn mlx5dv_create_mkey(mkey_init_attr: *mut Mlx5dvMkeyInitAttr) -> *mut Mlx5dvMkey, else absent();
     /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_destroy_mkey(mkey: *mut Mlx5dvMkey) -> c_int, else libc::ENOSYS;
+    /// Makes a matcher: the fields of frames that count. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_flow_matcher(
+        context: *mut sys::ibv_context,
+        matcher_attr: *mut Mlx5dvFlowMatcherAttr
+    ) -> *mut c_void, else absent();
+    /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_destroy_flow_matcher(matcher: *mut c_void) -> c_int, else libc::ENOSYS;
+    /// Makes a rule with the fields of a matcher. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_create_flow(
+        matcher: *mut c_void,
+        match_value: *mut Mlx5dvFlowMatchParameters,
+        num_actions: usize,
+        actions_attr: *mut Mlx5dvFlowActionAttr
+    ) -> *mut sys::ibv_flow, else absent();
+    /// Has the device carry out a command about no object. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
+    fn mlx5dv_devx_general_cmd(
+        context: *mut sys::ibv_context,
+        input: *const c_void,
+        inlen: usize,
+        output: *mut c_void,
+        outlen: usize
+    ) -> c_int, else libc::ENOSYS;
     /// Makes a failed stream of an initiator work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
     fn mlx5dv_dci_stream_id_reset(qp: *mut sys::ibv_qp, stream_id: u16) -> c_int, else libc::ENOSYS;
 }

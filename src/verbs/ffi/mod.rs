@@ -18,7 +18,8 @@ pub use memory::*;
 pub use mlx5dv::Library;
 pub(super) use mlx5dv::functions;
 pub use mlx5dv::{
-    mlx5dv_create_cq, mlx5dv_create_mkey, mlx5dv_create_qp, mlx5dv_create_wq, mlx5dv_dci_stream_id_reset,
-    mlx5dv_destroy_mkey, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_open_device, mlx5dv_query_device,
+    mlx5dv_create_cq, mlx5dv_create_flow, mlx5dv_create_flow_matcher, mlx5dv_create_mkey, mlx5dv_create_qp,
+    mlx5dv_create_wq, mlx5dv_dci_stream_id_reset, mlx5dv_destroy_flow_matcher, mlx5dv_destroy_mkey,
+    mlx5dv_devx_general_cmd, mlx5dv_init_obj, mlx5dv_is_supported, mlx5dv_open_device, mlx5dv_query_device,
 };
 pub(super) use uverbs::resize_cq;

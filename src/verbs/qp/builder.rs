@@ -189,7 +189,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// [`Error::OutOfRange`] for a size the device does not have, [`Error::MixedUp`] if a completion queue is another
     /// handle's, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::StaleReceives`],
     /// and [`Error::RegisterHandedOutTwice`]. [`Error::Unsupported`] for dynamic connections, their streams and
-    /// [`memcpy`](Self::memcpy). [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than the
+    /// [`memcpy`](Self::memcpy). [`Error::InlineLayers`] if the device needs more headers inline than frames of this
+    /// transport have. [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than the
     /// transport has (`MLX5_QP_SIGNATURE`). Or a failed call: of `ibv_alloc_td` if no register is left.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
@@ -259,6 +260,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         context.check(OBJECT, [send_cq, recv_cq])?;
         if let Some(srq) = self.srq {
             context.check(OBJECT, [srq])?;
+        }
+        if let Some(has) = T::INLINE_LAYERS {
+            context.inline_layers().check(has)?;
         }
         let (depth, receives) = (self.depth(), self.recv_completions());
         let completes = T::RECEIVES && (self.srq.is_some() || self.cap.max_recv_wr != 0);

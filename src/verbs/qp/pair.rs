@@ -10,7 +10,7 @@ use crate::cq::setup::Receiver;
 use crate::db::{ExclusiveRegister, Register};
 use crate::queue::send::WqeRecord;
 use crate::queue::{RecvQueue, SendQueue};
-use crate::transport::{self, Transport};
+use crate::transport::{self, InlineLayers, Transport};
 use crate::types::{Qpn, Wqebbs};
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::domain::protection::{ParentDomain, PdHandle};
@@ -44,6 +44,8 @@ pub trait VerbsTransport: Transport {
     const RECEIVES: bool = true;
     /// Whether completions of its receives carry flow tags in place of a number, as completions of frames do.
     const FLOW_TAGS: bool = false;
+    /// The headers that each frame has inline; `None`: it sends no frames.
+    const INLINE_LAYERS: Option<InlineLayers> = None;
     /// `ibv_qp_type` of a queue pair that it is connected to.
     const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
     /// The transport's name in messages.

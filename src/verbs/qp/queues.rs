@@ -15,6 +15,7 @@ use crate::queue::send::SqParts;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::types::{Cqn, Qpn, SqPi, Wqebbs};
 use crate::verbs::device::DeviceAttr;
+use crate::verbs::device::inline::Needed;
 use crate::verbs::device::open::{is_mlx5, query};
 use crate::verbs::domain::register::{self, Claim};
 use crate::verbs::error::zero;
@@ -60,6 +61,10 @@ impl<T: VerbsTransport> Made<T> {
         // SAFETY: a live queue pair has an open context with a device.
         if !unsafe { is_mlx5((*context).device) }? {
             return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
+        }
+        if let Some(has) = T::INLINE_LAYERS {
+            // SAFETY: as above.
+            unsafe { Needed::query(context) }.check(has)?;
         }
         // SAFETY: as above; and the caller keeps it alive.
         let (parts, attr) = unsafe { (Parts::of(qp)?, QpAttr::query(qp)?) };

@@ -3,7 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
-use crate::transport::{self, InlineMode};
+use crate::transport::{self, InlineLayers, InlineMode};
 use crate::verbs::device::{Port, RateLimit, RateLimits};
 use crate::verbs::error::zero;
 use crate::verbs::qp::transitions::zeroed_attr;
@@ -15,6 +15,7 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const RELIABLE: bool = false;
     const OPERAND_DS: usize = 2;
     const FLOW_TAGS: bool = true;
+    const INLINE_LAYERS: Option<InlineLayers> = Some(M::LAYERS);
     const NAME: &'static str = "raw packet";
 }
 

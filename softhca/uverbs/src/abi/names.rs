@@ -23,6 +23,7 @@ pub(crate) mod object {
     pub(crate) const MLX5_DEVX_UMEM: u16 = 0x1002;
     pub(crate) const MLX5_DEVX_ASYNC_CMD_FD: u16 = 0x1004;
     pub(crate) const MLX5_DEVX_ASYNC_EVENT_FD: u16 = 0x1005;
+    pub(crate) const MLX5_FLOW_MATCHER: u16 = 0x1003;
     pub(crate) const MLX5_PP: u16 = 0x1007;
     pub(crate) const MLX5_UAR: u16 = 0x1008;
 

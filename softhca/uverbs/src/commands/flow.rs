@@ -38,7 +38,14 @@ pub(crate) struct Flow {
     /// Those that count its frames.
     counters: Option<Arc<Counters>>,
     /// Kept busy.
-    _qp: Arc<dyn Object>,
+    _under: Vec<Arc<dyn Object>>,
+}
+
+impl Flow {
+    /// A flow of these rules, which keeps objects busy, and which nothing counts.
+    pub(super) fn over(rules: Flows, under: Vec<Arc<dyn Object>>) -> Self {
+        Self { rules, counters: None, _under: under }
+    }
 }
 
 impl context::Object for Flow {
@@ -56,7 +63,7 @@ impl context::Object for Flow {
 }
 
 /// The QP that is to get frames, and its TIR.
-fn receiver(context: &Context, handle: u32) -> Result<(Arc<dyn Object>, u32), Errno> {
+pub(super) fn receiver(context: &Context, handle: u32) -> Result<(Arc<dyn Object>, u32), Errno> {
     let object = context.get_any(handle)?;
     if let Ok(qp) = context.get::<RssQp>(handle) {
         return Ok((object, qp.tirn));
@@ -217,7 +224,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     };
     let rules = rules(context, &wanted, &specs, tirn, counter)?;
     let rules = context.hca.add_flows(&rules).inspect_err(|_| counters.iter().for_each(|counters| counters.leave()))?;
-    let flow_handle = context.insert(Arc::new(Flow { rules, counters, _qp: qp }));
+    let flow_handle = context.insert(Arc::new(Flow { rules, counters, _under: vec![qp] }));
     request.core_out(&CreateFlowResp { comp_mask: 0, flow_handle })
 }
 

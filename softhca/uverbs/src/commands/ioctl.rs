@@ -4,8 +4,8 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, counters, cq, device, dm, event_file, flow, mr, mw, pacing, pd, port, qp, qp_kind, qp_state, srq,
-    tally, uar, wq, wq_table, xrc_domain, xrc_target,
+    advise, ah, counters, cq, device, dm, event_file, flow, flow_matcher, mr, mw, pacing, pd, port, qp, qp_kind,
+    qp_state, srq, tally, uar, wq, wq_table, xrc_domain, xrc_target,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
 use crate::context::Context;
@@ -56,6 +56,10 @@ const METHODS: &[Method] = {
         method(object::MR, 5, "REG_MR", 11, mr::reg),
         method(object::MW, 0, "MW_DESTROY", 1, mw::destroy),
         method(object::FLOW, 0, "FLOW_DESTROY", 1, flow::destroy),
+        method(object::FLOW, 0x1000, "CREATE_FLOW", 10, flow_matcher::create_flow),
+        method(object::FLOW, 0x1001, "DESTROY_FLOW", 1, flow_matcher::destroy_flow),
+        method(object::MLX5_FLOW_MATCHER, 0x1000, "FLOW_MATCHER_CREATE", 7, flow_matcher::create),
+        method(object::MLX5_FLOW_MATCHER, 0x1001, "FLOW_MATCHER_DESTROY", 1, flow_matcher::destroy),
         method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, wq_table::destroy),
         method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
         method(object::WQ, 1, "WQ_DESTROY", 2, wq::destroy),

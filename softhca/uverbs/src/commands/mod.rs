@@ -12,6 +12,7 @@ mod devx;
 mod dm;
 mod event_file;
 mod flow;
+mod flow_matcher;
 mod flow_spec;
 mod ioctl;
 mod mr;

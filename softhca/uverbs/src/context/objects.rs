@@ -13,6 +13,8 @@ pub(crate) enum Rank {
     Devx,
     /// A flow.
     Flow,
+    /// A matcher of flows.
+    Matcher,
     /// Counters of flows.
     Counters,
     /// An address handle.

@@ -40,7 +40,7 @@ pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;
 pub(crate) use flow_commands::FlowDirection;
-pub(crate) use flow_match::FlowMatch;
+pub(crate) use flow_match::{FlowMatch, MATCH_BYTES};
 pub(crate) use flow_tables::{FlowPriority, FlowRule};
 pub(crate) use flows::Flows;
 pub(crate) use frame_queues::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Spread, Strides};

@@ -3,7 +3,7 @@
 //! Twins differ in the number of their queue pair, which each WQE contains, and in the second word of fetch-and-add,
 //! which libmlx5 leaves as it was.
 
-use blueflame::transport::{InlineNone, RawPacket, Rc, Receives, Ud};
+use blueflame::transport::{InlineL2, InlineLayers, InlineMode, InlineNone, RawPacket, Rc, Receives, Ud};
 use blueflame::types::{Psn, Qkey};
 use blueflame::verbs::{OwnedCq, Qp, QueuePair, VerbsTransport, ffi};
 use blueflame::wqe::{self, Fence, Sge, WorkRequest};
@@ -305,10 +305,29 @@ fn inline_headers(ring: &[u8]) -> usize {
 }
 
 fn frames(lab: &Lab) -> Result<Seen, Failure> {
+    match lab.device().inline_layers() {
+        // This inline mode takes frames with headers in the WQE and without.
+        None | Some(InlineLayers::None) => {
+            twin_frames::<InlineNone>(lab, |twins, inline, [whole, rest], headers| match inline {
+                0 => twins.post(lab, &wqe::frame().gather([whole]).signaled(WrId(1))),
+                _ => twins.post(lab, &wqe::frame().inline_headers(headers).gather([rest]).signaled(WrId(1))),
+            })
+        }
+        Some(_) => twin_frames::<InlineL2>(lab, |twins, _, [_, rest], headers| {
+            twins.post(lab, &wqe::frame().inline_headers(headers).gather([rest]).signaled(WrId(1)))
+        }),
+    }
+}
+
+/// `post` posts a frame: as a whole from memory, or the headers inline and the rest from memory, if libmlx5 has put so
+/// many bytes inline.
+fn twin_frames<M: InlineMode>(
+    lab: &Lab,
+    post: impl Fn(&mut Twins<RawPacket<M>>, usize, [Sge; 2], &[u8; 18]) -> Result<(), Failure>,
+) -> Result<Seen, Failure> {
     use sys::ibv_wr_opcode as op;
     let own = Frames::new(lab)?;
-    // This inline mode takes frames with headers in the WQE and without.
-    let mut twins = Twins::<RawPacket<InlineNone>>::new(lab, |pair| Ok(pair.activate(&lab.subject.port)?))?;
+    let mut twins = Twins::<RawPacket<M>>::new(lab, |pair| Ok(pair.activate(&lab.subject.port)?))?;
     let mut headers = None;
     for len in [60, 200, 1514] {
         let bytes = own.frame(len as u32, len);
@@ -321,11 +340,8 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
             Some(inline) => inline,
             None => *headers.insert(inline_headers(&ring(&parts(&twins.theirs.qp)?.sq))),
         };
-        match inline {
-            0 => twins.post(lab, &wqe::frame().gather([whole]).signaled(WrId(1)))?,
-            18 => twins.post(lab, &wqe::frame().inline_headers(first).gather([rest]).signaled(WrId(1)))?,
-            other => return Err(format!("libmlx5 puts headers of {other} bytes into WQEs of frames").into()),
-        }
+        ensure(inline == 0 || inline == 18, || format!("libmlx5 puts headers of {inline} bytes into WQEs of frames"))?;
+        post(&mut twins, inline, [whole, rest], first)?;
     }
     twins.compare()?;
     let seen = Seen::new("frames of 60, 200 and 1514 bytes: the same bytes").figure("requests", twins.posted);
