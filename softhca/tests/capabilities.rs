@@ -94,18 +94,23 @@ struct Asked {
 
 /// Whether the page says that the device has the capabilities of a row.
 fn has(row: &Row, asked: Asked) -> bool {
-    match row.devices {
-        "all" => true,
-        "none" => false,
-        "Ethernet" => asked.ethernet,
-        "InfiniBand" => !asked.ethernet,
-        names => names.split(", ").any(|name| match name {
-            "connectx5" => asked.generation == Generation::ConnectX5,
-            "connectx6dx" => asked.generation == Generation::ConnectX6Dx,
-            "connectx7" => asked.generation == Generation::ConnectX7,
-            other => panic!("{}: {other:?} names no devices", row.feature),
-        }),
-    }
+    let (devices, on_link) = match row.devices.strip_prefix("Ethernet: ") {
+        Some(generations) => (generations, asked.ethernet),
+        None => (row.devices, true),
+    };
+    on_link
+        && match devices {
+            "all" => true,
+            "none" => false,
+            "Ethernet" => asked.ethernet,
+            "InfiniBand" => !asked.ethernet,
+            names => names.split(", ").any(|name| match name {
+                "connectx5" => asked.generation == Generation::ConnectX5,
+                "connectx6dx" => asked.generation == Generation::ConnectX6Dx,
+                "connectx7" => asked.generation == Generation::ConnectX7,
+                other => panic!("{}: {other:?} names no devices", row.feature),
+            }),
+        }
 }
 
 /// The bytes of each set that the device has.

@@ -275,6 +275,7 @@ impl Lab {
                 slave_receive: uidx % 8 == 5,
             },
             signed: false,
+            static_ring: false,
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };
         if let Ok(qpn) = self.device.create_qp(context) {

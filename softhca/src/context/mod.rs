@@ -192,6 +192,8 @@ pub struct QpContext {
     pub streams: Option<DciStreams>,
     /// How it waits for the queues of others, enables their WQEs, or lets them enable its own.
     pub cross_channel: CrossChannel,
+    /// The WQEs of its send ring are executed again in each round, and their indices do not count (SQC.static_sq_wq).
+    pub static_ring: bool,
     /// Its WQEs carry signatures, those of its own receive queue, too (QPC.wq_signature).
     pub signed: bool,
     /// Rights of a kernel's QP that a user's QP lacks.
@@ -219,6 +221,7 @@ impl QpContext {
             timestamps: TimestampFormat::FreeRunning,
             streams: None,
             cross_channel: CrossChannel::default(),
+            static_ring: false,
             signed: false,
             privileges: Privileges::default(),
         }

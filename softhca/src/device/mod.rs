@@ -19,7 +19,7 @@ mod reset;
 mod tag_matching;
 mod xrc;
 
-pub use crate::resources::Rate;
+pub use crate::resources::{Rate, RateMode};
 pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
 

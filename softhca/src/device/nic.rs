@@ -82,6 +82,7 @@ impl Device {
             uidx: context.uidx,
             timestamps: context.timestamps,
             cross_channel: context.cross_channel,
+            static_ring: context.static_ring,
             ..QpContext::new(Transport::RawPacket)
         };
         self.count_qp(&engine, |users| *users += 1);

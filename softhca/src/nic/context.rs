@@ -23,6 +23,8 @@ pub(crate) struct SendQueueContext {
     pub(crate) flushes: bool,
     /// How it waits for the queues of others, enables their WQEs, or lets them enable its own.
     pub(crate) cross_channel: CrossChannel,
+    /// The WQEs of its ring are executed again in each round.
+    pub(crate) static_ring: bool,
 }
 
 /// Receive queue.

@@ -8,14 +8,26 @@ use std::time::Duration;
 /// Entries of the table, of which the first stands for no limit. Linux' driver says of a ConnectX-5: "127 rates are
 /// supported, range: 0Mbps to 97656Mbps" (`drivers/net/ethernet/mellanox/mlx5/core/rl.c`, `mlx5_init_rl_table`).
 pub(crate) const RATES: u16 = 128;
-/// Rates that there are, in kbit/s.
+/// Rates that there are, in kbit/s or WQEs a second.
 pub(crate) const KILOBITS: RangeInclusive<u32> = 1..=100_000_000;
+
+/// Unit of a rate (`set_pp_rate_limit_context.rate_mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RateMode {
+    /// kbit/s of frames, without their check sequences.
+    #[default]
+    Data,
+    /// WQEs a second, of any kind.
+    Wqes,
+}
 
 /// How fast a send queue sends (PRM, `set_pp_rate_limit_context`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// kbit/s of frames, without their check sequences.
-    pub kilobits: u32,
+    /// How many of the unit.
+    pub limit: u32,
+    /// The unit.
+    pub mode: RateMode,
     /// Most bytes that go out one behind the other; 0 stands for the shortest bursts, single frames.
     pub burst: u32,
     /// Bytes of the frames that are expected. This device counts the bytes of each frame, and needs no estimate.
@@ -23,10 +35,15 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The time that so many bytes take.
+    /// The time that so many bytes take, by a rate of data.
     pub(crate) fn time_of(&self, bytes: u64) -> Duration {
         // Bits and kilobits per second give milliseconds; a nanosecond is 10^-6 of one.
-        Duration::from_nanos((bytes * 8).saturating_mul(1_000_000) / u64::from(self.kilobits.max(1)))
+        Duration::from_nanos((bytes * 8).saturating_mul(1_000_000) / u64::from(self.limit.max(1)))
+    }
+
+    /// The time that a WQE takes, by a rate of WQEs.
+    pub(crate) fn time_of_wqe(&self) -> Duration {
+        Duration::from_nanos(1_000_000_000 / u64::from(self.limit.max(1)))
     }
 }
 
@@ -43,9 +60,10 @@ impl Rates {
         }
         match rate {
             None => drop(self.0.remove(&index)),
-            Some(rate) if !KILOBITS.contains(&rate.kilobits) => {
+            // Linux holds rates of WQEs against the same bounds (`rl.c`, `mlx5_rl_add_rate_raw`).
+            Some(rate) if !KILOBITS.contains(&rate.limit) => {
                 let permitted = "those of packet_pacing_min_rate and packet_pacing_max_rate";
-                return Err(Error::BadValue { what: "rate", value: rate.kilobits.into(), permitted });
+                return Err(Error::BadValue { what: "rate", value: rate.limit.into(), permitted });
             }
             Some(rate) => drop(self.0.insert(index, rate)),
         }

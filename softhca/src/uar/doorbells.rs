@@ -9,7 +9,7 @@ use super::records::Records;
 use crate::busy_table::BusyTable;
 use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
-use crate::context::{QpState, SqContext};
+use crate::context::{QpContext, QpState, SqContext, Transport};
 use crate::error::{Error, Object};
 use crate::memory::HostMemory;
 use crate::qp::Qp;
@@ -49,6 +49,8 @@ struct Target {
     state: QpState,
     /// WQEBB index of the WQE that is fetched next.
     next_wqe: u16,
+    /// A send queue of frames that starts other queues.
+    is_master_of_frames: bool,
 }
 
 impl Doorbells {
@@ -302,8 +304,12 @@ impl Doorbells {
         if is_behind || u32::from(record.wrapping_sub(target.next_wqe)) > 1 << target.sq.log_size {
             complaints.add(Complaint::RecordMismatch { qpn, end, record });
         }
+        // The queue by which DPDK starts its clock queue has its index in the record's other word, that of receives (DPDK
+        // `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_doorbell_rearm_queue`). It works on NICs, so these take the index of
+        // the register there. Which queues they do it for, no public source says.
+        let announced = if is_behind && target.is_master_of_frames { end } else { record };
         if let Some(qp) = qps.get_mut(qpn) {
-            qp.send_doorbell(record);
+            qp.send_doorbell(announced);
         }
         Some(BlueFlameCopy { qpn, index, bytes: usize::from(ds) * 16 })
     }
@@ -314,7 +320,9 @@ fn target(qps: &BusyTable<Qp>, qpn: u32) -> Result<Target, Option<Complaint>> {
     let qp = qps.get(qpn).ok_or(None)?;
     let context = qp.context();
     let sq = context.sq.ok_or(Some(Complaint::NoSendQueue(qpn)))?;
-    Ok(Target { sq, dbr: context.dbr, uar: context.uar, state: qp.state(), next_wqe: qp.next_wqe() })
+    let is_master_of_frames = context.cross_channel.master && context.transport == Transport::RawPacket;
+    let QpContext { dbr, uar, .. } = *context;
+    Ok(Target { sq, dbr, uar, state: qp.state(), next_wqe: qp.next_wqe(), is_master_of_frames })
 }
 
 /// Complains if `stored`, a piece of a copy from byte `at` of the WQE on, differs from the ring.

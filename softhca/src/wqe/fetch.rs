@@ -70,6 +70,29 @@ pub(crate) fn fetch_copy(
     })
 }
 
+/// As [`fetch`], but the index in the WQE is ignored (`cmd_hca_cap.wqe_index_ignore_cap`), and the producer may be further
+/// ahead than the ring is long: its WQEs may be executed again in each round.
+///
+/// # Errors
+/// As for [`fetch`].
+pub(crate) fn fetch_static(
+    sq: &SqContext,
+    qpn: u32,
+    (transport, signed): (Transport, bool),
+    index: u16,
+    producer: u16,
+    memory: &dyn HostMemory,
+) -> Result<SendWqe, WqeFault> {
+    let ahead = u32::from(producer.wrapping_sub(index)).min(1 << sq.log_size);
+    checked(sq, qpn, (transport, signed), index, index.wrapping_add(ahead as u16), |at, out| {
+        copy_from_ring(sq, index, at, out, memory)?;
+        if at == 0 {
+            out[control::INDEX..control::INDEX + 2].copy_from_slice(&index.to_be_bytes());
+        }
+        Ok(())
+    })
+}
+
 /// Checks and decodes a WQE. `read` copies its bytes from an offset on.
 fn checked(
     sq: &SqContext,

@@ -24,7 +24,7 @@ pub use crate::ethernet::{Checksums, StatedHeaders, StatedLayer};
 pub use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
 pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};
-pub(crate) use fetch::{copy_from_ring, extent, fetch_copy};
+pub(crate) use fetch::{copy_from_ring, extent, fetch_copy, fetch_static};
 pub use payload::{DataSeg, Part, Payload};
 pub(crate) use segments::control::may_differ;
 pub use segments::tags::{Append, TagChange, TagOp};

@@ -6,6 +6,7 @@
 
 #[path = "../engine/arena.rs"]
 mod arena;
+mod clock_queue;
 mod frame;
 mod hostile;
 mod large;

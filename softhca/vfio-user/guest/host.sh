@@ -76,22 +76,22 @@ between() {
     return "$status"
 }
 
-# Runs testpmd in guest 1, with the driver's parameters $1 and options $2, and gives it the commands $3, one a line. Meanwhile
+# Runs testpmd in guest $ON (1, if it is not set), with the driver's parameters $1 and options $2, and gives it the commands $3, one a line. Meanwhile
 # frame_peer runs outside with the remaining arguments, at the address of port 1 of the object's device 0. Then testpmd ends.
 # What testpmd said is in the file testpmd of this run, for entries that look at it. DPDK names the suite of another one
 # than the system's own.
 with_testpmd() {
-    local driver=$1 options=$2 commands=$3 status=0 address forwarder
+    local driver=$1 options=$2 commands=$3 status=0 address forwarder on=${ON:-1}
     shift 3
     # Nothing of an earlier one may look as if this one were ready.
-    address=$(guest 1 5 'rm -f /tmp/testpmd /tmp/testpmd.said; cat /sys/class/net/$INTERFACE/address') || return 1
+    address=$(guest "$on" 5 'rm -f /tmp/testpmd /tmp/testpmd.said; cat /sys/class/net/$INTERFACE/address') || return 1
     # Thousand frames a second at least.
     local limit=$((60 + FRAMES / 1000))
-    guest 1 $((limit + 60)) "DPDK=${DPDK:-} testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
+    guest "$on" $((limit + 60)) "DPDK=${DPDK:-} testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
     forwarder=$!
-    guest 1 60 testpmd_is_ready && guest 1 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
+    guest "$on" 60 testpmd_is_ready && guest "$on" 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
         outside timeout $((limit * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
-    guest 1 10 'printf "%s\n" stop "show port stats all" "show rxq info 0 0" "show txq info 0 0" "flow query 0 0 count" quit >/tmp/testpmd' || status=$?
+    guest "$on" 10 'printf "%s\n" stop "show port stats all" "show port xstats all" "show rxq info 0 0" "show txq info 0 0" "flow query 0 0 count" quit >/tmp/testpmd' || status=$?
     wait "$forwarder" || status=$?
     cat "$RUN/testpmd"
     return "$status"
@@ -110,6 +110,20 @@ burst_figures() {
     cat "$RUN/bursts"
     { echo "$1"; grep -E '^(DPDK|receive|send)' "$RUN/bursts"; } >>"$HERE/$RELEASE.bursts"
     return "$status"
+}
+
+# Frames at times, by both ways that DPDK has: it waits for the completions of a clock queue (tx_pp), or for the clock. The device
+# is a ConnectX-7, in a guest of its own. testpmd gives each burst its time before it sends the burst, so it must try again while the
+# queue is full: a burst that it drops would move the times of all later ones.
+timed_sends() {
+    local driver retry='set fwd txonly retry\nset burst tx delay 1000 retry 1000'
+    GENERATION[3]=connectx7
+    need_guest 3 || return 1
+    for driver in ,tx_pp=50000 ''; do
+        ON=3 with_testpmd "$driver" '--forward-mode=txonly --tx-offloads=0x200000' "$retry\nset txtimes 10000000,0" \
+            take --from GUEST -n 3200 --gap 10000000 || return 1
+        said 'tx_pp_(rearm_queue|clock_queue)_errors: 0' 'tx_pp_sync_lost: 0' 'tx_pp_timestamp_future_errors: 0' || return 1
+    done
 }
 
 # Are these expressions in what testpmd said?

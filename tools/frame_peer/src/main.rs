@@ -6,6 +6,7 @@
 mod change;
 mod frame;
 mod port;
+mod timed;
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -15,6 +16,7 @@ use change::{Change, Way};
 use clap::{Parser, Subcommand};
 use frame::{Kind, Recipe};
 use port::{Patience, Port};
+use timed::Bursts;
 
 /// The other end of the wire for programs that send, take and forward Ethernet frames
 #[derive(Debug, Parser)]
@@ -74,6 +76,9 @@ enum Task {
         /// Bytes of a frame
         #[arg(long, default_value_t = 64)]
         bytes: usize,
+        /// Bursts have times, so many nanoseconds apart, and do not come sooner
+        #[arg(long)]
+        gap: Option<u64>,
     },
 }
 
@@ -129,8 +134,9 @@ fn main() -> Result<()> {
             }
             (traffic.frames, bytes)
         }
-        Task::Take { frames, from, bytes } => {
-            take(&mut port, *frames, &made_by_testpmd(options.station, *from, *bytes), options.patience)?
+        Task::Take { frames, from, bytes, gap } => {
+            let frame = made_by_testpmd(options.station, *from, *bytes);
+            take(&mut port, *frames, &frame, options.patience, gap.map(Bursts::new))?
         }
     };
     println!("{frames} frames, {bytes} bytes, {} ms", begin.elapsed().as_millis());
@@ -182,19 +188,26 @@ fn next(expected: &HashMap<Vec<u8>, u64>) -> Option<&[u8]> {
     expected.iter().min_by_key(|(_, place)| **place).map(|(frame, _)| &frame[..])
 }
 
-/// Waits for `count` frames, all of which must be `frame`. Returns how many those were, and their bytes.
-fn take(port: &mut Port, count: u64, frame: &[u8], seconds: u64) -> Result<(u64, u64)> {
+/// Waits for `count` frames, all of which must be `frame`, besides the marks of `bursts`. Returns how many those were,
+/// and their bytes.
+fn take(port: &mut Port, count: u64, frame: &[u8], seconds: u64, mut bursts: Option<Bursts>) -> Result<(u64, u64)> {
     let mut arrived = 0;
     let mut patience = Patience::new(seconds);
     println!("ready");
     while arrived < count {
-        let Some(got) = port.receive()? else {
+        let Some(mut got) = port.receive()? else {
             patience.check(&format!("{arrived} frames of {count} have come"))?;
             continue;
         };
         patience = Patience::new(seconds);
+        if let Some(bursts) = &mut bursts {
+            bursts.take(&mut got, Instant::now())?;
+        }
         ensure!(got == frame, "frame {arrived} should be\n{frame:02x?}, is\n{got:02x?}");
         arrived += 1;
+    }
+    if let Some(bursts) = bursts {
+        println!("{}", bursts.check()?);
     }
     Ok((arrived, arrived * frame.len() as u64))
 }

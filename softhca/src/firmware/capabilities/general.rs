@@ -1,6 +1,6 @@
 //! General capabilities (`MLX5_CAP_GENERAL`): how many of everything, and which features there are.
 
-use super::row::{capability_set, is_ethernet, log2, timestamps};
+use super::row::{MAX_STATIC_SQ_LOG, capability_set, has_clock_queues, is_ethernet, log2, timestamps};
 use crate::config::{DeviceConfig, Generation};
 use crate::context::{DciStreams, TagContext};
 use crate::cq::MAX_SESSION;
@@ -58,6 +58,8 @@ capability_set! {
     LOG_DMA_MMO_MAX_SIZE: 0x6b, 5 = |c| if c.generation >= Generation::ConnectX6Dx { MAX_LOG_MEMCPY.into() } else { 0 };
     LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
     LOG_MAX_QP_SZ: 0x88, 8 = |c| c.limits.max_wqe_log.into();
+    // Indices in WQEs of static rings are ignored.
+    WQE_INDEX_IGNORE_CAP: 0x99, 1 = |c| has_clock_queues(c).into();
     // QPNs are below this, which libmlx5's table of QPs is for. The bound is for all processes together: each has a
     // part of the numbers.
     LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
@@ -84,9 +86,11 @@ capability_set! {
     UMR_EXTENDED_TRANSLATION_OFFSET: 0x118, 1 = |_| 1;
     NULL_MKEY: 0x119, 1 = |_| 1;
     LOG_MAX_KLM_LIST_SIZE: 0x11a, 6 = |_| MAX_PIECES_LOG.into();
+    NON_WIRE_SQ: 0x120, 1 = |c| has_clock_queues(c).into();
     // `RTS2RTS_QP` takes the later additions to contexts.
     QPC_EXTENSION: 0x122, 1 = |_| 1;
     LOG_MAX_RA_REQ_DC: 0x12a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    LOG_MAX_STATIC_SQ_WQ: 0x133, 5 = |c| if has_clock_queues(c) { MAX_STATIC_SQ_LOG } else { 0 };
     LOG_MAX_RA_RES_DC: 0x13a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     SIG_CRC64_XP10: 0x147, 1 = |_| 1;
     SIG_CRC32C: 0x148, 1 = |_| 1;

@@ -1,6 +1,6 @@
 //! A capability: a field of a set, and its value for a device.
 
-use crate::config::{DeviceConfig, LinkLayer};
+use crate::config::{DeviceConfig, Generation, LinkLayer};
 use crate::context::InlineHeaders;
 use crate::firmware::layout::{Field, Layout, ViewMut};
 
@@ -111,6 +111,16 @@ pub(crate) fn inline_mode(config: &DeviceConfig) -> InlineMode {
         InlineHeaders::L2 => InlineMode::L2,
         InlineHeaders::Ip | InlineHeaders::TcpUdp => InlineMode::VportContext,
     }
+}
+
+/// log2 of the WQEBBs of a ring whose WQEs are executed again and again. Drivers ask whether it is zero (DPDK
+/// `drivers/net/mlx5/linux/mlx5_os.c`); no public source has a device's value.
+pub(crate) const MAX_STATIC_SQ_LOG: u64 = 8;
+
+/// Whether there are queues that tick: paced by WQEs, with WQEs that stay in the ring. The documentation of DPDK names
+/// ConnectX-6 Dx and later for `tx_pp` (`doc/guides/nics/mlx5.rst`).
+pub(crate) fn has_clock_queues(config: &DeviceConfig) -> bool {
+    is_ethernet(config) && config.generation >= Generation::ConnectX6Dx
 }
 
 /// All ports are RoCE's.

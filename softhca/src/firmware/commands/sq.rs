@@ -4,7 +4,7 @@ use super::work_queue::{CYCLIC, check_absent, check_created, state, state_bits, 
 use crate::context::{CrossChannel, InlineHeaders, QueueState, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::capabilities::{InlineMode, inline_mode};
+use crate::firmware::capabilities::{InlineMode, MAX_STATIC_SQ_LOG, has_clock_queues, inline_mode};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::SendQueueContext;
@@ -22,6 +22,8 @@ layout! {
         REG_UMR: 0xc, 1;
         ALLOW_SWP: 0xd, 1;
         HAIRPIN: 0xe, 1;
+        NON_WIRE: 0xf, 1;
+        STATIC_SQ_WQ: 0x10, 1;
         TS_FORMAT: 0x1a, 2;
         USER_INDEX: 0x28, 24;
         CQN: 0x48, 24;
@@ -113,6 +115,11 @@ const ABSENT: [(Field, &str); 8] = [
     (sqc::QOS_QUEUE_GROUP_ID, "queue groups"),
 ];
 
+/// Of a queue that only ticks, on devices that have such: it executes the same NOPs again and again, and sends nothing
+/// (DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_create_clock_queue`).
+const CLOCK_QUEUE: [(Field, &str); 2] =
+    [(sqc::NON_WIRE, "queues that reach no wire"), (sqc::STATIC_SQ_WQ, "rings whose WQEs stay")];
+
 /// Bit of `modify_bitmask` for the rate (Linux `include/linux/mlx5/mlx5_ifc.h`,
 /// `MLX5_MODIFY_SQ_IN_MODIFY_BITMASK_PACKET_PACING_RATE_LIMIT_INDEX`).
 const MODIFY_RATE: u64 = 1 << 0;
@@ -131,8 +138,12 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let inline_headers = inline_headers(call, view.get(sqc::MIN_WQE_INLINE_MODE))?;
     let multi_packet = allows_multi_packet(call, view)?;
     let rate = view.get(sqc::PACKET_PACING_RATE_LIMIT_INDEX) as u16;
+    if !has_clock_queues(call.device.config()) {
+        check_absent(view, &CLOCK_QUEUE)?;
+    }
     let tis = match view.get(sqc::TIS_LST_SZ) {
         0 => None,
+        _ if view.flag(sqc::NON_WIRE) => return Err(Refusal::parameter("a TIS of an SQ that reaches no wire")),
         1 => Some(view.get32(sqc::TIS_NUM_0)),
         other => return Err(Refusal::parameter(format!("tis_lst_sz {other}; at most 1"))),
     };
@@ -147,6 +158,12 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let place = take(call, queue, &create_sq_in::LAYOUT, RECORD_BYTES, &[CYCLIC])?;
     if place.log_stride != LOG_WQEBB {
         let reason = format!("log_wq_stride {}: that of a send queue is {LOG_WQEBB}", place.log_stride);
+        return Err(Refusal::parameter(reason));
+    }
+    let static_ring = view.flag(sqc::STATIC_SQ_WQ);
+    if static_ring && u64::from(place.log_size) > MAX_STATIC_SQ_LOG {
+        let reason =
+            format!("a static ring of 2^{} WQEBBs: log_max_static_sq_wq is {MAX_STATIC_SQ_LOG}", place.log_size);
         return Err(Refusal::parameter(reason));
     }
     let sqn = call.device.create_sq(SendQueueContext {
@@ -170,6 +187,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             slave_send: queue.flag(wq::CD_SLAVE),
             slave_receive: false,
         },
+        static_ring,
     })?;
     if let Err(error) = call.device.pace(sqn, rate) {
         call.device.destroy_sq(sqn)?;

@@ -20,7 +20,8 @@ use super::failure::Failure;
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
 use super::responder::rendezvous::Errands;
-use crate::context::QpState;
+use crate::config::Generation;
+use crate::context::{QpState, Transport};
 use crate::cq::Completion;
 use crate::resources::Resources;
 use crate::wqe::{self, DcTarget, Fence, SendOp};
@@ -48,6 +49,14 @@ pub(super) enum Broken {
     Queue,
     /// A stream can send no more; the other streams of the QP can.
     Stream(u16),
+}
+
+/// Whether the indices in WQEs do not count (`cmd_hca_cap.wqe_index_ignore_cap`): in static rings, and in those of send
+/// queues of frames that start others. DPDK gives all WQEs of both the index 0 (`drivers/net/mlx5/mlx5_txpp.c`,
+/// `mlx5_txpp_fill_wqe_rearm_queue`).
+fn ignores_index(qp: &QpCore, resources: &Resources) -> bool {
+    let starts_others = qp.context.cross_channel.master && qp.transport() == Transport::RawPacket;
+    qp.context.static_ring || starts_others && resources.generation >= Generation::ConnectX6Dx
 }
 
 /// State of the send queue.
@@ -107,7 +116,9 @@ impl Requester {
     pub(super) fn ring(&mut self, qp: &QpCore, producer: u16) {
         let Some(sq) = qp.context.sq else { return };
         let ahead = producer.wrapping_sub(self.next_wqe);
-        if u32::from(ahead) <= 1 << sq.log_size {
+        // Round a static ring, the device goes many times: as far as the index can tell ahead from behind.
+        let most = if qp.context.static_ring { 1 << 15 } else { 1 << sq.log_size };
+        if u32::from(ahead) <= most {
             self.producer = producer;
         } else if producer != self.producer {
             log::warn!("QP {:#x}: doorbell with index {producer:#x}, ring is at {:#x}", qp.qpn, self.next_wqe);
@@ -161,12 +172,19 @@ impl Requester {
                     break;
                 }
             }
-            let leaving = self.requests[self.cursor].leaving.as_ref();
-            self.held_until = leaving.and_then(|leaving| self.pace.wait(leaving, qp, resources));
+            let request = &self.requests[self.cursor];
+            self.held_until = match &request.leaving {
+                Some(leaving) => self.pace.wait(leaving, qp, resources),
+                None if request.started => None,
+                None => self.pace.wait_to_begin(qp, resources),
+            };
             if self.held_until.is_some() {
                 break;
             }
             worked = true;
+            if !self.requests[self.cursor].started {
+                self.pace.begun(qp, resources);
+            }
             self.send_next(qp, resources, now)?;
         }
         // The one at the front may have failed without having been sent.
@@ -185,6 +203,9 @@ impl Requester {
         let service = (qp.transport(), qp.context.signed);
         let fetched = match self.copies.get(&index) {
             Some(copy) => wqe::fetch_copy(sq, qp.qpn, service, index, self.producer, copy),
+            None if ignores_index(qp, resources) => {
+                wqe::fetch_static(sq, qp.qpn, service, index, self.producer, memory)
+            }
             None => wqe::fetch(sq, qp.qpn, service, index, self.producer, memory),
         };
         let mut request = match fetched {

@@ -1,17 +1,25 @@
-//! The pace of a send queue of frames: each leaves when the rate permits.
+//! The pace of a send queue of frames: each frame leaves, or each WQE begins, when the rate permits.
 
 use super::request::Request;
 use crate::qp::failure::Failure;
 use crate::qp::qp_core::QpCore;
-use crate::resources::{Rate, Resources};
+use crate::resources::{Rate, RateMode, Resources};
 use crate::wqe::Framing;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+/// How late a WQE may begin and the next ones make up for it. After a longer break, the clock begins anew.
+const MOST_LATE: Duration = Duration::from_millis(100);
+
+/// The queue's rate, if it is of this kind.
+fn rate_of(qp: &QpCore, resources: &Resources, mode: RateMode) -> Option<Rate> {
+    resources.rates.get(qp.rate).filter(|rate| rate.mode == mode)
+}
+
 /// How far a queue has used up its rate.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    /// When the bytes sent so far have had their time.
+    /// When the bytes or WQEs sent so far have had their time.
     used_until: Duration,
 }
 
@@ -30,8 +38,22 @@ impl Pace {
 
     /// When the next frame of `leaving` may leave, if not now.
     pub(super) fn wait(&self, leaving: &VecDeque<Vec<u8>>, qp: &QpCore, resources: &Resources) -> Option<Duration> {
-        let (rate, frame) = (resources.rates.get(qp.rate)?, leaving.front()?);
+        let (rate, frame) = (rate_of(qp, resources, RateMode::Data)?, leaving.front()?);
         Some(self.due(rate, frame.len() as u64)).filter(|&due| due > resources.now)
+    }
+
+    /// When the next WQE may begin, if not now.
+    pub(super) fn wait_to_begin(&self, qp: &QpCore, resources: &Resources) -> Option<Duration> {
+        rate_of(qp, resources, RateMode::Wqes)?;
+        Some(self.used_until).filter(|&due| due > resources.now)
+    }
+
+    /// A WQE begins. One that begins late does not delay the next one: a queue of WQEs at a rate is a clock.
+    pub(super) fn begun(&mut self, qp: &QpCore, resources: &Resources) {
+        let Some(rate) = rate_of(qp, resources, RateMode::Wqes) else { return };
+        let late = resources.now.saturating_sub(self.used_until);
+        let from = if late > MOST_LATE { resources.now } else { self.used_until };
+        self.used_until = from + rate.time_of_wqe();
     }
 
     /// Sends the frames of a request that may leave now. `false` if some must wait.
@@ -52,7 +74,7 @@ impl Pace {
         }
         while self.wait(leaving, qp, resources).is_none() {
             let Some(frame) = leaving.pop_front() else { return Ok(true) };
-            if let Some(rate) = resources.rates.get(qp.rate) {
+            if let Some(rate) = rate_of(qp, resources, RateMode::Data) {
                 self.sent(rate, frame.len() as u64, resources.now);
             }
             resources.egress.push(qp.qpn, framing.metadata, frame);
@@ -79,13 +101,13 @@ mod tests {
     #[test]
     fn frames_leave_at_the_rate() {
         // 8 Mbit/s are a byte a microsecond.
-        let rate = Rate { kilobits: 8000, burst: 0, typical: 0 };
+        let rate = Rate { limit: 8000, mode: RateMode::Data, burst: 0, typical: 0 };
         assert_eq!(times(rate, &[100, 100, 1000, 60, 60]), [0, 100, 200, 1200, 1260]);
     }
 
     #[test]
     fn bursts_have_at_most_so_many_bytes() {
-        let rate = Rate { kilobits: 8000, burst: 350, typical: 100 };
+        let rate = Rate { limit: 8000, mode: RateMode::Data, burst: 350, typical: 100 };
         // Three of 100 bytes are a burst, and a fourth would be 400 bytes. Frames longer than a burst leave alone.
         assert_eq!(times(rate, &[100; 7]), [0, 0, 0, 50, 150, 250, 350]);
         assert_eq!(times(rate, &[1000, 1000, 100]), [0, 1000, 1750]);

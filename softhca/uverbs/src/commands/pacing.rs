@@ -9,7 +9,7 @@ use crate::context::{self, Context, Rank};
 use crate::device::Hca;
 use crate::process::{Errno, lock};
 use softhca::context::{QpState, Transport};
-use softhca::device::Rate;
+use softhca::device::{Rate, RateMode};
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
 use zerocopy::FromZeros;
@@ -52,16 +52,17 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     if !(1..=CONTEXT_BYTES).contains(&request.len(CONTEXT)) {
         return Err(Errno::EINVAL);
     }
-    let [kilobits, burst, mode_and_typical]: [u32; 3] = request.input::<[u32; 3]>(CONTEXT)?.map(u32::from_be);
+    let [limit, burst, mode_and_typical]: [u32; 3] = request.input::<[u32; 3]>(CONTEXT)?.map(u32::from_be);
     let flags: u64 = request.input(FLAGS)?;
     if flags & !DEDICATED_INDEX != 0 {
         return Err(Errno::EINVAL);
     }
-    // Rates of WQEs are a capability that the device lacks.
-    if mode_and_typical >> 16 != 0 {
-        return Err(Errno::EINVAL);
-    }
-    let rate = Rate { kilobits, burst, typical: mode_and_typical as u16 };
+    let mode = match mode_and_typical >> 16 {
+        0 => RateMode::Data,
+        1 if hca.capabilities().pacing.wqes => RateMode::Wqes,
+        _ => return Err(Errno::EINVAL),
+    };
+    let rate = Rate { limit, mode, burst, typical: mode_and_typical as u16 };
     let index = hca.add_rate(rate, flags & DEDICATED_INDEX != 0)?;
     let handle = context.insert(Arc::new(PacketPacing { index }));
     request.put(INDEX, &index)?;
@@ -89,7 +90,8 @@ pub(super) fn wanted(
     if driver.comp_mask != 0 || driver.reserved != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
-    let rate = Rate { kilobits, burst: driver.max_burst_sz, typical: driver.typical_pkt_sz };
+    let (burst, typical) = (driver.max_burst_sz, driver.typical_pkt_sz);
+    let rate = Rate { limit: kilobits, mode: RateMode::Data, burst, typical };
     let pacing = context.hca.capabilities().pacing;
     let (burst, typical) = (rate.burst != 0, rate.typical != 0);
     if burst && !pacing.burst || typical && !pacing.typical || kilobits == 0 && (burst || typical) {

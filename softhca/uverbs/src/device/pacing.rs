@@ -9,6 +9,7 @@ const PACKET_PACING: Field = field(0x0, 1);
 const BURST_BOUND: Field = field(0x5, 1);
 const TYPICAL_SIZE: Field = field(0x6, 1);
 const UID: Field = field(0xb, 1);
+const WQE_RATE: Field = field(0x20, 1);
 const MAX_RATE: Field = field(0x40, 32);
 const MIN_RATE: Field = field(0x60, 32);
 const RATE_TABLE_SIZE: Field = field(0x90, 16);
@@ -29,6 +30,8 @@ pub(crate) struct Pacing {
     pub(crate) typical: bool,
     /// A rate may be one user's.
     pub(crate) user: bool,
+    /// A rate may be of WQEs.
+    pub(crate) wqes: bool,
 }
 
 impl Pacing {
@@ -44,6 +47,7 @@ impl Pacing {
             burst: BURST_BOUND.get(qos) != 0,
             typical: TYPICAL_SIZE.get(qos) != 0,
             user: UID.get(qos) != 0,
+            wqes: WQE_RATE.get(qos) != 0,
         }
     }
 
@@ -68,6 +72,7 @@ mod tests {
         let fields = [PACKET_PACING, BURST_BOUND, TYPICAL_SIZE, UID, MAX_RATE, MIN_RATE, RATE_TABLE_SIZE];
         let names = ["", "_burst_bound", "_typical_size", "_uid", "_max_rate", "_min_rate", "_rate_table_size"];
         assert_eq!(fields, names.map(qos));
+        assert_eq!(WQE_RATE, known("qos_cap.wqe_rate_pp"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ impl Hca {
         if pacing.table_size == 0 {
             return Err(Errno::EOPNOTSUPP);
         }
-        if !(pacing.min..=pacing.max).contains(&rate.kilobits) || rate.kilobits == 0 {
+        if !(pacing.min..=pacing.max).contains(&rate.limit) || rate.limit == 0 {
             return Err(Errno::EINVAL);
         }
         let mut rates = lock(&self.rates);

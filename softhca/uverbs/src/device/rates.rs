@@ -49,9 +49,10 @@ impl RateTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use softhca::device::RateMode;
 
     fn rate(kilobits: u32) -> Rate {
-        Rate { kilobits, burst: 0, typical: 0 }
+        Rate { limit: kilobits, mode: RateMode::Data, burst: 0, typical: 0 }
     }
 
     #[test]

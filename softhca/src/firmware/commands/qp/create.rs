@@ -62,6 +62,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             slave_send: view.flag(qpc::CD_SLAVE_SEND),
             slave_receive: view.flag(qpc::CD_SLAVE_RECEIVE),
         },
+        static_ring: false,
         signed: view.flag(qpc::WQ_SIGNATURE),
         privileges,
     };
