@@ -142,7 +142,7 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
 /// Frames of a session, and their places in memory.
 static FRAMES: [[u8; 60]; 15] = [[0x5a; 60]; 15];
-static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
+pub(crate) static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
 /// Headers of a large send.
 static HEADERS: [u8; 54] = [0x5a; 54];
 static OPAQUE: wqe::operations::Opaque =
@@ -160,7 +160,10 @@ fn posted(cq: CqId) -> SendQueue<transport::Rc> {
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [posts(), templates(), retires(), polls(), crate::frames::cases(), pools()].into_iter().flatten().collect()
+    [posts(), templates(), retires(), polls(), crate::frames::cases(), crate::floors::cases(), pools()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn posts() -> Vec<Case> {

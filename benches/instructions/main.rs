@@ -16,6 +16,7 @@ mod cases;
 #[cfg(feature = "libmlx5")]
 #[path = "../common/mod.rs"]
 mod common;
+mod floors;
 mod frames;
 #[path = "../hot/mod.rs"]
 mod hot;

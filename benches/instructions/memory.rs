@@ -20,12 +20,12 @@ use crate::hot::Rack;
 pub(crate) const ENTRIES: usize = 256;
 const ENTRY_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
-const QPN: u32 = 0x0001_86a5;
+pub(crate) const QPN: u32 = 0x0001_86a5;
 /// Where in a UAR page the first register is, and the bytes in one half of it.
-const REGISTER: (usize, u32) = (0x800, 256);
+pub(crate) const REGISTER: (usize, u32) = (0x800, 256);
 
 /// Zeroed pages that stay.
-fn pages(bytes: usize) -> NonNull<u8> {
+pub(crate) fn pages(bytes: usize) -> NonNull<u8> {
     let layout = Layout::from_size_align(bytes.next_multiple_of(PAGE_BYTES), PAGE_BYTES).expect("a size");
     // SAFETY: nobody asks for zero bytes.
     NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout))

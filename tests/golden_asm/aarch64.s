@@ -8181,21 +8181,21 @@ hot_session_pointers:
     add x29, sp, #128
     ldrb w9, [x0, #84]
     cmp w9, #1
-    b.ne L14
+    b.ne L15
     ldp w20, w9, [x0, #56]
     subs w9, w9, w20
-    b.eq L15
+    b.eq L16
     ubfiz w9, w9, #2, #16
     mov w10, #63
     cmp w9, #63
     csel w19, w9, w10, lo
-    cbz x2, L10
+    cbz x2, L13
     ldr w9, [x0, #68]
     lsl w22, w20, #4
     ldr x11, [x0, #32]
-    lsl x25, x2, #4
+    add x23, x1, x2, lsl #4
     mov w21, wzr
-    add x26, x1, #12
+    add x26, x19, #1
     lsr w10, w9, #4
     and w9, w9, w22
     add w10, w10, #1
@@ -8206,75 +8206,85 @@ hot_session_pointers:
     add x28, x9, #32
     cmp x10, x19
     csel x10, x10, x19, lo
-    add x23, x9, x10, lsl #4
-    sub x9, x29, #40
-    sub x24, x19, x10
-    orr x27, x9, #0x1
+    sub x25, x19, x10
+    add x24, x9, x10, lsl #4
+    sub x10, x29, #40
+    orr x27, x10, #0x1
 L1:
-    ldur w9, [x26, #-4]
+    ldr x9, [x1, #8]
     cmp w9, #1
-    b.lt L12
-    add x12, x28, #16
-    ldr w10, [x26]
-    ldur x11, [x26, #-12]
-    cmp x12, x23
-    b.hi L4
-    orr x9, x10, x9, lsl #32
-    rev x10, x11
-    rev x9, x9
-    stp x9, x10, [x28]
-    mov x28, x12
+    b.lt L5
+    ldr x10, [x1]
+    cmp x28, x24
+    b.eq L2
+    rev32 x9, x9
+    rev x10, x10
+    stp x9, x10, [x28], #16
+    b L3
 L2:
-    add w21, w21, #1
+    cmn x28, #16
+    b.lo L7
+    rev32 x9, x9
+    add x11, x28, #16
+    rev x10, x10
+    stp x9, x10, [x28]
+    mov x28, x11
 L3:
-    subs x25, x25, #16
-    add x26, x26, #16
-    b.ne L1
-    b L6
+    add w21, w21, #1
 L4:
-    ldr x1, [x0, #32]
-    stp x3, x8, [sp, #16]
-    add x8, sp, #64
-    str x0, [sp, #8]
-    sub x0, x29, #40
-    sub x2, x29, #16
-    mov w3, #1
-    stp x28, x23, [x29, #-40]
-    stp x24, x11, [x29, #-24]
-    stp w9, w10, [x29, #-8]
-    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>
-    ldr x8, [sp, #64]
-    cbz x8, L5
-    ldp x23, x24, [sp, #72]
-    mov x28, x8
-    ldp x3, x8, [sp, #16]
-    ldr x0, [sp, #8]
-    b L2
+    add x1, x1, #16
+    cmp x1, x23
+    b.ne L1
+    b L9
 L5:
-    sub x8, x23, x28
-    add x9, x19, #1
-    mov x0, x19
-    add x8, x24, x8, lsr #4
-    sub x1, x9, x8
+    stp x0, x8, [sp]
     sub x8, x29, #40
-    bl <blueflame::queue::send::error::PostError>::session_full
+    mov w0, w9
+    stp x3, x1, [sp, #16]
+    bl <blueflame::wqe::error::EncodeError>::frame_size
+L6:
     ldr x8, [x27]
     ldurb w9, [x29, #-40]
     ldur x10, [x27, #7]
-    ldr x0, [sp, #8]
+    ldp x3, x1, [sp, #16]
     str x8, [sp, #32]
-    ldp x3, x8, [sp, #16]
     cmp w9, #23
+    ldp x0, x8, [sp]
     stur x10, [sp, #39]
-    b.eq L3
-    b L13
-L6:
+    b.eq L4
+    b L17
+L7:
+    stp x3, x1, [sp, #16]
+    ldr x1, [x0, #32]
+    sub x2, x29, #16
+    stp x0, x8, [sp]
+    add x8, sp, #64
+    sub x0, x29, #40
+    mov w3, #1
+    stp x28, x24, [x29, #-40]
+    stp x25, x10, [x29, #-24]
+    stur x9, [x29, #-8]
+    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>
+    ldr x8, [sp, #64]
+    cbz x8, L8
+    ldp x24, x25, [sp, #72]
+    mov x28, x8
+    ldp x0, x8, [sp]
+    ldp x3, x1, [sp, #16]
+    b L3
+L8:
+    sub x8, x29, #40
+    sub x1, x26, x25
+    mov x0, x19
+    bl <blueflame::queue::send::error::PostError>::session_full
+    b L6
+L9:
     tst w21, #0xffff
-    b.eq L10
-    sub x9, x23, x28
+    b.eq L13
+    sub x9, x24, x28
     ldr x14, [x0, #16]
     fmov d1, x3
-    add x9, x24, x9, lsr #4
+    add x9, x25, x9, lsr #4
     mov w15, #687865856
     orr x14, x14, x15
     sub x10, x19, x9
@@ -8299,19 +8309,19 @@ L6:
     str x2, [x16]
     str xzr, [x16, #24]
     str q1, [x10, w17, uxtw]
-    b.lo L8
+    b.lo L11
     fmov d0, x3
     and x11, x11, #0xffff0
     add w12, w22, #16
     sub w13, w9, #1
     fmov d0, d0
-L7:
+L10:
     and x14, x12, x11
     subs w13, w13, #1
     add w12, w12, #16
     str q0, [x10, x14]
-    b.ne L7
-L8:
+    b.ne L10
+L11:
     add w9, w9, w20
     ldr w1, [x0, #56]
     and w11, w21, #0xffff
@@ -8322,13 +8332,13 @@ L8:
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
-    b.ne L9
+    b.ne L12
     mov x3, xzr
     mov x19, x8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
-    b L10
-L9:
+    b L13
+L12:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
@@ -8336,10 +8346,10 @@ L9:
     ldr x10, [x0, #8]
     eor x9, x10, x9
     str x9, [x0]
-L10:
+L13:
     mov w9, #23
     strb w9, [x8]
-L11:
+L14:
     ldp x20, x19, [sp, #208]
     ldp x22, x21, [sp, #192]
     ldp x24, x23, [sp, #176]
@@ -8348,33 +8358,11 @@ L11:
     ldp x29, x30, [sp, #128]
     add sp, sp, #224
     ret
-L12:
-    str x8, [sp, #24]
-    sub x8, x29, #40
-    mov w0, w9
-    bl <blueflame::wqe::error::EncodeError>::frame_size
-    ldur x8, [x29, #-39]
-    ldur x10, [x29, #-32]
-    ldurb w9, [x29, #-40]
-    str x8, [sp, #32]
-    stur x10, [sp, #39]
-L13:
-    ldr x8, [sp, #32]
-    ldur x10, [sp, #39]
-    str x8, [sp, #48]
-    stur x10, [sp, #55]
-    ldr x10, [sp, #24]
-    ldr x8, [sp, #48]
-    strb w9, [x10]
-    ldur x9, [sp, #55]
-    stur x8, [x10, #1]
-    str x9, [x10, #8]
-    b L11
-L14:
+L15:
     mov w9, #22
     str x9, [x8]
-    b L11
-L15:
+    b L14
+L16:
     ldr w9, [x0, #64]
     mov w10, #18
     movk w10, #1, lsl #16
@@ -8382,7 +8370,17 @@ L15:
     cmp w9, #0
     csel x9, x11, x10, eq
     str x9, [x8]
-    b L11
+    b L14
+L17:
+    ldr x10, [sp, #32]
+    ldur x11, [sp, #39]
+    strb w9, [x8]
+    str x10, [sp, #48]
+    stur x11, [sp, #55]
+    ldr x10, [sp, #48]
+    stur x10, [x8, #1]
+    str x11, [x8, #8]
+    b L14
 
 hot_stage:
     sub sp, sp, #128

@@ -8422,11 +8422,11 @@ L15:
 hot_session_pointers:
     mov rax, rdi
     cmp byte ptr [rsi + 84], 1
-    jne L16
-    mov r9d, dword ptr [rsi + 56]
+    jne L17
+    mov r11d, dword ptr [rsi + 56]
     mov edi, dword ptr [rsi + 60]
-    sub edi, r9d
-    je L17
+    sub edi, r11d
+    je L18
     push rbp
     push r15
     push r14
@@ -8440,17 +8440,17 @@ hot_session_pointers:
     mov ebx, 63
     cmovb ebx, edi
     test rcx, rcx
-    je L12
-    mov dword ptr [rsp + 4], r9d
-    mov r13d, r9d
-    shl r13d, 4
+    je L15
+    mov r15d, r11d
+    shl r15d, 4
     shl rcx, 4
+    add rcx, rdx
     mov edi, dword ptr [rsi + 68]
     mov r9d, edi
     shr r9d, 4
     inc r9d
     movzx r12d, r9w
-    and edi, r13d
+    and edi, r15d
     mov r9, qword ptr [rsi + 32]
     lea r10, [r9 + 4*rdi]
     lea rbp, [r9 + 4*rdi]
@@ -8460,106 +8460,120 @@ hot_session_pointers:
     shl r12, 2
     cmp r12, rbx
     cmovae r12, rbx
-    mov rdi, rbx
-    sub rdi, r12
-    mov qword ptr [rsp + 8], rdi
+    mov r14, rbx
+    sub r14, r12
     shl r12d, 4
     add r12, r10
-    xor r15d, r15d
-    xor r14d, r14d
+    xor r13d, r13d
+    jmp L3
 L1:
-    movsxd r9, dword ptr [rdx + r15 + 8]
-    test r9, r9
-    jle L14
-    mov r11d, dword ptr [rdx + r15 + 12]
-    mov r10, qword ptr [rdx + r15]
-    lea rdi, [rbp + 16]
-    cmp rdi, r12
-    ja L4
+    bswap r9
+    rol r9, 32
     bswap r10
-    shl r9, 32
-    or r9, r11
+    mov qword ptr [rbp], r9
+    mov qword ptr [rbp + 8], r10
+    add rbp, 16
+    inc r13d
+L2:
+    add rdx, 16
+    cmp rdx, rcx
+    je L9
+L3:
+    mov r9, qword ptr [rdx + 8]
+    test r9d, r9d
+    jle L5
+    mov r10, qword ptr [rdx]
+    cmp rbp, r12
+    jne L1
+    cmp rbp, -16
+    jb L7
+    lea rdi, [rbp + 16]
+    bswap r10
+    rol r9, 32
     bswap r9
     mov qword ptr [rbp], r9
     mov qword ptr [rbp + 8], r10
-L2:
-    inc r14d
-    mov rbp, rdi
-L3:
-    add r15, 16
-    cmp rcx, r15
-    jne L1
-    jmp L6
 L4:
-    mov qword ptr [rsp + 88], rdx
-    mov qword ptr [rsp + 80], rcx
-    mov qword ptr [rsp + 72], r8
-    mov qword ptr [rsp + 64], rax
-    mov qword ptr [rsp + 16], rbp
-    mov qword ptr [rsp + 24], r12
-    mov rax, qword ptr [rsp + 8]
-    mov qword ptr [rsp + 32], rax
-    mov qword ptr [rsp + 56], rsi
+    inc r13d
+    mov rbp, rdi
+    jmp L2
+L5:
+    mov dword ptr [rsp + 12], r11d
+    mov qword ptr [rsp + 40], rdx
+    mov qword ptr [rsp + 48], rcx
+    mov qword ptr [rsp + 32], r8
+    mov qword ptr [rsp + 16], rsi
+    mov qword ptr [rsp + 24], rax
+    lea rdi, [rsp + 56]
+    mov esi, r9d
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::frame_size@GOTPCREL]
+L6:
+    movzx edi, byte ptr [rsp + 56]
+    lea rcx, [rsp + 57]
+    mov rax, qword ptr [rcx]
+    mov rcx, qword ptr [rcx + 7]
+    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 87], rcx
+    cmp dil, 23
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 16]
+    mov r8, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 40]
+    mov r11d, dword ptr [rsp + 12]
+    je L2
+    jmp L19
+L7:
+    mov dword ptr [rsp + 12], r11d
+    mov qword ptr [rsp + 40], rdx
+    mov qword ptr [rsp + 48], rcx
+    mov qword ptr [rsp + 32], r8
+    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 56], rbp
+    mov qword ptr [rsp + 64], r12
+    mov qword ptr [rsp + 72], r14
+    mov qword ptr [rsp + 16], rsi
     mov rdx, qword ptr [rsi + 32]
     mov qword ptr [rsp + 96], r10
-    mov dword ptr [rsp + 104], r9d
-    mov dword ptr [rsp + 108], r11d
+    mov qword ptr [rsp + 104], r9
     mov r8d, 1
     lea rdi, [rsp + 112]
-    lea rsi, [rsp + 16]
+    lea rsi, [rsp + 56]
     lea rcx, [rsp + 96]
     call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>@GOTPCREL]
     mov rdi, qword ptr [rsp + 112]
     test rdi, rdi
-    je L5
+    je L8
     mov r12, qword ptr [rsp + 120]
-    mov rax, qword ptr [rsp + 128]
-    mov qword ptr [rsp + 8], rax
-    mov rax, qword ptr [rsp + 64]
-    mov rsi, qword ptr [rsp + 56]
-    mov r8, qword ptr [rsp + 72]
-    mov rcx, qword ptr [rsp + 80]
-    mov rdx, qword ptr [rsp + 88]
-    jmp L2
-L5:
-    mov rax, r12
-    sub rax, rbp
-    shr rax, 4
-    add rax, qword ptr [rsp + 8]
+    mov r14, qword ptr [rsp + 128]
+    mov rax, qword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 16]
+    mov r8, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 48]
+    mov rdx, qword ptr [rsp + 40]
+    mov r11d, dword ptr [rsp + 12]
+    jmp L4
+L8:
     lea rdx, [rbx + 1]
-    sub rdx, rax
-    lea rdi, [rsp + 16]
+    sub rdx, r14
+    lea rdi, [rsp + 56]
     mov rsi, rbx
     call qword ptr [rip + <blueflame::queue::send::error::PostError>::session_full@GOTPCREL]
-    movzx edi, byte ptr [rsp + 16]
-    lea rcx, [rsp + 17]
-    mov rax, qword ptr [rcx]
-    mov rcx, qword ptr [rcx + 7]
-    mov qword ptr [rsp + 40], rax
-    mov qword ptr [rsp + 47], rcx
-    cmp dil, 23
-    mov rax, qword ptr [rsp + 64]
-    mov rsi, qword ptr [rsp + 56]
-    mov r8, qword ptr [rsp + 72]
-    mov rcx, qword ptr [rsp + 80]
-    mov rdx, qword ptr [rsp + 88]
-    je L3
-    jmp L15
-L6:
-    test r14w, r14w
-    mov ecx, dword ptr [rsp + 4]
-    je L12
+    jmp L6
+L9:
+    test r13w, r13w
+    je L15
     sub r12, rbp
     shr r12, 4
-    mov rdx, qword ptr [rsp + 8]
-    add rdx, r12
-    mov r12, rdx
+    add r14, r12
     mov rdx, rbx
-    sub rdx, r12
+    sub rdx, r14
     movzx r10d, dl
     mov r9d, r10d
     add r10d, 3
     shr r10d, 2
+    mov dword ptr [rsp + 12], r11d
+    mov ecx, r11d
     bswap ecx
     shr ecx, 8
     shl rdx, 56
@@ -8568,37 +8582,36 @@ L6:
     or rdx, 687865856
     mov ecx, dword ptr [rsi + 68]
     mov r11d, ecx
-    and r11d, r13d
+    and r11d, r15d
     mov rdi, qword ptr [rsi + 32]
     mov qword ptr [rdi + 4*r11], rdx
     mov qword ptr [rdi + 4*r11 + 8], 134217728
-    movabs r15, 824633720832
-    mov qword ptr [rdi + 4*r11 + 16], r15
+    movabs r12, 824633720832
+    mov qword ptr [rdi + 4*r11 + 16], r12
     mov qword ptr [rdi + 4*r11 + 24], 0
-    mov r15d, r14d
-    shl r15d, 16
-    or r15d, r10d
-    add r15, -65536
+    mov r12d, r13d
+    shl r12d, 16
+    or r12d, r10d
+    add r12, -65536
     mov rdi, qword ptr [rsi + 40]
     movq xmm0, r8
-    movq xmm1, r15
-    mov ebp, dword ptr [rsp + 4]
+    movq xmm1, r12
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [rdi + r11], xmm2
     movzx r8d, r10w
     cmp r9w, 5
-    jb L10
+    jb L13
     movq xmm0, xmm0
     and ecx, 1048560
     lea r10d, [r8 - 2]
     mov r9d, 1
     cmp r10w, 3
-    jb L8
+    jb L11
     lea r10d, [r8 - 1]
-    add r13d, 64
+    add r15d, 64
     mov r9d, ebx
-    sub r9b, r12b
+    sub r9b, r14b
     movzx r11d, r9b
     add r11d, 3
     shr r11d, 2
@@ -8606,73 +8619,71 @@ L6:
     and r11d, -4
     neg r11d
     mov r9d, 1
-L7:
-    lea r15d, [r13 - 48]
-    and r15d, ecx
-    movdqa xmmword ptr [rdi + r15], xmm0
-    lea r15d, [r13 - 32]
-    and r15d, ecx
-    movdqa xmmword ptr [rdi + r15], xmm0
-    lea r15d, [r13 - 16]
-    and r15d, ecx
-    movdqa xmmword ptr [rdi + r15], xmm0
-    mov r15d, r13d
-    and r15d, ecx
-    movdqa xmmword ptr [rdi + r15], xmm0
-    add r13d, 64
-    mov r15d, r9d
+L10:
+    lea r12d, [r15 - 48]
+    and r12d, ecx
+    movdqa xmmword ptr [rdi + r12], xmm0
+    lea r12d, [r15 - 32]
+    and r12d, ecx
+    movdqa xmmword ptr [rdi + r12], xmm0
+    lea r12d, [r15 - 16]
+    and r12d, ecx
+    movdqa xmmword ptr [rdi + r12], xmm0
+    mov r12d, r15d
+    and r12d, ecx
+    movdqa xmmword ptr [rdi + r12], xmm0
+    add r15d, 64
+    mov r12d, r9d
     add r9d, 4
-    lea ebp, [r11 + r15]
+    lea ebp, [r11 + r12]
     add ebp, 4
     cmp ebp, 1
-    jne L7
+    jne L10
     test r10b, 3
-    mov ebp, dword ptr [rsp + 4]
-    je L10
-L8:
-    add r9d, ebp
+    je L13
+L11:
+    add r9d, dword ptr [rsp + 12]
     shl r9d, 4
-    sub bl, r12b
+    sub bl, r14b
     add bl, 3
     shr bl, 2
     dec bl
     movzx r10d, bl
     and r10d, 3
-L9:
+L12:
     mov r11d, r9d
     and r11d, ecx
     movdqa xmmword ptr [rdi + r11], xmm0
     add r9d, 16
     dec r10d
-    jne L9
-L10:
-    add r8d, ebp
+    jne L12
+L13:
+    add r8d, dword ptr [rsp + 12]
     movzx edi, r8w
     mov ecx, dword ptr [rsi + 56]
     mov dword ptr [rsi + 56], edi
     mov r8, qword ptr [rsi + 48]
     bswap edi
     mov dword ptr [r8], edi
-    cmp r14w, 1
-    jne L11
+    cmp r13w, 1
+    jne L14
     mov rdi, rsi
     mov esi, ecx
     xor ecx, ecx
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 23
-    jmp L13
-L11:
+    jmp L15
+L14:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-L12:
+L15:
     mov byte ptr [rax], 23
-L13:
+L16:
     add rsp, 136
     pop rbx
     pop r12
@@ -8681,29 +8692,11 @@ L13:
     pop r15
     pop rbp
     ret
-L14:
-    lea rdi, [rsp + 16]
-    mov esi, r9d
-    mov rbx, rax
-    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::frame_size@GOTPCREL]
-    mov rax, rbx
-    movzx edi, byte ptr [rsp + 16]
-    mov rcx, qword ptr [rsp + 17]
-    mov qword ptr [rsp + 40], rcx
-    mov rcx, qword ptr [rsp + 24]
-    mov qword ptr [rsp + 47], rcx
-L15:
-    mov rcx, qword ptr [rsp + 40]
-    mov rdx, qword ptr [rsp + 47]
-    mov qword ptr [rax + 8], rdx
-    mov qword ptr [rax + 1], rcx
-    mov byte ptr [rax], dil
-    jmp L13
-L16:
+L17:
     mov ecx, 22
     mov qword ptr [rax], rcx
     ret
-L17:
+L18:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
     sete cl
@@ -8711,6 +8704,13 @@ L17:
     add rcx, 65554
     mov qword ptr [rax], rcx
     ret
+L19:
+    mov rcx, qword ptr [rsp + 80]
+    mov rdx, qword ptr [rsp + 87]
+    mov qword ptr [rax + 8], rdx
+    mov qword ptr [rax + 1], rcx
+    mov byte ptr [rax], dil
+    jmp L16
 
 hot_stage:
     push r15

@@ -208,7 +208,15 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
         if frame.length.wrapping_sub(1) >= MAX_SGE_BYTES {
             return Err(PostError::Encode(EncodeError::frame_size(frame.length)));
         }
-        self.put(Registered::of([frame]), 1)
+        if self.room.next == self.room.stop {
+            return self.put(Registered::of([frame]), 1);
+        }
+        // SAFETY: a free DS of the ring, which `from_parts`' caller vouches for: `next` and `stop` are whole DS apart.
+        let mut sink = unsafe { Straight::new(self.room.next) };
+        frame.put(&mut sink);
+        self.room.next = sink.next();
+        self.frames += 1;
+        Ok(())
     }
 
     /// Writes the `ds` of a frame.
