@@ -18,6 +18,7 @@ use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
 use crate::case::{Case, case};
+use crate::floors::PIECES;
 use crate::hot::{self, Completed};
 use crate::memory::{
     ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, send_queue, send_queue_on, shared,
@@ -140,9 +141,8 @@ fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
 
 /// Bytes of a burst, and of requests that are posted by length.
 static BYTES: [[u8; 8]; 64] = [[0x5a; 8]; 64];
-/// Frames of a session, and their places in memory.
+/// Frames of a session.
 static FRAMES: [[u8; 60]; 15] = [[0x5a; 60]; 15];
-pub(crate) static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
 /// Headers of a large send.
 static HEADERS: [u8; 54] = [0x5a; 54];
 static OPAQUE: wqe::operations::Opaque =

@@ -11,13 +11,16 @@ use std::ptr::NonNull;
 
 use blueflame::Sge;
 use blueflame::arch;
+use blueflame::types::Lkey;
 
 use crate::case::{Case, case};
-use crate::cases::PIECES;
 use crate::hot::Completed;
 use crate::memory::{ENTRIES, QPN, REGISTER, pages};
 use crate::striding::{CQES, FRAME_BYTES, Form, LOG_BYTES, LOG_STRIDES, Rig, SESSION};
 use functions as hot;
+
+/// The places of frames in memory.
+pub(crate) static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lkey(0x1800) }; 32];
 
 const WQEBB_BYTES: usize = 64;
 const UNIT_WORDS: usize = 2;
