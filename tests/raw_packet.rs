@@ -294,8 +294,8 @@ fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static
     all
 }
 
-/// The kernel lets queue pairs of raw packets state where the headers are (`create_raw_packet_qp_sq`). The tunnel is one
-/// that no device knows: behind UDP, four bytes.
+/// The kernel lets queue pairs of raw packets state where the headers are (`create_raw_packet_qp_sq`). The tunnel is
+/// one that no device knows: behind UDP, four bytes.
 #[test]
 fn inner_checksums_by_offsets_arrive() {
     const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 0x82];

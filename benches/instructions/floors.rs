@@ -1,9 +1,9 @@
 //! Floors by hand of two cases that miss their goals: frames sent by pointer in one WQE, and frames received by
 //! compressed completions of a striding queue. Each is counted twice: with the duties of a safe queue, and without.
 //!
-//! The sender checks the room in the ring, the length of the WQE, and the length of each frame. It keeps a record of the
-//! request for the completion. The receiver checks that the title is a success in the open buffer, and that its count is
-//! possible. It checks for each frame that its strides are the next ones, and have room for its bytes.
+//! The sender checks the room in the ring, the length of the WQE, and the length of each frame. It keeps a record of
+//! the request for the completion. The receiver checks that the title is a success in the open buffer, and that its
+//! count is possible. It checks for each frame that its strides are the next ones, and have room for its bytes.
 //!
 //! These floors know one shape each. The sender gets all frames at once. The receiver takes sessions as a whole, of
 //! frames of any length and any number of strides. Layouts are written out here a second time.

@@ -304,9 +304,9 @@ impl Doorbells {
         if is_behind || u32::from(record.wrapping_sub(target.next_wqe)) > 1 << target.sq.log_size {
             complaints.add(Complaint::RecordMismatch { qpn, end, record });
         }
-        // The queue by which DPDK starts its clock queue has its index in the record's other word, that of receives (DPDK
-        // `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_doorbell_rearm_queue`). It works on NICs, so these take the index of
-        // the register there. Which queues they do it for, no public source says.
+        // The queue by which DPDK starts its clock queue has its index in the record's other word, that of receives
+        // (DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_doorbell_rearm_queue`). NVIDIA ships it for NICs, so these take the
+        // index of the register there. Which queues they do it for, no public source says.
         let announced = if is_behind && target.is_master_of_frames { end } else { record };
         if let Some(qp) = qps.get_mut(qpn) {
             qp.send_doorbell(announced);

@@ -70,8 +70,8 @@ pub(crate) fn fetch_copy(
     })
 }
 
-/// As [`fetch`], but the index in the WQE is ignored (`cmd_hca_cap.wqe_index_ignore_cap`), and the producer may be further
-/// ahead than the ring is long: its WQEs may be executed again in each round.
+/// As [`fetch`], but the index in the WQE is ignored (`cmd_hca_cap.wqe_index_ignore_cap`), and the producer may be
+/// further ahead than the ring is long: its WQEs may be executed again in each round.
 ///
 /// # Errors
 /// As for [`fetch`].

@@ -164,8 +164,8 @@ fn a_frame_leaves_at_the_tick_that_it_waits_for() {
     assert_eq!(arrived, [3, 7]);
 }
 
-/// DPDK stores the index of the queue that starts a clock to the record's first word, that of receives. Only such queues
-/// take the index of the register then.
+/// DPDK stores the index of the queue that starts a clock to the record's first word, that of receives. Only such
+/// queues take the index of the register then.
 #[test]
 fn a_master_takes_the_index_of_the_register_if_the_record_is_behind() {
     let mut lab = Lab::new(&Fabric::new());

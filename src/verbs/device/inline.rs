@@ -1,5 +1,5 @@
-//! The headers that a device needs inline in frames, as it says itself. libmlx5 knows them from the kernel, and does not
-//! tell (rdma-core `providers/mlx5/mlx5.c`, `eth_min_inline_size`). So firmware is asked, as DPDK does
+//! The headers that a device needs inline in frames, as it says itself. libmlx5 knows them from the kernel, and does
+//! not tell (rdma-core `providers/mlx5/mlx5.c`, `eth_min_inline_size`). So firmware is asked, as DPDK does
 //! (`drivers/common/mlx5/mlx5_devx_cmds.c`, `mlx5_devx_cmd_query_nic_vport_context`).
 
 use rdma_sys as sys;

@@ -222,8 +222,8 @@ impl DeviceAttr {
     /// The offloads of raw packet queue pairs. The kernel allows WQEs of several frames for each of them, if the device
     /// has such WQEs (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
     ///
-    /// Linux lets all of them use the software parser, if the device has one. Verbs does not say whether rules can match
-    /// metadata: a device without this refuses the rules.
+    /// Linux lets all of them use the software parser, if the device has one. Verbs does not say whether rules can
+    /// match metadata: a device without this refuses the rules.
     pub(crate) const fn frame_offloads(&self) -> FrameOffloads {
         let Self { multi_packet, max_large_send, tunnels, software_parser, .. } = *self;
         FrameOffloads {

@@ -117,8 +117,8 @@ impl Drop for Matcher {
 }
 
 impl Device {
-    /// Lets the frames of `egress` leave, or drops them, as long as the returned rule lives. Frames that no rule matches
-    /// leave.
+    /// Lets the frames of `egress` leave, or drops them, as long as the returned rule lives. Frames that no rule
+    /// matches leave.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a priority, or a failed call. `EPERM`: the process lacks `CAP_NET_RAW`. `EOPNOTSUPP`

@@ -78,8 +78,8 @@ fn parameters(request: &Request, id: u16) -> Result<Box<[u8; MATCH_BYTES]>, Errn
     Ok(all)
 }
 
-/// `FLOW_MATCHER_CREATE`: 0x1000 handle, 0x1001 mask, 0x1002 type and priority, 0x1003 sets of fields that count, 0x1004
-/// flags or 0x1005 type of table.
+/// `FLOW_MATCHER_CREATE`: 0x1000 handle, 0x1001 mask, 0x1002 type and priority, 0x1003 sets of fields that count,
+/// 0x1004 flags or 0x1005 type of table.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     if !has_capability(capability::NET_RAW) {
         return Err(Errno::EPERM);
