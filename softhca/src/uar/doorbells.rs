@@ -305,8 +305,8 @@ impl Doorbells {
             complaints.add(Complaint::RecordMismatch { qpn, end, record });
         }
         // The queue by which DPDK starts its clock queue has its index in the record's other word, that of receives
-        // (DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_doorbell_rearm_queue`). NVIDIA ships it for NICs, so these take
-        // the index of the register there. Which queues they do it for, no public source says.
+        // (DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_doorbell_rearm_queue`). NVIDIA ships it for NICs, so these
+        // take the index of the register there. Which queues they do it for, no public source says.
         let announced = if is_behind && target.is_master_of_frames { end } else { record };
         if let Some(qp) = qps.get_mut(qpn) {
             qp.send_doorbell(announced);
