@@ -45,16 +45,58 @@ fn traffic() -> Vec<Step> {
     (0..8).flat_map(round).collect()
 }
 
-/// Each number, opcode and operation on tags, with indices that are outstanding and others.
+/// Last bytes of CQEs: each opcode, and each format.
+const OPS: [u8; 12] = [0x00, 0x20, 0x60, 0xd0, 0xe0, 0x2c, 0x0c, 0x24, 0x28, 0x50, 0xc0, 0xf0];
+
+/// Each opcode with each number, the right one last, and indices that are outstanding in all queues.
 fn forged() -> Vec<Step> {
-    let mut steps = traffic();
-    steps.truncate(40);
-    for n in 0..48_u8 {
-        let op_own = [0x00, 0x20, 0x60, 0xd0, 0xe0, 0x2c, 0x0c, 0x24, 0x28, 0x50, 0xc0, 0xf0][usize::from(n) % 12];
-        let tag = [1, n % 14, 0, n % 6];
-        let forge = |frames, counter| Step::Forge { frames, qpn: n, op_own, counter, bytes: 1 << (n % 32), tag };
-        steps.extend([forge(false, u16::from(n % 9)), forge(true, u16::from(n)), poll(n % 2 == 0), poll(n % 2 != 0)]);
-        steps.push(Step::Twist { behind: n, at: 63 - n, bits: 1 << (n % 8) });
+    let mut steps = Vec::new();
+    for (n, op_own) in (0_u8..).zip(OPS) {
+        steps.extend([Step::Reset {}, Step::Send { frames: false, count: 5, bits: 0x155, ring: true }]);
+        steps.push(Step::Send { frames: true, count: 5, bits: 0xb, ring: true });
+        steps.extend((0..3).map(|which| Step::Receive { which, count: 7, ring: true }));
+        steps.push(Step::Frame { len: 500, twist: 0 });
+        for qpn in (0..6).rev() {
+            let counter = u16::from(qpn + n) % 4;
+            let forge =
+                |frames, counter| Step::Forge { frames, qpn, op_own, counter, bytes: 1 << (n + qpn), tag: [0; 4] };
+            steps.extend([forge(false, counter), poll(false)]);
+            if qpn % 2 == 0 {
+                steps.extend([forge(true, counter), poll(true)]);
+            }
+        }
+    }
+    steps
+}
+
+/// Each report on tags of each entry, before and after its match, and of operations that are due or not.
+fn forged_tags() -> Vec<Step> {
+    let mut steps = vec![Step::Receive { which: 2, count: 7, ring: true }];
+    for application in 0..14 {
+        steps.push(Step::Append { tag: 0, mask: 0 });
+        if application % 4 == 3 {
+            steps.extend([Step::Remove { entry: application }, Step::Sync {}, Step::Execute {}, poll(false)]);
+        }
+        for entry in 0..4 {
+            let tag = [1, [application, 1, 5, 6, 2][usize::from(entry + application) % 5], 0, entry];
+            let (qpn, op_own) = (2 + entry % 2, if entry == 3 { 0x60 } else { 0x20 });
+            let counter = u16::from(entry + application) % 9;
+            steps.push(Step::Forge { frames: false, qpn, op_own, counter, bytes: 64, tag });
+            steps.extend([poll(false), Step::Append { tag: entry, mask: 0xff }]);
+        }
+    }
+    steps
+}
+
+/// Completions of traffic, each with some bits changed.
+fn twisted() -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (n, step) in traffic().into_iter().enumerate() {
+        let is_poll = matches!(step, Step::Poll { frames: false, .. });
+        if is_poll {
+            steps.push(Step::Twist { behind: 1 + (n % 3) as u8, at: 56 + (n % 8) as u8, bits: 1 << (n % 5) });
+        }
+        steps.push(step);
     }
     steps
 }
@@ -70,7 +112,7 @@ fn resized() -> Vec<Step> {
     }
     steps.truncate(260);
     steps.extend([Step::Resize { log: 2, ended: false }, poll(false)]);
-    steps.extend(forged().into_iter().rev().take(30));
+    steps.extend(forged().into_iter().take(30));
     steps
 }
 
@@ -91,7 +133,9 @@ pub(crate) fn seeds() -> Vec<(String, Input)> {
     let mut seeds: Vec<_> =
         kinds.clone().map(|(form, kind)| (format!("{form}_traffic"), input(kind, traffic()))).collect();
     seeds.extend(kinds.clone().map(|(form, kind)| (format!("{form}_forged"), input(kind, forged()))));
+    seeds.extend(kinds.clone().map(|(form, kind)| (format!("{form}_twisted"), input(kind, twisted()))));
     seeds.extend(kinds.map(|(form, kind)| (format!("{form}_reset"), input(kind, reset()))));
+    seeds.push(("tags_forged".to_owned(), input(0, forged_tags())));
     seeds.extend(
         [("whole_resized", 0), ("wide_resized", 1)].map(|(name, kind)| (name.to_owned(), input(kind, resized()))),
     );
