@@ -47,15 +47,15 @@ struct Entry {
     /// The count of unexpected messages that the append had.
     phase: u16,
     /// An honest device's view of it.
-    device: Listed,
+    device: State,
 }
 
 /// The state of an entry in an honest device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Listed {
+enum State {
     /// The append was not executed.
     NotYet,
-    Listed,
+    OnList,
     Matched,
     /// Its last completion was written.
     Over,
@@ -93,7 +93,7 @@ impl List {
         let (srq, sq) = (shared.queue(), commands.queue(COMMANDS, cq));
         let tags = TagMatching::new(srq, sq, vec![TagRecord::default(); ENTRIES.into()]);
         Self {
-            tags: tags.ok().expect("an idle command queue"),
+            tags: tags.expect("an idle command queue"),
             commands,
             shared,
             entries: BTreeMap::new(),
@@ -119,7 +119,7 @@ impl List {
             Ok(entry) => {
                 assert!(tag & !mask == 0 && has_room && self.free.pop_front() == Some(entry.0));
                 owners.lend(id, Holder::List);
-                let (lent, device) = (true, Listed::NotYet);
+                let (lent, device) = (true, State::NotYet);
                 let entry_state =
                     Entry { id, operations: 1, lent, matched: false, removal: false, phase: self.seen, device };
                 assert!(self.entries.insert(entry.0, entry_state).is_none());
@@ -178,14 +178,14 @@ impl List {
         Some(match operation {
             Operation::Append(entry) => {
                 let cqe = report(app::APPEND, entry);
-                self.entries.get_mut(&entry)?.device = Listed::Listed;
+                self.entries.get_mut(&entry)?.device = State::OnList;
                 cqe
             }
             Operation::Remove(entry) => {
                 let mut cqe = report(app::REMOVE, entry);
                 let entry = self.entries.get_mut(&entry)?;
-                if entry.device == Listed::Listed {
-                    entry.device = Listed::Over;
+                if entry.device == State::OnList {
+                    entry.device = State::Over;
                     owners.finish(entry.id);
                     cqe[0] = 0x80;
                 }
@@ -197,18 +197,18 @@ impl List {
 
     /// A message matches an entry of an honest device, or the data of a matched one arrives, or is given up.
     pub(super) fn matched(&mut self, owners: &mut Owners, n: u8, how: u8) -> Option<[u8; 64]> {
-        let on_list = |entry: &Entry| matches!(entry.device, Listed::Listed | Listed::Matched);
+        let on_list = |entry: &Entry| matches!(entry.device, State::OnList | State::Matched);
         let count = self.entries.values().filter(|entry| on_list(entry)).count().max(1);
         let mut left = self.entries.iter_mut().filter(|(_, entry)| on_list(entry));
         let (&number, entry) = left.nth(usize::from(n) % count)?;
         let (application, next) = match (entry.device, how % 3) {
-            (Listed::Listed, 0) => (app::CONSUMED, Listed::Matched),
-            (Listed::Listed, _) => (app::CONSUMED_EXPECTED, Listed::Over),
-            (_, 2) => (app::CANCELED, Listed::Over),
-            _ => (app::EXPECTED, Listed::Over),
+            (State::OnList, 0) => (app::CONSUMED, State::Matched),
+            (State::OnList, _) => (app::CONSUMED_EXPECTED, State::Over),
+            (_, 2) => (app::CANCELED, State::Over),
+            _ => (app::EXPECTED, State::Over),
         };
         entry.device = next;
-        if next == Listed::Over {
+        if next == State::Over {
             owners.finish(entry.id);
         }
         Some(self.report(MESSAGES, op::RECEIVED, application, number))

@@ -158,7 +158,7 @@ pub fn run(input: &Input) {
     });
     let [a, b] = cqs;
     let play = Play { input, rings, records };
-    // SAFETY, for each that is compressed: the ring is written in that format, or hostile.
+    // SAFETY: for each that is compressed, the ring is written in that format, or hostile.
     unsafe {
         match input.kind % 6 {
             2 => play.run(a.compressed::<Checksum, Basic>(), b.compressed::<ChecksumStride, Basic>()),
@@ -446,7 +446,7 @@ impl<A: Mode, B: PollMode> World<A, B> {
             assert!(!is_honest || taken == is_send, "{cqe:?}");
             assert!(!again || !frame_sends.offer(&cqe, owners, is_honest) || !is_honest, "twice: {cqe:?}");
             if !(is_honest && is_send) {
-                frames.receive(&cqe, n % 2 == 0, again);
+                frames.receive(&cqe, n.is_multiple_of(2), again);
             }
         })
     }

@@ -97,7 +97,7 @@ pub fn run(input: &Input) {
             Play::new(input, cq.compressed::<$format, $layout>(), ring).run()
         };
     }
-    // SAFETY, for each that is compressed: the ring is written in that format, or hostile.
+    // SAFETY: for each that is compressed, the ring is written in that format, or hostile.
     unsafe {
         match input.kind % 11 {
             1 => play!(Strided<Hash>, Basic),
