@@ -88,6 +88,16 @@ fn forged_tags() -> Vec<Step> {
     steps
 }
 
+/// A buffer whose message has matched is reported as removed.
+fn matched_and_removed() -> Vec<Step> {
+    let mut removed = [0; 64];
+    (removed[0], removed[40], removed[41], removed[59], removed[63]) = (0x80, 1, 6, 0x13, 0x60);
+    let mut steps = vec![Step::Append { tag: 0, mask: 0 }, Step::Execute {}, poll(false)];
+    steps.extend([Step::Match { n: 0, how: 0 }, poll(false), Step::Remove { entry: 0 }]);
+    steps.extend([Step::Any { frames: false, cqe: removed }, poll(false), Step::Append { tag: 1, mask: 1 }]);
+    steps
+}
+
 /// Completions of traffic, each with some bits changed.
 fn twisted() -> Vec<Step> {
     let mut steps = Vec::new();
@@ -136,6 +146,7 @@ pub(crate) fn seeds() -> Vec<(String, Input)> {
     seeds.extend(kinds.clone().map(|(form, kind)| (format!("{form}_twisted"), input(kind, twisted()))));
     seeds.extend(kinds.map(|(form, kind)| (format!("{form}_reset"), input(kind, reset()))));
     seeds.push(("tags_forged".to_owned(), input(0, forged_tags())));
+    seeds.push(("matched_and_removed".to_owned(), input(0, matched_and_removed())));
     seeds.extend(
         [("whole_resized", 0), ("wide_resized", 1)].map(|(name, kind)| (name.to_owned(), input(kind, resized()))),
     );

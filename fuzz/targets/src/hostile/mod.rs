@@ -424,20 +424,22 @@ impl<A: Mode, B: PollMode> World<A, B> {
     fn poll(&mut self, max: usize, again: bool) -> usize {
         let Self { a, device, queues, owners, .. } = self;
         let is_honest = device.is_honest;
-        a.poll_with(max, |cqe| {
+        let polled = a.poll_with(max, |cqe| {
             let taken = queues.offer(&cqe, owners, is_honest);
             if is_honest {
                 assert_eq!(device.pending.pop_front(), Some(cqe.qpn().get()), "of {cqe:?}");
                 assert_eq!(taken, 1, "an honest completion is one queue's: {cqe:?}");
             }
             assert!(!again || !queues.offer_again(&cqe, owners, is_honest) || !is_honest, "twice: {cqe:?}");
-        })
+        });
+        check_bound(polled, &device.ring);
+        polled
     }
 
     fn poll_frames(&mut self, max: usize, again: bool) -> usize {
         let Self { b, frames, frame_sends, owners, .. } = self;
         let mut n = 0_u32;
-        b.poll_with(max, |cqe| {
+        let polled = b.poll_with(max, |cqe| {
             n += 1;
             let is_honest = frames.device.is_honest();
             let is_send =
@@ -448,7 +450,9 @@ impl<A: Mode, B: PollMode> World<A, B> {
             if !(is_honest && is_send) {
                 frames.receive(&cqe, n.is_multiple_of(2), again);
             }
-        })
+        });
+        check_bound(polled, &frames.device.ring);
+        polled
     }
 
     fn reset(&mut self) {
@@ -519,6 +523,11 @@ impl<A: Mode, B: PollMode> World<A, B> {
         self.frames.device.drained();
         self.frames.finish();
     }
+}
+
+/// One call finds at most a ring of completions, and what is left of a session.
+fn check_bound(polled: usize, ring: &CqeRing) {
+    assert!(polled <= 2 * ring.cqes() as usize, "{polled} completions in a ring of {}", ring.cqes());
 }
 
 /// A lie of the device in a ring.
