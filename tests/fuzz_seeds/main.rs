@@ -8,6 +8,7 @@
 
 mod cable;
 mod frames;
+mod hostile;
 mod owners;
 mod pci_function;
 mod seeds;
@@ -115,6 +116,13 @@ fn pci_function() {
 #[test]
 fn striding() {
     check("striding", &striding::seeds(), blueflame_fuzz_targets::striding::run);
+}
+
+#[test]
+fn hostile() {
+    let seeds = hostile::seeds();
+    let seeds: Vec<_> = seeds.iter().map(|(name, input)| (name.as_str(), input.clone())).collect();
+    check("hostile", &seeds, blueflame_fuzz_targets::hostile::run);
 }
 
 #[test]

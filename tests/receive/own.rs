@@ -235,9 +235,10 @@ fn parts_that_cannot_be_are_refused() {
         assert_eq!(build(RqParts { stride, ..parts }), Some(RecvPartsError::Stride(stride)));
     }
     // SAFETY: within the buffers.
-    let (buf, dbrec) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2)) };
+    let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
     assert_eq!(build(RqParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
     assert_eq!(build(RqParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
+    assert_eq!(build(RqParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
 }
 
 proptest! {

@@ -126,7 +126,7 @@ fn a_dropped_batch_leaves_the_shared_queue_as_it_was() {
 }
 
 #[test]
-fn free_lists_that_cannot_be_are_refused() {
+fn parts_and_free_lists_that_cannot_be_are_refused() {
     // SAFETY: the memory outlives the call, and nobody else uses it.
     let build = |parts| unsafe { SharedRecvQueue::from_parts(parts) };
     let broken = |from: u16, to: u16| {
@@ -145,6 +145,14 @@ fn free_lists_that_cannot_be_are_refused() {
     let parts = srq_parts(&mut memory, 0, 7);
     assert_eq!(build(SrqParts { wqe_cnt: 1, ..parts }).err(), Some(RecvPartsError::WqeCount(1)));
     assert_eq!(build(SrqParts { stride: 16, ..parts }).err(), Some(RecvPartsError::Stride(16)));
+    // SAFETY: within the buffers.
+    let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
+    let error = RecvPartsError::BufferAlignment(buf.addr().get());
+    assert_eq!(build(SrqParts { buf, ..parts }).err(), Some(error));
+    let error = RecvPartsError::RecordAlignment(dbrec.addr().get());
+    assert_eq!(build(SrqParts { dbrec, ..parts }).err(), Some(error));
+    let error = RecvPartsError::ShadowAlignment(shadow.addr().get());
+    assert_eq!(build(SrqParts { shadow, ..parts }).err(), Some(error));
     // A list that begins in the middle is as good as any.
     let queue = build(srq_parts(&mut memory, 5, 7)).unwrap();
     assert_eq!(queue.capacity(), 2);

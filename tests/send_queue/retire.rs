@@ -2,7 +2,7 @@
 //!
 //! Hand-written completions belong here, those of a device in `tests/loopback/retire.rs`.
 use blueflame::db::ExclusiveRegister;
-use blueflame::queue::send::SqPartsError;
+use blueflame::queue::send::{SqPartsError, WqeRecord};
 use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Wqebbs, WrId};
@@ -91,5 +91,9 @@ fn impossible_parts_are_named() {
     parts.dbrec = parts.dbrec.map_addr(|address| address | 2);
     let address = parts.dbrec.addr().get();
     assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "doorbell record", address, alignment: 4 }));
+    let mut parts = rig.parts();
+    parts.shadow = parts.shadow.map_addr(|address| address | 8);
+    let (address, alignment) = (parts.shadow.addr().get(), align_of::<WqeRecord>());
+    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "shadow", address, alignment }));
     assert_eq!(make(rig.parts()), None);
 }

@@ -298,9 +298,10 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         }
     };
     let (headers, data) = match wr.kind {
-        // SAFETY: the bytes are the request's, or those of `HEADERS`, which is the first entry.
         Kind::Frame(headers, _) | Kind::LargeFrame(headers, ..) => {
-            (unsafe { wr.data.head(headers) }, &wr.data.rest(headers))
+            // SAFETY: the bytes are the request's, or those of `HEADERS`, which is the first entry.
+            let head = unsafe { wr.data.head(headers) };
+            (head, &wr.data.rest(headers))
         }
         _ => (Vec::new(), &wr.data),
     };

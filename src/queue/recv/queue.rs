@@ -115,7 +115,7 @@ impl<F: RecvForm> RecvQueue<F> {
     /// For as long as the queue lives:
     /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive
     ///   queue's, or to nobody;
-    /// - `shadow` is [`RqParts::shadow_words`] words of memory, aligned for them, that nothing else, and no device,
+    /// - `shadow` is [`RqParts::shadow_words`] words of memory that nothing else, and no device,
     ///   touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included), and nothing is posted at the start;
@@ -130,7 +130,7 @@ impl<F: RecvForm> RecvQueue<F> {
         if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
-        scatter::check_parts(buf, dbrec, stride, (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32)?;
+        scatter::check_parts(buf, dbrec, shadow, stride, (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32)?;
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };

@@ -1,6 +1,6 @@
 //! The scatter list of a receive WQE, as receive queues and shared ones both write it.
 use core::fmt;
-use core::mem::size_of;
+use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr::NonNull;
 
 use crate::types::Lkey;
@@ -144,6 +144,8 @@ pub enum RecvPartsError {
     BufferAlignment(usize),
     /// The doorbell record is not 4-byte aligned; the address.
     RecordAlignment(usize),
+    /// The private memory is not aligned for its words or records; the address.
+    ShadowAlignment(usize),
     /// The free list of a shared receive queue does not lead from `head` to `tail`: it stops making sense at this
     /// index.
     FreeList(u32),
@@ -158,6 +160,7 @@ impl fmt::Display for RecvPartsError {
             Self::Stride(n) => write!(f, "stride of {n} bytes, must be a power of two up to 4096"),
             Self::BufferAlignment(a) => write!(f, "receive ring at {a:#x} is not 16-byte aligned"),
             Self::RecordAlignment(a) => write!(f, "receive doorbell record at {a:#x} is not 4-byte aligned"),
+            Self::ShadowAlignment(a) => write!(f, "private memory of a receive queue at {a:#x} is not aligned"),
             Self::FreeList(i) => write!(f, "free list of the shared receive queue is broken at index {i}"),
         }
     }
@@ -165,10 +168,11 @@ impl fmt::Display for RecvPartsError {
 
 impl core::error::Error for RecvPartsError {}
 
-/// Checks the parts that both kinds of queue share.
-pub(in crate::queue) fn check_parts(
+/// Checks the parts that all kinds of queue share. The private memory is of values of type `W`.
+pub(in crate::queue) fn check_parts<W>(
     buf: NonNull<u8>,
     dbrec: NonNull<u32>,
+    shadow: NonNull<MaybeUninit<W>>,
     stride: u32,
     min_stride: u32,
 ) -> Result<(), RecvPartsError> {
@@ -180,6 +184,9 @@ pub(in crate::queue) fn check_parts(
     }
     if dbrec.addr().get() % 4 != 0 {
         return Err(RecvPartsError::RecordAlignment(dbrec.addr().get()));
+    }
+    if shadow.addr().get() % align_of::<W>() != 0 {
+        return Err(RecvPartsError::ShadowAlignment(shadow.addr().get()));
     }
     Ok(())
 }

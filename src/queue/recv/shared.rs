@@ -113,7 +113,7 @@ impl SharedRecvQueue {
     /// For as long as the queue lives:
     /// - `buf` is `wqe_cnt * stride` readable and writable bytes and `dbrec` one writable word, known to the device as
     ///   this shared receive queue's, or to nobody;
-    /// - `shadow` is `wqe_cnt` records of memory, aligned for them, that nothing else, and no device, touches;
+    /// - `shadow` is `wqe_cnt` records of memory that nothing else, and no device, touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing
     ///   is posted at the start;
@@ -123,7 +123,7 @@ impl SharedRecvQueue {
         if !(2..=MAX_WQES).contains(&wqe_cnt) {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
-        scatter::check_parts(buf, dbrec, stride, 32)?;
+        scatter::check_parts(buf, dbrec, shadow, stride, 32)?;
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
         let mut queue = Self {

@@ -144,7 +144,7 @@ impl StridingRecvQueue {
     /// - `buf` is `wqe_cnt * stride` writable bytes and `dbrec` one writable word, known to the device as this receive
     ///   queue's, or to nobody. The device's queue is in the ready state, has consumed nothing, and its WQEs have the
     ///   strides of `memory`;
-    /// - `shadow` is `wqe_cnt` words of memory, aligned for them, that nothing else, and no device, touches;
+    /// - `shadow` is `wqe_cnt` words of memory that nothing else, and no device, touches;
     /// - no reference to any of them lives;
     /// - nothing else in the process posts to this queue (libibverbs included);
     /// - it completes to the completion queue with the identity `cq`. No other receive completes there, and none of an
@@ -158,7 +158,7 @@ impl StridingRecvQueue {
         if !wqe_cnt.is_power_of_two() || !(2..=MAX_WQES).contains(&wqe_cnt) {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
-        scatter::check_parts(buf, dbrec, stride, WQE_BYTES)?;
+        scatter::check_parts(buf, dbrec, shadow, stride, WQE_BYTES)?;
         if stride != WQE_BYTES {
             return Err(RecvPartsError::Stride(stride));
         }

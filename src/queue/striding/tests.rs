@@ -11,8 +11,10 @@ use proptest::prelude::*;
 
 use super::{Frame, StridedMemory, Strides, StridingParts, StridingRecvQueue};
 use crate::cq::CompletionQueue;
+use crate::cq::CqId;
 use crate::cq::setup::CqParts;
 use crate::queue::RetireError;
+use crate::queue::recv::RecvPartsError;
 use crate::types::{CqCi, Cqn, Lkey, Qpn};
 
 pub(super) const CQES: usize = 1 << 10;
@@ -147,6 +149,42 @@ impl Rig {
     fn offset(&self, frame: &Frame) -> usize {
         frame.as_ptr().as_ptr().addr() - self.memory
     }
+}
+
+#[test]
+fn parts_that_cannot_be_are_refused() {
+    let (ring, shadow) = (Shared::new([[0_u64; 4]; WQES]), Shared::new([MaybeUninit::<u64>::uninit(); WQES + 1]));
+    let record = Shared::new([0_u32; 2]);
+    let parts = StridingParts {
+        buf: ring.at().cast(),
+        wqe_cnt: WQES as u32,
+        stride: 32,
+        dbrec: record.at().cast(),
+        qpn: Qpn::truncate(7),
+        cq: CqId::NONE,
+        shadow: shadow.at().cast(),
+    };
+    let build = |parts| {
+        let strides = Strides::new(8, 6).expect("possible");
+        let bytes = Arc::new(Vec::from_iter((0..strides.wqe_bytes()).map(|_| AtomicU8::new(0))));
+        let (start, len) = (NonNull::from(&bytes[..]).cast::<u8>(), bytes.len());
+        // SAFETY: `bytes` owns it, and goes with the memory.
+        let memory = unsafe { StridedMemory::over((start, len), Lkey(5), strides, bytes) }.expect("one buffer");
+        // SAFETY: refused before the queue is used, apart from the valid one, which is dropped at once.
+        unsafe { StridingRecvQueue::from_parts(parts, memory) }.err()
+    };
+    for wqe_cnt in [0, 1, 3, 1 << 16, u32::MAX] {
+        assert_eq!(build(StridingParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
+    }
+    for stride in [0, 16, 48, 64, 8192] {
+        assert_eq!(build(StridingParts { stride, ..parts }), Some(RecvPartsError::Stride(stride)));
+    }
+    // SAFETY: within the buffers.
+    let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
+    assert_eq!(build(StridingParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
+    assert_eq!(build(StridingParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
+    assert_eq!(build(StridingParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
+    assert_eq!(build(parts), None);
 }
 
 #[test]

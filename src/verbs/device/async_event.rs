@@ -264,3 +264,47 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
         other => AsyncEvent::Other(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::mem::MaybeUninit;
+    use core::ptr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A library may have more types than this crate knows.
+        #[test]
+        fn any_type_of_event_gives_a_value(event_type in prop_oneof![0_u32..32, any::<u32>()], number: u32) {
+            // SAFETY: structures of C, of numbers and pointers, for which zero is a value.
+            let (mut qp, mut cq) = unsafe {
+                (MaybeUninit::<sys::ibv_qp>::zeroed().assume_init(), MaybeUninit::<sys::ibv_cq>::zeroed().assume_init())
+            };
+            qp.qp_num = number;
+            cq.cq_context = ptr::without_provenance_mut(number as usize);
+            let element = match event_type {
+                IBV_EVENT_CQ_ERR => sys::ibv_async_event_element_t { cq: &raw mut cq },
+                // A queue that libmlx5 does not know.
+                IBV_EVENT_SRQ_ERR | IBV_EVENT_SRQ_LIMIT_REACHED => {
+                    sys::ibv_async_event_element_t { srq: ptr::null_mut() }
+                }
+                IBV_EVENT_PORT_ACTIVE..=IBV_EVENT_SM_CHANGE | IBV_EVENT_CLIENT_REREGISTER | IBV_EVENT_GID_CHANGE => {
+                    sys::ibv_async_event_element_t { port_num: number as i32 }
+                }
+                _ => sys::ibv_async_event_element_t { qp: &raw mut qp },
+            };
+            // SAFETY: the member is the one of this type.
+            let found = unsafe { decode(&ffi::IbvAsyncEvent { element, event_type }) };
+            match found {
+                AsyncEvent::Qp { qpn, .. } => prop_assert_eq!(qpn, Qpn::truncate(number)),
+                AsyncEvent::CqError { context } => prop_assert_eq!(context, number as usize),
+                AsyncEvent::Srq { srqn, .. } => prop_assert_eq!(srqn.get(), 0),
+                AsyncEvent::Port { port, .. } => prop_assert_eq!(port, number as u8),
+                AsyncEvent::DeviceFatal => prop_assert_eq!(event_type, IBV_EVENT_DEVICE_FATAL),
+                AsyncEvent::Other(other) => prop_assert!(other == event_type && event_type > IBV_EVENT_GID_CHANGE),
+            }
+        }
+    }
+}

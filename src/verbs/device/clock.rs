@@ -243,6 +243,7 @@ fn info(words: &[u32; WORDS]) -> Result<ClockInfo, ClockError> {
 mod tests {
     use super::*;
     use core::cell::{Cell, RefCell};
+    use proptest::prelude::*;
 
     /// A page that says `n` wherever it can.
     fn page(sign: u32, n: u32) -> [u32; WORDS] {
@@ -302,5 +303,22 @@ mod tests {
         assert_eq!(read(|word| page(5, 1)[word]), Err(ClockError::Updating { attempts: ATTEMPTS }));
         assert_eq!(read(|word| page(2, 64)[word]), Err(ClockError::Shift { shift: 64 }));
         assert_eq!(read(|word| page(2, 63)[word]).map(|info| info.shift), Ok(63));
+    }
+
+    proptest! {
+        #[test]
+        fn any_page_gives_times_or_an_error(words: [u32; WORDS], shift in prop_oneof![0_u32..70, any::<u32>()], stamp: u64) {
+            let mut words = words;
+            words[9] = shift;
+            let found = read(|word| words[word]);
+            if words[SIGN] & UPDATING != 0 {
+                prop_assert_eq!(found, Err(ClockError::Updating { attempts: ATTEMPTS }));
+            } else if shift > 63 {
+                prop_assert_eq!(found, Err(ClockError::Shift { shift }));
+            } else {
+                // Any time, in bounded work.
+                let _ = found.expect("a whole page").nanoseconds(stamp);
+            }
+        }
     }
 }

@@ -3,22 +3,7 @@
 use std::collections::VecDeque;
 
 use super::model::{Expected, Model};
-use crate::memory::Arena;
-
-/// CQEs of the ring.
-pub(super) const CQES: u32 = 64;
-
-/// How completions are written.
-#[derive(Clone, Copy)]
-pub(super) struct Form {
-    pub(super) compressed: bool,
-    /// Mini-CQEs have the index of the stride.
-    pub(super) has_index: bool,
-    /// They have the flow's tag, and no whole count of strides.
-    pub(super) has_tag: bool,
-    /// The layout.
-    pub(super) enhanced: bool,
-}
+use crate::cqe_ring::CqeRing;
 
 /// The most completions of a session that this device writes.
 const SESSION: usize = 16;
@@ -26,13 +11,9 @@ const SESSION: usize = 16;
 const TAG: u32 = 0x0a0b0c;
 const FRAME: u8 = 2 << 4;
 const ERROR: u8 = 14 << 4;
-const COMPRESSED: u8 = 3 << 2;
 
-pub(super) struct Device {
-    ring: Arena,
-    form: Form,
-    /// Index of the next completion.
-    index: u32,
+pub(crate) struct Device {
+    pub(crate) ring: CqeRing,
     /// The driver's consumer index.
     polled: u32,
     /// Index of the WQE that is being filled, and its next stride.
@@ -45,44 +26,33 @@ pub(super) struct Device {
 }
 
 impl Device {
-    pub(super) fn new(ring: Arena, form: Form) -> Self {
+    pub(crate) fn new(ring: CqeRing) -> Self {
         let frames = VecDeque::new();
-        Self { ring, form, index: 0, polled: 0, wqe: 0, next: 0, frames, is_honest: true }
+        Self { ring, polled: 0, wqe: 0, next: 0, frames, is_honest: true }
     }
 
     /// Before each step: a device whose completions are all polled goes on where the driver is.
-    pub(super) fn look(&mut self, model: &Model, polled: u32) {
+    pub(crate) fn look(&mut self, model: &Model, polled: u32) {
         self.polled = polled;
-        if !self.is_honest || self.index == polled {
-            self.index = polled;
+        if !self.is_honest || self.ring.index == polled {
+            self.ring.index = polled;
             (self.wqe, self.next) = (model.oldest, model.next);
         }
     }
 
     /// Whether there is room for so many completions, and a WQE to fill.
     fn has_room(&self, model: &Model, completions: usize) -> bool {
-        let pending = (self.index.wrapping_sub(self.polled) & 0xff_ffff) as usize;
-        pending + completions <= CQES as usize && self.ahead(model) < model.posted.len()
+        self.ring.has_room(self.polled, completions as u32) && self.ahead(model) < model.posted.len()
+    }
+
+    /// Whether there is room for a completion of another queue.
+    pub(crate) fn has_place(&self) -> bool {
+        self.ring.has_room(self.polled, 1)
     }
 
     /// How many WQEs the device has filled that the driver has not taken.
     fn ahead(&self, model: &Model) -> usize {
         self.wqe.wrapping_sub(model.oldest) as usize
-    }
-
-    /// Writes a CQE `ahead` places further on, as one that software owns.
-    fn put(&self, ahead: u32, mut cqe: [u8; 64]) {
-        let pass = (self.index + ahead) / CQES;
-        cqe[63] = cqe[63] & !1 | pass as u8 & 1;
-        if self.form.enhanced {
-            cqe[62] = pass as u8;
-            cqe[63] &= !1;
-        }
-        self.store(ahead, &cqe);
-    }
-
-    fn store(&self, ahead: u32, cqe: &[u8; 64]) {
-        self.ring.scribble(((self.index + ahead) % CQES) as usize * 64, cqe);
     }
 
     fn cqe(&self, first: u32, word: u32, op: u8) -> [u8; 64] {
@@ -108,7 +78,7 @@ impl Device {
         1 + u32::from(len) % (model.count * model.bytes - model.shift).min(0xffff)
     }
 
-    pub(super) fn frame(&mut self, model: &Model, len: u16, twist: u8) {
+    pub(crate) fn frame(&mut self, model: &Model, len: u16, twist: u8) {
         let len = Self::len(model, len);
         let strides = model.strides_of(len);
         if self.next + strides > model.count {
@@ -122,36 +92,33 @@ impl Device {
             let [first, wqe, counted] = [twist & 3, twist >> 2 & 3, twist >> 4].map(u32::from);
             let mut cqe = self.cqe(self.next.wrapping_add(first).wrapping_sub(1), counted << 16 | len, FRAME);
             cqe[3] = cqe[3].wrapping_add(wqe as u8);
-            self.put(0, cqe);
+            self.ring.complete(cqe);
         } else {
             self.frames.push_back((self.next, len as usize));
-            self.put(0, self.cqe(self.next, strides << 16 | len, FRAME));
+            self.ring.complete(self.cqe(self.next, strides << 16 | len, FRAME));
         }
-        self.index += 1;
         self.fill(model, strides);
     }
 
-    pub(super) fn filler(&mut self, model: &Model) {
+    pub(crate) fn filler(&mut self, model: &Model) {
         if self.next != 0 && self.has_room(model, 1) {
             let left = model.count - self.next;
-            self.put(0, self.cqe(self.next, 1 << 31 | left << 16, FRAME));
-            self.index += 1;
+            self.ring.complete(self.cqe(self.next, 1 << 31 | left << 16, FRAME));
             self.fill(model, left);
         }
     }
 
-    pub(super) fn error(&mut self, model: &Model, count: u8) {
+    pub(crate) fn error(&mut self, model: &Model, count: u8) {
         if self.has_room(model, 1) {
             let left = model.count - self.next;
             let strides = if count == 0 { left } else { left.min(count.into()) };
-            self.put(0, self.cqe(self.next, u32::from(count) << 16, ERROR));
-            self.index += 1;
+            self.ring.complete(self.cqe(self.next, u32::from(count) << 16, ERROR));
             self.fill(model, strides);
         }
     }
 
     /// Frames of one WQE, in one session if completions are compressed.
-    pub(super) fn session(&mut self, model: &Model, lens: &[u16]) {
+    pub(crate) fn session(&mut self, model: &Model, lens: &[u16]) {
         let lens: Vec<u32> = lens.iter().take(SESSION).map(|&len| Self::len(model, len).min(4 * model.bytes)).collect();
         let mut first = self.next;
         let mut frames = Vec::new();
@@ -167,65 +134,44 @@ impl Device {
             return;
         }
         self.frames.extend(frames.iter().map(|&(first, _, len)| (first, len as usize)));
-        let places = frames.len() as u32;
-        match self.form {
-            Form { compressed: false, .. } => {
-                for (ahead, &(first, strides, len)) in (0..).zip(&frames) {
-                    self.put(ahead, self.cqe(first, strides << 16 | len, FRAME));
-                }
-            }
-            Form { enhanced: false, .. } => {
-                for (ahead, array) in frames.chunks(8).enumerate() {
-                    self.store(if ahead == 0 { 1 } else { 8 * ahead as u32 }, &self.minis(array));
-                }
-                self.put(0, self.cqe(frames[0].0, places, FRAME | COMPRESSED));
-            }
-            _ => {
-                let (first, strides, len) = frames[0];
-                let mut ahead = 1;
-                for block in frames[1..].chunks(7) {
-                    let mut cqe = self.minis(block);
-                    cqe[63] = ((block.len() as u8) - 1) << 4 | COMPRESSED;
-                    self.put(ahead, cqe);
-                    ahead += block.len() as u32;
-                }
-                self.put(0, self.cqe(first, strides << 16 | len, FRAME));
-            }
+        let whole = |&(first, strides, len): &(u32, u32, u32)| self.cqe(first, strides << 16 | len, FRAME);
+        if self.ring.form.compressed {
+            let minis: Vec<[u8; 8]> = frames.iter().map(|frame| self.mini(frame)).collect();
+            self.ring.session(whole(&frames[0]), &minis);
+        } else {
+            let cqes: Vec<[u8; 64]> = frames.iter().map(whole).collect();
+            cqes.into_iter().for_each(|cqe| self.ring.complete(cqe));
         }
-        self.index += places;
         self.fill(model, first - self.next);
     }
 
-    fn minis(&self, frames: &[(u32, u32, u32)]) -> [u8; 64] {
-        let mut array = [0x77; 64];
-        for (mini, &(first, strides, len)) in array.as_chunks_mut::<8>().0.iter_mut().zip(frames) {
-            if self.form.has_index {
-                mini[2..4].copy_from_slice(&(first as u16).to_be_bytes());
-            }
-            let word = if self.form.has_tag {
-                mini[..2].copy_from_slice(&(TAG as u16).to_be_bytes());
-                TAG >> 16 << 24 | len
-            } else {
-                strides << 16 | len
-            };
-            mini[4..].copy_from_slice(&word.to_be_bytes());
+    fn mini(&self, &(first, strides, len): &(u32, u32, u32)) -> [u8; 8] {
+        let mut mini = [0x77; 8];
+        if self.ring.form.has_index {
+            mini[2..4].copy_from_slice(&(first as u16).to_be_bytes());
         }
-        array
+        let word = if self.ring.form.has_tag {
+            mini[..2].copy_from_slice(&(TAG as u16).to_be_bytes());
+            TAG >> 16 << 24 | len
+        } else {
+            strides << 16 | len
+        };
+        mini[4..].copy_from_slice(&word.to_be_bytes());
+        mini
     }
 
-    pub(super) fn any(&mut self, cqe: [u8; 64]) {
+    pub(crate) fn any(&mut self, cqe: [u8; 64]) {
         self.is_honest = false;
-        self.put(0, cqe);
-        self.index += 1;
+        self.ring.complete(cqe);
     }
 
-    pub(super) fn scribble(&mut self, slot: u8, cqe: &[u8; 64]) {
+    pub(crate) fn scribble(&mut self, slot: u8, cqe: &[u8; 64]) {
         self.is_honest = false;
-        self.store(slot.into(), cqe);
+        self.ring.store(slot.into(), cqe);
     }
 
     /// The driver's answer to a completion, the first time or the second.
-    pub(super) fn received(&mut self, expected: &Expected, is_first: bool) {
+    pub(crate) fn received(&mut self, expected: &Expected, is_first: bool) {
         match *expected {
             _ if !self.is_honest => {}
             Expected::Frame { at, len, .. } => {
@@ -239,8 +185,18 @@ impl Device {
         }
     }
 
+    /// Whether all its completions have kept the format.
+    pub(crate) fn is_honest(&self) -> bool {
+        self.is_honest
+    }
+
+    /// From now on, completions break the format.
+    pub(crate) fn corrupt(&mut self) {
+        self.is_honest = false;
+    }
+
     /// The driver has polled all.
-    pub(super) fn drained(&self) {
+    pub(crate) fn drained(&self) {
         assert!(!self.is_honest || self.frames.is_empty(), "lost: {:?}", self.frames);
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Completion {
 
 /// The queue's answer to a completion.
 #[derive(Debug)]
-pub(super) enum Expected {
+pub(crate) enum Expected {
     /// A frame: where it begins in the memory, its bytes, and the number that is written there.
     Frame { buffer: usize, at: usize, len: usize, id: u64 },
     /// It has no frame.
@@ -33,7 +33,7 @@ pub(super) enum Expected {
     Refused,
 }
 
-pub(super) struct Model {
+pub(crate) struct Model {
     /// Strides of a WQE, bytes of a stride, and bytes before a frame.
     pub(super) count: u32,
     pub(super) bytes: u32,
@@ -45,7 +45,7 @@ pub(super) struct Model {
     pub(super) oldest: u32,
     pub(super) next: u32,
     /// How many frames are kept, by buffer.
-    pub(super) kept: Vec<u32>,
+    pub(crate) kept: Vec<u32>,
     memory: Arena,
     frames: u64,
 }
