@@ -106,30 +106,12 @@ fn no_inline_headers() {
     }
 }
 
+/// libmlx5 copies these headers, 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
+/// `eth_min_inline_size`). This crate refuses them where the device needs more: `tests/raw_packet.rs`.
 #[test]
 fn inline_headers() {
     if alone("ethernet::inline_headers", "l2") {
         geometries::<transport::RawPacket<InlineL2>>();
-    }
-}
-
-/// libmlx5 copies no headers beyond L2: 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
-/// `eth_min_inline_size`), which is enough for these frames, for they are no IP packets.
-#[test]
-fn inline_headers_of_ip() {
-    if alone("ethernet::inline_headers_of_ip", "ip") {
-        run::<transport::RawPacket<InlineL2>>(
-            "inline",
-            Geometry { sends: 5, send_sge: 3, inline: 200, ..Geometry::default() },
-            0,
-        );
-    }
-}
-
-#[test]
-fn inline_headers_of_tcp_and_udp() {
-    if alone("ethernet::inline_headers_of_tcp_and_udp", "tcp_udp") {
-        run::<transport::RawPacket<InlineL2>>("gathered", Geometry { sends: 6, send_sge: 4, ..Geometry::default() }, 0);
     }
 }
 
