@@ -7,7 +7,7 @@
 //! ```text
 //! softhca-run --
 //! softhca-run --link ethernet -- pingpong rdma_operations market_data order_entry packet_rate
-//! softhca-run --strict -- pingpong
+//! softhca-run --strict -- --exact rc_pingpong devx_pingpong
 //! softhca-run --wire udp:127.47.0.9 -- --exact rc_pingpong
 //! ```
 
