@@ -133,7 +133,6 @@ impl Ds {
 /// Local key of a memory region, as the WQE's data segment carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[repr(transparent)]
 pub struct Lkey(pub u32);
 
 /// Remote key of a memory region, as the WQE's remote address segment carries it.

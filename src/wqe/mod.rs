@@ -83,5 +83,5 @@ pub(crate) use payload::{Inline, Registered};
 pub(crate) use request::Control;
 pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};
 pub(crate) use signing::{ByteXor, Signing};
-pub(crate) use sink::{Composed, RingCursor, Straight, WQEBB_DS};
+pub(crate) use sink::{Composed, RingCursor, Sink, Straight, WQEBB_DS};
 pub(crate) use words::ds::{DsWords, HeldDs};

@@ -8,7 +8,6 @@ use super::operations::service::Found;
 use super::sealed::Sealed;
 use super::seg::{DataSeg, InlineSeg};
 use super::sink::Sink;
-use super::words::ds::DsWords;
 use crate::types::{DS_BYTES, Lkey};
 
 /// The part of the WQE that follows the operation's own segments.
@@ -79,7 +78,6 @@ impl Payload for Empty {
 /// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
 #[doc(alias = "ibv_sge")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
 pub struct Sge {
     /// Address in the address space of the key, usually the virtual address.
     pub addr: u64,
@@ -87,19 +85,6 @@ pub struct Sge {
     pub length: u32,
     /// The memory region's local key.
     pub lkey: Lkey,
-}
-
-impl Sge {
-    /// Passes the entry's data segment on, as [`DataSeg::new`] makes it. Length and key are next to each other in both,
-    /// so they are loaded together, and swapped together.
-    #[inline(always)]
-    pub(crate) fn put<S: Sink>(self, sink: &mut S) {
-        // SAFETY: 16 bytes without padding, in the order of the declaration: an address, a length, a key.
-        let [addr, both] = unsafe { core::mem::transmute::<Self, [u64; 2]>(self) };
-        // In memory order, the length is first: as big-endian numbers, each for itself.
-        let both = if cfg!(target_endian = "little") { both.swap_bytes().rotate_left(32) } else { both };
-        sink.ds(DsWords([both, addr.to_be()]));
-    }
 }
 
 /// A list of entries: an array, whose length is known at compile time, or a slice.

@@ -8211,22 +8211,25 @@ hot_session_pointers:
     sub x10, x29, #40
     orr x27, x10, #0x1
 L1:
-    ldr x9, [x1, #8]
+    ldr w9, [x1, #8]
     cmp w9, #1
     b.lt L5
     ldr x10, [x1]
+    ldr w11, [x1, #12]
     cmp x28, x24
     b.eq L2
-    rev32 x9, x9
+    orr x9, x11, x9, lsl #32
     rev x10, x10
+    rev x9, x9
     stp x9, x10, [x28], #16
     b L3
 L2:
     cmn x28, #16
     b.lo L7
-    rev32 x9, x9
+    orr x9, x11, x9, lsl #32
     add x11, x28, #16
     rev x10, x10
+    rev x9, x9
     stp x9, x10, [x28]
     mov x28, x11
 L3:
@@ -8263,7 +8266,7 @@ L7:
     mov w3, #1
     stp x28, x24, [x29, #-40]
     stp x25, x10, [x29, #-24]
-    stur x9, [x29, #-8]
+    stp w9, w11, [x29, #-8]
     bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>
     ldr x8, [sp, #64]
     cbz x8, L8

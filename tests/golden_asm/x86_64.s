@@ -8420,13 +8420,6 @@ L15:
     ret
 
 hot_session_pointers:
-    mov rax, rdi
-    cmp byte ptr [rsi + 84], 1
-    jne L17
-    mov r11d, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, r11d
-    je L18
     push rbp
     push r15
     push r14
@@ -8434,6 +8427,14 @@ hot_session_pointers:
     push r12
     push rbx
     sub rsp, 136
+    mov rax, rdi
+    cmp byte ptr [rsi + 84], 1
+    jne L17
+    mov r9d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 60]
+    mov dword ptr [rsp + 12], r9d
+    sub edi, r9d
+    je L18
     movzx edi, di
     shl edi, 2
     cmp edi, 63
@@ -8441,7 +8442,8 @@ hot_session_pointers:
     cmovb ebx, edi
     test rcx, rcx
     je L15
-    mov r15d, r11d
+    mov edi, dword ptr [rsp + 12]
+    mov r15d, edi
     shl r15d, 4
     shl rcx, 4
     add rcx, rdx
@@ -8449,29 +8451,30 @@ hot_session_pointers:
     mov r9d, edi
     shr r9d, 4
     inc r9d
-    movzx r12d, r9w
+    movzx r14d, r9w
     and edi, r15d
     mov r9, qword ptr [rsi + 32]
     lea r10, [r9 + 4*rdi]
     lea rbp, [r9 + 4*rdi]
     add rbp, 32
     shr edi, 4
-    sub r12, rdi
-    shl r12, 2
-    cmp r12, rbx
-    cmovae r12, rbx
-    mov r14, rbx
-    sub r14, r12
-    shl r12d, 4
-    add r12, r10
+    sub r14, rdi
+    shl r14, 2
+    cmp r14, rbx
+    cmovae r14, rbx
+    mov r12, rbx
+    sub r12, r14
+    shl r14d, 4
+    add r14, r10
     xor r13d, r13d
     jmp L3
 L1:
+    bswap rdi
+    shl r9, 32
+    or r9, r11
     bswap r9
-    rol r9, 32
-    bswap r10
     mov qword ptr [rbp], r9
-    mov qword ptr [rbp + 8], r10
+    mov qword ptr [rbp + 8], rdi
     add rbp, 16
     inc r13d
 L2:
@@ -8479,26 +8482,27 @@ L2:
     cmp rdx, rcx
     je L9
 L3:
-    mov r9, qword ptr [rdx + 8]
-    test r9d, r9d
+    movsxd r9, dword ptr [rdx + 8]
+    test r9, r9
     jle L5
-    mov r10, qword ptr [rdx]
-    cmp rbp, r12
+    mov rdi, qword ptr [rdx]
+    mov r11d, dword ptr [rdx + 12]
+    cmp rbp, r14
     jne L1
     cmp rbp, -16
     jb L7
-    lea rdi, [rbp + 16]
-    bswap r10
-    rol r9, 32
+    lea r10, [rbp + 16]
+    bswap rdi
+    shl r9, 32
+    or r9, r11
     bswap r9
     mov qword ptr [rbp], r9
-    mov qword ptr [rbp + 8], r10
+    mov qword ptr [rbp + 8], rdi
 L4:
     inc r13d
-    mov rbp, rdi
+    mov rbp, r10
     jmp L2
 L5:
-    mov dword ptr [rsp + 12], r11d
     mov qword ptr [rsp + 40], rdx
     mov qword ptr [rsp + 48], rcx
     mov qword ptr [rsp + 32], r8
@@ -8520,42 +8524,40 @@ L6:
     mov r8, qword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 48]
     mov rdx, qword ptr [rsp + 40]
-    mov r11d, dword ptr [rsp + 12]
     je L2
     jmp L19
 L7:
-    mov dword ptr [rsp + 12], r11d
     mov qword ptr [rsp + 40], rdx
     mov qword ptr [rsp + 48], rcx
     mov qword ptr [rsp + 32], r8
     mov qword ptr [rsp + 24], rax
     mov qword ptr [rsp + 56], rbp
-    mov qword ptr [rsp + 64], r12
-    mov qword ptr [rsp + 72], r14
+    mov qword ptr [rsp + 64], r14
+    mov qword ptr [rsp + 72], r12
     mov qword ptr [rsp + 16], rsi
     mov rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsp + 96], r10
-    mov qword ptr [rsp + 104], r9
+    mov qword ptr [rsp + 96], rdi
+    mov dword ptr [rsp + 104], r9d
+    mov dword ptr [rsp + 108], r11d
     mov r8d, 1
     lea rdi, [rsp + 112]
     lea rsi, [rsp + 56]
     lea rcx, [rsp + 96]
     call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>@GOTPCREL]
-    mov rdi, qword ptr [rsp + 112]
-    test rdi, rdi
+    mov r10, qword ptr [rsp + 112]
+    test r10, r10
     je L8
-    mov r12, qword ptr [rsp + 120]
-    mov r14, qword ptr [rsp + 128]
+    mov r14, qword ptr [rsp + 120]
+    mov r12, qword ptr [rsp + 128]
     mov rax, qword ptr [rsp + 24]
     mov rsi, qword ptr [rsp + 16]
     mov r8, qword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 48]
     mov rdx, qword ptr [rsp + 40]
-    mov r11d, dword ptr [rsp + 12]
     jmp L4
 L8:
     lea rdx, [rbx + 1]
-    sub rdx, r14
+    sub rdx, r12
     lea rdi, [rsp + 56]
     mov rsi, rbx
     call qword ptr [rip + <blueflame::queue::send::error::PostError>::session_full@GOTPCREL]
@@ -8563,17 +8565,16 @@ L8:
 L9:
     test r13w, r13w
     je L15
-    sub r12, rbp
-    shr r12, 4
-    add r14, r12
+    sub r14, rbp
+    shr r14, 4
+    add r12, r14
     mov rdx, rbx
-    sub rdx, r14
+    sub rdx, r12
     movzx r10d, dl
     mov r9d, r10d
     add r10d, 3
     shr r10d, 2
-    mov dword ptr [rsp + 12], r11d
-    mov ecx, r11d
+    mov ecx, dword ptr [rsp + 12]
     bswap ecx
     shr ecx, 8
     shl rdx, 56
@@ -8586,16 +8587,16 @@ L9:
     mov rdi, qword ptr [rsi + 32]
     mov qword ptr [rdi + 4*r11], rdx
     mov qword ptr [rdi + 4*r11 + 8], 134217728
-    movabs r12, 824633720832
-    mov qword ptr [rdi + 4*r11 + 16], r12
+    movabs r14, 824633720832
+    mov qword ptr [rdi + 4*r11 + 16], r14
     mov qword ptr [rdi + 4*r11 + 24], 0
-    mov r12d, r13d
-    shl r12d, 16
-    or r12d, r10d
-    add r12, -65536
+    mov r14d, r13d
+    shl r14d, 16
+    or r14d, r10d
+    add r14, -65536
     mov rdi, qword ptr [rsi + 40]
     movq xmm0, r8
-    movq xmm1, r12
+    movq xmm1, r14
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
     movdqa xmmword ptr [rdi + r11], xmm2
@@ -8611,7 +8612,7 @@ L9:
     lea r10d, [r8 - 1]
     add r15d, 64
     mov r9d, ebx
-    sub r9b, r14b
+    sub r9b, r12b
     movzx r11d, r9b
     add r11d, 3
     shr r11d, 2
@@ -8620,22 +8621,22 @@ L9:
     neg r11d
     mov r9d, 1
 L10:
-    lea r12d, [r15 - 48]
-    and r12d, ecx
-    movdqa xmmword ptr [rdi + r12], xmm0
-    lea r12d, [r15 - 32]
-    and r12d, ecx
-    movdqa xmmword ptr [rdi + r12], xmm0
-    lea r12d, [r15 - 16]
-    and r12d, ecx
-    movdqa xmmword ptr [rdi + r12], xmm0
-    mov r12d, r15d
-    and r12d, ecx
-    movdqa xmmword ptr [rdi + r12], xmm0
+    lea r14d, [r15 - 48]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    lea r14d, [r15 - 32]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    lea r14d, [r15 - 16]
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
+    mov r14d, r15d
+    and r14d, ecx
+    movdqa xmmword ptr [rdi + r14], xmm0
     add r15d, 64
-    mov r12d, r9d
+    mov r14d, r9d
     add r9d, 4
-    lea ebp, [r11 + r12]
+    lea ebp, [r11 + r14]
     add ebp, 4
     cmp ebp, 1
     jne L10
@@ -8644,7 +8645,7 @@ L10:
 L11:
     add r9d, dword ptr [rsp + 12]
     shl r9d, 4
-    sub bl, r14b
+    sub bl, r12b
     add bl, 3
     shr bl, 2
     dec bl
@@ -8695,7 +8696,7 @@ L16:
 L17:
     mov ecx, 22
     mov qword ptr [rax], rcx
-    ret
+    jmp L16
 L18:
     xor ecx, ecx
     cmp dword ptr [rsi + 64], 0
@@ -8703,7 +8704,7 @@ L18:
     lea rcx, [rcx + 2*rcx]
     add rcx, 65554
     mov qword ptr [rax], rcx
-    ret
+    jmp L16
 L19:
     mov rcx, qword ptr [rsp + 80]
     mov rdx, qword ptr [rsp + 87]

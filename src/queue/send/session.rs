@@ -14,8 +14,8 @@ use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::operations::{Frame, SharedOptions};
 use crate::wqe::parts::{InlineBytes, Payload};
 use crate::wqe::{
-    Composed, DsWords, EncodeError, Inline, MULTI_PACKET_HEAD_DS, MultiPacket, Registered, Request, RingCursor, Sge,
-    Straight, WQEBB_DS,
+    Composed, DataSeg, DsWords, EncodeError, Inline, MULTI_PACKET_HEAD_DS, MultiPacket, Registered, Request,
+    RingCursor, Sge, Sink, Straight, WQEBB_DS,
 };
 
 /// 64-bit words of a DS.
@@ -213,7 +213,7 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
         }
         // SAFETY: a free DS of the ring, which `from_parts`' caller vouches for: `next` and `stop` are whole DS apart.
         let mut sink = unsafe { Straight::new(self.room.next) };
-        frame.put(&mut sink);
+        sink.ds(DataSeg::new(frame.length, frame.lkey, frame.addr).into());
         self.room.next = sink.next();
         self.frames += 1;
         Ok(())
