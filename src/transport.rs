@@ -364,7 +364,7 @@ pub enum InlineLayers {
     Ip,
     /// [`InlineTcpUdp`].
     TcpUdp,
-    /// All headers of a tunnel, and what it carries up to layer 2. This crate has no type for this and the next two.
+    /// All headers of a tunnel, and those inside of it up to layer 2. This crate has no type for this and the next two.
     InnerL2,
     /// The same up to IP.
     InnerIp,

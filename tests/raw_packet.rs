@@ -335,8 +335,9 @@ fn inner_checksums_by_offsets_arrive() {
     assert_eq!(completion(&mut receives, |cqe| rq.retire(cqe)), (Ok(()), WrId(1)));
     let mut found = vec![0; frame.len()];
     buffer.read(0, &mut found);
-    // 4500 + 0040 + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = d954, and of the inner header d938 (0020 for 0040, and
-    // 0003, 0004); then 0a00 0003 0a00 0004 0011 000c 0001 0002 000c 0908 0706: 2441. Their complements.
+    // The outer IP header: 4500 + 0040 + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = d954. The inner one differs in 0020,
+    // 0003 and 0004: d938. The inner UDP sum is 2441: 0a00 0003 0a00 0004 0011 000c, 0001 0002 000c, 0908 0706. Frames
+    // have the complements.
     frame[24..26].copy_from_slice(&[0x26, 0xab]);
     frame[56..58].copy_from_slice(&[0x26, 0xc7]);
     frame[72..74].copy_from_slice(&[0xdb, 0xbe]);

@@ -209,7 +209,7 @@ pub struct DeviceAttr {
     /// The tunnels whose inner headers the device finds, for checksums and large sends
     /// ([`Request::inner_l3_checksum`](crate::wqe::Request::inner_l3_checksum)).
     pub tunnels: Tunnels,
-    /// What raw packet queue pairs can do with [offsets of headers](crate::wqe::Request::header_offsets).
+    /// The abilities of raw packet queue pairs with [offsets of headers](crate::wqe::Request::header_offsets).
     pub software_parser: SoftwareParser,
     /// The rates that raw packet queue pairs can have
     /// ([`set_rate_limit`](crate::verbs::QueuePair::set_rate_limit)); `None`: the device has none.

@@ -1,5 +1,5 @@
-//! A list of tags with its command queue and its shared receive queue: the operations and the buffers of the program,
-//! and what an honest device has reported of them.
+//! A list of tags with its command queue and its shared receive queue. It has the operations and the buffers of the
+//! program, and the reports of an honest device.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -525,7 +525,7 @@ impl<A: Mode, B: PollMode> World<A, B> {
     }
 }
 
-/// One call finds at most a ring of completions, and what is left of a session.
+/// One call finds at most a ring of completions, and the rest of a session.
 fn check_bound(polled: usize, ring: &CqeRing) {
     assert!(polled <= 2 * ring.cqes() as usize, "{polled} completions in a ring of {}", ring.cqes());
 }

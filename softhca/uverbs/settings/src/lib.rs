@@ -108,7 +108,7 @@ pub struct Settings {
     pub sink: bool,
     /// Faults of the wire, in the words of `softhca::wire::fault`; `None` = a perfect wire.
     pub faults: Option<String>,
-    /// Bits that turn over in what the device writes, in the words of [`Damage`]; `None` = a device that works.
+    /// Bits that the device writes wrongly, in the words of [`Damage`]; `None` = a device that works.
     pub damage: Option<String>,
     /// File that gets every packet that crosses the cable; `None` = no capture.
     pub pcap: Option<PathBuf>,

@@ -213,7 +213,7 @@ fn a_namespace_hides_nothing_else() {
     assert!(!Path::new("/sys/class/infiniband/mlx5_0/node_desc").exists(), "it is on the machine");
 }
 
-/// What infiniband-diags and rdma-core print of a device, and the port's state when its cable is pulled.
+/// infiniband-diags and rdma-core print the device, and the state of a port whose cable is pulled.
 #[test]
 fn tools_of_others_describe_the_device() {
     let modes: &[&str] = if has_namespaces() { &[NAMESPACE, NO_NAMESPACE] } else { &[NO_NAMESPACE] };
