@@ -1,7 +1,28 @@
-//! The common style of all commands' pages.
+//! The frame of all commands' pages: head and style.
 
-/// The style.
-pub(crate) const STYLE: &str = "
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// A page with this title, which is also its heading, and this body.
+pub(crate) fn page(title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                (body)
+            }
+        }
+    };
+    page.into_string()
+}
+
+const STYLE: &str = "
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1b1b; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; border-bottom: 1px solid #ccc; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }

@@ -1,75 +1,63 @@
 //! The report as one HTML page without anything outside of it.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::report::{Outcome, Report, Row};
 use crate::machine::Fact;
-use crate::pages::STYLE;
+use crate::pages;
 
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
     let device = &report.device;
     let summary = report.summary;
     let title = format!("blueflame doctor: {}, firmware {}", device.name, device.firmware);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { (title) }
-                p {
-                    span.passed { (summary.passed) " passed" } ", "
-                    span.failed { (summary.failed) " failed" } ", "
-                    span.skipped { (summary.skipped) " skipped" }
-                    ". Port " (report.port) ". Version " (report.version) "."
-                }
-                p.means {
-                    "A check is skipped only if the device, its port or this process lacks the capability that it "
-                    "names. A check that is skipped for any other reason has failed."
-                }
-                @for theme in themes(&report.checks) {
-                    h2 { (theme) }
-                    table { @for row in report.checks.iter().filter(|row| row.theme == theme) { (check(row)) } }
-                }
-                h2 { "Device" }
-                (facts(&device.facts))
-                table {
-                    tr { td.name { "vendor, device" } td { (device.vendor_id) ", " (device.vendor_part_id) } }
-                    tr { td.name { "node GUID" } td { (device.node_guid) } }
-                    @if let Some(half) = device.register.half_bytes {
-                        tr { td.name { "doorbell register" } td {
-                            "halves of " (half) " bytes, mapped from "
-                            code { (device.register.mapped_from.as_deref().unwrap_or("nothing")) }
-                        } }
-                    }
-                    @for port in &device.ports {
-                        tr { td.name { "port " (port.number) } td {
-                            (port.link_layer) ", " (port.state) ", " (port.rate.as_deref().unwrap_or("unknown rate"))
-                            ", path MTU " (port.active_mtu) ", " (port.gids.len()) " GIDs"
-                        } }
-                    }
-                }
-                h2 { "What this crate can do there" }
-                table { @for capability in &device.capabilities {
-                    tr {
-                        td class=(if capability.available { "passed" } else { "skipped" }) {
-                            (if capability.available { "yes" } else { "no" })
-                        }
-                        td.name { (capability.name) }
-                        td { (capability.why_not.as_deref().unwrap_or(capability.offers)) }
-                    }
+    let body = html! {
+        p {
+            span.passed { (summary.passed) " passed" } ", "
+            span.failed { (summary.failed) " failed" } ", "
+            span.skipped { (summary.skipped) " skipped" }
+            ". Port " (report.port) ". Version " (report.version) "."
+        }
+        p.means {
+            "A check is skipped only if the device, its port or this process lacks the capability that it "
+            "names. A check that is skipped for any other reason has failed."
+        }
+        @for theme in themes(&report.checks) {
+            h2 { (theme) }
+            table { @for row in report.checks.iter().filter(|row| row.theme == theme) { (check(row)) } }
+        }
+        h2 { "Device" }
+        (facts(&device.facts))
+        table {
+            tr { td.name { "vendor, device" } td { (device.vendor_id) ", " (device.vendor_part_id) } }
+            tr { td.name { "node GUID" } td { (device.node_guid) } }
+            @if let Some(half) = device.register.half_bytes {
+                tr { td.name { "doorbell register" } td {
+                    "halves of " (half) " bytes, mapped from "
+                    code { (device.register.mapped_from.as_deref().unwrap_or("nothing")) }
                 } }
-                h2 { "Machine" }
-                (facts(&report.machine))
+            }
+            @for port in &device.ports {
+                tr { td.name { "port " (port.number) } td {
+                    (port.link_layer) ", " (port.state) ", " (port.rate.as_deref().unwrap_or("unknown rate"))
+                    ", path MTU " (port.active_mtu) ", " (port.gids.len()) " GIDs"
+                } }
             }
         }
-    }
-    .into_string()
+        h2 { "What this crate can do there" }
+        table { @for capability in &device.capabilities {
+            tr {
+                td class=(if capability.available { "passed" } else { "skipped" }) {
+                    (if capability.available { "yes" } else { "no" })
+                }
+                td.name { (capability.name) }
+                td { (capability.why_not.as_deref().unwrap_or(capability.offers)) }
+            }
+        } }
+        h2 { "Machine" }
+        (facts(&report.machine))
+    };
+    pages::page(&title, &body)
 }
 
 /// The themes, in order, each once.

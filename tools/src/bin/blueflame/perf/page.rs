@@ -1,13 +1,13 @@
 //! A run as one HTML page without anything outside of it.
 
 use common::Failure;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::chart::{Curve, draw};
 use super::plan::{Figure, Limit};
 use super::quantiles::Quantiles;
 use super::report::{Outcome, Report};
-use crate::pages::STYLE;
+use crate::pages;
 
 /// The page.
 ///
@@ -16,35 +16,23 @@ use crate::pages::STYLE;
 pub(super) fn page(report: &Report) -> Result<String, Failure> {
     let title = format!("blueflame perf: {}", report.title);
     let charts = charts(report)?;
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { (title) }
-                p {
-                    "The " (report.role) "'s report. Device " (report.device) ", firmware " (report.firmware)
-                    ", MTU " (report.mtu) ". Peer: " (report.peer) ". Version " (report.version) "."
-                }
-                p.means { "Times in microseconds: " (report.omission) "." }
-                @for chart in &charts { figure { (PreEscaped(chart)) } }
-                h2 { "Results" }
-                (results(report))
-                @if report.results.iter().any(|outcome| outcome.series.len() > 1) {
-                    h2 { "Time series" }
-                    (series(report))
-                }
-                h2 { "Plan" }
-                (plan(report))
-            }
+    let body = html! {
+        p {
+            "The " (report.role) "'s report. Device " (report.device) ", firmware " (report.firmware)
+            ", MTU " (report.mtu) ". Peer: " (report.peer) ". Version " (report.version) "."
         }
+        p.means { "Times in microseconds: " (report.omission) "." }
+        @for chart in &charts { figure { (PreEscaped(chart)) } }
+        h2 { "Results" }
+        (results(report))
+        @if report.results.iter().any(|outcome| outcome.series.len() > 1) {
+            h2 { "Time series" }
+            (series(report))
+        }
+        h2 { "Plan" }
+        (plan(report))
     };
-    Ok(page.into_string())
+    Ok(pages::page(&title, &body))
 }
 
 fn charts(report: &Report) -> Result<Vec<String>, Failure> {
