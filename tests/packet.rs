@@ -2,7 +2,7 @@
 //! `etherparse` builds from the same values, and its checksums are those that `etherparse` computes.
 //!
 //! Bytes of packets and the parsing of frames belong here. Their WQEs belong in `tests/send_queue`, and their way
-//! through a device in `tests/raw_packet.rs`.
+//! through a device in `tests/raw_packet`.
 
 #![forbid(unsafe_code)]
 

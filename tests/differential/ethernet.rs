@@ -107,7 +107,7 @@ fn no_inline_headers() {
 }
 
 /// libmlx5 copies these headers, 18 bytes, in every mode but "none" (rdma-core `providers/mlx5/mlx5.c`,
-/// `eth_min_inline_size`). This crate refuses them where the device needs more: `tests/raw_packet.rs`.
+/// `eth_min_inline_size`). This crate refuses them where the device needs more: `tests/raw_packet/headers.rs`.
 #[test]
 fn inline_headers() {
     if alone("ethernet::inline_headers", "l2") {

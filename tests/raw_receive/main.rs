@@ -1,6 +1,6 @@
 //! Receivers of raw Ethernet: flow rules, work queues, tables of them, and hashes. libibverbs and libmlx5 as installed.
 //!
-//! The receivers of frames belong here. Sending frames belongs in `tests/raw_packet.rs`, the bytes of rules in
+//! The receivers of frames belong here. Sending frames belongs in `tests/raw_packet`, the bytes of rules in
 //! `tests/flow_attr.rs`.
 //!
 //! Needs an mlx5 device with an Ethernet port, and `CAP_NET_RAW`. `./run test` starts the software device with:

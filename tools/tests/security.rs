@@ -157,7 +157,7 @@ fn tests_that_are_missing_are_told() {
         "fuzz target [`decode`](fuzz/targets/src/decode.rs)",
         "[`ownership`](fuzz/targets/src/ownership/mod.rs)",
         "the `compile_fail` example of [`queue_pair`](src/verbs/qp/builder.rs)",
-        "`a_receiver_of_frames_is_the_only_receiver` in [`tests/raw_packet.rs`](tests/raw_packet.rs)",
+        "`a_receiver_of_frames_is_the_only_receiver` in [`tests/raw_packet/receivers.rs`](tests/raw_packet/receivers.rs)",
         "`softhca/uverbs/tests/forked.c`",
     ];
     for tests in good {

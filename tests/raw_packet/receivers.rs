@@ -1,0 +1,131 @@
+//! A receiver of frames is the only receiver of its completion queue.
+
+use std::any::Any;
+use std::ptr::NonNull;
+
+use blueflame::cq::setup::ReceiverError;
+use blueflame::transport::{self, InlineLayers, InlineNone};
+use blueflame::types::DcKey;
+use blueflame::verbs::adopt::adopt_qp_shared;
+use blueflame::verbs::{Device, Error, OwnedCq, ProtectionDomain};
+use rdma_sys as sys;
+
+use crate::{Frames, device, pair};
+
+fn refused<T>(made: Result<T, Error>) -> ReceiverError {
+    match made {
+        Err(Error::Receivers { error, .. }) => error,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("made"),
+    }
+}
+
+/// The object that a call made, or its error.
+type Made = Result<Box<dyn Any>, Error>;
+
+/// Each object that receives on a completion queue, made there.
+fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static str, Made)> {
+    fn made<T: 'static>(made: Result<T, Error>) -> Made {
+        made.map(|it| Box::new(it) as _)
+    }
+    let srq = pd.shared_recv_queue(16, 1).expect("a shared receive queue");
+    let path = device.path(1, None).expect("a path");
+    let domain = device.xrc_domain().expect("an XRC domain");
+    let rc = || pd.queue_pair::<transport::Rc>(cq, cq);
+    let mut all = vec![
+        ("RC", made(rc().build())),
+        ("UD", made(pd.queue_pair::<transport::Ud>(cq, cq).build())),
+        ("RC, shared receives", made(rc().shared_recv_queue(srq.handle()).build())),
+        ("target", made(pd.target(cq, srq.handle()).build(&path, DcKey(1)))),
+        ("XRC shared receives", made(pd.xrc_shared_recv_queue(&domain, cq.handle(), 16, 1))),
+    ];
+    if device.tag_matching().expect("attributes").is_some() {
+        all.push(("list of tags", made(pd.tag_matching(cq, &path).build())));
+    }
+    all
+}
+
+#[test]
+fn a_receiver_of_frames_is_the_only_receiver() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let [cq, other] = [(); 2].map(|()| device.completion_queue(512).build().expect("a CQ"));
+    let raw = pair(&pd, &cq);
+    // Nothing else receives there.
+    let alone = ReceiverError { flow_tags: true, receivers: 1 };
+    assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &cq).build()), alone);
+    for (name, made) in others(&device, &pd, &cq) {
+        let alone = ReceiverError { flow_tags: false, receivers: 1 };
+        assert_eq!(refused(made), alone, "{name}");
+    }
+    let text = refused(pd.queue_pair::<transport::Rc>(&other, &cq).build()).to_string();
+    assert!(text.contains("must be the only one"), "{text}");
+    // Sends may complete there, and receives elsewhere.
+    let sends = pd.queue_pair::<transport::Rc>(&cq, &other).build().expect("receives elsewhere");
+    let none = pd.queue_pair::<transport::Rc>(&cq, &cq).receives(0).build().expect("no receives");
+    let quiet = pd.queue_pair::<Frames>(&cq, &cq).receives(0).build().expect("no receives");
+    drop((none, quiet));
+    let elsewhere = ReceiverError { flow_tags: true, receivers: 1 };
+    assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &other).build()), elsewhere);
+    drop(sends);
+
+    // The other way around, once it is gone: handles count, too.
+    let handle = raw.qp.clone();
+    drop(raw);
+    assert_eq!(refused(pd.queue_pair::<transport::Rc>(&cq, &cq).build()).receivers, 1);
+    drop(handle);
+    let count = others(&device, &pd, &cq).len();
+    for n in 0..count {
+        let (name, made) = others(&device, &pd, &cq).swap_remove(n);
+        let made = match made {
+            Ok(made) => made,
+            // libmlx5 makes none on this port, so nothing is counted.
+            Err(Error::Call(_)) if name == "list of tags" => continue,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let error = refused(pd.queue_pair::<Frames>(&cq, &cq).build());
+        assert!(error.flow_tags && error.receivers >= 1, "{name}: {error}");
+        drop(made);
+        drop(pair(&pd, &cq));
+    }
+    let pairs = [(); 3].map(|()| pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("numbers tell them apart"));
+    let error = refused(pd.queue_pair::<Frames>(&other, &cq).build());
+    assert_eq!(error, ReceiverError { flow_tags: true, receivers: 3 });
+    assert!(error.to_string().contains("3 receivers"), "{error}");
+    drop(pairs);
+}
+
+/// Also one that something else made, where it is adopted.
+#[test]
+fn an_adopted_receiver_of_frames_is_the_only_receiver() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    // SAFETY: integers and null pointers.
+    let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+    (attr.send_cq, attr.recv_cq) = (cq.handle().as_raw(), cq.handle().as_raw());
+    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    attr.cap = sys::ibv_qp_cap { max_send_wr: 4, max_recv_wr: 4, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 0 };
+    // SAFETY: the domain and the completion queue are alive.
+    let raw = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a queue pair");
+    // SAFETY: just made, and destroyed below; nothing else uses it.
+    let adopt = || unsafe { adopt_qp_shared::<Frames>(raw) };
+    // SAFETY: as above.
+    let without_headers = unsafe { adopt_qp_shared::<transport::RawPacket<InlineNone>>(raw) };
+    match device.inline_layers().expect("the kernel has DevX") {
+        InlineLayers::None => drop(without_headers.expect("adopted")),
+        needs => {
+            let refused = Error::InlineLayers { has: InlineLayers::None, needs };
+            assert_eq!(without_headers.map(drop), Err(refused));
+        }
+    }
+    let adopted = adopt().expect("adopted");
+    assert_eq!(refused(pd.queue_pair::<transport::Rc>(&cq, &cq).build()).receivers, 1);
+    drop(adopted);
+    let first = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("nothing receives there");
+    let Err(Error::Receivers { cqn, error }) = adopt() else { panic!("another receives there") };
+    assert_eq!((cqn, error), (cq.handle().cqn(), ReceiverError { flow_tags: true, receivers: 1 }));
+    drop(first);
+    // SAFETY: the queues over it are gone.
+    assert_eq!(unsafe { sys::ibv_destroy_qp(raw.as_ptr()) }, 0);
+}
