@@ -1,4 +1,4 @@
-//! Resets, drains and successors of queue pairs that have frames outstanding.
+//! Resets, drains and successors of queue pairs that have frames outstanding belong here, traffic in `frames.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Frames that are sent and received, in every form.
+//! Frames that are sent and received, in every form, belong here, the headers they need inline in `headers.rs`.
 
 use blueflame::cq::WcStatus;
 use blueflame::flow::Flow;

@@ -1,4 +1,4 @@
-//! The headers that the device needs inline.
+//! The headers that the device needs inline belong here, all other frames in `frames.rs`.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
 //! A receiver of frames is the only receiver of its completion queue.
+//!
+//! Tests of this rule belong here, traffic of receivers in `frames.rs`.
 
 use std::any::Any;
 use std::ptr::NonNull;
