@@ -5,6 +5,9 @@
 //! sleeps grow with the time without work, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
 //! [`Runner::wake`] end the sleep at once. The thread never spins for long: with two polling programs and two devices
 //! on two cores, a spinning thread takes the time that the others need to answer.
+//!
+//! Another thread that has the device's lock may step the device, too. It says so by [`Notify::begin_look`], and the
+//! runner's thread is then left asleep.
 
 use std::{
     io,
@@ -19,13 +22,13 @@ use std::{
 use parking_lot::Mutex;
 
 pub use crate::thread::spawn;
-use crate::{device::Device, event::Event, notify::Notify, uar::DoorbellQueue};
+use crate::{device::Device, event::Event, notify::Notify, thread as threads, uar::DoorbellQueue};
 
 /// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
 /// The first sleep. Shorter sleeps do not pay: where cores are scarce, each wake-up takes CPU time from the programs
-/// that the device waits for. Measured on 2 cores with two polling programs, an 8-byte WRITE takes 44 to 73 us one way
-/// with 20 us, and 105 to 260 us with 5 us.
+/// that the device waits for. Measured on 2 cores with two programs that poll memory, an 8-byte WRITE takes 44 to 73 us
+/// one way with 20 us, and 105 to 260 us with 5 us.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 /// The longest sleep in the first 128 ms or so of silence: how long a doorbell waits at most in a program that pauses
 /// for milliseconds.
@@ -153,7 +156,7 @@ struct Work<D, F> {
 
 impl<D: Step, F: FnMut(Event)> Work<D, F> {
     fn run(mut self) {
-        wake_on_time();
+        threads::run_when_woken();
         let mut last_work = Instant::now();
         let clock = self.device.lock().zero().unwrap_or(last_work);
         while !self.shared.stop.load(Ordering::Acquire) {
@@ -206,14 +209,6 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
 fn sleep_after(silence: Duration) -> Duration {
     let nap = (silence / 8).clamp(SHORTEST_SLEEP, LONGEST_NAP);
     (silence / 128).clamp(nap, LONGEST_SLEEP)
-}
-
-/// Makes sleeps as short as they were asked for: by default Linux may add 50 us to each.
-fn wake_on_time() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1)) {
-        log::warn!("timer slack: {error}");
-    }
 }
 
 #[cfg(test)]

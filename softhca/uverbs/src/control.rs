@@ -57,6 +57,18 @@ pub extern "C" fn softhca_carried_out(opcode: u16) -> u32 {
     tally::of(opcode)
 }
 
+/// How many times a poll of this program has found work for a device: the thread that polled did it.
+///
+/// Returns -1 with `errno` = `ENODEV` if this process has no such device open.
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_steps_by_polls(device: c_int) -> i64 {
+    let Some(hca) = opened(device) else {
+        Errno(libc::ENODEV).set();
+        return -1;
+    };
+    hca.steps_by_polls().try_into().unwrap_or(i64::MAX)
+}
+
 /// Writes to `text`, of `room` bytes, how many objects of each kind a device has in this process: a C string,
 /// `kind=count` with commas between them, by name.
 ///

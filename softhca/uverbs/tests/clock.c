@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 /* How long the device may be late, by the clock, when the machine is busy: nanoseconds. */
-#define PATIENCE 200000000ull
+#define PATIENCE 2000000000ull
+/* The clock is read again and again for so long. */
+#define SPAN 400000000ull
 
 static uint64_t now(clockid_t clock)
 {
@@ -46,7 +48,7 @@ static void it_runs(void)
 		uint64_t next = cycles(context);
 		EXPECT(next >= last);
 		last = next;
-	} while (now(CLOCK_MONOTONIC) - before < 2 * PATIENCE && !failures);
+	} while (now(CLOCK_MONOTONIC) - before < SPAN && !failures);
 	uint64_t passed = now(CLOCK_MONOTONIC) - before;
 	EXPECT(last - first < passed + PATIENCE && last - first + PATIENCE > passed);
 }

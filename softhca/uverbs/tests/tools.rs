@@ -12,6 +12,7 @@ mod frames;
 mod hosts;
 mod launcher;
 mod pair;
+mod polls;
 mod program;
 mod rdma_cm;
 mod rdma_core;

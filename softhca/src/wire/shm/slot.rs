@@ -41,7 +41,7 @@ const RESERVED_QPNS: u32 = 0x40;
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
 /// The message that goes with a descriptor: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca5";
+const MESSAGE: [u8; 8] = *b"softhca6";
 
 /// The QPNs of a slot, reserved ones first.
 pub(super) fn qpns(slot: u32) -> Range<u32> {

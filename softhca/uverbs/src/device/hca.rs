@@ -58,7 +58,7 @@ pub(crate) struct Hca {
     /// The process that opened it.
     process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
-    runner: Option<Runner>,
+    pub(super) runner: Option<Runner>,
 }
 
 /// The reports of devices at the end of a program that does not close them.

@@ -21,6 +21,7 @@ mod network;
 mod pacing;
 #[cfg(target_arch = "x86_64")]
 mod pinned;
+mod polled;
 mod rate_commands;
 mod rates;
 mod reach;
@@ -46,6 +47,7 @@ pub(crate) use flows::Flows;
 pub(crate) use frame_queues::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Spread, Strides};
 pub(crate) use hca::{Hca, device_config};
 pub(crate) use network::{Network, ports};
+pub(crate) use polled::Polled;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use stepped::{Origin, take_mads};

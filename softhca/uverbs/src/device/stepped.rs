@@ -53,6 +53,8 @@ pub(super) struct Stepped {
     pub(super) clock: Clock,
     /// The counters that the launcher shows in sysfs.
     counters: Option<CountersFile>,
+    /// Steps with work that threads of the program made when they polled.
+    pub(super) steps_by_polls: u64,
 }
 
 /// The receiver of management datagrams that arrive at any device; without one they are dropped.
@@ -83,6 +85,7 @@ impl Stepped {
             trapped,
             clock,
             counters,
+            steps_by_polls: 0,
         }
     }
 

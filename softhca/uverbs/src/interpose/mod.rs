@@ -1,5 +1,6 @@
 //! The functions of libc that the program calls and we answer, each for our files only; everything else goes on to
-//! libc. They only tell our files from others; other modules know the answers.
+//! libc. They only tell our files from others; other modules know the answers. [`polls`] has three of libibverbs and
+//! libmlx5.
 //!
 //! Variadic functions are defined with their last argument fixed: on the Linux ABIs integers are passed alike either
 //! way.
@@ -8,6 +9,7 @@ mod answer;
 pub mod descriptors;
 pub mod lookup;
 mod paths;
+pub mod polls;
 pub mod positioned;
 pub mod read;
 pub mod signals;

@@ -30,7 +30,9 @@ pub(crate) fn watch() {
 
 /// Whether this process is the child of a fork.
 pub(crate) fn is_child() -> bool {
-    CHILD.load(Ordering::Relaxed) == std::process::id()
+    // Of other processes nothing is asked: each poll of a program comes by here.
+    let child = CHILD.load(Ordering::Relaxed);
+    child != 0 && child == std::process::id()
 }
 
 /// Whether this process has only a copy of an object that process `maker` has made.

@@ -195,6 +195,8 @@ Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
       The nth command of the calling thread from now on fails with that errno.
   int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)
       The firmware refuses the nth mailbox of that opcode (0: any) with that status.
+  long long softhca_steps_by_polls(int device)
+      Returns how many of CMD's calls of ibv_poll_cq have found work for the device, and done it.
   unsigned softhca_carried_out(unsigned short opcode)
       Returns how many mailboxes of that opcode the firmware has carried out.
   ssize_t softhca_objects(int device, char *text, size_t room)

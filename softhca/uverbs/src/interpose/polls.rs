@@ -1,0 +1,205 @@
+//! Polls of completion queues: libmlx5's, and a step of the device when there was no completion.
+//!
+//! libibverbs calls the driver's `poll_cq` through a pointer in each context. `ibv_open_device` and
+//! `mlx5dv_open_device` replace the pointer here. The new function calls the driver's first. Completion queues that a
+//! program reads by itself, or by `ibv_start_poll`, are served by the device's thread alone.
+
+use crate::context::device_file;
+use crate::device::Polled;
+use crate::process::Errno;
+use libc::{c_int, c_void};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// `ibv_context` of libibverbs' `verbs.h`, as far as it is used here: the ABI of `IBVERBS_1.1`.
+#[repr(C)]
+struct IbvContext {
+    device: *mut c_void,
+    /// Before `poll_cq` in `ibv_context_ops`.
+    before: [*mut c_void; 11],
+    poll_cq: Option<PollCq>,
+    /// After it.
+    after: [*mut c_void; 20],
+    cmd_fd: c_int,
+}
+
+/// The beginning of `ibv_cq`.
+#[repr(C)]
+struct IbvCq {
+    context: *mut IbvContext,
+}
+
+type PollCq = unsafe extern "C" fn(cq: *mut IbvCq, entries: c_int, completions: *mut c_void) -> c_int;
+
+/// A context whose polls step a device.
+struct Hooked {
+    /// The driver's.
+    poll_cq: PollCq,
+    device: Polled,
+}
+
+/// Contexts that can be hooked at a time; polls of others step no device.
+const PLACES: usize = 64;
+
+/// A context, and the data that belong to it. Both are null, or the data come from a [`Box`].
+struct Place {
+    context: AtomicPtr<IbvContext>,
+    hooked: AtomicPtr<Hooked>,
+}
+
+static HOOKED: [Place; PLACES] =
+    [const { Place { context: AtomicPtr::new(std::ptr::null_mut()), hooked: AtomicPtr::new(std::ptr::null_mut()) } };
+        PLACES];
+
+/// The function of a library after this object's. The library may be one that the program has loaded for itself
+/// (`RTLD_LOCAL`), where a search by name alone does not find it.
+fn next(cache: &AtomicPtr<c_void>, library: &CStr, name: &CStr) -> *mut c_void {
+    let known = cache.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: both names end with a zero byte; nothing is loaded.
+    let found = unsafe {
+        let next = libc::dlsym(libc::RTLD_NEXT, name.as_ptr());
+        if next.is_null() {
+            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if handle.is_null() { handle } else { libc::dlsym(handle, name.as_ptr()) }
+        } else {
+            next
+        }
+    };
+    cache.store(found, Ordering::Relaxed);
+    found
+}
+
+/// Has polls of `context` step its device, if it is one of ours.
+///
+/// # Safety
+/// Null, or a context that was just opened, and that no other thread knows.
+unsafe fn hook(context: *mut IbvContext) {
+    // SAFETY: the caller's promise.
+    let Some(opened) = (unsafe { context.as_mut() }) else { return };
+    let Some(poll_cq) = opened.poll_cq else { return };
+    let Some(device) = device_file::find(opened.cmd_fd).and_then(|file| file.hca.polled()) else { return };
+    let null = std::ptr::null_mut();
+    let free =
+        |place: &&Place| place.context.compare_exchange(null, context, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    let Some(place) = HOOKED.iter().find(free) else { return };
+    place.hooked.store(Box::into_raw(Box::new(Hooked { poll_cq, device })), Ordering::Release);
+    opened.poll_cq = Some(polled);
+}
+
+/// Ends what [`hook`] began. The next context may have the same address.
+///
+/// # Safety
+/// Null, or a context that no thread polls any more.
+unsafe fn unhook(context: *mut IbvContext) {
+    // SAFETY: the caller's promise.
+    let Some(opened) = (unsafe { context.as_mut() }) else { return };
+    let Some(place) = HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context) else { return };
+    let hooked = place.hooked.swap(std::ptr::null_mut(), Ordering::AcqRel);
+    // SAFETY: made by `hook`, and taken out once.
+    let hooked = unsafe { Box::from_raw(hooked) };
+    opened.poll_cq = Some(hooked.poll_cq);
+    place.context.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+/// Polls as the driver does. Without a completion, steps the device and polls again.
+unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_void) -> c_int {
+    // SAFETY: libibverbs' inline function calls this for a CQ of a hooked context.
+    let context = unsafe { (*cq).context };
+    let place = HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context);
+    let hooked = place.map_or(std::ptr::null_mut(), |place| place.hooked.load(Ordering::Acquire));
+    // SAFETY: null, or a box that lives until its context is closed, which a program does not do while it polls.
+    let Some(hooked) = (unsafe { hooked.as_ref() }) else { return -1 };
+    // SAFETY: the driver's function for this CQ, with the caller's arguments.
+    let found = unsafe { (hooked.poll_cq)(cq, entries, completions) };
+    if found != 0 || !stepped(&hooked.device) {
+        return found;
+    }
+    // SAFETY: likewise.
+    unsafe { (hooked.poll_cq)(cq, entries, completions) }
+}
+
+/// Steps the device on a thread of the program, which sees no trace of it: neither `errno`, nor its own cancellation,
+/// which would leave the device locked. True if there was work.
+fn stepped(device: &Polled) -> bool {
+    let (errno, mut cancellation) = (Errno::last(), 0);
+    // SAFETY: the place for the state from before is a local.
+    unsafe { pthread_setcancelstate(CANCEL_DISABLE, &mut cancellation) };
+    let worked = device.step();
+    // SAFETY: likewise.
+    unsafe { pthread_setcancelstate(cancellation, &mut cancellation) };
+    errno.set();
+    worked
+}
+
+/// `PTHREAD_CANCEL_DISABLE`.
+const CANCEL_DISABLE: c_int = 1;
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+}
+
+/// Opens a device. Polls of a context of ours step the device.
+///
+/// # Safety
+/// As for libibverbs' function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = next(&NEXT, c"libibverbs.so.1", c"ibv_open_device");
+    if next.is_null() {
+        Errno::ENOSYS.set();
+        return next;
+    }
+    // SAFETY: libibverbs' function of this name has this type.
+    let next: unsafe extern "C" fn(*mut c_void) -> *mut c_void = unsafe { std::mem::transmute(next) };
+    // SAFETY: the argument is passed on from the caller; the result is a new context or null.
+    unsafe {
+        let context = next(device);
+        hook(context.cast());
+        context
+    }
+}
+
+/// Opens a device with mlx5's own attributes. Polls of a context of ours step the device.
+///
+/// # Safety
+/// As for libmlx5's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mut c_void) -> *mut c_void {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = next(&NEXT, c"libmlx5.so.1", c"mlx5dv_open_device");
+    if next.is_null() {
+        Errno::ENOSYS.set();
+        return next;
+    }
+    // SAFETY: libmlx5's function of this name has this type.
+    let next: unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void = unsafe { std::mem::transmute(next) };
+    // SAFETY: arguments are passed on from the caller; the result is a new context or null.
+    unsafe {
+        let context = next(device, attributes);
+        hook(context.cast());
+        context
+    }
+}
+
+/// Closes a context, whose polls stepped a device until now.
+///
+/// # Safety
+/// As for libibverbs' function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn ibv_close_device(context: *mut c_void) -> c_int {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let next = next(&NEXT, c"libibverbs.so.1", c"ibv_close_device");
+    if next.is_null() {
+        return libc::ENOSYS;
+    }
+    // SAFETY: null, or the caller's context.
+    unsafe { unhook(context.cast()) };
+    // SAFETY: libibverbs' function of this name has this type.
+    let next: unsafe extern "C" fn(*mut c_void) -> c_int = unsafe { std::mem::transmute(next) };
+    // SAFETY: the argument is passed on from the caller.
+    unsafe { next(context) }
+}

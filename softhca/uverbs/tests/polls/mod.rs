@@ -1,0 +1,19 @@
+//! Programs that poll do the work of their device.
+//!
+//! Polls that step a device belong here, the device's thread in `softhca/src/runner`.
+
+use crate::program::{compiled, launch};
+use crate::strict::STRICT;
+use std::time::Duration;
+
+#[test]
+fn polls_step_the_device() {
+    let (_directory, program) = compiled("polls");
+    let ends = |options: &[&str], case: &str| launch(options, &[&program, case], Duration::from_secs(60));
+    for case in ["steps", "many", "threads", "child", "cancelled"] {
+        for options in [&[][..], &["--link", "ethernet"]] {
+            assert_eq!(ends(options, case), (Some(0), String::new()), "{case} {options:?}");
+        }
+    }
+    assert_eq!(ends(STRICT, "strict"), (Some(0), String::new()));
+}
