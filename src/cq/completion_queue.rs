@@ -3,8 +3,7 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt, Run};
-use super::cqe::layout::Tail;
+use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::error::completion::CqError;
 use super::handled::Handled;
@@ -17,7 +16,7 @@ use crate::arch;
 use crate::types::{CqCi, Cqn};
 
 /// Word of the doorbell record that holds the consumer index (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_SET_CI`).
-const RECORD_CI: usize = 0;
+pub(super) const RECORD_CI: usize = 0;
 /// Word of the doorbell record that holds the last arm request (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_ARM_DB`).
 const RECORD_ARM: usize = 1;
 /// Bytes into the UAR page where arming writes (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).
@@ -85,7 +84,7 @@ pub struct CompletionQueue<M: PollMode = Standard> {
     dbrec: NonNull<u32>,
     arm_doorbell: NonNull<u64>,
     cqn: Cqn,
-    id: CqId,
+    pub(super) id: CqId,
     mode: PhantomData<M>,
 }
 
@@ -281,37 +280,6 @@ impl<M: PollMode> CompletionQueue<M> {
         Some(CqeView::new(found.tail, *id, expander.lend(&found, ring, here)))
     }
 
-    /// The completions of frames in strides that are next in one session, and their title. [`end_run`](Self::end_run)
-    /// goes on. The caller chooses the lifetime: until the next completion is looked for.
-    #[inline(always)]
-    pub(crate) fn run<'a>(&mut self) -> Option<(Cqe<'a>, Run)> {
-        let Self { next, ring, expander, id, .. } = self;
-        let here = *next;
-        let (op_own, title, run) = expander.run(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
-        Some((CqeView::new(Tail::expanded(0, op_own), *id, title), run))
-    }
-
-    /// Goes on behind `done` completions of a run. The stride behind them is `stride`.
-    #[inline(always)]
-    pub(crate) fn end_run(&mut self, done: u32, stride: u16) {
-        if done == 0 {
-            return;
-        }
-        let Self { next, ring, expander, .. } = self;
-        expander.end_run(ring, next, done, stride);
-        if const { matches!(M::PUBLISH, Publish::Each) } && self.expander.kept() == 0 {
-            self.store_record(RECORD_CI, self.next.ci());
-        }
-    }
-
-    /// Tells the device the consumer index, in the mode that does so once per call.
-    #[inline(always)]
-    pub(crate) fn publish_call(&mut self) {
-        if const { matches!(M::PUBLISH, Publish::Call) } {
-            self.publish();
-        }
-    }
-
     #[inline(always)]
     fn walk<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, mut f: F) -> Result<usize, E> {
         if max == 0 {
@@ -378,12 +346,12 @@ impl<M: PollMode> CompletionQueue<M> {
     /// For use before reading a CQE that was found to be software's: orders the load that saw the owner bit before the
     /// loads of the rest.
     #[inline(always)]
-    fn taking(&self, place: Place) {
+    pub(super) fn taking(&self, place: Place) {
         Self::taking_from(&self.ring, place);
     }
 
     #[inline(always)]
-    fn taking_from(ring: &Ring, place: Place) {
+    pub(super) fn taking_from(ring: &Ring, place: Place) {
         if M::AHEAD != 0 {
             ring.prefetch(place, M::AHEAD);
         }
@@ -470,7 +438,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     #[inline(always)]
-    fn store_record(&mut self, word: usize, value: u32) {
+    pub(super) fn store_record(&mut self, word: usize, value: u32) {
         // SAFETY: the record is two words, promised to `from_parts`; the device may read them at any time, hence
         // volatile.
         unsafe { self.dbrec.add(word).write_volatile(value.to_be()) };
@@ -479,21 +447,21 @@ impl<M: PollMode> CompletionQueue<M> {
 
 /// A [`CompletionQueue::poll_with`] under way. The place is a copy, kept in registers. It goes back to the queue at the
 /// end, also after a panic.
-struct Walk<'a, M: PollMode> {
+pub(super) struct Walk<'a, M: PollMode> {
     /// The CQE lent to the closure, or the next one to come.
-    next: Place,
-    queue: &'a mut CompletionQueue<M>,
+    pub(super) next: Place,
+    pub(super) queue: &'a mut CompletionQueue<M>,
 }
 
 impl<M: PollMode> Walk<'_, M> {
     #[inline(always)]
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         // SAFETY: the queue's own place is as it was before the walk, and not used until it is replaced by this one.
         unsafe { self.queue.ring.advance(&mut self.next) };
     }
 
     #[inline(always)]
-    fn finish(self) {
+    pub(super) fn finish(self) {
         let mut walk = ManuallyDrop::new(self);
         walk.queue.next = walk.next;
     }

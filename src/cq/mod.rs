@@ -22,6 +22,7 @@ pub mod compressed;
 pub mod cqe;
 pub mod error;
 mod forget;
+mod frames;
 mod handled;
 mod id;
 mod initial;
@@ -43,7 +44,7 @@ pub mod setup {
 }
 
 pub use completion_queue::{CompletionQueue, Notify};
-pub(crate) use compressed::{Expand, MiniFrame, Shared};
+pub(crate) use compressed::{Expand, Part, Shared};
 pub use cqe::layout;
 pub use cqe::layout::CqeFormat;
 pub use cqe::opcode::{CqeOpcode, Side, WcOpcode};

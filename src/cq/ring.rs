@@ -81,6 +81,23 @@ impl Ring {
         unsafe { InQueue::new(cqe, false) }
     }
 
+    /// The fields of the CQE `count` places behind `place`: fewer than the ring has.
+    #[inline(always)]
+    pub(super) fn ahead<'a>(&self, place: Place, count: u32) -> InQueue<'a> {
+        let (bytes, left) = (count as usize * self.cqe_bytes, self.last.addr().get() - place.cqe.addr().get());
+        // SAFETY: so far from this CQE, or from the first one, there is a CQE of this ring.
+        let cqe = unsafe {
+            if bytes <= left {
+                place.cqe.add(bytes)
+            } else {
+                cold_path();
+                self.first.add(bytes - left - self.cqe_bytes)
+            }
+        };
+        // SAFETY: as in `fields`; its caller reads a CQE that is software's.
+        unsafe { InQueue::new(cqe, false) }
+    }
+
     /// The place of the CQE with index `ci`, in any pass.
     pub(super) fn place(&self, ci: CqCi) -> Place {
         let ci = ci.get();
@@ -146,8 +163,19 @@ impl Ring {
     #[inline(always)]
     pub(super) unsafe fn tail(&self, place: Place) -> Option<Tail> {
         // SAFETY: the caller's.
-        let tail = Tail::new(unsafe { self.load_tail(place) }, self.phase);
+        let tail = unsafe { self.any_tail(place) };
         tail.is_software_owned().then_some(tail)
+    }
+
+    /// The last four bytes of a CQE, with either owner.
+    ///
+    /// # Safety
+    ///
+    /// `place` is in this ring.
+    #[inline(always)]
+    pub(super) unsafe fn any_tail(&self, place: Place) -> Tail {
+        // SAFETY: the caller's.
+        Tail::new(unsafe { self.load_tail(place) }, self.phase)
     }
 
     /// # Safety
@@ -205,19 +233,28 @@ impl Ring {
     /// As for [`mark_empty`](Self::mark_empty) and [`advance`](Self::advance), for each of them.
     #[inline(always)]
     pub(super) unsafe fn give_back_marked(&self, place: &mut Place, count: u32, iteration: u8) -> bool {
-        let end = place.cqe.as_ptr().wrapping_add(count as usize * self.cqe_bytes);
-        // Not past the last CQE, and not around the address space.
-        if end > self.last.as_ptr() || end < place.cqe.as_ptr() {
+        const AT_ONCE: u32 = 8;
+        // In registers: the marks could be stores to the queue itself, as far as the compiler knows.
+        let (mut cqe, size) = (place.cqe, self.cqe_bytes);
+        if count as usize * size > self.last.addr().get() - cqe.addr().get() {
             return false;
         }
-        // In registers: the marks could be stores to the queue itself, as far as the compiler knows.
-        let (mut cqe, cqe_bytes) = (place.cqe, self.cqe_bytes);
         let mark = u16::from_ne_bytes([iteration, EMPTY | self.phase as u8]);
-        while cqe.as_ptr() != end {
-            // SAFETY: as in `mark_empty`; the CQE is before the last one, so there is one behind it.
-            unsafe {
-                cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(mark);
-                cqe = cqe.add(cqe_bytes);
+        let mark_one = |cqe: NonNull<u8>| {
+            // SAFETY: as in `mark_empty`; one of the CQEs.
+            unsafe { cqe.add(SIGNATURE_OFFSET).cast::<u16>().write_volatile(mark) };
+        };
+        // SAFETY: so many CQEs, before the last one. So there is one behind each.
+        unsafe {
+            let end = cqe.add(count as usize * size);
+            let blocks = cqe.add((count - count % AT_ONCE) as usize * size);
+            while cqe != blocks {
+                (0..AT_ONCE as usize).for_each(|n| mark_one(cqe.add(n * size)));
+                cqe = cqe.add(AT_ONCE as usize * size);
+            }
+            while cqe != end {
+                mark_one(cqe);
+                cqe = cqe.add(size);
             }
         }
         place.cqe = cqe;

@@ -44,6 +44,12 @@ impl<'a> InQueue<'a> {
         Self { cqe, wide, queue: PhantomData }
     }
 
+    /// The same without the first half of a 128-byte CQE.
+    #[inline(always)]
+    pub(super) const fn narrow(self) -> Self {
+        Self { wide: false, ..self }
+    }
+
     /// One volatile load of `T` at `offset`.
     #[inline(always)]
     fn load<T: Copy>(&self, offset: usize) -> T {

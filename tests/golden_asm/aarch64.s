@@ -7156,233 +7156,165 @@ L3:
     ret
 
 hot_receive_frames:
-    sub sp, sp, #208
-    stp x29, x30, [sp, #112]
-    stp x28, x27, [sp, #128]
-    stp x26, x25, [sp, #144]
-    stp x24, x23, [sp, #160]
-    stp x22, x21, [sp, #176]
-    stp x20, x19, [sp, #192]
-    add x29, sp, #112
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    b.hi L13
-    ldp x24, x15, [x0, #24]
-    mov x13, xzr
-    ldr w23, [x0, #8]
-    ldr x25, [x2]
-    mov w17, #11
-    ldr x14, [x0, #64]
-    ldr x16, [x0, #16]
-    mov w27, #1
-    ldr x26, [x0, #48]
-L1:
-    dmb oshld
-    mov w19, w8
-    ldr w9, [x22, #44]
-    ldr x10, [x1, #56]
-    ldr w11, [x1, #80]
-    rev w4, w9
-    and w28, w4, #0xffff
-    sub w9, w28, #1
-    add x9, x10, x9
-    lsr x10, x9, x11
-    ubfx w11, w4, #16, #14
-    lsr w9, w8, #16
-    and x8, x19, #0xfc
-    add w12, w10, #1
-    cmp w11, w12
-    csinc w10, w11, w10, hi
-    cmp x8, #32
-    add w20, w10, w9
-    b.ne L5
-    ldr w8, [x1, #68]
-    cmp x14, x8, lsl #32
-    b.ne L5
-    ldrh w8, [x22, #2]
-    tbnz w4, #31, L5
-    ldp w10, w11, [x1, #84]
-    rev w8, w8
-    eor w8, w10, w8, lsr #16
-    and w8, w8, w11
-    cbnz w8, L5
-    ldr w8, [x1, #72]
-    cmp w9, w8
-    b.lo L5
-    ldr w8, [x1, #76]
-    cmp w20, w8
-    b.hi L5
-L2:
-    ldr w9, [x22, #56]
-    ldrh wzr, [x22, #28]
-    mov w8, wzr
-    str w20, [x1, #72]
-    and w9, w9, #0xffffff00
-    rev w9, w9
-    add w9, w9, w28
-    add x25, x25, x9
-    str x25, [x2]
-L3:
-    cmp x22, x24
-    add w23, w23, #1
-    b.eq L9
-    add x22, x22, x15
-    cmp x27, #16
-    rev w9, w23
-    csinc w10, w8, wzr, ne
-    str w9, [x26]
-    tbnz w10, #0, L14
-L4:
-    ldr w8, [x22, #60]
-    add x27, x27, #1
-    rev w8, w8
-    eor w8, w8, w21
-    ubfx w9, w8, #1, #7
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #120
-    b.lo L1
-    b L15
-L5:
-    stp x17, x13, [sp]
-    mov w3, w20
-    stp x16, x15, [sp, #16]
-    stp x0, x2, [sp, #48]
-    mov x0, x1
-    sub x1, x29, #24
-    ldr w8, [x22, #56]
-    ldrh w10, [x22, #2]
-    mov w2, w9
-    stp x19, x14, [x29, #-24]
-    rev w10, w10
-    rev w8, w8
-    stp x14, x0, [sp, #32]
-    lsr w10, w10, #16
-    stur w8, [x29, #-8]
-    sub x8, x29, #48
-    sturh w10, [x29, #-4]
-    bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
-    ldurb w9, [x29, #-48]
-    ldurb w8, [x29, #-47]
-    cmp x9, #10
+    sub sp, sp, #112
+    stp x29, x30, [sp, #32]
+    str x25, [sp, #48]
+    stp x24, x23, [sp, #64]
+    stp x22, x21, [sp, #80]
+    stp x20, x19, [sp, #96]
+    add x29, sp, #32
+    ldr x8, [x0, #64]
+    ldr w10, [x1, #68]
+    mov x9, x0
+    cmp x8, x10, lsl #32
     b.ne L8
-    ldp x0, x2, [sp, #48]
-    mov w9, #207
-    ldp x14, x1, [sp, #32]
-    ldr x15, [sp, #24]
-    ldp x13, x16, [sp, #8]
-    ldr x17, [sp]
-    tbnz w8, #0, L2
-    and w8, w19, #0xff
-    cmp w8, #4
-    b.lo L6
-    ubfx w8, w19, #4, #4
-    orr w8, w8, w19, lsl #4
-    and w8, w8, w9
-    cmp w8, #5
-    b.hs L10
-L6:
-    mov x9, xzr
-    mov w8, wzr
-    mov x10, #34359738368
-    mov w11, #11
-L7:
-    and x12, x17, #0xffffff00
-    orr x10, x10, x12
-    orr x9, x10, x9
-    and x9, x9, #0xffffffffff00
-    orr x9, x9, x11
-    orr x17, x9, x13, lsl #48
-    b L3
-L8:
-    ldur w10, [x29, #-46]
-    ldurh w11, [x29, #-42]
-    orr x8, x9, x8, lsl #8
-    ldp x0, x2, [sp, #48]
-    ldr x15, [sp, #24]
-    lsl x10, x10, #16
-    ldp x14, x1, [sp, #32]
-    ldp x13, x16, [sp, #8]
-    orr x10, x10, x11, lsl #48
-    orr x17, x8, x10
-    mov w8, #1
-    b L3
-L9:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x16
-    str w21, [x0, #40]
-    cmp x27, #16
-    rev w9, w23
-    csinc w10, w8, wzr, ne
-    str w9, [x26]
-    tbz w10, #0, L4
-    b L14
-L10:
-    ldrh w8, [x22, #54]
-    ldr w9, [x22, #56]
-    sub x0, x29, #24
-    mov x1, x19
-    rev w3, w9
-    rev16 w2, w8
-    bl <blueflame::cq::error::completion::CqeError>::new
-    ldurb w8, [x29, #-24]
-    cmp x8, #8
-    b.ne L11
-    ldp x0, x2, [sp, #48]
-    mov x9, xzr
-    ldr x1, [sp, #40]
-    ldr x13, [sp, #8]
-    mov w8, wzr
-    mov x10, #34359738368
-    mov w11, #11
-    b L12
-L11:
-    ldurb w9, [x29, #-23]
-    ldp x0, x2, [sp, #48]
-    ldurh w13, [x29, #-22]
-    lsl x10, x8, #32
-    mov w8, #1
-    lsl x9, x9, #40
-    ldr x1, [sp, #40]
-    mov w11, #10
-L12:
-    ldp x15, x14, [sp, #24]
-    ldr x16, [sp, #16]
-    ldr x17, [sp]
-    b L7
-L13:
+    ldr x19, [x2]
     mov x0, xzr
-    b L17
-L14:
-    cmp w8, #0
-    str x22, [x0]
-    csel x8, xzr, x27, ne
-    b L16
-L15:
-    str x22, [x0]
-    sub x8, x27, #1
-L16:
-    str w23, [x0, #8]
-    and x9, x17, #0xff
-    cmp x9, #11
-    csel x0, x8, xzr, eq
-L17:
-    ldp x20, x19, [sp, #192]
-    ldp x22, x21, [sp, #176]
-    ldp x24, x23, [sp, #160]
-    ldp x26, x25, [sp, #144]
-    ldp x28, x27, [sp, #128]
-    ldp x29, x30, [sp, #112]
-    add sp, sp, #208
+    mov w20, #16
+    mov w21, #253
+L1:
+    ldp w10, w7, [x1, #80]
+    ldp x4, x16, [x9, #24]
+    mov x8, xzr
+    ldp w17, w3, [x1, #88]
+    ldr x12, [x1, #56]
+    ldr w11, [x9, #8]
+    sub x13, x20, x0
+    ldr x14, [x9]
+    ldr w15, [x1, #72]
+    and x7, x7, #0x3f
+    ldr x5, [x9, #16]
+    ldr x6, [x9, #48]
+    sub x22, x0, #16
+    ldr w18, [x9, #40]
+L2:
+    ldr w23, [x14, #60]
+    rev w23, w23
+    eor w23, w23, w18
+    and w24, w23, w21
+    cmp w24, #32
+    b.ne L5
+    dmb oshld
+    ldr w24, [x14, #44]
+    ldrh w25, [x14, #2]
+    rev w25, w25
+    eor w25, w17, w25, lsr #16
+    tst w25, w3
+    b.ne L5
+    lsr w23, w23, #16
+    cmp w23, w15, uxth
+    b.ne L5
+    rev w23, w24
+    lsr w24, w23, #16
+    add w15, w24, w15
+    cmp w15, w10
+    b.hi L5
+    and w23, w23, #0xffff
+    lsl x24, x24, x7
+    sub w25, w23, #1
+    add x25, x12, x25
+    cmp x25, x24
+    b.hs L5
+    str w15, [x1, #72]
+    cmp x14, x4
+    add w11, w11, #1
+    ldr w24, [x14, #56]
+    ldrh wzr, [x14, #28]
+    and w24, w24, #0xffffff00
+    rev w24, w24
+    add w23, w24, w23
+    add x19, x19, x23
+    str x19, [x2]
+    b.eq L3
+    add x14, x14, x16
+    sub x8, x8, #1
+    rev w23, w11
+    cmp x22, x8
+    str w23, [x6]
+    b.ne L2
+    b L4
+L3:
+    eor w18, w18, #0x1
+    and w11, w11, #0xffffff
+    mov x14, x5
+    str w18, [x9, #40]
+    sub x8, x8, #1
+    rev w23, w11
+    cmp x22, x8
+    str w23, [x6]
+    b.ne L2
+L4:
+    str x14, [x9]
+    str w11, [x9, #8]
+    add x0, x13, x0
+    cmp x0, #16
+    b.lo L1
+    b L9
+L5:
+    str x14, [x9]
+    str w11, [x9, #8]
+    cbz x8, L6
+    neg x13, x8
+    add x0, x13, x0
+    cmp x0, #16
+    b.lo L1
+    b L9
+L6:
+    ldr w8, [x14, #60]
+    eor w8, w18, w8, lsr #24
+    ubfx w10, w8, #1, #7
+    orr w8, w10, w8, lsl #7
+    and w8, w8, #0xff
+    cmp w8, #119
+    b.hi L9
+    mov x25, x0
+    add x8, sp, #8
+    mov x22, x1
+    mov x0, x1
+    mov x1, x9
+    mov x24, x2
+    mov x23, x9
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>
+    ldrb w8, [sp, #8]
+    cmp w8, #11
+    b.ne L10
+    ldr x8, [sp, #16]
+    mov x0, x25
+    mov x2, x24
+    cbz x8, L7
+    ldr x8, [sp, #24]
+    ubfx x9, x8, #32, #16
+    add x8, x9, w8, uxtw
+    add x19, x8, x19
+    str x19, [x2]
+L7:
+    mov x9, x23
+    mov x1, x22
+    add x0, x0, #1
+    cmp x0, #16
+    b.lo L1
+    b L9
+L8:
+    add x8, sp, #8
+    mov x0, x1
+    mov x1, x9
+    mov w2, #16
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>
+    ldrb w8, [sp, #8]
+    ldr x9, [sp, #16]
+    cmp w8, #11
+    csel x0, x9, xzr, eq
+L9:
+    ldp x20, x19, [sp, #96]
+    ldr x25, [sp, #48]
+    ldp x22, x21, [sp, #80]
+    ldp x24, x23, [sp, #64]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #112
     ret
+L10:
+    mov x0, xzr
+    b L9
 
 hot_receive_frames_and_completions:
     sub sp, sp, #192
@@ -7393,148 +7325,148 @@ hot_receive_frames_and_completions:
     stp x22, x21, [sp, #160]
     stp x20, x19, [sp, #176]
     add x29, sp, #96
-    ldr x22, [x0]
-    ldr w8, [x22, #60]
-    ldr w21, [x0, #40]
+    ldr x25, [x0]
+    ldr w8, [x25, #60]
+    ldr w24, [x0, #40]
     rev w8, w8
-    eor w8, w8, w21
+    eor w8, w8, w24
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #119
     b.hi L10
-    ldp x28, x27, [x0, #24]
-    mov w10, #1
-    ldr w23, [x0, #8]
-    ldr w15, [x2, #8]
-    ldr x25, [x2]
-    ldr x16, [x0, #64]
-    ldr x17, [x0, #16]
-    ldr x24, [x0, #48]
+    ldp x18, x17, [x0, #24]
+    mov x20, x2
+    ldr x9, [x0, #16]
+    ldr w26, [x0, #8]
+    mov x21, x1
+    ldr x27, [x2]
+    ldr w16, [x2, #8]
+    mov w1, #253
+    ldr x28, [x0, #64]
+    ldr x19, [x0, #48]
+    str x9, [sp, #8]
+    mov w9, #1
 L1:
     dmb oshld
-    mov x19, x10
-    ldr w9, [x22, #44]
-    ldr x11, [x1, #56]
-    ldr w12, [x1, #80]
-    rev w4, w9
-    and w26, w4, #0xffff
-    ubfx w13, w4, #16, #14
-    sub w9, w26, #1
-    add x9, x11, x9
-    mov w11, w8
-    lsr x12, x9, x12
-    lsr w9, w8, #16
-    and x8, x11, #0xfc
-    add w14, w12, #1
-    cmp w13, w14
-    csinc w12, w13, w12, hi
-    cmp x8, #32
-    add w20, w12, w9
+    mov w8, w8
+    mov x22, x9
+    ldr w10, [x25, #44]
+    and x11, x8, x1
+    lsr w2, w8, #16
+    cmp x11, #32
+    rev w23, w10
     b.ne L5
-    ldr w8, [x1, #68]
-    cmp x16, x8, lsl #32
+    ldr w9, [x21, #68]
+    cmp x28, x9, lsl #32
     b.ne L5
-    ldrh w8, [x22, #2]
-    tbnz w4, #31, L5
-    ldp w10, w12, [x1, #84]
-    rev w8, w8
-    eor w8, w10, w8, lsr #16
-    and w8, w8, w12
-    cbnz w8, L5
-    ldr w8, [x1, #72]
-    cmp w9, w8
-    b.lo L5
-    ldr w8, [x1, #76]
-    cmp w20, w8
+    ldr w11, [x21, #72]
+    ldr x9, [x21, #56]
+    ldp w12, w10, [x21, #80]
+    ldrh w13, [x25, #2]
+    cmp w2, w11, uxth
+    b.ne L5
+    ldp w14, w15, [x21, #88]
+    rev w13, w13
+    eor w13, w14, w13, lsr #16
+    and w13, w13, w15
+    cbnz w13, L5
+    lsr w13, w23, #16
+    add w11, w13, w11
+    cmp w11, w12
     b.hi L5
+    and x12, x10, #0x3f
+    and w10, w23, #0xffff
+    sub w14, w10, #1
+    lsl x12, x13, x12
+    add x9, x9, x14
+    cmp x9, x12
+    b.hs L5
+    str w11, [x21, #72]
 L2:
-    ldr w8, [x22, #56]
-    ldrh wzr, [x22, #28]
-    str w20, [x1, #72]
+    ldr w8, [x25, #56]
+    ldrh wzr, [x25, #28]
     and w8, w8, #0xffffff00
     rev w8, w8
-    add w8, w8, w26
-    add x25, x25, x8
-    str x25, [x2]
-    cmp x22, x28
-    add w23, w23, #1
+    add w8, w8, w10
+    add x27, x27, x8
+    str x27, [x20]
+    cmp x25, x18
+    add w26, w26, #1
     b.eq L8
 L3:
-    add x22, x22, x27
-    rev w8, w23
-    cmp x19, #16
-    str w8, [x24]
+    add x25, x25, x17
+    rev w8, w26
+    cmp x22, #16
+    str w8, [x19]
     b.eq L9
 L4:
-    ldr w8, [x22, #60]
-    add x10, x19, #1
+    ldr w8, [x25, #60]
     rev w8, w8
-    eor w8, w8, w21
+    eor w8, w8, w24
     ubfx w9, w8, #1, #7
     orr w9, w9, w8, lsl #7
     and w9, w9, #0xff
     cmp w9, #120
+    add x9, x22, #1
     b.lo L1
     b L9
 L5:
-    stp x17, x16, [sp]
-    mov w3, w20
-    str w15, [sp, #20]
-    stp x0, x2, [sp, #32]
-    mov x0, x1
+    stp x0, x18, [sp, #24]
     sub x1, x29, #24
-    ldr w8, [x22, #56]
-    ldrh w10, [x22, #2]
-    mov w2, w9
-    stp x11, x16, [x29, #-24]
-    rev w10, w10
-    rev w8, w8
-    str x0, [sp, #24]
-    lsr w10, w10, #16
-    stur w8, [x29, #-8]
+    mov x0, x21
+    str x17, [sp, #16]
+    mov w3, w23
+    str w16, [sp, #44]
+    ldr w9, [x25, #56]
+    ldrh w10, [x25, #2]
+    stp x8, x28, [x29, #-24]
+    rev w8, w10
+    rev w9, w9
+    lsr w8, w8, #16
+    stur w9, [x29, #-8]
+    sturh w8, [x29, #-4]
     add x8, sp, #48
-    sturh w10, [x29, #-4]
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
     ldrb w8, [sp, #48]
     cmp w8, #10
     b.ne L6
-    ldrb w8, [sp, #49]
-    ldp x0, x2, [sp, #32]
-    ldp x17, x16, [sp]
-    ldr x1, [sp, #24]
-    cmp w8, #1
-    ldr w15, [sp, #20]
-    b.eq L2
-    b L7
+    ldr x8, [sp, #56]
+    ldr w16, [sp, #44]
+    mov w1, #253
+    ldr x18, [sp, #32]
+    cbz x8, L7
+    ldp x17, x0, [sp, #16]
+    and w10, w23, #0xffff
+    b L2
 L6:
-    ldp x0, x2, [sp, #32]
-    ldr x1, [sp, #24]
-    ldp x17, x16, [sp]
-    ldr w15, [sp, #20]
+    ldr w16, [sp, #44]
+    ldr x18, [sp, #32]
+    mov w1, #253
 L7:
-    add w15, w15, #1
-    str w15, [x2, #8]
-    cmp x22, x28
-    add w23, w23, #1
+    ldp x17, x0, [sp, #16]
+    add w16, w16, #1
+    str w16, [x20, #8]
+    cmp x25, x18
+    add w26, w26, #1
     b.ne L3
 L8:
-    eor w21, w21, #0x1
-    and w23, w23, #0xffffff
-    mov x22, x17
-    str w21, [x0, #40]
-    rev w8, w23
-    cmp x19, #16
-    str w8, [x24]
+    ldr x25, [sp, #8]
+    eor w24, w24, #0x1
+    and w26, w26, #0xffffff
+    str w24, [x0, #40]
+    rev w8, w26
+    cmp x22, #16
+    str w8, [x19]
     b.ne L4
 L9:
-    str x22, [x0]
-    str w23, [x0, #8]
+    str x25, [x0]
+    str w26, [x0, #8]
     b L11
 L10:
-    mov x19, xzr
+    mov x22, xzr
 L11:
-    mov x0, x19
+    mov x0, x22
     ldp x20, x19, [sp, #176]
     ldp x22, x21, [sp, #160]
     ldp x24, x23, [sp, #144]
@@ -7545,299 +7477,309 @@ L11:
     ret
 
 hot_receive_frames_compressed:
-    str d8, [sp, #-96]!
-    stp x29, x30, [sp, #8]
-    str x27, [sp, #24]
-    stp x26, x25, [sp, #32]
-    stp x24, x23, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
-    add x29, sp, #8
-    sub x9, sp, #160
-    and sp, x9, #0xffffffffffffffc0
-    movi d8, #0xffff0000ffffff00
-    mov x20, x2
-    mov x21, x1
-    mov x22, x0
-    mov x19, xzr
-    add x23, x0, #64
-    mov w24, #16
-    mov w25, #242
-    mov w26, #44
-    mov w27, #8
-    str x2, [sp, #32]
-    b L3
+    sub sp, sp, #128
+    stp x29, x30, [sp, #32]
+    stp x28, x27, [sp, #48]
+    stp x26, x25, [sp, #64]
+    stp x24, x23, [sp, #80]
+    stp x22, x21, [sp, #96]
+    stp x20, x19, [sp, #112]
+    add x29, sp, #32
+    ldr x8, [x0, #256]
+    ldr w9, [x1, #68]
+    mov x20, x1
+    mov x19, x0
+    cmp x8, x9, lsl #32
+    b.ne L23
+    ldr x27, [x2]
+    mov x22, x2
+    mov x21, xzr
+    mov w28, #8
 L1:
-    ldr w8, [x22, #232]
-    ldr x10, [x22, #240]
-    rev w8, w8
-    str w8, [x10]
-L2:
-    mov w8, w9
-    add x19, x19, x8
-    cmp x19, #16
-    b.hs L23
-L3:
-    ldp w8, w9, [x22, #128]
-    ldr x10, [x22, #224]
-    cmp w8, w9
-    b.ne L4
-    ldr w8, [x10, #60]
-    ldr w9, [x22, #216]
-    rev w8, w8
-    eor w8, w8, w9
-    ubfx w9, w8, #1, #7
-    and w11, w8, #0xc
-    orr w9, w9, w8, lsl #7
-    and w9, w9, #0xff
-    cmp w9, #119
-    ccmp w11, #12, #0, ls
-    b.ne L17
-    dmb oshld
-    str wzr, [x22, #128]
-    lsr w14, w8, #16
-    ldr x11, [x22, #208]
-    ldr q0, [x10]
-    ldr q1, [x10, #16]
-    ldr q2, [x10, #32]
-    ldr x9, [x10, #48]
-    ldr x12, [x10, #56]
-    stp q0, q1, [x22]
-    mov w13, v2.s[3]
-    stp x9, x12, [x22, #48]
-    and w12, w8, #0xff
-    and w8, w8, w25
-    cmp w12, #79
-    str q2, [x22, #32]
-    strh w14, [x22, #140]
-    strb w8, [x22, #142]
-    rev w9, w13
-    str w9, [x22, #132]
-    b.hi L14
-    cmp w9, #2
-    b.lo L14
-    ldr w8, [x22, #220]
-    cmp w9, w8
-    cset w8, ls
-    strb w8, [x22, #144]
-    b.hi L15
-    ldp x13, x12, [x22, #192]
-    add x11, x10, x11
-    mov w8, wzr
-    cmp x10, x12
-    csel x10, x13, x11, eq
-    b L5
-L4:
-    ldrb w11, [x22, #144]
-    cbz w8, L6
-    tst w8, #0x7
-    b.ne L6
-    tbz w11, #0, L6
-L5:
-    ldr q0, [x10]
-    ldr q1, [x10, #16]
-    ldr q2, [x10, #32]
-    ldr x11, [x10, #48]
-    ldr x10, [x10, #56]
-    stp q0, q1, [x22, #64]
-    str q2, [x22, #96]
-    stp x11, x10, [x22, #112]
-    b L7
-L6:
-    tbz w11, #0, L17
-L7:
-    ldrb w10, [x22, #142]
-    cmp w10, #16
-    b.lo L17
-    and w11, w8, #0x7
-    sub w12, w9, w8
-    and w14, w10, #0xfc
-    sub w13, w27, w11
-    cmp w13, w12
-    csel w10, w13, w12, lo
-    cmp w14, #32
-    b.ne L17
-    ldr x12, [x22, #256]
-    ldr w13, [x21, #68]
-    cmp x12, x13, lsl #32
-    b.ne L17
-    ldrh w12, [x22, #2]
-    ldp w13, w14, [x21, #84]
-    rev w12, w12
-    eor w12, w13, w12, lsr #16
-    tst w12, w14
-    b.ne L17
-    sub x12, x24, x19
-    ldr w13, [x22, #56]
-    ldrh wzr, [x22, #28]
-    cmp x12, x10
-    csel x10, x12, x10, lo
-    cmp w9, w8
-    b.eq L17
-    ldp w14, w16, [x21, #76]
-    add x11, x23, w11, uxtw #3
-    ldr x12, [x20]
-    and w15, w13, #0xffffff00
-    ldr x13, [x21, #56]
-    ldr w17, [x21, #72]
-    mov x9, xzr
-    rev w15, w15
-    and x16, x16, #0x3f
-L8:
-    ldr x18, [x11, x9, lsl #3]
-    rev32 x0, x18
-    ubfx x18, x0, #32, #16
-    ubfx x2, x0, #48, #14
-    sub w1, w18, #1
-    add x1, x1, x13
-    lsr x1, x1, x16
-    add w3, w1, #1
-    cmp w2, w3
-    csinc w1, w2, w1, hi
-    tbnz x0, #63, L9
-    and w0, w0, #0xffff
-    cmp w17, w0
-    b.hi L9
-    add w17, w1, w0
-    cmp w17, w14
-    b.hi L9
-    add x9, x9, #1
-    add x18, x18, x15
-    str w17, [x21, #72]
-    add x12, x18, x12
-    cmp x10, x9
-    str x12, [x20]
-    b.ne L8
-    mov x9, x10
-L9:
-    cbz w9, L17
-    cmp w8, #0
-    ldr x10, [x22, #224]
-    ldr x11, [x22, #200]
-    cset w12, eq
-    cbnz w8, L10
-    ldr w13, [x22, #232]
-    cmp x10, x11
-    add w13, w13, #1
-    str w13, [x22, #232]
-    b.eq L21
-    ldr x13, [x22, #208]
-    add x10, x10, x13
-    str x10, [x22, #224]
-L10:
-    ldr x13, [x22, #208]
-    sub w12, w9, w12
-    ldrb w14, [x22, #143]
-    mul x15, x13, x12
-    add x16, x10, x15
-    cmp x16, x11
-    ccmp x16, x10, #0, ls
-    b.lo L18
-    cbz x15, L12
-    ldrb w11, [x22, #216]
-    orr w11, w14, w11, lsl #8
-    orr w11, w11, #0xfffff000
-L11:
-    subs x15, x15, x13
-    strh w11, [x10, #62]
-    add x10, x10, x13
-    b.ne L11
-L12:
-    ldr w11, [x22, #232]
-    str x10, [x22, #224]
-    add w10, w11, w12
-    str w10, [x22, #232]
-L13:
-    ldr d0, [x22, #16]
-    adds w8, w8, w9
-    str wzr, [x22, #12]
-    str w8, [x22, #128]
-    and v0.8b, v0.8b, v8.8b
-    str d0, [x22, #16]
-    b.eq L1
-    ldr w10, [x22, #132]
-    cmp w8, w10
+    ldp w10, w9, [x19, #128]
+    ldr x16, [x19, #224]
+    cmp w10, w9
     b.ne L2
-    b L1
-L14:
+    ldr w8, [x16, #60]
+    ldr w9, [x19, #216]
+    eor w8, w9, w8, lsr #24
+    mov w9, #253
+    and w9, w8, w9
+    cmp w9, #44
+    b.ne L19
+    dmb oshld
+    ldr w9, [x16, #44]
+    rev w9, w9
     cmp w9, #2
-    b.lo L15
-    ldr w8, [x22, #220]
-    cmp w9, w8
-    csinc w8, w9, wzr, ls
-    b L16
-L15:
-    mov w8, #1
-L16:
-    strb wzr, [x22, #144]
-    strb w26, [x22, #142]
-    str w8, [x22, #132]
-L17:
-    add x8, sp, #40
-    add x2, sp, #32
-    mov x0, x21
-    mov x1, x22
-    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>, hot::hot::called::receive_frames_compressed::{closure#0}>
-    ldrb w8, [sp, #40]
-    cmp w8, #11
-    b.ne L22
-    ldr x8, [sp, #48]
-    cbz x8, L23
-    mov w8, #1
-    add x19, x19, x8
-    cmp x19, #16
-    b.lo L3
-    b L23
-L18:
-    cbz w12, L13
-    ldr x15, [x22, #192]
-    ldr w16, [x22, #216]
-    ldr w17, [x22, #232]
-L19:
-    orr w18, w14, w16, lsl #8
-    add w17, w17, #1
-    cmp x10, x11
-    orr w18, w18, #0xf000
-    strh w18, [x10, #62]
-    str w17, [x22, #232]
-    b.eq L20
-    add x10, x10, x13
-    subs w12, w12, #1
-    str x10, [x22, #224]
+    b.lo L19
+    ldr w10, [x19, #220]
+    cmp w9, w10
+    b.hi L19
+    ldr x10, [x19, #200]
+    cmp x16, x10
+    mov w10, #34
+    and w2, w8, w10
+    b.eq L21
+    ldr x8, [x19, #208]
+    mov w10, wzr
+    add x11, x16, x8
+    b L3
+L2:
+    ldrb w8, [x19, #144]
+    cmp w8, #1
     b.ne L19
-    b L13
-L20:
-    and w17, w17, #0xffffff
-    eor w16, w16, #0x1
-    mov x10, x15
-    str w17, [x22, #232]
-    str w16, [x22, #216]
-    subs w12, w12, #1
-    str x15, [x22, #224]
+    ldrb w2, [x19, #142]
+    tst w10, #0x7
+    add x11, x19, #64
+    csel x11, x16, x11, eq
+    and w8, w2, #0xfffffffd
+    cmp w8, #32
     b.ne L19
-    b L13
-L21:
-    ldr w14, [x22, #216]
-    ldr x10, [x22, #192]
-    and w13, w13, #0xffffff
-    str w13, [x22, #232]
-    eor w13, w14, #0x1
-    str x10, [x22, #224]
-    str w13, [x22, #216]
-    b L10
-L22:
-    mov x19, xzr
-L23:
+    mov x16, x19
+L3:
+    ldr w12, [x20, #72]
+    ldr x14, [x20, #56]
+    ldp w13, w17, [x20, #80]
+    ldrh w8, [x16, #2]
+    ldp w15, w18, [x20, #88]
+    rev w8, w8
+    eor w8, w15, w8, lsr #16
+    tst w8, w18
+    b.ne L19
+    mov w8, #16
+    ldr w18, [x16, #56]
+    ldrh wzr, [x16, #28]
+    sub x15, x8, x21
+    subs w8, w9, w10
+    mov w23, wzr
+    cmp x15, x8
+    csel x15, x15, x8, lo
+    cmp w9, w10
+    b.eq L9
+    and w0, w18, #0xffffff00
+    ldp x3, x18, [x19, #200]
+    ldr x16, [x19, #224]
+    ldr x1, [x19, #192]
+    and x17, x17, #0x3f
+    rev w0, w0
+    mov x5, x27
+    mov x6, x27
+    sub x3, x3, x16
+    add x4, x18, x3
+L4:
+    mov w7, w23
+    sub w27, w15, w23
+    mul x24, x18, x7
+    add w7, w23, w10
+    and w7, w7, #0x7
+    sub x30, x24, x4
+    add x26, x16, x24
+    cmp x24, x3
+    add x30, x1, x30
+    add w24, w27, w7
+    csel x26, x26, x30, ls
+    cmp w23, #0
+    csel x30, x11, x26, eq
+    cmp w24, #8
+    csel w27, w24, w28, lo
+    cmp w15, w23
+    b.ne L5
+    mov x27, x5
+    cmp w23, w15
+    b.lo L4
+    b L9
+L5:
+    ldr x24, [x30, x7, lsl #3]
+    rev x24, x24
+    ubfx x26, x24, #32, #16
+    cmp w26, w12, uxth
+    b.ne L8
+    add x26, x30, x7, lsl #3
+    mvn x30, x7
+    add x30, x30, x27
+    mov x27, x6
+    add x7, x26, #8
+L6:
+    lsr w6, w24, #16
+    and x24, x24, #0xffff
+    sub w25, w24, #1
+    mov w26, w6
+    add w6, w6, w12
+    add x25, x25, x14
+    lsl x26, x26, x17
+    cmp w6, w13
+    ccmp x25, x26, #2, ls
+    b.hs L8
+    add x12, x24, x0
+    add x27, x12, x27
+    mov w12, w6
+    str x27, [x22]
+    cbz x30, L7
+    ldr x5, [x7], #8
+    sub x30, x30, #1
+    add w23, w23, #1
+    rev x24, x5
+    ubfx x5, x24, #32, #16
+    cmp w5, w6, uxth
+    mov x5, x27
+    b.eq L6
+    b L9
+L7:
+    add w23, w23, #1
+    mov x6, x27
+    mov x5, x27
+    cmp w23, w15
+    b.lo L4
+    b L9
+L8:
+    mov x27, x5
+L9:
+    cmp w23, w8
+    str w12, [x20, #72]
+    b.ne L10
+    ldp x14, x11, [x19, #200]
+    ldr x12, [x19, #224]
+    mul x13, x11, x8
+    sub x14, x14, x12
+    cmp x13, x14
+    b.ls L11
+L10:
+    cbz w23, L19
+    mov w8, w9
     mov x0, x19
-    sub sp, x29, #8
-    ldp x20, x19, [sp, #80]
-    ldr x27, [sp, #24]
-    ldp x22, x21, [sp, #64]
-    ldp x24, x23, [sp, #48]
-    ldp x26, x25, [sp, #32]
-    ldp x29, x30, [sp, #8]
-    ldr d8, [sp], #96
+    mov w3, w23
+    orr x1, x8, x10, lsl #32
+    bl <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>>::leave_run
+    b L17
+L11:
+    and w10, w8, #0xfffffff8
+    ldrb w9, [x19, #216]
+    ldrb w15, [x19, #143]
+    mul x14, x11, x10
+    orr w9, w9, #0xfffffff0
+    orr w9, w15, w9, lsl #8
+    cbz x14, L13
+    lsl x16, x11, #3
+    add x15, x12, x14
+    add x17, x12, #62
+    sub x18, x11, #62
+L12:
+    add x0, x17, x11
+    strh w9, [x17]
+    add x17, x17, x16
+    add x1, x0, x11
+    strh w9, [x0]
+    add x2, x1, x11
+    strh w9, [x1]
+    add x0, x2, x11
+    strh w9, [x2]
+    add x1, x0, x11
+    strh w9, [x0]
+    add x2, x1, x11
+    strh w9, [x1]
+    add x0, x2, x11
+    strh w9, [x2]
+    add x1, x0, x18
+    strh w9, [x0]
+    cmp x1, x15
+    b.ne L12
+    add x13, x12, x13
+    cmp x15, x13
+    b.ne L14
+    b L16
+L13:
+    add x13, x12, x13
+    cmp x12, x13
+    b.eq L16
+L14:
+    sub x10, x8, x10
+    add x12, x12, x14
+    mov x15, xzr
+    mul x10, x11, x10
+    add x12, x12, #62
+L15:
+    strh w9, [x12, x15]
+    add x15, x15, x11
+    cmp x10, x15
+    b.ne L15
+L16:
+    ldr w9, [x19, #232]
+    ldr w10, [x19, #132]
+    str x13, [x19, #224]
+    add w8, w9, w8
+    ldr x9, [x19, #240]
+    str w10, [x19, #128]
+    str w8, [x19, #232]
+    rev w8, w8
+    str w8, [x9]
+    cbz w23, L19
+L17:
+    mov w8, w23
+L18:
+    add x21, x21, x8
+    cmp x21, #16
+    b.lo L1
+    b L24
+L19:
+    ldp w8, w9, [x19, #128]
+    cmp w8, w9
+    b.ne L20
+    ldr x8, [x19, #224]
+    ldr w8, [x8, #60]
+    ldr w9, [x19, #216]
+    eor w8, w9, w8, lsr #24
+    ubfx w9, w8, #1, #7
+    orr w8, w9, w8, lsl #7
+    and w8, w8, #0xff
+    cmp w8, #120
+    b.hs L24
+L20:
+    add x8, sp, #8
+    mov x0, x20
+    mov x1, x19
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
+    ldrb w8, [sp, #8]
+    cmp w8, #11
+    b.ne L25
+    ldr x8, [sp, #16]
+    cbz x8, L22
+    ldr x8, [sp, #24]
+    ubfx x9, x8, #32, #16
+    add x8, x9, w8, uxtw
+    add x27, x8, x27
+    mov w8, #1
+    str x27, [x22]
+    b L18
+L21:
+    ldr x11, [x19, #192]
+    mov w10, wzr
+    b L3
+L22:
+    mov w8, #1
+    b L18
+L23:
+    add x8, sp, #8
+    mov x0, x20
+    mov x1, x19
+    mov w2, #16
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
+    ldrb w8, [sp, #8]
+    ldr x9, [sp, #16]
+    cmp w8, #11
+    csel x21, x9, xzr, eq
+L24:
+    mov x0, x21
+    ldp x20, x19, [sp, #112]
+    ldp x22, x21, [sp, #96]
+    ldp x24, x23, [sp, #80]
+    ldp x26, x25, [sp, #64]
+    ldp x28, x27, [sp, #48]
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #128
     ret
+L25:
+    mov x21, xzr
+    b L24
 
 hot_retire_receive:
     ldp w10, w9, [x0, #56]
@@ -9173,60 +9115,56 @@ L15:
     ret
 
 other_receive_frame:
-    sub sp, sp, #96
+    sub sp, sp, #80
     stp x29, x30, [sp, #48]
-    stp x22, x21, [sp, #64]
-    stp x20, x19, [sp, #80]
+    stp x20, x19, [sp, #64]
     add x29, sp, #48
-    ldr x21, [x1, #16]
-    ldr w8, [x21, #44]
-    ldr x9, [x0, #56]
-    ldr w10, [x0, #80]
-    rev w19, w8
-    and w8, w19, #0xffff
-    sub w8, w8, #1
-    add x8, x9, x8
-    lsr x9, x8, x10
+    ldr x20, [x1, #16]
     ldr x8, [x1]
-    ubfx w10, w19, #16, #14
-    add w11, w9, #1
-    lsr w2, w8, #16
-    cmp w10, w11
-    and x11, x8, #0xfc
-    csinc w9, w10, w9, hi
-    cmp x11, #32
-    add w20, w9, w2
+    mov w9, #253
+    ldr w10, [x20, #44]
+    and x9, x8, x9
+    cmp x9, #32
+    rev w19, w10
     b.ne L2
     ldr w9, [x0, #68]
     ldr x10, [x1, #8]
     lsl x9, x9, #32
     cmp x10, x9
     b.ne L3
-    ldrh w10, [x21, #2]
-    tbnz w19, #31, L4
-    ldp w11, w12, [x0, #84]
-    rev w10, w10
-    eor w10, w11, w10, lsr #16
-    and w10, w10, w12
-    cbnz w10, L4
-    ldr w10, [x0, #72]
-    cmp w2, w10
-    b.lo L4
-    ldr w10, [x0, #76]
-    cmp w20, w10
+    ldr w11, [x0, #72]
+    lsr w15, w8, #16
+    ldr x10, [x0, #56]
+    ldp w13, w12, [x0, #80]
+    ldrh w14, [x20, #2]
+    cmp w15, w11, uxth
+    b.ne L4
+    ldp w15, w16, [x0, #88]
+    rev w14, w14
+    eor w14, w15, w14, lsr #16
+    and w14, w14, w16
+    cbnz w14, L4
+    lsr w15, w19, #16
+    add w14, w11, w15
+    cmp w14, w13
     b.hi L4
+    and x12, x12, #0x3f
+    and w11, w19, #0xffff
+    sub w13, w11, #1
+    lsl x12, x15, x12
+    add x10, x10, x13
+    cmp x10, x12
+    b.hs L4
+    str w14, [x0, #72]
 L1:
-    ldr w8, [x21, #56]
-    ldrh wzr, [x21, #28]
-    str w20, [x0, #72]
+    ldr w8, [x20, #56]
+    ldrh wzr, [x20, #28]
     and w8, w8, #0xffffff00
     rev w8, w8
-    add w8, w8, w19, uxth
-    mov x0, x8
-    ldp x20, x19, [sp, #80]
-    ldp x22, x21, [sp, #64]
+    add w0, w11, w8
+    ldp x20, x19, [sp, #64]
     ldp x29, x30, [sp, #48]
-    add sp, sp, #96
+    add sp, sp, #80
     ret
 L2:
     ldr x9, [x1, #8]
@@ -9234,39 +9172,36 @@ L2:
 L3:
     mov x9, x10
 L4:
-    ldr w10, [x21, #56]
-    ldrh w11, [x21, #2]
-    add x1, sp, #24
+    ldr w10, [x20, #56]
+    ldrh w11, [x20, #2]
+    lsr x2, x8, #16
     stp x8, x9, [sp, #24]
-    mov w3, w20
-    mov w4, w19
-    rev w8, w11
-    rev w10, w10
-    mov x22, x0
-    lsr w8, w8, #16
-    str w10, [sp, #40]
-    strh w8, [sp, #44]
     mov x8, sp
+    add x1, sp, #24
+    rev w11, w11
+    rev w10, w10
+    mov w3, w19
+    lsr w11, w11, #16
+    str w10, [sp, #40]
+    strh w11, [sp, #44]
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
     ldrb w8, [sp]
     cmp w8, #10
     b.ne L5
-    ldrb w8, [sp, #1]
-    mov x0, x22
-    cmp w8, #1
-    b.eq L1
+    ldr x8, [sp, #8]
+    cbz x8, L5
+    and w11, w19, #0xffff
+    b L1
 L5:
-    mov x8, xzr
-    mov x0, x8
-    ldp x20, x19, [sp, #80]
-    ldp x22, x21, [sp, #64]
+    mov x0, xzr
+    ldp x20, x19, [sp, #64]
     ldp x29, x30, [sp, #48]
-    add sp, sp, #96
+    add sp, sp, #80
     ret
 
 other_refill_shared:
-    ldp w10, w11, [x0, #96]
-    ldr w9, [x0, #84]
+    ldp w10, w11, [x0, #100]
+    ldr w9, [x0, #88]
     sub w8, w10, w9
     cmp w8, w11
     b.ne L1
@@ -9281,16 +9216,16 @@ L1:
     stp x22, x21, [sp, #32]
     stp x20, x19, [sp, #48]
     mov x29, sp
-    ldrb w12, [x0, #104]
+    ldrb w12, [x0, #108]
     cmp w12, #1
     b.ne L4
     ldp w12, w13, [x0, #72]
     cmp w12, w13
     b.ne L4
     ldr x20, [x0, #8]
-    strb wzr, [x0, #104]
+    strb wzr, [x0, #108]
     mov w10, #-2147483648
-    ldr w8, [x0, #92]
+    ldr w8, [x0, #96]
     add x9, x20, #16
     ldar w9, [x9]
     sub w8, w10, w8
@@ -9320,10 +9255,10 @@ L2:
     ldr w8, [x20, #24]
     str w8, [x0, #48]
 L3:
-    ldr w8, [x0, #84]
-    ldp w10, w11, [x0, #96]
+    ldr w8, [x0, #88]
+    ldp w10, w11, [x0, #100]
     add w9, w8, #1
-    str w9, [x0, #84]
+    str w9, [x0, #88]
     sub w8, w10, w9
 L4:
     cmp w8, w11
@@ -9335,9 +9270,9 @@ L4:
     mov w21, #1
     b L7
 L5:
-    ldp w10, w11, [x0, #96]
+    ldp w10, w11, [x0, #100]
     ldr x12, [x0, #40]
-    ldr w9, [x0, #84]
+    ldr w9, [x0, #88]
 L6:
     ldr x13, [x12]
     mov w8, w8
@@ -9351,7 +9286,7 @@ L6:
     ldr w16, [x12, #32]
     ldr x17, [x0, #16]
     add w14, w15, w14
-    ldr w15, [x0, #88]
+    ldr w15, [x0, #92]
     lsl w14, w21, w14
     and w15, w15, w10
     add w10, w10, #1
@@ -9366,7 +9301,7 @@ L6:
     ldr x14, [x0, #24]
     ldr w13, [x13, #24]
     cmp w16, w11
-    str w10, [x0, #96]
+    str w10, [x0, #100]
     str x13, [x14, w15, uxtw #3]
     b.hs L9
 L7:
@@ -9390,7 +9325,7 @@ L8:
 L9:
     cbz w19, L10
     dmb oshst
-    ldrh w8, [x0, #96]
+    ldrh w8, [x0, #100]
     ldr x9, [x0, #32]
     mov w0, w19
     rev w8, w8

@@ -6,7 +6,8 @@
 //! 2. It calls constructors of this crate's error values, and the functions that the crate keeps apart
 //!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, and requests with less in them
 //!    than their type says. They are also for frames of a session that go around the ring's end, receives that complete
-//!    out of order, and completions of frames that are not mini-CQEs of the open WQE.
+//!    out of order, completions of frames that are not of the next strides, and sessions that a call ends within. Completions
+//!    of another queue are also such.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed
@@ -51,6 +52,8 @@ fn is_other_way(symbol: &str) -> bool {
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::settle")
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<")
+        || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<")
+        || symbol.starts_with("<blueflame::cq::completion_queue::CompletionQueue<") && symbol.contains(">::leave_run")
         || symbol == "<blueflame::queue::striding::queue::StridingRecvQueue>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::free"

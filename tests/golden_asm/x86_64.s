@@ -7250,224 +7250,151 @@ hot_receive_frames:
     push r13
     push r12
     push rbx
-    sub rsp, 136
-    mov r15, qword ptr [rdi]
-    mov r8d, dword ptr [r15 + 60]
-    mov eax, dword ptr [rdi + 40]
-    bswap r8d
-    mov dword ptr [rsp], eax
-    xor r8d, eax
-    mov eax, r8d
+    sub rsp, 104
+    mov qword ptr [rsp + 24], rdx
+    mov eax, dword ptr [rsi + 68]
+    shl rax, 32
+    mov qword ptr [rsp + 16], rdi
+    cmp qword ptr [rdi + 64], rax
+    jne L12
+    mov rax, qword ptr [rsp + 24]
+    mov r14, qword ptr [rax]
+    mov qword ptr [rsp + 8], 0
+L1:
+    mov ecx, 16
+    mov rdi, qword ptr [rsp + 8]
+    sub rcx, rdi
+    mov qword ptr [rsp + 72], rcx
+    mov eax, dword ptr [rsi + 80]
+    mov dword ptr [rsp + 36], eax
+    mov ecx, dword ptr [rsi + 84]
+    mov rax, qword ptr [rsi + 56]
+    mov qword ptr [rsp + 96], rax
+    and ecx, 63
+    mov r8, qword ptr [rsp + 16]
+    mov r11d, dword ptr [r8 + 8]
+    mov r13, qword ptr [r8]
+    mov r15d, dword ptr [rsi + 72]
+    mov rax, qword ptr [r8 + 32]
+    mov qword ptr [rsp + 80], rax
+    mov ebx, dword ptr [rsi + 88]
+    mov eax, dword ptr [rsi + 92]
+    mov r9, qword ptr [r8 + 24]
+    mov rdx, qword ptr [r8 + 16]
+    mov qword ptr [rsp + 64], rdx
+    mov rdx, qword ptr [r8 + 48]
+    mov r12d, dword ptr [r8 + 40]
+    add rdi, -16
+    mov qword ptr [rsp + 88], rdi
+    xor r8d, r8d
+L2:
+    mov r10d, dword ptr [r13 + 60]
+    bswap r10d
+    xor r10d, r12d
+    mov edi, r10d
+    and edi, 253
+    cmp edi, 32
+    jne L5
+    mov edi, dword ptr [r13 + 44]
+    movzx ebp, word ptr [r13 + 2]
+    rol bp, 8
+    movzx ebp, bp
+    xor ebp, ebx
+    test ebp, eax
+    jne L5
+    shr r10d, 16
+    cmp r10w, r15w
+    jne L5
+    bswap edi
+    mov r10d, edi
+    shr r10d, 16
+    add r15d, r10d
+    shl r10, cl
+    cmp r15d, dword ptr [rsp + 36]
+    ja L5
+    movzx edi, di
+    lea ebp, [rdi - 1]
+    add rbp, qword ptr [rsp + 96]
+    cmp rbp, r10
+    jae L5
+    mov dword ptr [rsi + 72], r15d
+    mov r10d, dword ptr [r13 + 56]
+    mov ebp, -256
+    and r10d, ebp
+    bswap r10d
+    movzx ebp, word ptr [r13 + 28]
+    add r10d, edi
+    add r14, r10
+    mov rdi, qword ptr [rsp + 24]
+    mov qword ptr [rdi], r14
+    inc r11d
+    cmp r13, r9
+    je L4
+    add r13, qword ptr [rsp + 80]
+L3:
+    mov edi, r11d
+    bswap edi
+    mov dword ptr [rdx], edi
+    dec r8
+    cmp qword ptr [rsp + 88], r8
+    jne L2
+    jmp L8
+L4:
+    and r11d, 16777215
+    xor r12d, 1
+    mov rdi, qword ptr [rsp + 16]
+    mov dword ptr [rdi + 40], r12d
+    mov r13, qword ptr [rsp + 64]
+    jmp L3
+L5:
+    mov rax, qword ptr [rsp + 16]
+    mov qword ptr [rax], r13
+    mov dword ptr [rax + 8], r11d
+    test r8, r8
+    je L6
+    neg r8
+    jmp L9
+L6:
+    mov eax, dword ptr [r13 + 60]
+    shr eax, 24
+    xor eax, r12d
     ror al
     cmp al, 119
-    ja L14
-    mov ebx, dword ptr [rdi + 8]
-    mov r14, qword ptr [rdx]
-    mov rax, qword ptr [rdi + 64]
-    mov qword ptr [rsp + 40], rax
-    mov rax, qword ptr [rdi + 32]
-    mov qword ptr [rsp + 88], rax
-    mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rsp + 104], rax
-    mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 80], rax
-    mov rax, qword ptr [rdi + 48]
-    mov qword ptr [rsp + 96], rax
-    mov r11d, 11
-    mov eax, 1
-L1:
-    mov r12, rax
-    mov r9d, dword ptr [r15 + 44]
-    bswap r9d
-    mov eax, r8d
-    shr eax, 16
-    movzx r13d, r9w
-    lea r10d, [r13 - 1]
-    add r10, qword ptr [rsi + 56]
-    movzx ecx, byte ptr [rsi + 80]
-    shr r10, cl
-    inc r10d
-    mov ebp, r9d
-    shr ebp, 16
-    and ebp, 16383
-    cmp ebp, r10d
-    cmovbe ebp, r10d
-    add ebp, eax
-    mov ecx, r8d
-    and ecx, 252
-    cmp ecx, 32
-    jne L6
-    mov ecx, dword ptr [rsi + 68]
-    shl rcx, 32
-    cmp qword ptr [rsp + 40], rcx
-    jne L6
-    movzx ecx, word ptr [r15 + 2]
-    test r9d, r9d
-    js L6
-    rol cx, 8
-    movzx ecx, cx
-    xor ecx, dword ptr [rsi + 84]
-    and ecx, dword ptr [rsi + 88]
-    jne L6
-    cmp ebp, dword ptr [rsi + 76]
-    setbe cl
-    cmp eax, dword ptr [rsi + 72]
-    jb L5
-    test cl, cl
-    je L6
-L2:
-    mov eax, dword ptr [r15 + 56]
-    mov ecx, -256
-    and eax, ecx
-    bswap eax
-    movzx ecx, word ptr [r15 + 28]
-    mov dword ptr [rsi + 72], ebp
-    add eax, r13d
-    add r14, rax
-    mov qword ptr [rdx], r14
-    xor eax, eax
-L3:
-    inc ebx
-    cmp r15, qword ptr [rsp + 104]
-    je L10
-    add r15, qword ptr [rsp + 88]
-L4:
-    mov ecx, ebx
-    bswap ecx
-    mov r8, qword ptr [rsp + 96]
-    mov dword ptr [r8], ecx
-    cmp r12, 16
-    sete cl
-    or cl, al
-    jne L15
-    mov r8d, dword ptr [r15 + 60]
-    bswap r8d
-    xor r8d, dword ptr [rsp]
-    mov ecx, r8d
-    ror cl
-    lea rax, [r12 + 1]
-    cmp cl, 120
-    jb L1
-    jmp L17
-L5:
-    xor ecx, ecx
-    test cl, cl
-    jne L2
-L6:
-    mov qword ptr [rsp + 32], r11
-    mov qword ptr [rsp + 24], rdx
-    mov qword ptr [rsp + 16], rdi
-    mov edi, r8d
-    mov ecx, dword ptr [r15 + 56]
-    bswap ecx
-    movzx edx, word ptr [r15 + 2]
-    rol dx, 8
-    mov qword ptr [rsp + 72], rdi
-    mov qword ptr [rsp + 48], rdi
-    mov rdi, qword ptr [rsp + 40]
-    mov qword ptr [rsp + 56], rdi
-    mov dword ptr [rsp + 64], ecx
-    mov word ptr [rsp + 68], dx
-    lea rdi, [rsp + 112]
-    mov qword ptr [rsp + 8], rsi
-    lea rdx, [rsp + 48]
+    ja L11
+    mov rdx, qword ptr [rsp + 16]
+    lea rdi, [rsp + 40]
+    mov rbx, rsi
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>@GOTPCREL]
+    cmp byte ptr [rsp + 40], 11
+    jne L13
+    cmp qword ptr [rsp + 48], 0
+    je L7
+    mov rax, qword ptr [rsp + 56]
     mov ecx, eax
-    mov r8d, ebp
-    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
-    cmp byte ptr [rsp + 112], 10
-    jne L9
-    test byte ptr [rsp + 113], 1
-    mov rdi, qword ptr [rsp + 16]
-    mov rdx, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 8]
-    mov r11, qword ptr [rsp + 32]
-    jne L2
-    mov r13d, 11
-    mov r8, qword ptr [rsp + 72]
-    cmp r8b, 4
-    jb L7
-    mov eax, r8d
-    and al, -4
-    rol al, 4
-    cmp al, 5
-    jae L11
+    shr rax, 32
+    movzx eax, ax
+    add rcx, r14
+    add rcx, rax
+    mov rax, qword ptr [rsp + 24]
+    mov qword ptr [rax], rcx
+    mov r14, rcx
 L7:
-    xor ecx, ecx
-    movabs r8, 34359738368
-    xor eax, eax
+    mov rsi, rbx
+    inc qword ptr [rsp + 8]
+    jmp L10
 L8:
-    mov r11d, r11d
-    or r11, r8
-    or r11, rcx
-    movzx ecx, word ptr [rsp + 6]
-    shl rcx, 48
-    and r11, -256
-    or r11, r13
-    or r11, rcx
-    jmp L3
+    mov rax, qword ptr [rsp + 16]
+    mov qword ptr [rax], r13
+    mov dword ptr [rax + 8], r11d
+    mov r8, qword ptr [rsp + 72]
 L9:
-    mov r11, qword ptr [rsp + 112]
-    mov al, 1
-    mov rdi, qword ptr [rsp + 16]
-    mov rdx, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 8]
-    jmp L3
+    add qword ptr [rsp + 8], r8
 L10:
-    and ebx, 16777215
-    mov ecx, dword ptr [rsp]
-    xor ecx, 1
-    mov dword ptr [rsp], ecx
-    mov dword ptr [rdi + 40], ecx
-    mov r15, qword ptr [rsp + 80]
-    jmp L4
+    cmp qword ptr [rsp + 8], 16
+    jb L1
 L11:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
-    mov ecx, dword ptr [r15 + 56]
-    bswap ecx
-    lea rdi, [rsp + 48]
-    mov rsi, r8
-    call <blueflame::cq::error::completion::CqeError>::new
-    movzx r8d, byte ptr [rsp + 48]
-    cmp r8, 8
-    jne L12
-    xor ecx, ecx
-    movabs r8, 34359738368
-    xor eax, eax
-    jmp L13
-L12:
-    movzx ecx, byte ptr [rsp + 49]
-    movzx eax, word ptr [rsp + 50]
-    mov word ptr [rsp + 6], ax
-    shl r8, 32
-    shl rcx, 40
-    mov r13d, 10
-    mov al, 1
-L13:
-    mov rdi, qword ptr [rsp + 16]
-    mov rdx, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 8]
-    mov r11, qword ptr [rsp + 32]
-    jmp L8
-L14:
-    mov r11d, 11
-    jmp L16
-L15:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], ebx
-    test al, al
-    je L18
-L16:
-    xor r12d, r12d
-    jmp L18
-L17:
-    mov qword ptr [rdi], r15
-    mov dword ptr [rdi + 8], ebx
-L18:
-    xor eax, eax
-    cmp r11b, 11
-    cmove rax, r12
-    add rsp, 136
+    mov rax, qword ptr [rsp + 8]
+    add rsp, 104
     pop rbx
     pop r12
     pop r13
@@ -7475,6 +7402,19 @@ L18:
     pop r15
     pop rbp
     ret
+L12:
+    lea rdi, [rsp + 40]
+    mov ecx, 16
+    mov rdx, qword ptr [rsp + 16]
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>@GOTPCREL]
+    cmp byte ptr [rsp + 40], 11
+    jne L13
+    mov rax, qword ptr [rsp + 48]
+    mov qword ptr [rsp + 8], rax
+    jmp L11
+L13:
+    mov qword ptr [rsp + 8], 0
+    jmp L11
 
 hot_receive_frames_and_completions:
     push rbp
@@ -7483,162 +7423,157 @@ hot_receive_frames_and_completions:
     push r13
     push r12
     push rbx
-    sub rsp, 136
-    mov r12, qword ptr [rdi]
-    mov r10d, dword ptr [r12 + 60]
-    mov r15d, dword ptr [rdi + 40]
-    bswap r10d
-    xor r10d, r15d
-    mov eax, r10d
+    sub rsp, 120
+    mov rbx, qword ptr [rdi]
+    mov r11d, dword ptr [rbx + 60]
+    mov eax, dword ptr [rdi + 40]
+    bswap r11d
+    mov dword ptr [rsp + 8], eax
+    xor r11d, eax
+    mov eax, r11d
     ror al
     cmp al, 119
-    ja L10
+    ja L9
+    mov r15, rsi
     mov r13d, dword ptr [rdi + 8]
+    mov r14, qword ptr [rdx]
     mov eax, dword ptr [rdx + 8]
     mov dword ptr [rsp + 12], eax
-    mov r14, qword ptr [rdx]
     mov rax, qword ptr [rdi + 64]
-    mov qword ptr [rsp + 48], rax
+    mov qword ptr [rsp + 32], rax
     mov rax, qword ptr [rdi + 32]
-    mov qword ptr [rsp + 64], rax
+    mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 24]
-    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 64], rax
     mov rax, qword ptr [rdi + 16]
-    mov qword ptr [rsp + 56], rax
+    mov qword ptr [rsp + 40], rax
     mov rax, qword ptr [rdi + 48]
-    mov qword ptr [rsp + 72], rax
-    mov ecx, 1
+    mov qword ptr [rsp + 56], rax
+    mov eax, 1
 L1:
-    mov rax, rcx
-    mov r9d, dword ptr [r12 + 44]
-    bswap r9d
-    mov r8d, r10d
-    shr r8d, 16
-    movzx ebx, r9w
-    lea r11d, [rbx - 1]
-    add r11, qword ptr [rsi + 56]
-    movzx ecx, byte ptr [rsi + 80]
-    shr r11, cl
-    inc r11d
-    mov ebp, r9d
-    shr ebp, 16
-    and ebp, 16383
-    cmp ebp, r11d
-    cmovbe ebp, r11d
-    add ebp, r8d
-    mov ecx, r10d
-    and ecx, 252
+    mov rbp, rax
+    mov eax, r11d
+    shr eax, 16
+    mov r12d, dword ptr [rbx + 44]
+    bswap r12d
+    mov ecx, r11d
+    and ecx, 253
     cmp ecx, 32
-    jne L6
-    mov ecx, dword ptr [rsi + 68]
+    jne L5
+    mov ecx, dword ptr [r15 + 68]
     shl rcx, 32
-    cmp qword ptr [rsp + 48], rcx
-    jne L6
-    movzx ecx, word ptr [r12 + 2]
-    test r9d, r9d
-    js L6
-    rol cx, 8
-    movzx ecx, cx
-    xor ecx, dword ptr [rsi + 84]
-    and ecx, dword ptr [rsi + 88]
-    jne L6
-    cmp ebp, dword ptr [rsi + 76]
-    setbe cl
-    cmp r8d, dword ptr [rsi + 72]
-    jb L5
-    test cl, cl
-    je L6
+    cmp qword ptr [rsp + 32], rcx
+    jne L5
+    mov esi, dword ptr [r15 + 72]
+    mov r8d, dword ptr [r15 + 80]
+    mov ecx, dword ptr [r15 + 84]
+    mov r10, qword ptr [r15 + 56]
+    movzx r9d, word ptr [rbx + 2]
+    cmp ax, si
+    jne L5
+    rol r9w, 8
+    movzx r9d, r9w
+    xor r9d, dword ptr [r15 + 88]
+    and r9d, dword ptr [r15 + 92]
+    jne L5
+    and ecx, 63
+    mov r9d, r12d
+    shr r9d, 16
+    add esi, r9d
+    shl r9, cl
+    cmp esi, r8d
+    ja L5
+    movzx ecx, r12w
+    lea r8d, [rcx - 1]
+    add r10, r8
+    cmp r10, r9
+    jae L5
+    mov dword ptr [r15 + 72], esi
 L2:
-    mov ecx, dword ptr [r12 + 56]
-    mov r8d, -256
-    and ecx, r8d
-    bswap ecx
-    movzx r8d, word ptr [r12 + 28]
-    mov dword ptr [rsi + 72], ebp
-    add ecx, ebx
-    add r14, rcx
+    mov eax, dword ptr [rbx + 56]
+    mov esi, -256
+    and eax, esi
+    bswap eax
+    add eax, ecx
+    movzx ecx, word ptr [rbx + 28]
+    add r14, rax
     mov qword ptr [rdx], r14
     inc r13d
-    cmp r12, qword ptr [rsp + 80]
-    je L9
+    cmp rbx, qword ptr [rsp + 64]
+    je L8
 L3:
-    add r12, qword ptr [rsp + 64]
+    add rbx, qword ptr [rsp + 48]
 L4:
-    mov ecx, r13d
-    bswap ecx
-    mov r8, qword ptr [rsp + 72]
-    mov dword ptr [r8], ecx
-    cmp rax, 16
-    je L11
-    mov r10d, dword ptr [r12 + 60]
-    bswap r10d
-    xor r10d, r15d
-    mov r8d, r10d
-    ror r8b
-    lea rcx, [rax + 1]
-    cmp r8b, 120
+    mov eax, r13d
+    bswap eax
+    mov rcx, qword ptr [rsp + 56]
+    mov dword ptr [rcx], eax
+    cmp rbp, 16
+    je L10
+    mov r11d, dword ptr [rbx + 60]
+    bswap r11d
+    xor r11d, dword ptr [rsp + 8]
+    mov ecx, r11d
+    ror cl
+    lea rax, [rbp + 1]
+    cmp cl, 120
     jb L1
-    jmp L11
+    jmp L10
 L5:
-    xor ecx, ecx
-    test cl, cl
-    jne L2
-L6:
-    mov qword ptr [rsp + 40], rax
-    mov qword ptr [rsp + 32], rdx
-    mov qword ptr [rsp + 24], rdi
-    mov eax, r10d
-    mov ecx, dword ptr [r12 + 56]
-    bswap ecx
-    movzx edx, word ptr [r12 + 2]
-    rol dx, 8
-    mov qword ptr [rsp + 88], rax
-    mov rax, qword ptr [rsp + 48]
-    mov qword ptr [rsp + 96], rax
-    mov dword ptr [rsp + 104], ecx
-    mov word ptr [rsp + 108], dx
-    lea rdi, [rsp + 112]
-    mov qword ptr [rsp + 16], rsi
-    lea rdx, [rsp + 88]
-    mov ecx, r8d
-    mov r8d, ebp
+    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 16], rdi
+    mov ecx, r11d
+    mov edx, dword ptr [rbx + 56]
+    bswap edx
+    movzx esi, word ptr [rbx + 2]
+    rol si, 8
+    mov qword ptr [rsp + 72], rcx
+    mov rcx, qword ptr [rsp + 32]
+    mov qword ptr [rsp + 80], rcx
+    mov dword ptr [rsp + 88], edx
+    mov word ptr [rsp + 92], si
+    lea rdi, [rsp + 96]
+    mov rsi, r15
+    lea rdx, [rsp + 72]
+    mov ecx, eax
+    mov r8d, r12d
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
-    cmp byte ptr [rsp + 112], 10
-    jne L7
-    cmp byte ptr [rsp + 113], 1
-    mov rdi, qword ptr [rsp + 24]
-    mov rdx, qword ptr [rsp + 32]
-    mov rsi, qword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 40]
-    je L2
-    jmp L8
+    cmp byte ptr [rsp + 96], 10
+    jne L6
+    cmp qword ptr [rsp + 104], 0
+    mov rdx, qword ptr [rsp + 24]
+    je L7
+    movzx ecx, r12w
+    mov rdi, qword ptr [rsp + 16]
+    jmp L2
+L6:
+    mov rdx, qword ptr [rsp + 24]
 L7:
-    mov rdi, qword ptr [rsp + 24]
-    mov rdx, qword ptr [rsp + 32]
-    mov rsi, qword ptr [rsp + 16]
-    mov rax, qword ptr [rsp + 40]
-L8:
-    mov ecx, dword ptr [rsp + 12]
-    inc ecx
-    mov dword ptr [rsp + 12], ecx
-    mov dword ptr [rdx + 8], ecx
+    mov eax, dword ptr [rsp + 12]
+    inc eax
+    mov dword ptr [rsp + 12], eax
+    mov dword ptr [rdx + 8], eax
+    mov rdi, qword ptr [rsp + 16]
     inc r13d
-    cmp r12, qword ptr [rsp + 80]
+    cmp rbx, qword ptr [rsp + 64]
     jne L3
-L9:
+L8:
     and r13d, 16777215
-    xor r15d, 1
-    mov dword ptr [rdi + 40], r15d
-    mov r12, qword ptr [rsp + 56]
+    mov eax, dword ptr [rsp + 8]
+    xor eax, 1
+    mov dword ptr [rsp + 8], eax
+    mov dword ptr [rdi + 40], eax
+    mov rbx, qword ptr [rsp + 40]
     jmp L4
+L9:
+    xor ebp, ebp
+    jmp L11
 L10:
-    xor eax, eax
-    jmp L12
-L11:
-    mov qword ptr [rdi], r12
+    mov qword ptr [rdi], rbx
     mov dword ptr [rdi + 8], r13d
-L12:
-    add rsp, 136
+L11:
+    mov rax, rbp
+    add rsp, 120
     pop rbx
     pop r12
     pop r13
@@ -7649,351 +7584,338 @@ L12:
 
 hot_receive_frames_compressed:
     push rbp
-    mov rbp, rsp
     push r15
     push r14
     push r13
     push r12
     push rbx
-    and rsp, -64
-    sub rsp, 192
-    mov qword ptr [rsp + 24], rsi
-    mov r12, rdi
-    mov qword ptr [rsp + 48], rdx
-    mov qword ptr [rsp + 56], rdx
-    xor r14d, r14d
-    lea r15, [rsp + 64]
-    jmp L4
+    sub rsp, 136
+    mov r15, rsi
+    mov rbx, rdi
+    mov eax, dword ptr [rsi + 68]
+    shl rax, 32
+    cmp qword ptr [rdi + 256], rax
+    jne L26
+    mov qword ptr [rsp + 64], rdx
+    mov r13, qword ptr [rdx]
+    xor ebp, ebp
+    mov qword ptr [rsp + 40], r15
 L1:
-    mov eax, dword ptr [r12 + 232]
-    mov rcx, qword ptr [r12 + 240]
-    bswap eax
-    mov dword ptr [rcx], eax
-L2:
-    mov eax, edx
-L3:
-    add r14, rax
-    cmp r14, 16
-    jae L29
-L4:
-    mov rdx, qword ptr [r12 + 224]
-    mov r9d, dword ptr [r12 + 128]
-    mov ecx, dword ptr [r12 + 132]
-    cmp r9d, ecx
-    jne L5
-    mov eax, dword ptr [rdx + 60]
-    bswap eax
-    xor eax, dword ptr [r12 + 216]
-    mov ecx, eax
-    ror cl
-    cmp cl, 120
-    setb cl
-    mov esi, eax
-    not sil
-    test sil, 12
-    sete sil
-    test cl, sil
-    je L22
-    mov dword ptr [r12 + 128], 0
-    mov rsi, qword ptr [r12 + 208]
-    movaps xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movdqa xmm2, xmmword ptr [rdx + 32]
-    mov rcx, qword ptr [rdx + 48]
-    mov rdi, qword ptr [rdx + 56]
-    movaps xmmword ptr [r12], xmm0
-    movaps xmmword ptr [r12 + 16], xmm1
-    movdqa xmmword ptr [r12 + 32], xmm2
-    mov qword ptr [r12 + 48], rcx
-    mov qword ptr [r12 + 56], rdi
-    mov ecx, eax
-    shr ecx, 16
-    mov word ptr [r12 + 140], cx
-    mov ecx, eax
-    and cl, -14
-    mov byte ptr [r12 + 142], cl
-    pshufd xmm0, xmm2, 255
-    movd ecx, xmm0
-    bswap ecx
-    mov dword ptr [r12 + 132], ecx
-    cmp al, 79
-    ja L7
-    cmp ecx, 2
-    jb L7
-    cmp ecx, dword ptr [r12 + 220]
-    setbe byte ptr [r12 + 144]
-    ja L26
-    cmp rdx, qword ptr [r12 + 200]
-    jne L9
-    mov rdx, qword ptr [r12 + 192]
-    jmp L10
-L5:
-    movzx eax, byte ptr [r12 + 144]
-    test r9d, r9d
-    je L6
-    test r9b, 7
-    sete sil
-    test sil, al
-    jne L11
-L6:
-    test al, al
-    je L22
-    movzx esi, byte ptr [r12 + 142]
-    cmp sil, 16
-    jae L12
-    jmp L22
-L7:
-    mov eax, 1
-    cmp ecx, 2
-    jb L8
-    cmp ecx, dword ptr [r12 + 220]
-    cmova ecx, eax
-    mov eax, ecx
-L8:
-    movaps xmm0, xmmword ptr [r12]
-    movaps xmm1, xmmword ptr [r12 + 16]
-    movaps xmm2, xmmword ptr [r12 + 32]
-    movaps xmm3, xmmword ptr [r12 + 48]
-    movaps xmmword ptr [rsp + 64], xmm0
-    movaps xmmword ptr [rsp + 112], xmm3
-    movaps xmmword ptr [rsp + 96], xmm2
-    movaps xmmword ptr [rsp + 80], xmm1
-    mov byte ptr [r12 + 144], 0
-    mov byte ptr [r12 + 142], 44
-    mov dword ptr [r12 + 132], eax
-    jmp L22
-L9:
-    add rdx, rsi
-L10:
-    xor r9d, r9d
-L11:
-    movaps xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movaps xmm2, xmmword ptr [rdx + 32]
-    mov rax, qword ptr [rdx + 48]
-    mov rdx, qword ptr [rdx + 56]
-    movaps xmmword ptr [r12 + 64], xmm0
-    movaps xmmword ptr [r12 + 80], xmm1
-    movaps xmmword ptr [r12 + 96], xmm2
-    mov qword ptr [r12 + 112], rax
-    mov qword ptr [r12 + 120], rdx
-    movzx esi, byte ptr [r12 + 142]
-    cmp sil, 16
-    jb L22
-L12:
-    mov edx, r9d
-    and edx, 7
-    mov edi, ecx
-    sub edi, r9d
-    mov eax, 8
-    sub eax, edx
-    cmp eax, edi
-    cmovae eax, edi
-    and sil, -4
-    cmp sil, 32
-    jne L22
-    mov rsi, qword ptr [rsp + 24]
-    mov esi, dword ptr [rsi + 68]
-    shl rsi, 32
-    cmp qword ptr [r12 + 256], rsi
-    jne L22
-    movzx esi, word ptr [r12 + 2]
-    rol si, 8
-    movzx esi, si
-    mov rdi, qword ptr [rsp + 24]
-    xor esi, dword ptr [rdi + 84]
-    test dword ptr [rdi + 88], esi
-    jne L22
-    mov esi, 16
-    sub rsi, r14
-    mov edi, dword ptr [r12 + 56]
-    movzx r8d, word ptr [r12 + 28]
-    mov eax, eax
-    cmp rsi, rax
-    cmovae rsi, rax
-    cmp ecx, r9d
-    je L22
-    mov dword ptr [rsp + 36], r9d
-    mov qword ptr [rsp + 40], r14
-    lea rax, [r12 + 64]
-    lea r8, [rax + 8*rdx]
-    mov rax, qword ptr [rsp + 48]
-    mov r9, qword ptr [rax]
-    and edi, -256
-    bswap edi
-    mov rax, qword ptr [rsp + 24]
-    mov r10, qword ptr [rax + 56]
-    mov ecx, dword ptr [rax + 80]
-    and ecx, 63
-    mov r11d, dword ptr [rax + 76]
-    mov r13d, dword ptr [rax + 72]
-    xor edx, edx
-L13:
-    mov r14, qword ptr [r8 + 8*rdx]
-    rol r14, 32
-    bswap r14
-    mov rax, r14
-    shr rax, 32
-    movzx ebx, ax
-    lea r15d, [rbx - 1]
-    add r15, r10
-    shr r15, cl
-    inc r15d
-    mov rax, r14
-    shr rax, 48
-    and eax, 16383
-    cmp eax, r15d
-    cmovbe eax, r15d
-    test r14, r14
-    js L17
-    movzx r15d, r14w
-    add eax, r15d
-    cmp eax, r11d
-    setbe r14b
-    cmp r13d, r15d
-    ja L15
-    test r14b, r14b
-    je L17
-L14:
-    mov r14, qword ptr [rsp + 24]
-    mov dword ptr [r14 + 72], eax
-    inc rdx
-    add rbx, rdi
-    add r9, rbx
-    mov rbx, qword ptr [rsp + 48]
-    mov qword ptr [rbx], r9
-    mov r13d, eax
-    cmp rsi, rdx
-    jne L13
-    jmp L16
-L15:
-    xor r14d, r14d
-    test r14b, r14b
-    jne L14
-    jmp L17
-L16:
-    mov rdx, rsi
-L17:
-    mov r14, qword ptr [rsp + 40]
-    lea r15, [rsp + 64]
-    test edx, edx
-    mov esi, dword ptr [rsp + 36]
-    je L22
-    xor eax, eax
-    mov rdi, qword ptr [r12 + 200]
-    mov rcx, qword ptr [r12 + 224]
-    test esi, esi
-    sete sil
-    jne L18
-    mov r8d, dword ptr [r12 + 232]
-    inc r8d
-    mov dword ptr [r12 + 232], r8d
-    cmp rcx, rdi
-    je L27
-    add rcx, qword ptr [r12 + 208]
-    mov qword ptr [r12 + 224], rcx
-L18:
-    mov al, sil
-    mov esi, edx
-    sub esi, eax
-    movzx ebx, byte ptr [r12 + 143]
-    mov eax, esi
-    mov r8, qword ptr [r12 + 208]
-    imul rax, r8
-    lea r9, [rcx + rax]
-    cmp r9, rdi
-    ja L23
-    cmp r9, rcx
-    jb L23
-    test rax, rax
-    je L20
-    movzx r9d, bx
-    mov edi, dword ptr [r12 + 216]
-    shl edi, 8
-    or edi, r9d
-    or edi, 61440
-    xor r9d, r9d
-L19:
-    mov word ptr [rcx + r9 + 62], di
-    add r9, r8
-    cmp rax, r9
-    jne L19
-    add rcx, r9
-L20:
-    mov qword ptr [r12 + 224], rcx
-    add dword ptr [r12 + 232], esi
-L21:
-    mov dword ptr [r12 + 12], 0
-    movsd xmm0, qword ptr [r12 + 16]
-    andps xmm0, xmmword ptr [rip + .LCPI_0]
-    movlps qword ptr [r12 + 16], xmm0
-    mov eax, dword ptr [rsp + 36]
-    add eax, edx
-    mov dword ptr [r12 + 128], eax
-    je L1
-    cmp eax, dword ptr [r12 + 132]
+    mov rdx, qword ptr [rbx + 224]
+    mov r8d, dword ptr [rbx + 128]
+    mov edi, dword ptr [rbx + 132]
+    cmp r8d, edi
     jne L2
-    jmp L1
+    mov esi, dword ptr [rdx + 60]
+    shr esi, 24
+    xor esi, dword ptr [rbx + 216]
+    mov eax, esi
+    and al, -3
+    cmp al, 44
+    jne L24
+    mov edi, dword ptr [rdx + 44]
+    bswap edi
+    cmp edi, 2
+    jb L24
+    cmp edi, dword ptr [rbx + 220]
+    ja L24
+    and sil, 34
+    cmp rdx, qword ptr [rbx + 200]
+    je L3
+    mov rax, qword ptr [rbx + 208]
+    add rax, rdx
+    jmp L4
+L2:
+    cmp byte ptr [rbx + 144], 1
+    jne L24
+    test r8b, 7
+    lea rax, [rbx + 64]
+    cmovne rdx, rax
+    mov qword ptr [rsp + 16], rdx
+    movzx esi, byte ptr [rbx + 142]
+    mov eax, esi
+    and al, -3
+    mov rdx, rbx
+    cmp al, 32
+    je L5
+    jmp L24
+L3:
+    mov rax, qword ptr [rbx + 192]
+L4:
+    mov qword ptr [rsp + 16], rax
+    xor r8d, r8d
+L5:
+    mov r14d, dword ptr [r15 + 72]
+    mov r9d, dword ptr [r15 + 80]
+    mov ecx, dword ptr [r15 + 84]
+    mov rax, qword ptr [r15 + 56]
+    mov qword ptr [rsp + 24], rax
+    movzx eax, word ptr [rdx + 2]
+    rol ax, 8
+    movzx eax, ax
+    xor eax, dword ptr [r15 + 88]
+    test dword ptr [r15 + 92], eax
+    jne L24
+    mov dword ptr [rsp + 36], esi
+    mov r12d, 16
+    mov qword ptr [rsp + 8], rbp
+    sub r12, rbp
+    mov eax, edi
+    sub eax, r8d
+    cmp r12, rax
+    mov qword ptr [rsp + 48], rax
+    cmovae r12, rax
+    xor ebp, ebp
+    mov r15d, dword ptr [rdx + 56]
+    movzx eax, word ptr [rdx + 28]
+    mov dword ptr [rsp + 32], edi
+    mov qword ptr [rsp + 56], r8
+    cmp edi, r8d
+    jne L9
+L6:
+    mov esi, r14d
+L7:
+    mov r15, qword ptr [rsp + 40]
+    mov dword ptr [r15 + 72], esi
+    mov r11, qword ptr [rsp + 48]
+    cmp ebp, r11d
+    jne L8
+    mov rdx, qword ptr [rbx + 224]
+    mov rax, qword ptr [rbx + 200]
+    mov r8, qword ptr [rbx + 208]
+    mov rcx, r8
+    imul rcx, r11
+    sub rax, rdx
+    cmp rcx, rax
+    jbe L16
+L8:
+    test ebp, ebp
+    je L23
+    mov rax, qword ptr [rsp + 56]
+    shl rax, 32
+    mov esi, dword ptr [rsp + 32]
+    or rsi, rax
+    movzx edx, byte ptr [rsp + 36]
+    mov rdi, rbx
+    mov ecx, ebp
+    call qword ptr [rip + <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>>::leave_run@GOTPCREL]
+    jmp L21
+L9:
+    and ecx, 63
+    and r15d, -256
+    bswap r15d
+    mov rax, qword ptr [rbx + 224]
+    mov rdx, qword ptr [rbx + 208]
+    mov rsi, qword ptr [rbx + 192]
+    mov qword ptr [rsp + 104], rsi
+    mov rsi, qword ptr [rbx + 200]
+    mov qword ptr [rsp + 112], rax
+    sub rsi, rax
+    mov qword ptr [rsp + 128], rdx
+    mov qword ptr [rsp + 120], rsi
+    lea rax, [rdx + rsi]
+    mov qword ptr [rsp + 96], rax
+    xor ebp, ebp
+L10:
+    mov r8, qword ptr [rsp + 16]
+    test ebp, ebp
+    je L11
+    mov r8d, ebp
+    imul r8, qword ptr [rsp + 128]
+    cmp r8, qword ptr [rsp + 120]
+    ja L15
+    add r8, qword ptr [rsp + 112]
+L11:
+    mov r11d, r12d
+    sub r11d, ebp
+    mov rax, qword ptr [rsp + 56]
+    lea edx, [rax + rbp]
+    and edx, 7
+    add r11d, edx
+    cmp r11d, 8
+    mov eax, 8
+    cmovae r11d, eax
+    cmp r12d, ebp
+    jne L12
+    mov esi, r14d
+    mov r14d, esi
+    cmp ebp, r12d
+    jb L10
+    jmp L7
+L12:
+    mov rdi, qword ptr [r8 + 8*rdx]
+    bswap rdi
+    mov rax, rdi
+    shr rax, 32
+    cmp ax, r14w
+    jne L6
+    dec r11
+L13:
+    mov eax, edi
+    shr eax, 16
+    lea esi, [rax + r14]
+    shl rax, cl
+    cmp esi, r9d
+    ja L6
+    movzx edi, di
+    lea r10d, [rdi - 1]
+    add r10, qword ptr [rsp + 24]
+    cmp r10, rax
+    jae L6
+    add rdi, r15
+    add r13, rdi
+    mov rax, qword ptr [rsp + 64]
+    mov qword ptr [rax], r13
+    cmp r11, rdx
+    je L14
+    mov rdi, qword ptr [r8 + 8*rdx + 8]
+    bswap rdi
+    mov rax, rdi
+    shr rax, 32
+    inc rdx
+    inc ebp
+    mov r14d, esi
+    cmp ax, si
+    je L13
+    jmp L7
+L14:
+    inc ebp
+    mov r14d, esi
+    cmp ebp, r12d
+    jb L10
+    jmp L7
+L15:
+    sub r8, qword ptr [rsp + 96]
+    add r8, qword ptr [rsp + 104]
+    jmp L11
+L16:
+    movzx eax, byte ptr [rbx + 143]
+    movzx esi, byte ptr [rbx + 216]
+    or sil, -16
+    mov edi, r11d
+    and edi, -8
+    mov r9, r8
+    imul r9, rdi
+    movzx eax, ax
+    movzx esi, sil
+    mov r10, rdx
+    test r9, r9
+    je L18
+    lea r10, [rdx + r9]
+    mov r11d, esi
+    shl r11d, 8
+    mov dword ptr [rsp + 24], eax
+    or r11d, eax
+    lea r14, [8*r8]
+    lea r15, [rdx + 62]
+    lea r12, [r8 - 62]
+    add r12, r8
+L17:
+    mov word ptr [r15], r11w
+    lea rax, [r15 + r8]
+    mov word ptr [r15 + r8], r11w
+    mov word ptr [r8 + rax], r11w
+    add rax, r8
+    mov word ptr [r8 + rax], r11w
+    add rax, r8
+    mov word ptr [r8 + rax], r11w
+    add rax, r8
+    mov word ptr [r8 + rax], r11w
+    add rax, r8
+    mov word ptr [r8 + rax], r11w
+    add rax, r8
+    mov word ptr [r8 + rax], r11w
+    add r15, r14
+    add rax, r12
+    cmp rax, r10
+    jne L17
+    mov r15, qword ptr [rsp + 40]
+    mov r11, qword ptr [rsp + 48]
+    mov eax, dword ptr [rsp + 24]
+L18:
+    add rcx, rdx
+    cmp r10, rcx
+    je L20
+    shl esi, 8
+    or esi, eax
+    lea rax, [rdx + r9]
+    add rax, 62
+    mov rdx, r11
+    sub rdx, rdi
+    imul rdx, r8
+    xor edi, edi
+L19:
+    mov word ptr [rax + rdi], si
+    add rdi, r8
+    cmp rdx, rdi
+    jne L19
+L20:
+    mov qword ptr [rbx + 224], rcx
+    add r11d, dword ptr [rbx + 232]
+    mov dword ptr [rbx + 232], r11d
+    mov eax, dword ptr [rbx + 132]
+    mov dword ptr [rbx + 128], eax
+    mov rax, qword ptr [rbx + 240]
+    bswap r11d
+    mov dword ptr [rax], r11d
+    test ebp, ebp
+    je L23
+L21:
+    mov eax, ebp
+    mov rbp, qword ptr [rsp + 8]
 L22:
-    mov rdi, r15
-    mov rsi, qword ptr [rsp + 24]
-    mov rdx, r12
-    lea rcx, [rsp + 56]
-    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>, hot::hot::called::receive_frames_compressed::{closure#0}>@GOTPCREL]
-    cmp byte ptr [rsp + 64], 11
-    jne L28
-    cmp qword ptr [rsp + 72], 0
-    mov eax, 1
-    jne L3
-    jmp L29
+    add rbp, rax
+    cmp rbp, 16
+    jb L1
+    jmp L28
 L23:
-    test esi, esi
-    je L21
-    mov r9, qword ptr [r12 + 192]
-    mov r10d, dword ptr [r12 + 216]
-    mov r11d, dword ptr [r12 + 232]
-    movzx eax, bx
-    or eax, 61440
-    movsx r13d, ax
+    mov rbp, qword ptr [rsp + 8]
 L24:
-    mov eax, r10d
-    shl eax, 8
-    or eax, r13d
-    mov word ptr [rcx + 62], ax
-    inc r11d
-    mov dword ptr [r12 + 232], r11d
-    cmp rcx, rdi
-    je L25
-    add rcx, r8
-    mov qword ptr [r12 + 224], rcx
-    dec esi
-    jne L24
-    jmp L21
+    mov eax, dword ptr [rbx + 128]
+    cmp eax, dword ptr [rbx + 132]
+    jne L25
+    mov rax, qword ptr [rbx + 224]
+    mov eax, dword ptr [rax + 60]
+    shr eax, 24
+    xor eax, dword ptr [rbx + 216]
+    ror al
+    cmp al, 120
+    jae L28
 L25:
-    and r11d, 16777215
-    mov dword ptr [r12 + 232], r11d
-    xor r10d, 1
-    mov dword ptr [r12 + 216], r10d
-    mov rcx, r9
-    mov qword ptr [r12 + 224], rcx
-    dec esi
-    jne L24
-    jmp L21
-L26:
+    lea rdi, [rsp + 72]
+    mov rsi, r15
+    mov rdx, rbx
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
+    cmp byte ptr [rsp + 72], 11
+    jne L27
+    cmp qword ptr [rsp + 80], 0
     mov eax, 1
-    jmp L8
+    je L22
+    mov rcx, qword ptr [rsp + 88]
+    mov edx, ecx
+    shr rcx, 32
+    movzx ecx, cx
+    add rdx, r13
+    add rdx, rcx
+    mov rcx, qword ptr [rsp + 64]
+    mov qword ptr [rcx], rdx
+    mov r13, rdx
+    jmp L22
+L26:
+    lea rdi, [rsp + 72]
+    mov ecx, 16
+    mov rsi, r15
+    mov rdx, rbx
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
+    cmp byte ptr [rsp + 72], 11
+    jne L27
+    mov rbp, qword ptr [rsp + 80]
+    jmp L28
 L27:
-    mov rcx, qword ptr [r12 + 192]
-    mov qword ptr [r12 + 224], rcx
-    and r8d, 16777215
-    mov dword ptr [r12 + 232], r8d
-    xor byte ptr [r12 + 216], 1
-    jmp L18
+    xor ebp, ebp
 L28:
-    xor r14d, r14d
-L29:
-    mov rax, r14
-    lea rsp, [rbp - 40]
+    mov rax, rbp
+    add rsp, 136
     pop rbx
     pop r12
     pop r13
@@ -9487,112 +9409,100 @@ L13:
     ret
 
 other_receive_frame:
-    push rbp
-    push r15
     push r14
     push rbx
     sub rsp, 56
-    mov r14, qword ptr [rsi + 16]
-    mov ebx, dword ptr [r14 + 44]
-    bswap ebx
     mov rdx, qword ptr [rsi]
+    mov r14, qword ptr [rsi + 16]
     mov eax, edx
     shr eax, 16
-    movzx r8d, bx
-    dec r8d
-    add r8, qword ptr [rdi + 56]
-    movzx ecx, byte ptr [rdi + 80]
-    shr r8, cl
-    inc r8d
-    mov ebp, ebx
-    shr ebp, 16
-    and ebp, 16383
-    cmp ebp, r8d
-    cmovbe ebp, r8d
-    add ebp, eax
+    mov ebx, dword ptr [r14 + 44]
+    bswap ebx
     mov ecx, edx
-    and ecx, 252
+    and ecx, 253
     cmp ecx, 32
     jne L5
-    mov ecx, dword ptr [rdi + 68]
-    shl rcx, 32
-    mov rsi, qword ptr [rsi + 8]
-    cmp rsi, rcx
-    jne L6
-    movzx esi, word ptr [r14 + 2]
-    test ebx, ebx
-    js L3
-    rol si, 8
-    movzx esi, si
-    xor esi, dword ptr [rdi + 84]
-    and esi, dword ptr [rdi + 88]
+    mov r8d, dword ptr [rdi + 68]
+    shl r8, 32
+    mov rcx, qword ptr [rsi + 8]
+    cmp rcx, r8
     jne L3
-    cmp ebp, dword ptr [rdi + 76]
-    setbe r8b
-    cmp eax, dword ptr [rdi + 72]
-    jb L4
-    mov rsi, rcx
-    test r8b, r8b
-    je L6
+    mov esi, dword ptr [rdi + 72]
+    mov r10d, dword ptr [rdi + 80]
+    mov ecx, dword ptr [rdi + 84]
+    mov r9, qword ptr [rdi + 56]
+    movzx r11d, word ptr [r14 + 2]
+    cmp ax, si
+    jne L2
+    rol r11w, 8
+    movzx r11d, r11w
+    xor r11d, dword ptr [rdi + 88]
+    and r11d, dword ptr [rdi + 92]
+    jne L2
+    and ecx, 63
+    mov r11d, ebx
+    shr r11d, 16
+    add esi, r11d
+    shl r11, cl
+    cmp esi, r10d
+    ja L2
+    movzx r10d, bx
+    lea ecx, [r10 - 1]
+    add r9, rcx
+    mov rcx, r8
+    cmp r9, r11
+    jae L3
+    mov dword ptr [rdi + 72], esi
 L1:
-    mov ecx, -256
-    and ecx, dword ptr [r14 + 56]
-    bswap ecx
-    movzx eax, word ptr [r14 + 28]
-    mov dword ptr [rdi + 72], ebp
-    movzx eax, bx
-    add eax, ecx
-L2:
+    mov eax, -256
+    and eax, dword ptr [r14 + 56]
+    bswap eax
+    add eax, r10d
+    movzx ecx, word ptr [r14 + 28]
     add rsp, 56
     pop rbx
     pop r14
-    pop r15
-    pop rbp
     ret
+L2:
+    mov rcx, r8
 L3:
-    mov rsi, rcx
-    jmp L6
-L4:
-    xor r8d, r8d
-    mov rsi, rcx
-    test r8b, r8b
-    jne L1
-    jmp L6
-L5:
-    mov rsi, qword ptr [rsi + 8]
-L6:
-    mov ecx, dword ptr [r14 + 56]
-    bswap ecx
+    mov esi, dword ptr [r14 + 56]
+    bswap esi
     movzx r8d, word ptr [r14 + 2]
     rol r8w, 8
     mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rsi
-    mov dword ptr [rsp + 24], ecx
+    mov qword ptr [rsp + 16], rcx
+    mov dword ptr [rsp + 24], esi
     mov word ptr [rsp + 28], r8w
     lea rcx, [rsp + 32]
     lea rdx, [rsp + 8]
     mov rsi, rdi
     mov rdi, rcx
-    mov r15, rsi
     mov ecx, eax
-    mov r8d, ebp
-    mov r9d, ebx
+    mov r8d, ebx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
     cmp byte ptr [rsp + 32], 10
-    jne L7
-    cmp byte ptr [rsp + 33], 1
-    mov rdi, r15
-    je L1
-L7:
+    jne L4
+    cmp qword ptr [rsp + 40], 0
+    je L4
+    movzx r10d, bx
+    jmp L1
+L4:
     xor eax, eax
-    jmp L2
+    add rsp, 56
+    pop rbx
+    pop r14
+    ret
+L5:
+    mov rcx, qword ptr [rsi + 8]
+    jmp L3
 
 other_refill_shared:
-    mov edx, dword ptr [rdi + 84]
-    mov esi, dword ptr [rdi + 96]
+    mov edx, dword ptr [rdi + 88]
+    mov esi, dword ptr [rdi + 100]
     mov eax, esi
     sub eax, edx
-    mov r8d, dword ptr [rdi + 100]
+    mov r8d, dword ptr [rdi + 104]
     cmp eax, r8d
     jne L1
     mov ecx, dword ptr [rdi + 72]
@@ -9607,15 +9517,15 @@ L1:
     push r13
     push r12
     push rbx
-    cmp byte ptr [rdi + 104], 1
+    cmp byte ptr [rdi + 108], 1
     jne L4
     mov ecx, dword ptr [rdi + 72]
     cmp ecx, dword ptr [rdi + 76]
     jne L4
-    mov byte ptr [rdi + 104], 0
+    mov byte ptr [rdi + 108], 0
     mov rax, qword ptr [rdi + 8]
     mov ecx, -2147483648
-    sub ecx, dword ptr [rdi + 92]
+    sub ecx, dword ptr [rdi + 96]
     mov edx, dword ptr [rax + 16]
     cmp edx, ecx
     je L2
@@ -9631,11 +9541,11 @@ L2:
     mov eax, dword ptr [rax + 24]
     mov dword ptr [rdi + 48], eax
 L3:
-    mov edx, dword ptr [rdi + 84]
-    mov esi, dword ptr [rdi + 96]
+    mov edx, dword ptr [rdi + 88]
+    mov esi, dword ptr [rdi + 100]
     inc edx
-    mov dword ptr [rdi + 84], edx
-    mov r8d, dword ptr [rdi + 100]
+    mov dword ptr [rdi + 88], edx
+    mov r8d, dword ptr [rdi + 104]
     mov eax, esi
     sub eax, edx
 L4:
@@ -9647,9 +9557,9 @@ L4:
     jmp L7
 L5:
     mov r9, qword ptr [rdi + 40]
-    mov esi, dword ptr [rdi + 96]
-    mov edx, dword ptr [rdi + 84]
-    mov r8d, dword ptr [rdi + 100]
+    mov esi, dword ptr [rdi + 100]
+    mov edx, dword ptr [rdi + 88]
+    mov r8d, dword ptr [rdi + 104]
 L6:
     mov r11, qword ptr [r9]
     mov ebx, r10d
@@ -9657,7 +9567,7 @@ L6:
     mov r10d, dword ptr [r11 + rbx + 20]
     mov dword ptr [rdi + 48], r10d
     mov dword ptr [r11 + rbx + 16], -2147483648
-    mov r14d, dword ptr [rdi + 88]
+    mov r14d, dword ptr [rdi + 92]
     and r14d, esi
     mov r15, qword ptr [r11 + rbx]
     movzx ecx, byte ptr [r9 + 38]
@@ -9678,7 +9588,7 @@ L6:
     mov r11d, dword ptr [r11 + rbx + 24]
     mov qword ptr [rcx + 8*r14], r11
     inc esi
-    mov dword ptr [rdi + 96], esi
+    mov dword ptr [rdi + 100], esi
     inc eax
     mov ecx, esi
     sub ecx, edx
@@ -9701,7 +9611,7 @@ L8:
 L9:
     test eax, eax
     je L10
-    movzx ecx, word ptr [rdi + 96]
+    movzx ecx, word ptr [rdi + 100]
     mov rdx, qword ptr [rdi + 32]
     bswap ecx
     mov dword ptr [rdx], ecx

@@ -2,14 +2,15 @@
 use crate::hint::cold_path;
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::layout::{Compression, Layout};
-use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
-use super::run::{MiniFrame, Run, Shared};
-use crate::cq::cqe::layout::{CqeFormat, OpOwn, Tail};
+use super::mini::{ARRAY, BLOCK, ChecksumStride, MiniFormat, Words, mini, put_request};
+use super::run::{MiniFrame, Part, Run, Shared};
+use crate::cq::cqe::layout::{Cqe64, CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
-use crate::cq::source::InQueue;
+use crate::cq::source::{InQueue, Source};
 use crate::types::CqCi;
 
 /// Only this crate implements [`Expand`].
@@ -24,9 +25,15 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     const COMPRESSED: bool;
     /// Whether completions of a striding receive queue name their strides.
     const TELLS_STRIDES: bool;
+    /// Whether mini-CQEs of frames count their strides.
+    #[doc(hidden)]
+    const COUNTS_STRIDES: bool;
 
     /// Whether software owns the CQE with index `index`, at most a ring's length after the next one.
     fn owns(&self, ring: RingAt<'_>, index: CqCi) -> bool;
+
+    /// Whether no completion is there: neither in the ring nor left of a session.
+    fn is_idle(&self, at: RingAt<'_>) -> bool;
 
     /// Records that a CQE was copied to the place with index `index`, from a place of the same kind.
     fn copied(&self, ring: RingAt<'_>, index: CqCi);
@@ -49,21 +56,24 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// The fields of the completion at `here`, valid until the next call of [`found`](Self::found).
     fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
 
-    /// The completions of frames in strides that are next, in one session: its last byte, its title, and the rest.
+    /// The completions of frames in strides that are next, in one session. Nothing changes before
+    /// [`end_run`](Self::end_run) or [`leave_run`](Self::leave_run).
     #[doc(hidden)]
-    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)>;
+    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Run<'a>>;
 
-    /// Completion `n` of a run.
-    ///
-    /// # Safety
-    /// As for [`Run::at`].
+    /// The completion of a mini-CQE.
     #[doc(hidden)]
-    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame;
+    fn mini(mini: u64, shared: Shared) -> MiniFrame;
 
-    /// Called after `done` completions of a run were taken, one at least, and before the queue goes on. The next stride
-    /// is `next`.
+    /// Goes on behind all completions of a run. The next stride is `next`. `false`, with nothing done, if the ring's last
+    /// CQE is among them.
     #[doc(hidden)]
-    fn end_run(&mut self, ring: &mut Ring, place: &mut Place, done: u32, next: u16);
+    fn end_run(&mut self, at: (&mut Ring, &mut Place), part: Part, next: u16) -> bool;
+
+    /// Goes on behind `done` completions of a run, one at least, and keeps the rest of the session. The next stride is
+    /// `next`.
+    #[doc(hidden)]
+    fn leave_run(&mut self, at: (&mut Ring, &mut Place), part: Part, done: u32, next: u16);
 }
 
 /// A ring and the next CQE of it.
@@ -87,9 +97,16 @@ impl Expand for () {
     const COMPRESSION: Compression = Compression::None;
     const COMPRESSED: bool = false;
     const TELLS_STRIDES: bool = true;
+    const COUNTS_STRIDES: bool = true;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         at.ring.tail_at(index).is_software_owned()
+    }
+
+    #[inline(always)]
+    fn is_idle(&self, at: RingAt<'_>) -> bool {
+        // SAFETY: the place is in the ring, of its pass.
+        unsafe { at.ring.tail(at.next) }.is_none()
     }
 
     fn copied(&self, _ring: RingAt<'_>, _index: CqCi) {}
@@ -116,16 +133,19 @@ impl Expand for () {
         unsafe { ring.fields(here) }
     }
 
-    fn run<'a>(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)> {
+    fn run<'a>(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<Run<'a>> {
         None
     }
 
-    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame {
-        // SAFETY: the caller's. There is no run.
-        unsafe { run.at::<super::mini::ChecksumStride>(n, shared, next) }
+    fn mini(mini: u64, shared: Shared) -> MiniFrame {
+        MiniFrame::new::<ChecksumStride>(mini, shared)
     }
 
-    fn end_run(&mut self, _ring: &mut Ring, _place: &mut Place, _done: u32, _next: u16) {}
+    fn end_run(&mut self, _at: (&mut Ring, &mut Place), _part: Part, _next: u16) -> bool {
+        true
+    }
+
+    fn leave_run(&mut self, _at: (&mut Ring, &mut Place), _part: Part, _done: u32, _next: u16) {}
 }
 
 /// A title, and the mini-CQEs that are left of a session.
@@ -266,6 +286,16 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         Tail::expanded(counter, self.op_own)
     }
 
+    /// Makes the title that of the completions behind the frame that ends at stride `next`, as
+    /// [`expand`](Self::expand) does.
+    #[inline(always)]
+    fn leave_title(&mut self, next: u16) {
+        self.title.forget_packet(F::HASHED);
+        if !F::COUNTER {
+            self.counter = next;
+        }
+    }
+
     /// Called after the queue has gone on to a place.
     #[inline(always)]
     fn count_pass(&mut self, ring: &Ring, next: Place) {
@@ -293,6 +323,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
     const COMPRESSION: Compression = L::COMPRESSION;
     const COMPRESSED: bool = true;
     const TELLS_STRIDES: bool = F::TELLS_STRIDES;
+    const COUNTS_STRIDES: bool = !F::TAGGED;
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         if L::NUMBERED {
@@ -300,6 +331,12 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
             return unsafe { at.ring.tail_of_pass(at.ring.place(index), self.iteration_of(&at, index)) }.is_some();
         }
         at.ring.tail_at(index).is_software_owned()
+    }
+
+    #[inline(always)]
+    fn is_idle(&self, at: RingAt<'_>) -> bool {
+        // SAFETY: the place is in the ring, of its pass.
+        self.at == self.end && unsafe { self.tail(&at) }.is_none()
     }
 
     fn copied(&self, at: RingAt<'_>, index: CqCi) {
@@ -387,11 +424,31 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
         unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) }
     }
+
     #[inline(always)]
-    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<(OpOwn, InQueue<'a>, Run)> {
+    fn run<'a>(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Run<'a>> {
         if !F::TELLS_STRIDES {
             return None;
         }
+        if self.at == self.end && !L::NUMBERED {
+            // SAFETY: the place is in the ring, of its pass.
+            let tail = unsafe { at.ring.any_tail(at.next) };
+            if !tail.is_session_of_frames() {
+                return None;
+            }
+            barrier();
+            // SAFETY: the place is in the ring, and the CQE software's.
+            let title = unsafe { at.ring.fields(at.next) }.narrow();
+            let (end, op_own) = (title.be32(offset_of!(Cqe64, byte_cnt)), OpOwn(tail.op_own().0 & !FORMAT));
+            if end < 2 || end > at.ring.cqe_cnt() {
+                return None;
+            }
+            let stride = (!F::COUNTER).then_some(tail.wqe_counter());
+            return Some(Run { title, part: Part { at: 0, end, op_own }, stride, array: at.ring.behind(at.next) });
+        }
+        // SAFETY: the place is in the ring; the CQE is looked at if it is software's.
+        let mut array = unsafe { at.ring.fields(at.next) }.narrow();
+        let (mut number, mut end) = (self.at, self.end);
         if self.at == self.end {
             // SAFETY: the place is in the ring, of its pass.
             let tail = unsafe { self.tail(&at) }?;
@@ -399,55 +456,69 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
                 return None;
             }
             barrier();
-            self.open(&at, tail);
-        } else if !L::NUMBERED && self.at != 0 && self.at % ARRAY == 0 && self.titled {
-            // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
-            self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
+            (number, end) = (0, u32::from(tail.op_own().opcode()) + 1);
+            if end > BLOCK || end > at.ring.cqe_cnt() {
+                return None;
+            }
+        } else if number % ARRAY != 0 {
+            // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
+            array = unsafe { InQueue::new(NonNull::from(&mut self.minis).cast(), false) };
         }
-        if !self.titled || self.op_own.opcode() == 0 {
+        if !self.titled || !Tail::expanded(0, self.op_own).is_frame() {
             cold_path();
             return None;
         }
-        let n = self.at % ARRAY;
-        let len = (self.end - self.at).min(ARRAY - n);
-        // SAFETY: an array has eight.
-        let run = unsafe { Run::new(&self.minis, n, len, self.counter) };
-        // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
+        let stride = (!F::COUNTER).then_some(self.counter);
+        // SAFETY: as above.
         let title = unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) };
-        Some((self.op_own, title, run))
+        Some(Run { title, part: Part { at: number, end, op_own: self.op_own }, stride, array })
     }
 
     #[inline(always)]
-    unsafe fn of_run(run: &Run, n: u32, shared: Shared, next: u16) -> MiniFrame {
-        // SAFETY: the caller's.
-        unsafe { run.at::<F>(n, shared, next) }
+    fn mini(mini: u64, shared: Shared) -> MiniFrame {
+        MiniFrame::new::<F>(mini, shared)
     }
 
     #[inline(always)]
-    fn end_run(&mut self, ring: &mut Ring, place: &mut Place, done: u32, next: u16) {
-        // The first place of a session is its title's, which needs no mark.
-        let marked = done - u32::from(self.at == 0);
-        // SAFETY: the places are in the ring, and the CQEs software's, as all of the session; their content is copied.
-        // The place is the only one there is.
-        unsafe {
-            if marked != done {
-                ring.advance(place);
-                self.count_pass(ring, *place);
-            }
-            if !ring.give_back_marked(place, marked, self.iteration) {
-                cold_path();
-                for _ in 0..marked {
-                    ring.mark_empty(*place, self.iteration);
-                    ring.advance(place);
-                    self.count_pass(ring, *place);
-                }
-            }
+    fn end_run(&mut self, (ring, place): (&mut Ring, &mut Place), part: Part, next: u16) -> bool {
+        // SAFETY: the places are in the ring, and the CQEs software's, as all of the session. All were taken. The place
+        // is the only one there is.
+        if !unsafe { ring.give_back_marked(place, part.len(), self.iteration) } {
+            return false;
         }
-        // As `expand` does for a completion that is not the title's own.
-        self.title.forget_packet(F::HASHED);
-        self.at += done;
-        if !F::COUNTER {
-            self.counter = next;
+        // Of a session that was taken at once, this value has nothing: both are equal already.
+        self.at = self.end;
+        if L::NUMBERED {
+            self.leave_title(next);
+        }
+        true
+    }
+
+    fn leave_run(&mut self, (ring, place): (&mut Ring, &mut Place), part: Part, done: u32, next: u16) {
+        let number = part.at + done;
+        let is_new = part.at == 0 && !L::NUMBERED;
+        let within = number % ARRAY;
+        // Where the session goes on within an array that was not copied.
+        if within != 0 && within <= done {
+            let is_behind = is_new && within == done;
+            let array = if is_behind { ring.behind(*place) } else { ring.ahead(*place, done - within) };
+            self.minis.0 = array.words();
+        }
+        if is_new {
+            // SAFETY: the place is in the ring, and the CQE software's: the session's title.
+            self.title.0 = unsafe { ring.fields(*place) }.words();
+            (self.titled, self.op_own) = (true, part.op_own);
+        }
+        (self.at, self.end) = (number, part.end);
+        self.leave_title(next);
+        for _ in 0..done {
+            // SAFETY: the places are in the ring, and the CQEs software's, as all of the session; the content that is
+            // still needed was copied. The place is the only one there is.
+            unsafe {
+                ring.mark_empty(*place, self.iteration);
+                ring.advance(place);
+            }
+            self.count_pass(ring, *place);
         }
     }
 }

@@ -20,4 +20,5 @@ pub(crate) use expand::Expand;
 pub(super) use expand::{Expander, RingAt};
 pub use layout::{Basic, Compression, Enhanced, Layout};
 pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};
-pub(crate) use run::{MiniFrame, Run, Shared};
+pub(super) use run::{MiniFrame, Minis, Run};
+pub(crate) use run::{Part, Shared};

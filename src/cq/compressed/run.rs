@@ -1,27 +1,80 @@
 //! Mini-CQEs of frames, one behind the other, for a queue that takes them without expanding each.
-use core::ptr::NonNull;
-
-use super::mini::{MiniFormat, WORDS, Words, flow_tag, frame};
+use super::mini::{ARRAY, MiniFormat, flow_tag, frame};
+use crate::cq::cqe::layout::OpOwn;
 use crate::cq::cqe::packet::Verdicts;
 use crate::cq::cqe::view::CqeView;
-use crate::cq::source::InQueue;
+use crate::cq::source::{InQueue, Source};
 
 /// Completions of one session that are next, and differ by their mini-CQEs alone. At least one.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// The first of the mini-CQEs.
-    first: NonNull<[u32; WORDS]>,
-    /// How many.
-    len: u32,
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    pub(super) part: Part,
+    /// The fields that they share.
+    pub(super) title: InQueue<'a>,
     /// The first stride, if mini-CQEs have none.
-    stride: u16,
+    pub(super) stride: Option<u16>,
+    /// The array with the first one.
+    pub(super) array: InQueue<'a>,
+}
+
+/// A part of a session, up to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The number of the first completion in the session.
+    pub(super) at: u32,
+    /// How many the session has.
+    pub(super) end: u32,
+    /// The last byte of each.
+    pub(super) op_own: OpOwn,
+}
+
+impl Part {
+    /// How many completions.
+    #[inline(always)]
+    pub(crate) const fn len(self) -> u32 {
+        self.end - self.at
+    }
+
+    /// The same as numbers, which a function gets in registers.
+    #[inline(always)]
+    pub(in crate::cq) const fn split(self) -> (u64, u8) {
+        ((self.at as u64) << 32 | self.end as u64, self.op_own.0)
+    }
+
+    #[inline(always)]
+    pub(in crate::cq) const fn join((numbers, op_own): (u64, u8)) -> Self {
+        Self { at: (numbers >> 32) as u32, end: numbers as u32, op_own: OpOwn(op_own) }
+    }
+}
+
+/// Mini-CQEs of one array, each as a number that is loaded once.
+#[derive(Clone, Copy)]
+pub(crate) struct Minis<'a> {
+    array: InQueue<'a>,
+    /// Their numbers in the array.
+    from: usize,
+    to: usize,
+}
+
+impl Iterator for Minis<'_> {
+    type Item = u64;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u64> {
+        if self.from == self.to {
+            return None;
+        }
+        let mini = self.array.be64(self.from * size_of::<u64>());
+        self.from += 1;
+        Some(mini)
+    }
 }
 
 /// A frame's completion.
 #[derive(Clone, Copy)]
 pub struct MiniFrame {
-    /// Its first stride.
-    pub(crate) first: u16,
+    /// Its first stride. Without one, it is the stride behind the one before.
+    pub(crate) first: Option<u16>,
     /// Strides and bytes.
     pub(crate) word: u32,
     /// The flow's tag.
@@ -44,44 +97,50 @@ impl Shared {
     }
 }
 
-impl Run {
-    /// `len` mini-CQEs from number `n` of an array on.
-    ///
-    /// # Safety
-    /// The array has so many.
+impl<'a> Run<'a> {
+    /// The part of a session that they are.
     #[inline(always)]
-    pub(super) unsafe fn new(minis: &Words, n: u32, len: u32, stride: u16) -> Self {
-        // SAFETY: the caller's.
-        let first = unsafe { NonNull::from(&minis.0).cast::<[u32; WORDS]>().add(n as usize) };
-        Self { first, len, stride }
+    pub(crate) const fn part(self) -> Part {
+        self.part
     }
 
-    /// How many completions.
+    /// The mini-CQEs from completion `n` on, as far as they are in one array: `most` at most. It is the first one, or the
+    /// first of an array, which `array` gives.
     #[inline(always)]
-    pub(crate) const fn len(&self) -> u32 {
-        self.len
+    pub(in crate::cq) fn minis(self, n: u32, most: u32, array: impl FnOnce() -> InQueue<'a>) -> Minis<'a> {
+        let from = ((self.part.at + n) % ARRAY) as usize;
+        let to = from + most as usize;
+        Minis {
+            array: if n == 0 { self.array } else { array() },
+            from,
+            to: if to < ARRAY as usize { to } else { ARRAY as usize },
+        }
+    }
+
+    /// The fields that they share, and the last byte of each.
+    #[inline(always)]
+    pub(in crate::cq) const fn title(self) -> (InQueue<'a>, OpOwn) {
+        (self.title, self.part.op_own)
     }
 
     /// The first stride, if mini-CQEs have none.
     #[inline(always)]
-    pub(crate) const fn stride(&self) -> u16 {
+    pub(crate) const fn stride(self) -> Option<u16> {
         self.stride
     }
+}
 
-    /// Completion `n`. Its first stride is `next`, if mini-CQEs have none.
-    ///
-    /// # Safety
-    /// `n` is less than the length. The completion queue has looked for no completion since the run was found.
+impl MiniFrame {
     #[inline(always)]
-    pub(crate) unsafe fn at<F: MiniFormat>(&self, n: u32, shared: Shared, next: u16) -> MiniFrame {
-        // SAFETY: the caller's: the mini-CQEs are the queue's private copy.
-        let mini = unsafe { self.first.add(n as usize).read() }.map(u32::from_be);
-        let (first, word) = frame::<F>((mini[0], mini[1]));
-        MiniFrame {
-            first: first.unwrap_or(next),
+    pub(super) fn new<F: MiniFormat>(mini: u64, shared: Shared) -> Self {
+        let mini = ((mini >> 32) as u32, mini as u32);
+        let (first, word) = frame::<F>(mini);
+        let verdicts = shared.verdicts;
+        Self {
+            first,
             word,
-            flow_tag: flow_tag::<F>((mini[0], mini[1])).unwrap_or(shared.flow_tag),
-            verdicts: if F::HEADED { shared.verdicts.with_headers((mini[0] >> 24) as u8) } else { shared.verdicts },
+            flow_tag: flow_tag::<F>(mini).unwrap_or(shared.flow_tag),
+            verdicts: if F::HEADED { verdicts.with_headers((mini.0 >> 24) as u8) } else { verdicts },
         }
     }
 }

@@ -129,6 +129,9 @@ pub(in crate::cq) const EMPTY: u8 = 0xf0;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cq) struct Tail(usize);
 
+/// A CQE's last byte: the success of a receive of opcode "send".
+const SEND: u8 = 2 << 4;
+
 impl Tail {
     /// From the word in memory, `loaded` as it is, for a CQE that is software's if its owner bit equals `phase`, 0 or
     /// 1.
@@ -162,6 +165,21 @@ impl Tail {
     #[inline(always)]
     pub(in crate::cq) const fn is_software_owned(self) -> bool {
         self.op_own().is_software_owned(0)
+    }
+
+    /// Whether software owns the CQE, and it is the success of a frame's receive, with its data in memory: opcode 2,
+    /// "send" (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQE_RESP_SEND`; frames have no other, Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en/txrx.h`, `MLX5E_RX_ERR_CQE`).
+    #[inline(always)]
+    pub(in crate::cq) const fn is_frame(self) -> bool {
+        // The bit of solicited events does not matter.
+        self.op_own().0 & !2 == SEND
+    }
+
+    /// Whether software owns the CQE, and it is the title of such successes, in the basic layout of compressed CQEs.
+    #[inline(always)]
+    pub(in crate::cq) const fn is_session_of_frames(self) -> bool {
+        self.op_own().0 & !2 == SEND | 3 << 2
     }
 
     /// The last byte, its owner bit zero if software owns the CQE.

@@ -110,14 +110,10 @@ impl<S: Source> CqeView<S> {
         }
     }
 
-    /// Whether it is the success of a frame's receive, with its data in memory: opcode 2, "send" (rdma-core
-    /// `providers/mlx5/mlx5dv.h`, `MLX5_CQE_RESP_SEND`; frames have no other, Linux
-    /// `drivers/net/ethernet/mellanox/mlx5/core/en/txrx.h`, `MLX5E_RX_ERR_CQE`).
+    /// Whether it is the success of a frame's receive, with its data in memory.
     #[inline(always)]
     pub(crate) fn is_frame(&self) -> bool {
-        const SEND: u8 = 2 << 4;
-        // The solicited bit and the owner do not matter.
-        self.op_own().0 & !3 == SEND
+        self.tail.is_frame()
     }
 
     /// The CQE's opcode.

@@ -29,11 +29,13 @@ impl fmt::Debug for FrameBytes {
 }
 
 impl FrameBytes {
+    /// The frame at `start`, of a completion's word.
+    ///
     /// # Safety
-    /// `len` bytes at `start` are readable as long as the value is reachable, and no Rust code writes them.
+    /// The bytes that the word counts are readable as long as the value is reachable, and no Rust code writes them.
     #[inline(always)]
-    pub(super) unsafe fn new(start: NonNull<u8>, len: u16, flow_tag: u32, verdicts: Verdicts) -> Self {
-        Self { start, flow_tag, len, verdicts }
+    pub(super) unsafe fn new(start: NonNull<u8>, word: u32, flow_tag: u32, verdicts: Verdicts) -> Self {
+        Self { start, flow_tag, len: word as u16, verdicts }
     }
 
     /// Bytes, 1 to 65535. The queue refuses a frame of no bytes
@@ -121,10 +123,16 @@ impl fmt::Debug for LentFrame<'_> {
 impl<'a> LentFrame<'a> {
     /// # Safety
     /// `state` is the state of the buffer in which the bytes are. The buffer is posted, and is closed with `kept` as
-    /// the number of frames that were kept of it.
+    /// the number of frames that were kept of it. The bytes are not kept by another value.
     #[inline(always)]
-    pub(super) unsafe fn new(bytes: FrameBytes, state: NonNull<BufferState>, kept: &'a mut u32) -> Self {
+    pub(super) unsafe fn new(bytes: FrameBytes, (state, kept): (NonNull<BufferState>, &'a mut u32)) -> Self {
         Self { bytes, state, kept }
+    }
+
+    /// The frame, to be lent later.
+    #[inline(always)]
+    pub(super) fn into_bytes(self) -> FrameBytes {
+        self.bytes
     }
 
     /// Keeps the frame: its bytes stay as they are until it is dropped.

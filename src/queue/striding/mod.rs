@@ -13,6 +13,7 @@
 //!
 //! The queue lends each [frame](LentFrame) in place. A lent frame can be [kept](LentFrame::keep): a [`Frame`] outlives
 //! the poll and goes to other threads. A buffer is posted again when the last of its frames was dropped.
+mod filling;
 mod frame;
 mod memory;
 mod poll;

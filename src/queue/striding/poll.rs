@@ -1,13 +1,14 @@
-//! Frames, polled and taken in one call. Mini-CQEs of a session are not expanded: their title is checked once for all.
+//! Frames, polled and taken in one call. The next strides are in registers meanwhile. Mini-CQEs of a session are not
+//! expanded: their title is checked once for all.
 use crate::hint::cold_path;
 use core::fmt;
 use core::mem::ManuallyDrop;
 
-use crate::cq::cqe::InQueue;
 use crate::cq::mode::PollMode;
-use crate::cq::{CompletionQueue, CqeError, CqeView, Expand, Shared};
+use crate::cq::{CompletionQueue, CqeError, Expand, Part, Shared};
 use crate::queue::retire::RetireError;
-use crate::queue::striding::frame::LentFrame;
+use crate::queue::striding::filling::Filling;
+use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::queue::StridingRecvQueue;
 
 /// Why [`StridingRecvQueue::poll_with`] ended early. The completion is consumed.
@@ -30,32 +31,36 @@ impl fmt::Display for FramesError {
 
 impl core::error::Error for FramesError {}
 
-/// An error ends the call.
-struct Ended;
-
-/// A run under way. Its completions go back to the queue at the end, also after a panic.
+/// Frames that are being taken. The queues go on behind them at the end, also after a panic.
 struct Taking<'a, M: PollMode> {
     cq: &'a mut CompletionQueue<M>,
+    /// The queue's next stride.
+    next: &'a mut u32,
+    filling: Filling,
+    part: Part,
     done: u32,
-    /// The stride behind the last one.
-    stride: u16,
 }
 
 impl<M: PollMode> Taking<'_, M> {
+    #[inline(always)]
+    fn end(&mut self) {
+        *self.next = self.filling.next();
+        self.cq.end_run(self.part, self.done, self.filling.next() as u16);
+    }
+
     /// The end without a panic. Returns how many were taken.
     #[inline(always)]
     fn finish(self) -> usize {
         let mut this = ManuallyDrop::new(self);
-        let (done, stride) = (this.done, this.stride);
-        this.cq.end_run(done, stride);
-        done as usize
+        this.end();
+        this.done as usize
     }
 }
 
 impl<M: PollMode> Drop for Taking<'_, M> {
     /// The closure has panicked: its completion is consumed.
     fn drop(&mut self) {
-        self.cq.end_run(self.done, self.stride);
+        self.end();
     }
 }
 
@@ -92,23 +97,31 @@ impl StridingRecvQueue {
         max: usize,
         mut f: F,
     ) -> Result<usize, FramesError> {
-        if const { !M::Compression::COMPRESSED } {
-            let mut error = None;
-            let polled = cq.poll_with(max, |cqe| self.take(&cqe, &mut f, &mut error));
-            return error.map_or(Ok(polled.unwrap_or(0)), Err);
+        if !self.completes_to(cq) {
+            cold_path();
+            return self.refuse(cq, max);
         }
         let mut polled = 0;
         while polled < max {
-            let taken = self.take_run(cq, max - polled, &mut f);
+            let taken = if const { M::Compression::COMPRESSED } {
+                self.take_run(cq, max - polled, &mut f)
+            } else {
+                self.take_whole(cq, max - polled, &mut f)
+            };
             if taken != 0 {
                 polled += taken;
                 continue;
             }
-            cold_path();
-            match self.take_one(cq, &mut f)? {
-                0 => break,
-                _ => polled += 1,
+            if cq.is_idle() {
+                break;
             }
+            cold_path();
+            if let Some(bytes) = self.take_one(cq)? {
+                // SAFETY: a frame of the open buffer, as `receive` has lent it. It is lent once more, and for the last
+                // time.
+                f(unsafe { LentFrame::new(bytes, (self.open, &mut self.kept)) });
+            }
+            polled += 1;
         }
         if polled != 0 {
             cq.publish_call();
@@ -116,40 +129,58 @@ impl StridingRecvQueue {
         Ok(polled)
     }
 
-    /// Takes one completion of any kind, if there is one.
+    /// Takes a completion of another queue's, if there is one: it is an error.
+    #[cold]
     #[inline(never)]
-    fn take_one<M: PollMode>(
+    fn refuse<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>, max: usize) -> Result<usize, FramesError> {
+        if max == 0 || cq.is_idle() {
+            return Ok(0);
+        }
+        self.take_one(cq).map(|_| 1)
+    }
+
+    /// Takes a completion of any kind: there is one. Returns the frame that is to be lent, if it has one.
+    #[inline(never)]
+    fn take_one<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>) -> Result<Option<FrameBytes>, FramesError> {
+        let mut taken = Ok(None);
+        cq.poll_with(1, |cqe| {
+            taken = match self.receive(&cqe) {
+                Ok(Some(frame)) => Ok(Some(frame.into_bytes())),
+                Ok(None) => cqe.check().map(|_| None).map_err(FramesError::Completion),
+                Err(error) => Err(FramesError::Strides(error)),
+            };
+        });
+        taken
+    }
+
+    /// Takes whole CQEs that have frames in the next strides of the open WQE. Returns how many: 0 if the next completion
+    /// is of another kind.
+    #[inline(always)]
+    fn take_whole<M: PollMode>(
         &mut self,
         cq: &mut CompletionQueue<M>,
+        max: usize,
         f: &mut impl FnMut(LentFrame<'_>),
-    ) -> Result<usize, FramesError> {
-        let mut error = None;
-        let polled = cq.poll_with(1, |cqe| self.take(&cqe, f, &mut error));
-        error.map_or(Ok(polled.unwrap_or(0)), Err)
-    }
-
-    /// Takes a completion. An error is left in its place: returning it would cost every completion some instructions.
-    #[inline(always)]
-    fn take(
-        &mut self,
-        cqe: &CqeView<InQueue<'_>>,
-        f: &mut impl FnMut(LentFrame<'_>),
-        error: &mut Option<FramesError>,
-    ) -> Result<(), Ended> {
-        match self.receive(cqe) {
-            Ok(Some(frame)) => {
-                f(frame);
-                return Ok(());
+    ) -> usize {
+        let mut filling = self.filling();
+        cq.take_frames(max, |cqe| {
+            let (first, word) = (cqe.wqe_counter(), cqe.byte_len());
+            if !(self.is_of_open(&cqe) && filling.is_next(first)) {
+                return false;
             }
-            Ok(None) => *error = cqe.check().err().map(FramesError::Completion),
-            Err(why) => *error = Some(FramesError::Strides(why)),
-        }
-        cold_path();
-        if error.is_some() { Err(Ended) } else { Ok(()) }
+            let Some(start) = filling.fill::<true>(word) else { return false };
+            self.next = filling.next();
+            // SAFETY: `fill` has checked the strides, which are in the open buffer.
+            f(unsafe {
+                let bytes = FrameBytes::new(start, word, cqe.flow_tag(), cqe.verdicts());
+                LentFrame::new(bytes, (self.open, &mut self.kept))
+            });
+            true
+        })
     }
 
-    /// Takes completions that have frames of the open WQE, and differ by their mini-CQEs alone. Returns how many: 0 if
-    /// the next completion is of another kind.
+    /// Takes completions that have frames in the next strides of the open WQE, and differ by their mini-CQEs alone.
+    /// Returns how many: 0 if the next completion is of another kind.
     #[inline(always)]
     fn take_run<M: PollMode>(
         &mut self,
@@ -157,21 +188,35 @@ impl StridingRecvQueue {
         max: usize,
         f: &mut impl FnMut(LentFrame<'_>),
     ) -> usize {
-        let mut taking = Taking { cq, done: 0, stride: 0 };
-        let Some((title, run)) = taking.cq.run() else { return taking.finish() };
-        taking.stride = run.stride();
-        if !self.is_usual(&title) {
+        let Some((title, run)) = cq.run() else { return 0 };
+        let filling = self.filling();
+        if !self.is_of_open(&title) || run.stride().is_some_and(|first| !filling.is_next(first)) {
             cold_path();
-            return taking.finish();
+            return 0;
         }
         let shared = Shared::of(&title);
-        let len = if max < run.len() as usize { max as u32 } else { run.len() };
-        while taking.done < len {
-            // SAFETY: less than the length; the queue is used again when this value goes.
-            let mini = unsafe { <M::Compression as Expand>::of_run(&run, taking.done, shared, taking.stride) };
-            let Some((frame, behind)) = self.lend_mini(mini) else { break };
-            (taking.done, taking.stride) = (taking.done + 1, behind);
-            f(frame);
+        let len = run.part().len();
+        let len = if max < len as usize { max as u32 } else { len };
+        let mut taking = Taking { cq, next: &mut self.next, filling, part: run.part(), done: 0 };
+        'run: while taking.done < len {
+            for mini in taking.cq.minis(run, taking.done, len - taking.done) {
+                let mini = CompletionQueue::<M>::mini(mini, shared);
+                if mini.first.is_some_and(|first| !taking.filling.is_next(first)) {
+                    break 'run;
+                }
+                let start = if const { M::Compression::COUNTS_STRIDES } {
+                    taking.filling.fill::<true>(mini.word)
+                } else {
+                    taking.filling.fill::<false>(mini.word)
+                };
+                let Some(start) = start else { break 'run };
+                taking.done += 1;
+                // SAFETY: as in `take_whole`.
+                f(unsafe {
+                    let bytes = FrameBytes::new(start, mini.word, mini.flow_tag, mini.verdicts);
+                    LentFrame::new(bytes, (self.open, &mut self.kept))
+                });
+            }
         }
         taking.finish()
     }

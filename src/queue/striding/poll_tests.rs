@@ -54,9 +54,8 @@ fn sessions() -> impl Strategy<Value = Vec<Session>> {
     prop::collection::vec(session, 1..16)
 }
 
-/// The CQEs of sessions, in the basic layout: a session of one is a whole CQE. `index` says whether mini-CQEs have
-/// strides where this format has them.
-fn cqes(sessions: &[Session]) -> Vec<[u8; 64]> {
+/// The CQEs of sessions from index `ci` on, in the basic layout: a session of one is a whole CQE.
+fn cqes(ci: u32, sessions: &[Session]) -> Vec<[u8; 64]> {
     let (mut cqes, mut wqe, mut next): (Vec<[u8; 64]>, u16, u32) = (Vec::new(), 0, 0);
     for session in sessions {
         let count = session.minis.len();
@@ -81,8 +80,9 @@ fn cqes(sessions: &[Session]) -> Vec<[u8; 64]> {
         title[44..48].copy_from_slice(&word.to_be_bytes());
         title[56..60].copy_from_slice(&session.tag.to_be_bytes());
         title[60..62].copy_from_slice(&firsts[0].to_be_bytes());
-        title[63] = session.op | if whole { 0 } else { 3 << 2 };
         let start = cqes.len();
+        let owner = (ci as usize + start) / CQES % 2;
+        title[63] = session.op | if whole { 0 } else { 3 << 2 } | owner as u8;
         cqes.push(title);
         if !whole {
             cqes.resize(start + count, {
@@ -112,14 +112,15 @@ fn cqes(sessions: &[Session]) -> Vec<[u8; 64]> {
     cqes
 }
 
-/// Both ways over the same CQEs.
+/// All ways over the same CQEs, from index `ci` on: each completion by itself, frames at once, and both in turns.
 fn compare<M: PollMode>(
-    bytes: &[[u8; 64]],
+    (ci, bytes): (u32, &[[u8; 64]]),
     shifted: bool,
     maxima: &[usize],
     mode: impl Fn(CompletionQueue) -> CompletionQueue<M>,
 ) -> Result<(), TestCaseError> {
     type Way<M> = fn(&mut CompletionQueue<M>, &mut StridingRecvQueue, usize, &mut Vec<Seen>) -> usize;
+    type Ways<M> = [Way<M>; 2];
     let one_by_one: Way<M> = |cq, rq, max, all| {
         cq.poll_with(max, |cqe| match rq.receive(&cqe) {
             Ok(Some(frame)) => all.push(seen(&frame)),
@@ -134,15 +135,16 @@ fn compare<M: PollMode>(
             1
         }
     };
-    let answers = [one_by_one, at_once].map(|way| {
-        let rig = Rig::new(shifted);
+    let all: [Ways<M>; 4] = [[one_by_one; 2], [at_once; 2], [one_by_one, at_once], [at_once, one_by_one]];
+    let answers = all.map(|ways| {
+        let rig = Rig::at(ci, shifted);
         for (n, cqe) in bytes.iter().enumerate() {
-            // SAFETY: a CQE of the first pass, whose owner bit is 0.
-            unsafe { rig.put(n, *cqe) };
+            // SAFETY: a CQE that was never polled: there are no more than the ring has.
+            unsafe { rig.put(ci as usize + n, *cqe) };
         }
         let (mut rq, cq, memory, _rest) = rig.apart();
         let (mut cq, mut all) = (mode(cq), Vec::new());
-        for &max in maxima.iter().cycle() {
+        for (&max, way) in maxima.iter().cycle().zip(ways.iter().cycle()) {
             if way(&mut cq, &mut rq, max, &mut all) == 0 {
                 break;
             }
@@ -159,12 +161,15 @@ fn compare<M: PollMode>(
         }
         Ok((all, rq.posted()))
     });
-    let [a, b] = answers;
-    prop_assert_eq!(a?, b?);
+    let [first, rest @ ..] = answers;
+    let first = first?;
+    for other in rest {
+        prop_assert_eq!(&first, &other?);
+    }
     Ok(())
 }
 
-fn compressed<F: MiniFormat>(bytes: &[[u8; 64]], shifted: bool, maxima: &[usize]) -> Result<(), TestCaseError> {
+fn compressed<F: MiniFormat>(bytes: (u32, &[[u8; 64]]), shifted: bool, maxima: &[usize]) -> Result<(), TestCaseError> {
     // SAFETY: nothing was polled; a wrong format harms nothing here, as no device uses the memory.
     compare(bytes, shifted, maxima, |cq| unsafe { cq.compressed::<F, Basic>() })
 }
@@ -172,29 +177,31 @@ fn compressed<F: MiniFormat>(bytes: &[[u8; 64]], shifted: bool, maxima: &[usize]
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
 
-    /// For any bytes of the device, both ways lend the same frames and report the same errors.
+    /// For any bytes of the device, all ways lend the same frames and report the same errors.
     #[test]
     fn frames_are_the_same_by_either_way(
+        ci in prop_oneof![Just(0), CQES as u32 - 200..CQES as u32],
         sessions in sessions(),
         shifted: bool,
         maxima in prop::collection::vec(1..40_usize, 1..8),
     ) {
-        let bytes = cqes(&sessions);
-        compare(&bytes, shifted, &maxima, |cq| cq)?;
-        compressed::<ChecksumStride>(&bytes, shifted, &maxima)?;
-        compressed::<Headers>(&bytes, shifted, &maxima)?;
-        compressed::<Strided<FlowTag>>(&bytes, shifted, &maxima)?;
-        compressed::<Strided<Hash>>(&bytes, shifted, &maxima)?;
-        compressed::<Strided<Checksum>>(&bytes, shifted, &maxima)?;
+        let bytes = cqes(ci, &sessions);
+        let bytes = (ci, &bytes[..]);
+        compare(bytes, shifted, &maxima, |cq| cq)?;
+        compressed::<ChecksumStride>(bytes, shifted, &maxima)?;
+        compressed::<Headers>(bytes, shifted, &maxima)?;
+        compressed::<Strided<FlowTag>>(bytes, shifted, &maxima)?;
+        compressed::<Strided<Hash>>(bytes, shifted, &maxima)?;
+        compressed::<Strided<Checksum>>(bytes, shifted, &maxima)?;
         // Without strides: neither way makes sense of it.
-        compressed::<Checksum>(&bytes, shifted, &maxima)?;
+        compressed::<Checksum>(bytes, shifted, &maxima)?;
     }
 }
 
 #[test]
 fn a_session_of_frames_is_lent_whole() {
     let minis = (0..20).map(|n| (n, 0, 1 << 16 | 60)).collect();
-    let bytes = cqes(&[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
+    let bytes = cqes(0, &[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
     let (mut rq, cq, memory, _rest) = {
         let rig = Rig::new(false);
         // SAFETY: as above.
@@ -214,4 +221,38 @@ fn a_session_of_frames_is_lent_whole() {
         );
     }
     assert!(places.into_iter().eq((0..20).map(|n| n * 64)));
+}
+
+/// Polls a session whose closure panics at some frames. The others are lent once, each in its place.
+#[test]
+fn a_panic_consumes_its_frame_alone() {
+    let minis: Vec<_> = (0..20).map(|n| (n, 0, 1 << 16 | 60)).collect();
+    for bad in 0..20 {
+        for at in [0, CQES as u32 - 7] {
+            let session = Session { wqe_id: 0, op: 2 << 4, tag: 7, minis: minis.clone(), said: None };
+            // The first one opens the WQE.
+            let opens = Session { minis: minis[..1].to_vec(), ..session.clone() };
+            let bytes = cqes(at, &[opens, session]);
+            let rig = Rig::at(at, false);
+            // SAFETY: as above.
+            (0..bytes.len()).for_each(|n| unsafe { rig.put(at as usize + n, bytes[n]) });
+            let (mut rq, cq, memory, _rest) = rig.apart();
+            // SAFETY: as above.
+            let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
+            let mut places = Vec::new();
+            let mut poll = || {
+                rq.poll_with(&mut cq, 64, |frame| {
+                    let place = (frame.as_ptr().addr().get() - memory) / 64;
+                    places.push(place);
+                    // Once: the place is not lent again.
+                    assert_ne!(place, 1 + bad, "this frame is bad");
+                })
+            };
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&mut poll));
+            assert!(caught.is_err());
+            assert_eq!(poll(), Ok(19 - bad));
+            assert!(places.into_iter().eq(0..21));
+            assert_eq!(cq.consumer_index().get(), at + 21);
+        }
+    }
 }

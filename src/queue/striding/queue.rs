@@ -16,12 +16,13 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::arch;
-use crate::cq::cqe::Verdicts;
-use crate::cq::{CqId, CqeView, Few, MiniFrame, Origin, Side, Source};
+use crate::cq::mode::PollMode;
+use crate::cq::{CompletionQueue, CqId, CqeView, Few, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::recv::RecvPartsError;
 use crate::queue::recv::scatter::{self, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
+use crate::queue::striding::filling::{BYTES_MASK, COUNT_MASK, COUNT_SHIFT, FILLER, Filling, Span};
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::memory::{BufferState, StridedMemory};
 use crate::types::Qpn;
@@ -34,21 +35,6 @@ const MAX_WQES: u32 = 1 << 15;
 /// `devx_build_wqe`). libmlx5's `ibv_post_wq_recv` writes the data segment first (rdma-core `providers/mlx5/qp.c`,
 /// `mlx5_post_wq_recv`), where a device looks for the other one.
 const WQE_BYTES: u32 = 2 * SCATTER_BYTES as u32;
-
-/// Bit 31 of a completion's word: the strides are empty. Bits 29:16 count strides; DPDK reads these, Linux bit 30 as
-/// well. Bits 15:0 count bytes (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_MPRQ_*_MASK`; Linux
-/// `include/linux/mlx5/device.h`, `struct mpwrq_cqe_bc`).
-const FILLER: u32 = 1 << 31;
-const BYTES_MASK: u32 = 0xffff;
-const COUNT_SHIFT: u32 = 16;
-const COUNT_MASK: u32 = 0x3fff;
-
-/// Strides of the open WQE, from one up to another.
-#[derive(Clone, Copy)]
-struct Span {
-    first: u32,
-    end: u32,
-}
 
 /// A striding receive queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_rwq`) or DevX give them.
 #[doc(alias = "mlx5dv_rwq")]
@@ -105,10 +91,12 @@ pub struct StridingRecvQueue {
     pub(super) next: u32,
     /// Strides of a WQE.
     count: u32,
+    /// The end of the strides that [`Filling`] fills.
+    end: u32,
     /// The first byte that a frame of the open WQE can have: behind the two zeros, if there are any.
     start: NonNull<u8>,
     log_bytes: u32,
-    /// Bytes before a frame: 0 or 2. 64 bits: see [`span`](Self::span).
+    /// Bytes before a frame: 0 or 2.
     shift: u64,
     /// WQEs posted ever, and those before the oldest; both count on modulo 2^32.
     pub(super) tail: u32,
@@ -117,8 +105,8 @@ pub struct StridingRecvQueue {
     /// Whose completions are this queue's.
     origin: Origin,
     /// The buffer of the open WQE, and how many of its frames were kept.
-    open: NonNull<BufferState>,
-    kept: u32,
+    pub(super) open: NonNull<BufferState>,
+    pub(super) kept: u32,
     pub(super) is_open: bool,
     head: u32,
     /// How many WQEs may be posted at a time.
@@ -172,6 +160,7 @@ impl StridingRecvQueue {
         Ok(Self {
             next: strides.count(),
             count: strides.count(),
+            end: Filling::end_of(strides.count()),
             start: NonNull::dangling(),
             log_bytes: strides.log_bytes().into(),
             shift: strides.shift_bytes().into(),
@@ -200,85 +189,61 @@ impl StridingRecvQueue {
     #[doc(alias("ibv_poll_cq", "ibv_wc_read_byte_len"))]
     #[inline(always)]
     pub fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<LentFrame<'_>>, RetireError> {
-        let word = cqe.byte_len();
-        let span = self.span(cqe.wqe_counter(), word);
+        let (first, word) = (cqe.wqe_counter(), cqe.byte_len());
+        let mut filling = self.filling();
         // `word` and the counter are loaded once: the values below are the checked ones.
-        if !(self.is_usual(cqe) && word < FILLER && self.is_next(span)) {
-            cold_path();
-            if !self.settle::<S>(cqe.few(), span, word)? {
-                return Ok(None);
-            }
-        }
-        // SAFETY: the strides were checked, here or in `settle`.
-        Ok(Some(unsafe { self.lend(span, word, cqe.flow_tag(), cqe.verdicts()) }))
-    }
-
-    /// Whether a completion is the success of a frame's receive, of this queue, in the open WQE.
-    #[inline(always)]
-    pub(super) fn is_usual<S: Source>(&self, cqe: &CqeView<S>) -> bool {
-        cqe.is_frame()
+        let is_usual = cqe.is_frame()
             && cqe.is_of(self.origin, Origin::ANY_NUMBER)
-            && (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
-    }
-
-    /// Lends the frame of a mini-CQE whose title [is usual](Self::is_usual), and the stride behind its own, if it has
-    /// strides that can be filled next.
-    #[inline(always)]
-    pub(super) fn lend_mini(&mut self, mini: MiniFrame) -> Option<(LentFrame<'_>, u16)> {
-        let MiniFrame { first, word, flow_tag, verdicts } = mini;
-        let span = self.span(first, word);
-        if word >= FILLER || !self.is_next(span) {
+            && self.is_of_open(cqe)
+            && filling.is_next(first);
+        let filled = if is_usual { filling.fill::<true>(word) } else { None };
+        let start = if let Some(start) = filled {
+            self.next = filling.next();
+            start
+        } else {
             cold_path();
-            return None;
-        }
-        // As the expansion of mini-CQEs counts.
-        let behind = first.wrapping_add((word >> COUNT_SHIFT & COUNT_MASK) as u16);
-        // SAFETY: the strides were checked.
-        Some((unsafe { self.lend(span, word, flow_tag, verdicts) }, behind))
-    }
-
-    /// Fills strides, and lends their frame.
-    ///
-    /// # Safety
-    /// A WQE is open, and can be filled with these strides next: those that [`span`](Self::span) gives for `word`.
-    #[inline(always)]
-    unsafe fn lend(&mut self, span: Span, word: u32, flow_tag: u32, verdicts: Verdicts) -> LentFrame<'_> {
-        self.next = span.end;
-        // SAFETY: `first` is a stride of the open WQE, so its first byte lies in the buffer.
-        let start = unsafe { self.start.add((span.first << self.log_bytes) as usize) };
-        // SAFETY: so many bytes need no stride behind `end`, which is not past the buffer's. They are only read, as
-        // long as the value lives: it is lent, so that the buffer is not posted again, or kept, and counts.
-        let bytes = unsafe { FrameBytes::new(start, word as u16, flow_tag, verdicts) };
+            let Some(start) = self.settle::<S>(cqe.few(), first, word)? else { return Ok(None) };
+            start
+        };
+        // SAFETY: the strides were checked, here or in `settle`, and have room for the bytes. They are only read, as long
+        // as the value lives: it is lent, so that the buffer is not posted again, or kept, and counts.
+        let bytes = unsafe { FrameBytes::new(start, word, cqe.flow_tag(), cqe.verdicts()) };
         // SAFETY: the open buffer, whose frames `kept` counts.
-        unsafe { LentFrame::new(bytes, self.open, &mut self.kept) }
+        Ok(Some(unsafe { LentFrame::new(bytes, (self.open, &mut self.kept)) }))
     }
 
-    /// The strides of a completion: those that it counts, but at least those that the bytes need. Mini-CQEs with flow
-    /// tags have no whole count (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`, computes it from the bytes as
-    /// well).
+    /// Whether the completions of `cq` are this queue's.
     #[inline(always)]
-    fn span(&self, first: u16, word: u32) -> Span {
-        let first = u32::from(first);
-        // The place of the last byte. That of a frame of no bytes wraps in 32 bits, before the shift is added in 64. So
-        // such a frame would need more strides than any WQE has.
-        let last = u64::from((word & BYTES_MASK).wrapping_sub(1)) + self.shift;
-        let needed = (last >> self.log_bytes) as u32 + 1;
-        Span { first, end: first + needed.max((word >> COUNT_SHIFT) & COUNT_MASK) }
+    pub(super) fn completes_to<M: PollMode>(&self, cq: &CompletionQueue<M>) -> bool {
+        cq.id() == self.origin.cq()
     }
 
-    /// Whether strides can be filled next.
+    /// Whether a completion of this queue is of the open WQE, if one is open.
     #[inline(always)]
-    fn is_next(&self, span: Span) -> bool {
-        span.first >= self.next && span.end <= self.count
+    pub(super) fn is_of_open<S: Source>(&self, cqe: &CqeView<S>) -> bool {
+        (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
+    }
+
+    /// The strides that can be filled next, for a loop.
+    #[inline(always)]
+    pub(super) fn filling(&self) -> Filling {
+        // SAFETY: the strides of a WQE are so many. If the next is one of them, a WQE is open, and its buffer begins
+        // there.
+        unsafe { Filling::new(self.start, (self.next, self.end), self.log_bytes, self.shift) }
     }
 
     /// Takes a completion that is not the usual one: the first of a WQE, one that has no frame, or one that cannot be.
-    /// Returns whether it has a frame, in the strides `span` of the WQE that is open then. Generic for no other reason
-    /// than to be compiled with its callers, which then see that it cannot unwind. So are the functions that it calls.
+    /// Returns the first byte of its frame, if it has one. Generic for no other reason than to be compiled with its
+    /// callers, which then see that it cannot unwind. So are the functions that it calls.
     #[cold]
     #[inline(never)]
     #[expect(clippy::extra_unused_type_parameters, reason = "it is compiled with its callers")]
-    fn settle<S: Source>(&mut self, cqe: CqeView<Few>, span: Span, word: u32) -> Result<bool, RetireError> {
+    fn settle<S: Source>(
+        &mut self,
+        cqe: CqeView<Few>,
+        first: u16,
+        word: u32,
+    ) -> Result<Option<NonNull<u8>>, RetireError> {
         retire::check_side(&cqe, Side::Responder)?;
         retire::check_origin(&cqe, self.origin, Origin::ANY_NUMBER)?;
         self.finish();
@@ -293,20 +258,20 @@ impl StridingRecvQueue {
             // `mlx5e_handle_rx_cqe_mpwrq`). If it counts none, it ends the WQE.
             let left = self.count - self.next;
             self.next += if said == 0 { left } else { said.min(left) };
-            return Ok(false);
+            return Ok(None);
         }
         let is_filler = word >= FILLER;
+        let span = Span::of(first, word, (self.log_bytes, self.shift));
         let span = if is_filler { Span { end: span.first + said, ..span } } else { span };
         if !is_filler && word & BYTES_MASK == 0 {
             return Err(RetireError::NoBytes { first: span.first });
         }
-        if !self.is_next(span) {
+        if !(span.first >= self.next && span.end <= self.count) {
             return Err(RetireError::Strides { first: span.first, end: span.end, next: self.next, count: self.count });
         }
-        if is_filler {
-            self.next = span.end;
-        }
-        Ok(!is_filler)
+        self.next = span.end;
+        // SAFETY: `first` is a stride of the open WQE, so its first byte lies in the buffer.
+        Ok((!is_filler).then(|| unsafe { self.start.add((span.first << self.log_bytes) as usize) }))
     }
 
     /// Ends the open WQE if its strides are over. Its buffer is free once the frames that were kept are dropped.

@@ -68,6 +68,11 @@ pub(super) struct Rig {
 
 impl Rig {
     pub(super) fn new(shifted: bool) -> Self {
+        Self::at(0, shifted)
+    }
+
+    /// A rig whose first completion has the index `ci`.
+    pub(super) fn at(ci: u32, shifted: bool) -> Self {
         let mut empty = [0; 64];
         empty[63] = 0xf0;
         let cqes = Shared::new([empty; CQES]);
@@ -80,7 +85,7 @@ impl Rig {
             dbrec: records.at().cast(),
             cq_uar: records.at().cast(),
             cqn: Cqn::truncate(1),
-            ci: CqCi::truncate(0),
+            ci: CqCi::truncate(ci),
         };
         // SAFETY: memory of the rig, which goes after the queue.
         let cq = unsafe { CompletionQueue::from_parts(parts) }.expect("valid");
@@ -107,13 +112,13 @@ impl Rig {
         Self { rq, cq, written: 0, cqes, ring, _shadow: shadow, _records: records, memory, alive }
     }
 
-    /// Writes a CQE of the first pass.
+    /// Writes the CQE with index `n`.
     ///
     /// # Safety
     /// There is room for it, and it was not polled.
     pub(super) unsafe fn put(&self, n: usize, cqe: [u8; 64]) {
         // SAFETY: the caller's.
-        unsafe { self.cqes.at().cast::<[u8; 64]>().add(n).write(cqe) };
+        unsafe { self.cqes.at().cast::<[u8; 64]>().add(n % CQES).write(cqe) };
     }
 
     /// The queues, the address of the buffers, and the rest, which must stay.
