@@ -5,9 +5,9 @@
 //!    has a lock.
 //! 2. It calls constructors of this crate's error values, and the functions that the crate keeps apart
 //!    ([`is_other_way`]), and nothing else. Those are for requests of several WQEBBs, and requests with less in them
-//!    than their type says. They are also for frames of a session that go around the ring's end, receives that complete
-//!    out of order, completions of frames that are not of the next strides, and sessions that a call ends within. Completions
-//!    of another queue are also such.
+//!    than their type says. They are also for frames of a session that go around the ring's end, and receives that
+//!    complete out of order. A striding queue has them for completions that are not of its next strides, or not its own,
+//!    and for sessions that a call ends within.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
 //!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed

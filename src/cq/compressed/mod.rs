@@ -15,10 +15,12 @@ mod expand;
 mod layout;
 mod mini;
 mod run;
+mod step;
 
-pub(crate) use expand::Expand;
-pub(super) use expand::{Expander, RingAt};
+pub(super) use expand::Expander;
 pub use layout::{Basic, Compression, Enhanced, Layout};
 pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};
 pub(super) use run::{MiniFrame, Minis, Run};
 pub(crate) use run::{Part, Shared};
+pub(crate) use step::Expand;
+pub(super) use step::RingAt;

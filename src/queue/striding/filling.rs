@@ -76,9 +76,11 @@ impl Filling {
         first == self.next as u16
     }
 
-    /// Fills the next strides with the frame of a completion's word. Returns its first byte. `None` if the word is not
-    /// of a frame, or not of one that is usual: it counts its strides, if it is `COUNTED`, and they have room for its
-    /// bytes and end before the last strides that a WQE can have.
+    /// Fills the next strides with the frame of a completion's word. Returns its first byte.
+    ///
+    /// `None`, with nothing filled, if the word is of no frame, or if the strides that it counts have no room for the
+    /// bytes. The strides of a word that is not `COUNTED` follow from its bytes. `None` as well for strides behind the
+    /// [end](Self::end_of).
     #[inline(always)]
     pub(super) fn fill<const COUNTED: bool>(&mut self, word: u32) -> Option<NonNull<u8>> {
         let last = last_byte(word, self.shift);
