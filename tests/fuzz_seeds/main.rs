@@ -115,7 +115,9 @@ fn pci_function() {
 
 #[test]
 fn striding() {
-    check("striding", &striding::seeds(), blueflame_fuzz_targets::striding::run);
+    let seeds = striding::seeds();
+    let seeds: Vec<_> = seeds.iter().map(|(name, input)| (name.as_str(), input.clone())).collect();
+    check("striding", &seeds, blueflame_fuzz_targets::striding::run);
 }
 
 #[test]

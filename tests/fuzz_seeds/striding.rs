@@ -3,7 +3,7 @@
 use blueflame_fuzz_targets::striding::{Input, Step};
 
 /// Frames of all sizes in every format, kept and dropped; starvation; completions that a device must not write.
-pub(crate) fn seeds() -> Vec<(&'static str, Input)> {
+pub(crate) fn seeds() -> Vec<(String, Input)> {
     let frame = |len| Step::Frame { len, twist: 0 };
     let poll = |max, keep| Step::Poll { max, keep, again: false };
     let usual = || {
@@ -64,5 +64,8 @@ pub(crate) fn seeds() -> Vec<(&'static str, Input)> {
     hostile.extend([frame(100), poll(255, 0xffff)]);
     seeds.push(("hostile", input(4, hostile.clone())));
     seeds.push(("enhanced_hostile", input(9, hostile)));
-    seeds
+    let at_once =
+        |(name, input): &(&str, Input)| (format!("{name}_at_once"), Input { kind: input.kind + 11, ..input.clone() });
+    let at_once: Vec<_> = seeds.iter().map(at_once).collect();
+    seeds.into_iter().map(|(name, input)| (name.to_owned(), input)).chain(at_once).collect()
 }

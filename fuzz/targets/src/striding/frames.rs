@@ -2,7 +2,8 @@
 
 use std::sync::Weak;
 
-use blueflame::cq::{CqId, CqeView, Source};
+use blueflame::cq::mode::PollMode;
+use blueflame::cq::{CompletionQueue, CqId, CqeView, Source};
 use blueflame::queue::striding::{Frame, StridedMemory, Strides, StridingParts, StridingRecvQueue};
 use blueflame::types::Qpn;
 
@@ -46,6 +47,17 @@ pub(crate) struct Frames {
     alive: Weak<()>,
 }
 
+/// The fields of a completion that the model knows.
+fn said<S: Source>(cqe: &CqeView<S>) -> Completion {
+    Completion {
+        wqe_id: cqe.wqe_id(),
+        first: cqe.wqe_counter(),
+        word: cqe.byte_len(),
+        opcode: cqe.opcode(),
+        format: cqe.format(),
+    }
+}
+
 impl Frames {
     /// A queue that completes to the completion queue over `ring`.
     pub(crate) fn new(shape: &Shape, cq: CqId, ring: CqeRing) -> Self {
@@ -80,16 +92,50 @@ impl Frames {
         [ring, record]
     }
 
+    /// The model's answer to a completion, which the queue will give. The frame's tag as well, and whether a call that
+    /// takes frames ends there by an error.
+    pub(super) fn expect<S: Source>(&mut self, cqe: &CqeView<S>) -> (Expected, u32, bool) {
+        let expected = self.model.receive(&said(cqe));
+        self.device.received(&expected, true);
+        let is_error = matches!(expected, Expected::Refused) || cqe.check().is_err();
+        (expected, cqe.flow_tag(), is_error)
+    }
+
+    /// Takes up to `max` completions at once: those that `expected` has, in order. Each sixteenth frame is kept if `keep`
+    /// has its bit.
+    pub(super) fn take<M: PollMode>(
+        &mut self,
+        cq: &mut CompletionQueue<M>,
+        max: usize,
+        expected: &[(Expected, u32, bool)],
+        keep: u16,
+    ) {
+        let Self { rq, model, kept, .. } = self;
+        let mut frames = expected.iter().filter(|(expected, ..)| matches!(expected, Expected::Frame { .. }));
+        let mut n = 0;
+        let taken = rq.poll_with(cq, max, |frame| {
+            let Some(&(Expected::Frame { buffer, at, len, id }, tag, _)) = frames.next() else {
+                panic!("a frame that the model has not: {frame:?}")
+            };
+            assert_eq!(frame.flow_tag(), tag);
+            model.check(&frame, (at, len, id));
+            if keep >> (n % 16) & 1 != 0 {
+                model.kept[buffer] += 1;
+                kept.push(Kept { frame: frame.keep(), buffer, id });
+            }
+            n += 1;
+        });
+        assert!(frames.next().is_none(), "a frame is missing");
+        match expected.last() {
+            Some((.., true)) => assert!(taken.is_err(), "{taken:?} of {expected:?}"),
+            _ => assert_eq!(taken, Ok(expected.len())),
+        }
+    }
+
     /// Gives the queue a completion, and compares its answer with the model's. A frame is kept if `keep` says so. With
     /// `again`, it is received twice.
     pub(crate) fn receive<S: Source>(&mut self, cqe: &CqeView<S>, keep: bool, again: bool) {
-        let said = Completion {
-            wqe_id: cqe.wqe_id(),
-            first: cqe.wqe_counter(),
-            word: cqe.byte_len(),
-            opcode: cqe.opcode(),
-            format: cqe.format(),
-        };
+        let said = said(cqe);
         let Self { rq, device, model, kept, .. } = self;
         for time in 0..=u8::from(again) {
             let expected = model.receive(&said);

@@ -4,6 +4,9 @@
 //! The queue accepts a completion exactly if the model does, and lends the same bytes. It posts all buffers but those
 //! that are posted already, or in which a frame is kept. Kept frames keep their bytes and their memory. If the device
 //! keeps the format, each of its frames is received once, in order.
+//!
+//! Completions are received one by one, or taken at once. Another completion queue then polls a copy of the ring one by
+//! one, and the call must find the same.
 
 mod device;
 mod frames;
@@ -19,6 +22,7 @@ use blueflame::types::{CqCi, Cqn};
 use crate::cqe_ring::{CqeRing, Form};
 use crate::memory::Arena;
 pub(crate) use frames::{Frames, Shape};
+use model::Expected;
 
 input_struct! {
     /// A queue, and what becomes of it.
@@ -27,7 +31,7 @@ input_struct! {
         strides: u8,
         /// Two bytes are before each frame.
         shifted: bool,
-        /// Format and layout of completions.
+        /// Format and layout of completions, modulo 11; the quotient is odd if they are taken at once.
         kind: u8,
         /// log2 of the WQEs of the ring, less one; the low 2 bits count.
         log_wqes: u8,
@@ -80,21 +84,26 @@ pub fn run(input: &Input) {
         9 | 10 => form(true, false, true),
         _ => Form::WHOLE,
     };
-    let (ring, record) = (CqeRing::new(CQES, 64, form), Arena::new(8, 0));
-    let parts = CqParts {
-        buf: ring.arena().ptr(),
-        cqe_cnt: CQES,
-        cqe_size: 64,
-        dbrec: record.ptr().cast(),
-        cq_uar: record.ptr(),
-        cqn: Cqn::truncate(7),
-        ci: CqCi::truncate(0),
+    let (ring, copy) = (CqeRing::new(CQES, 64, form), CqeRing::new(CQES, 64, form));
+    let records = [Arena::new(8, 0), Arena::new(8, 0)];
+    let queue = |ring: &CqeRing, record: &Arena| {
+        let parts = CqParts {
+            buf: ring.arena().ptr(),
+            cqe_cnt: CQES,
+            cqe_size: 64,
+            dbrec: record.ptr().cast(),
+            cq_uar: record.ptr(),
+            cqn: Cqn::truncate(7),
+            ci: CqCi::truncate(0),
+        };
+        // SAFETY: the arenas outlive the queue, and have no other user.
+        unsafe { CompletionQueue::from_parts(parts) }.expect("parts of a queue")
     };
-    // SAFETY: the arenas outlive the queue, and have no other user.
-    let cq = unsafe { CompletionQueue::from_parts(parts) }.expect("parts of a queue");
+    let (cq, observer) = (queue(&ring, &records[0]), queue(&copy, &records[1]));
+    let arenas = [ring.arena().clone(), copy.arena().clone()];
     macro_rules! play {
         ($format:ty, $layout:ty) => {
-            Play::new(input, cq.compressed::<$format, $layout>(), ring).run()
+            Play::new(input, [cq.compressed::<$format, $layout>(), observer.compressed()], ring, arenas).run()
         };
     }
     // SAFETY: for each that is compressed, the ring is written in that format, or hostile.
@@ -110,7 +119,7 @@ pub fn run(input: &Input) {
             8 => play!(Strided<FlowTag>, Enhanced),
             9 => play!(ChecksumStride, Enhanced),
             10 => play!(Headers, Enhanced),
-            _ => Play::new(input, cq, ring).run(),
+            _ => Play::new(input, [cq, observer], ring, arenas).run(),
         }
     }
 }
@@ -119,14 +128,18 @@ pub fn run(input: &Input) {
 struct Play<'a, M: PollMode> {
     input: &'a Input,
     cq: CompletionQueue<M>,
+    /// Polls a copy of the ring.
+    observer: CompletionQueue<M>,
+    /// The ring's memory, and the copy's.
+    arenas: [Arena; 2],
     frames: Frames,
 }
 
 impl<'a, M: PollMode> Play<'a, M> {
-    fn new(input: &'a Input, cq: CompletionQueue<M>, ring: CqeRing) -> Self {
+    fn new(input: &'a Input, [cq, observer]: [CompletionQueue<M>; 2], ring: CqeRing, arenas: [Arena; 2]) -> Self {
         let Input { strides, shifted, log_wqes, buffers, .. } = *input;
         let frames = Frames::new(&Shape { strides, shifted, log_wqes, buffers }, cq.id(), ring);
-        Self { input, cq, frames }
+        Self { input, cq, observer, arenas, frames }
     }
 
     fn run(mut self) {
@@ -159,12 +172,30 @@ impl<'a, M: PollMode> Play<'a, M> {
     }
 
     fn poll(&mut self, max: usize, keep: u16, again: bool) -> usize {
+        if self.input.kind / 11 % 2 == 1 {
+            return self.take(max, keep);
+        }
         let Self { cq, frames, .. } = self;
         let mut n = 0;
         cq.poll_with(max, |cqe| {
             frames.receive(&cqe, keep >> (n % 16) & 1 != 0, again);
             n += 1;
         })
+    }
+
+    /// Takes up to `max` completions at once. Returns how many there were.
+    fn take(&mut self, max: usize, keep: u16) -> usize {
+        let Self { cq, observer, arenas, frames, .. } = self;
+        arenas[1].scribble(0, &arenas[0].bytes());
+        let mut expected: Vec<(Expected, u32, bool)> = Vec::new();
+        while expected.len() < max && !matches!(expected.last(), Some((.., true))) {
+            if observer.poll_with(1, |cqe| expected.push(frames.expect(&cqe))) == 0 {
+                break;
+            }
+        }
+        frames.take(cq, max, &expected, keep);
+        assert_eq!(cq.consumer_index(), observer.consumer_index());
+        expected.len()
     }
 
     /// Polls all. Polling marks the polled CQEs of a session: in the next pass, the rest belongs to an older one.
