@@ -212,8 +212,7 @@ impl Cq {
     ) -> Option<Event> {
         let cqe = Encoded::new(c, self.context.cqe_bytes, false, stamp);
         if self.session.takes(compression, &cqe) {
-            self.session.add(&cqe, c.is_solicited());
-            return None;
+            return self.wait_for_others(cqn, (&cqe, c.is_solicited()), memory, now);
         }
         let event = self.settle(cqn, memory, now);
         if self.failure.is_some() {
@@ -221,8 +220,7 @@ impl Cq {
         }
         // Those before are written: this one may be the first that waits for others, or be compressed with the latest.
         if self.session.takes(compression, &cqe) {
-            self.session.add(&cqe, c.is_solicited());
-            return event;
+            return self.wait_for_others(cqn, (&cqe, c.is_solicited()), memory, now).or(event);
         }
         let inline = cqe.as_bytes().len() - CQE64_BYTES;
         let alone = Piece { ahead: 0, fields: *cqe.fields(), is_owned: true };
@@ -234,6 +232,23 @@ impl Cq {
         self.session.written(compression, &cqe);
         self.go_on(1);
         event.or(self.written(cqn, c.is_solicited(), now))
+    }
+
+    /// Has a completion wait for others like it, unless the ring ends with it.
+    ///
+    /// A session must not go on at the ring's start: DPDK looks for arrays behind the title without a look at the
+    /// ring's end, and marks the CQEs there as invalid (`drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`).
+    fn wait_for_others(
+        &mut self,
+        cqn: u32,
+        (cqe, is_solicited): (&Encoded, bool),
+        memory: &dyn HostMemory,
+        now: Duration,
+    ) -> Option<Event> {
+        self.session.add(cqe, is_solicited);
+        let entries = 1u32 << self.context.log_size;
+        let is_full = (self.producer & (entries - 1)) + self.session.waiting() == entries;
+        if is_full { self.settle(cqn, memory, now) } else { None }
     }
 
     /// Writes the completions that wait for others like them.

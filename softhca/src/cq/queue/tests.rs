@@ -320,14 +320,34 @@ fn the_basic_layout() {
     assert!(bytes[2 * 64..8 * 64].iter().chain(&bytes[9 * 64..]).all(|&byte| byte == 0xa5), "the rest is left out");
     drop(bytes);
     assert_eq!(cq.producer, 10);
-    // The next session goes on past the ring's end: the title is of this pass.
-    for n in 0..9 {
-        assert_eq!(write(&mut cq, &memory, &frame(n)), None);
+}
+
+/// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`, and `mlx5_rxtx_vec.c`, `rxq_burst_v`: arrays,
+/// and buffers of the completions, are looked for without a look at the end of their rings.
+#[test]
+fn a_session_ends_where_the_ring_ends() {
+    for (enhanced, first) in (0..16).flat_map(|first| [(false, first), (true, first)]) {
+        let (mut cq, memory) = compressing(enhanced, MiniFormat::Hash);
+        (cq.producer, cq.pass) = (first, 4);
+        if enhanced {
+            cq.session.written(cq.context.compression.unwrap(), &Encoded::new(&frame(0), 64, false, 0));
+        }
+        for n in 1..=16 - first as u16 {
+            assert_eq!(write(&mut cq, &memory, &frame(n)), None);
+        }
+        assert_eq!((cq.producer, cq.pass, cq.session.waiting()), (16, 5, 0), "{enhanced} {first}");
+        assert_eq!(write(&mut cq, &memory, &frame(17 - first as u16)), None);
+        assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
+        let bytes = memory.bytes();
+        // A whole CQE in the basic layout; a mini-CQE in the enhanced one, which needs no new title.
+        let (own, title) = if enhanced { (&bytes[62..64], [5, 0x0d]) } else { (&bytes[62..64], [0, 0x21]) };
+        assert_eq!(own, title, "{enhanced} {first}: the next one is the first of its pass");
+        let before = first as usize * 64;
+        assert!(bytes[64..before.max(64)].iter().all(|&byte| byte == 0xa5), "{enhanced} {first}: nothing else is there");
+        if !enhanced && (1..15).contains(&first) {
+            assert_eq!((bytes[before + 47], bytes[before + 63]), (16 - first as u8, 0x2c));
+        }
     }
-    assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
-    let bytes = memory.bytes();
-    assert_eq!((bytes[10 * 64 + 47], bytes[10 * 64 + 63]), (9, 0x2c));
-    assert_eq!(bytes[2 * 64..2 * 64 + 8], [0x55, 8, 0, 0, 0, 0, 1, 8], "eight places after it");
 }
 
 /// The same file, `mlx5e_rx_cq_process_enhanced_cqe_comp`, and `wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`.
@@ -341,10 +361,12 @@ fn the_enhanced_layout() {
     assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
     let bytes = memory.bytes();
     assert_eq!(bytes[14 * 64 + 60..14 * 64 + 64], [0xff, 0xfe, 0x7f, 0x21], "the title, in pass 0x7f");
-    let seven = &bytes[15 * 64..16 * 64];
-    assert_eq!(seven[..16], [0x11, 0x22, 0x33, 1, 0, 0, 1, 1, 0x11, 0x22, 0x33, 2, 0, 0, 1, 2]);
-    assert_eq!(seven[62..], [0x7f, 0x6d]);
-    assert_eq!(bytes[6 * 64 + 62..7 * 64], [0x80, 0x2c], "three, in the next pass");
+    assert_eq!(bytes[15 * 64..15 * 64 + 9], [0x11, 0x22, 0x33, 1, 0, 0, 1, 1, 0]);
+    assert_eq!(bytes[15 * 64 + 62..16 * 64], [0x7f, 0x0d], "one, where the ring ends");
+    let seven = &bytes[..64];
+    assert_eq!(seven[..16], [0x11, 0x22, 0x33, 2, 0, 0, 1, 2, 0x11, 0x22, 0x33, 3, 0, 0, 1, 3]);
+    assert_eq!(seven[62..], [0x80, 0x6c], "in the next pass");
+    assert_eq!(bytes[7 * 64 + 62..8 * 64], [0x80, 0x1c], "two");
     assert_eq!((cq.producer, cq.pass), (9, 0x80));
 }
 
