@@ -316,6 +316,18 @@ fn packet_rate() {
         assert_eq!(sides.iter().filter(receives).count(), 1, "{how}: {said}");
     }
     assert!(std::fs::read_to_string(svg).expect("the histogram").contains("CPU time"));
+    // Two processes. The receiver does not say when it is ready: the sender sends until it has ended.
+    let receiver = Command::new(program).args(["--interface", "lo", "-n", "300", "--json"]).stdout(Stdio::piped()).spawn();
+    let mut receiver = Server(receiver.expect("the program starts"));
+    for _ in 0..100 {
+        run(program, "--interface lo --run send -n 50");
+        if receiver.0.try_wait().expect("a state").is_some() {
+            break;
+        }
+    }
+    assert!(receiver.0.wait().expect("it ends").success());
+    let report: Value = serde_json::from_reader(receiver.0.stdout.take().expect("a pipe")).expect("JSON");
+    assert!(report["frames"].as_u64() >= Some(300), "{report}");
 }
 
 #[test]
