@@ -263,6 +263,7 @@ impl Device {
         while let Some(reason) = self.wire.next_dropped() {
             // A wire that takes bytes from a cable has one port.
             self.resources.port_counters.iter_mut().take(1).for_each(|counters| counters.add_dropped(&reason));
+            self.nic.count_dropped(&reason);
         }
         worked | self.work(now)
     }

@@ -28,6 +28,8 @@ pub(crate) struct Passed {
     pub(crate) priorities: [Traffic; PRIORITIES],
     /// Longer than the port permits: lost.
     pub(crate) too_long: u64,
+    /// No room was left for them: lost.
+    pub(crate) no_room: u64,
 }
 
 impl Passed {

@@ -7,7 +7,8 @@ use super::objects::Nic;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
-use crate::wire::{Route, Wire, cable};
+use crate::wire::cable::{self, Dropped};
+use crate::wire::{Route, Wire};
 
 /// Frames taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -48,6 +49,15 @@ impl Nic {
         };
         counters.transport.add(octets);
         passed.add_packet(route, packet);
+    }
+
+    /// Counts an Ethernet frame that the wire has lost.
+    pub(crate) fn count_dropped(&mut self, reason: &Dropped) {
+        match reason {
+            Dropped::NoRoomHere => self.physical.received.no_room += 1,
+            Dropped::NoRoomThere => self.physical.transmitted.no_room += 1,
+            _ => {}
+        }
     }
 
     /// A frame leaves, if the rules let it.

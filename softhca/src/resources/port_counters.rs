@@ -44,10 +44,11 @@ pub(crate) struct PortCounters {
 }
 
 impl PortCounters {
-    /// Counts bytes that were no packet. Frames of other protocols are no mistake.
+    /// Counts bytes that were no packet. Frames of other protocols are no mistake, and what happens to them is counted
+    /// elsewhere.
     pub(crate) fn add_dropped(&mut self, reason: &Dropped) {
         match reason {
-            Dropped::OtherProtocol { .. } => {}
+            Dropped::OtherProtocol { .. } | Dropped::NoRoomHere | Dropped::NoRoomThere => {}
             Dropped::InvariantCrc { .. } => self.rx_icrc_encapsulated += 1,
             _ => self.port_rcv_errors += 1,
         }

@@ -8,6 +8,7 @@ use std::{
 use thiserror::Error;
 
 use super::address::{Address, Announcement, GSI_QPN};
+use super::cable::Dropped;
 use super::frame::Frame;
 use super::port::Wire;
 use crate::{notify::Notify, packet::Packet};
@@ -42,6 +43,8 @@ struct Port {
     owns_gsi: bool,
     queue: VecDeque<Frame>,
     ethernet: VecDeque<Vec<u8>>,
+    /// Ethernet frames that have found no room here.
+    lost: u64,
     notify: Notify,
 }
 
@@ -79,7 +82,7 @@ impl Fabric {
         let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
         let notify = Notify::new();
         let (queue, ethernet) = (VecDeque::new(), VecDeque::new());
-        ports.push(Port { id, address, owns_gsi: false, queue, ethernet, notify: notify.clone() });
+        ports.push(Port { id, address, owns_gsi: false, queue, ethernet, lost: 0, notify: notify.clone() });
         Ok(InProcessWire { fabric: self.clone(), id, notify })
     }
 
@@ -152,8 +155,17 @@ impl Wire for InProcessWire {
             if port.ethernet.len() < QUEUE_ETHERNET {
                 port.ethernet.push_back(frame.to_vec());
                 port.notify.wake();
+            } else {
+                port.lost += 1;
             }
         }
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        let mut ports = self.fabric.lock();
+        let port = ports.iter_mut().find(|port| port.id == self.id)?;
+        port.lost = port.lost.checked_sub(1)?;
+        Some(Dropped::NoRoomHere)
     }
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
@@ -256,6 +268,8 @@ mod tests {
             }
             assert_eq!(port.recv_ethernet(), None);
             assert_eq!(port.recv(), None);
+            let lost: Vec<_> = std::iter::from_fn(|| port.next_dropped()).collect();
+            assert_eq!(lost, [Dropped::NoRoomHere; 5]);
         }
     }
 

@@ -70,7 +70,8 @@ pub trait Wire: Send {
         None
     }
 
-    /// The reason why bytes that arrived by a cable were no packet, one for each time. The device counts them.
+    /// The reason why bytes that arrived by a cable were no packet, or why an Ethernet frame was lost, one for each
+    /// time. The device counts them.
     fn next_dropped(&mut self) -> Option<Dropped> {
         None
     }

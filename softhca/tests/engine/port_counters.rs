@@ -117,6 +117,8 @@ fn bytes_that_are_no_packet_are_counted_by_reason() {
         Dropped::IpVersion(5),
         Dropped::Transport { len: 3 },
         Dropped::OtherProtocol { ether_type: 0x806, protocol: 0, port: 0 },
+        Dropped::NoRoomHere,
+        Dropped::NoRoomThere,
     ]);
     bench.device.step();
     assert_eq!((bench.counter("rx_icrc_encapsulated"), bench.counter("port_rcv_errors")), (2, 2));

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why bytes from a cable are no packet for a device, or why a packet cannot become bytes.
+/// Why bytes from a cable are no packet for a device, or why a packet cannot become bytes; or why a frame is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Dropped {
     /// An Ethernet frame of another protocol than RoCE: for the host's network, and no error.
@@ -15,6 +15,12 @@ pub enum Dropped {
         /// UDP destination port; 0 if there is no UDP header.
         port: u16,
     },
+    /// An Ethernet frame that has arrived when too many waited for the device.
+    #[error("no room for a frame that has arrived")]
+    NoRoomHere,
+    /// An Ethernet frame for a device that has no room for it.
+    #[error("no room for a frame at its receiver")]
+    NoRoomThere,
     /// The bytes end inside of a header.
     #[error("{len} bytes end inside of a header")]
     Truncated {

@@ -172,6 +172,8 @@ impl EthernetWire {
                 }
                 if self.ethernet.len() < WAITING {
                     self.ethernet.push_back(self.buffer.clone());
+                } else if self.dropped.len() < REASONS {
+                    self.dropped.push_back(Dropped::NoRoomHere);
                 }
             }
             Err(reason) if is_own => {

@@ -5,7 +5,8 @@
 //! and receiver; the sender makes it for its first frame. Rings are sealed memory without a name, and are handed over
 //! by sockets in the directory: see `memory` and `slot`.
 //!
-//! Ethernet frames go to all other instances, over the same rings, and are lost where there is no room.
+//! Ethernet frames go to all other instances, over the same rings, and are lost where there is no room. The wire tells
+//! its device of each.
 //!
 //! Peers may die, stop, scribble on the shared memory, or change the files of the fabric at any moment. A dead peer's
 //! frames are still received; frames to it vanish. A peer that stops reading holds its senders up for
@@ -38,6 +39,7 @@ use self::{
     slot::{Connection, Directory, OwnSlot, Received},
 };
 use super::address::{Address, Announcement, GSI_QPN};
+use super::cable::Dropped;
 use super::frame::Frame;
 use super::port::Wire;
 use crate::{
@@ -95,6 +97,7 @@ pub struct ShmWire {
     loopback: VecDeque<Frame>,
     /// Ethernet frames that have arrived.
     ethernet: VecDeque<Vec<u8>>,
+    lost: Lost,
     /// Slots that Ethernet frames go to, and when they were last looked for.
     neighbours: Vec<u32>,
     neighbours_looked: Option<Instant>,
@@ -110,6 +113,13 @@ pub struct ShmWire {
     /// When senders were last looked for, and frames received since.
     looked: Option<Instant>,
     received: u32,
+}
+
+/// Ethernet frames that found no room, and that the device does not know of yet.
+#[derive(Debug, Default)]
+struct Lost {
+    here: u64,
+    there: u64,
 }
 
 #[derive(Debug)]
@@ -142,6 +152,7 @@ impl ShmWire {
             peers: (0..SLOTS).map(|_| None).collect(),
             loopback: VecDeque::new(),
             ethernet: VecDeque::new(),
+            lost: Lost::default(),
             neighbours: Vec::new(),
             neighbours_looked: None,
             inbound: Vec::new(),
@@ -246,6 +257,8 @@ impl ShmWire {
                 Ok(Some(Record::Ethernet(frame))) => {
                     if self.ethernet.len() < ETHERNET_FRAMES {
                         self.ethernet.push_back(frame);
+                    } else {
+                        self.lost.here += 1;
                     }
                     // More may follow.
                     if ethernet > 0 {
@@ -360,7 +373,8 @@ impl Wire for ShmWire {
         for slot in std::mem::take(&mut self.neighbours) {
             match self.peer(slot) {
                 Ok(Some(peer)) => {
-                    peer.send_ethernet(frame);
+                    let has_room = peer.send_ethernet(frame);
+                    self.lost.there += u64::from(!has_room);
                     self.neighbours.push(slot);
                 }
                 Ok(None) => {}
@@ -372,6 +386,17 @@ impl Wire for ShmWire {
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         // Those behind packets come when these are received.
         self.ethernet.pop_front()
+    }
+
+    fn next_dropped(&mut self) -> Option<Dropped> {
+        let Lost { here, there } = &mut self.lost;
+        for (count, reason) in [(here, Dropped::NoRoomHere), (there, Dropped::NoRoomThere)] {
+            if let Some(rest) = count.checked_sub(1) {
+                *count = rest;
+                return Some(reason);
+            }
+        }
+        None
     }
 
     fn recv(&mut self) -> Option<Frame> {

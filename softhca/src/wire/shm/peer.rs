@@ -70,19 +70,21 @@ impl Peer {
         true
     }
 
-    /// Sends an Ethernet frame, which is lost if there is no room.
-    pub(super) fn send_ethernet(&mut self, frame: &[u8]) {
-        let Some(writer) = &mut self.writer else { return };
+    /// Sends an Ethernet frame; `false` if it is lost because there is no room.
+    pub(super) fn send_ethernet(&mut self, frame: &[u8]) -> bool {
+        let Some(writer) = &mut self.writer else { return true };
         match writer.push_ethernet(frame) {
             Ok(true) => {
                 if let Some((_, notify)) = &self.control {
                     notify.wake();
                 }
+                true
             }
-            Ok(false) => {}
+            Ok(false) => false,
             Err(corrupt) => {
                 log::error!("a receiver's ring is given up: {corrupt}");
                 self.writer = None;
+                true
             }
         }
     }

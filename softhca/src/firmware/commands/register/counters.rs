@@ -37,9 +37,11 @@ layout! {
     eth_2863_cntrs_grp_data_layout: 0xf8 bytes {
         IF_IN_OCTETS_HIGH: 0x0, 32;
         IF_IN_UCAST_PKTS_HIGH: 0x40, 32;
+        IF_IN_DISCARDS_HIGH: 0x80, 32;
         IF_IN_ERRORS_HIGH: 0xc0, 32;
         IF_OUT_OCTETS_HIGH: 0x140, 32;
         IF_OUT_UCAST_PKTS_HIGH: 0x180, 32;
+        IF_OUT_DISCARDS_HIGH: 0x1c0, 32;
         IF_OUT_ERRORS_HIGH: 0x200, 32;
         IF_IN_MULTICAST_PKTS_HIGH: 0x240, 32;
         IF_IN_BROADCAST_PKTS_HIGH: 0x280, 32;
@@ -123,14 +125,16 @@ const IEEE_802_3: [Row; 9] = {
     ]
 };
 
-const RFC_2863: [Row; 10] = {
+const RFC_2863: [Row; 12] = {
     use eth_2863_cntrs_grp_data_layout::*;
     [
         (IF_IN_OCTETS_HIGH, |c| c.received.all.octets),
         (IF_IN_UCAST_PKTS_HIGH, |c| unicast(&c.received)),
+        (IF_IN_DISCARDS_HIGH, |c| c.received.no_room),
         (IF_IN_ERRORS_HIGH, |c| c.received.too_long),
         (IF_OUT_OCTETS_HIGH, |c| c.transmitted.all.octets),
         (IF_OUT_UCAST_PKTS_HIGH, |c| unicast(&c.transmitted)),
+        (IF_OUT_DISCARDS_HIGH, |c| c.transmitted.no_room),
         (IF_OUT_ERRORS_HIGH, |c| c.transmitted.too_long),
         (IF_IN_MULTICAST_PKTS_HIGH, |c| c.received.multicast),
         (IF_IN_BROADCAST_PKTS_HIGH, |c| c.received.broadcast),

@@ -113,7 +113,8 @@ fn what_has_passed_is_counted_in_all_groups() {
         let headers = crate::ethernet::Headers::of(&frame(to, len)).unwrap();
         nic.physical.received.add_frame(&headers, len as u64);
     }
-    nic.physical.transmitted.too_long = 7;
+    (nic.physical.transmitted.too_long, nic.physical.transmitted.no_room) = (7, 11);
+    nic.physical.received.no_room = 5;
     let mut group = |group: u8, priority: u8| {
         let mut ppcnt = [0; 0x100];
         (ppcnt[1], ppcnt[3], ppcnt[7]) = (1, group, priority);
@@ -125,6 +126,7 @@ fn what_has_passed_is_counted_in_all_groups() {
     assert_eq!([ieee(0), ieee(8), ieee(0x28), ieee(0x40), ieee(0x48)], [0, 3, octets, 1, 1]);
     let interface = group(1, 0);
     assert_eq!([interface(0), interface(8), interface(0x40), interface(0x48)], [octets, 1, 7, 1]);
+    assert_eq!([interface(0x10), interface(0x38)], [5, 11], "discards, where Linux and DPDK read them");
     let network = group(2, 0);
     assert_eq!([network(8), network(0x10), network(0x58), network(0x60), network(0x80)], [octets, 3, 1, 1, 1]);
     let priority = group(0x10, 3);
