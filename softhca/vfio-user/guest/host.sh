@@ -65,6 +65,51 @@ beside() {
     return "$status"
 }
 
+# Runs a program outside, $3 and on, and when the kernel's table of multicast groups has $1, command $2 in guest 1.
+in_the_group() {
+    local group=$1 command=$2 program status=0
+    shift 2
+    outside timeout $((40 * PATIENCE)) "$@" >"$RUN/program" 2>&1 &
+    program=$!
+    wait_for 20 "$program" grep -q "$group" /proc/net/igmp && guest 1 30 "$command" || status=$?
+    wait "$program" || status=$?
+    cat "$RUN/program"
+    return "$status"
+}
+# The feed of the guest's sockets in this crate's program, whose last group is 239.1.2.1.
+market_data() {
+    in_the_group 010201EF 'bf_exchange $INTERFACE 2000' /tmp/built/bf_market_data -d mlx5_0 -r 4096 --json || return 1
+    grep -E '"messages":2000,"frames":\[2000,2000\],.*"gaps":\[\]' "$RUN/program"
+}
+# The same for a program that answers: its orders go to sockets in the guest.
+order_entry() { in_the_group 010201EF 'bf_exchange $INTERFACE 2000 239.9.9.9' /tmp/built/bf_order_entry -d mlx5_0 -r 4096 --json; }
+
+# Frames of perftest's programs for this crate's, and the reverse. -s counts a check sequence of 4 bytes. A program has no way to
+# say that it receives. All frames find room: on the wire, in the device and in the queue.
+raw_ethernet_and_crate() {
+    local address frames=1000
+    address=$(guest 1 5 'cat /sys/class/net/$INTERFACE/address') || return 1
+    local perftest=(-d mlx5_0 -B "$PEER" -E "$address" -s 64 -F)
+    while_it_runs "bf_packet_rate --interface \$INTERFACE --run receive -n $frames -r 2048" \
+        raw_ethernet_bw --client "${perftest[@]}" --ethertype 0x88b5 -n "$frames" && grep "Receive: $frames frames" "$RUN/guest" || return 1
+    while_it_runs "sleep $((4 * PATIENCE)); bf_packet_rate --interface \$INTERFACE --run send -n $frames -E $PEER --session 8" \
+        raw_ethernet_bw --server "${perftest[@]}" -n "$frames" -r 2048 && grep "Send: $frames frames" "$RUN/guest" || return 1
+    while_it_runs "bf_packet_rate --interface \$INTERFACE --run forward -n 200" \
+        raw_ethernet_lat --client "${perftest[@]}" --ethertype 0x88b5 -n 200 && grep 'Forward: 200 frames' "$RUN/guest"
+}
+# Runs command $1 in guest 1, and 2 seconds later a program outside, $2 and on.
+while_it_runs() {
+    local command=$1 running status=0
+    shift
+    guest 1 30 "$command" >"$RUN/guest" 2>&1 &
+    running=$!
+    sleep $((2 * PATIENCE))
+    outside timeout $((30 * PATIENCE)) "$@" || status=$?
+    wait "$running" || status=$?
+    cat "$RUN/guest"
+    return "$status"
+}
+
 # Runs command $1 in guest 1, and when it listens to TCP port $2 (half a second later, if it is none), $3 in guest 2.
 between() {
     guest 1 30 "$1" >"$RUN/between" 2>&1 &
