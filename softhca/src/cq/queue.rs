@@ -161,9 +161,8 @@ impl Cq {
         let entries = 1u32 << self.context.log_size;
         if !self.context.ignore_overrun {
             match memory.load_be32(self.context.dbr) {
-                // A consumer index ahead of the producer counts as full, too: modulo 2^24 it is as far behind as
-                // possible.
-                Ok(consumer) if self.ahead_of(consumer) + self.session.waiting() >= entries => {
+                // A consumer index ahead of the producer counts as full, too: it is as far behind as possible.
+                Ok(consumer) if self.unconsumed(consumer) + self.session.waiting() >= entries => {
                     // Write the waiting CQEs first: the host polls them when it gets the error.
                     let _ = self.settle(cqn, memory, now);
                     return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
@@ -426,6 +425,14 @@ impl Cq {
         memory.write_last_byte_last(at, cqe.as_bytes())?;
         self.producer = (self.producer + 1) & INDEX_MASK;
         Ok(())
+    }
+
+    /// CQEs written that the host has not consumed, by as many bits of the index as tell a full ring from others, but 16
+    /// at least. DPDK counts the completions of a send queue with 16 bits, and stores those (`drivers/net/mlx5/mlx5_tx.h`,
+    /// `struct mlx5_txq_data`, `cq_ci`; `mlx5_tx.c`, `mlx5_tx_handle_completion`). NVIDIA ships it for NICs.
+    fn unconsumed(&self, consumer: u32) -> u32 {
+        let bits = (u32::from(self.context.log_size) + 1).clamp(16, 24);
+        self.ahead_of(consumer) & ((1 << bits) - 1)
     }
 
     /// CQEs written that the host has not consumed, modulo 2^24.

@@ -75,6 +75,24 @@ fn the_owner_bit_changes_with_each_pass() {
     assert!(memory.bytes()[RECORD + 8..].iter().all(|&b| b == 0xa5), "nothing past the ring is touched");
 }
 
+/// DPDK `drivers/net/mlx5/mlx5_tx.h`, `struct mlx5_txq_data`: `uint16_t cq_ci`.
+#[test]
+fn sixteen_bits_of_the_consumer_index_are_enough() {
+    for (producer, consumer, is_full) in
+        [(0x1_0002, 0x0002, false), (0x1_0002, 0xffff, false), (0x1_0002, 0xfffe, true), (0x1_0002, 0x0003, true)]
+    {
+        let (mut cq, memory) = setup(false);
+        cq.producer = producer;
+        consume(&memory, consumer);
+        let event = write(&mut cq, &memory, &completion(0));
+        assert_eq!(event.is_some(), is_full, "{producer:#x} {consumer:#x}");
+    }
+    // A ring that needs more bits has more.
+    let (mut cq, _) = setup(false);
+    (cq.context.log_size, cq.producer) = (17, 0x3_0000);
+    assert_eq!([cq.unconsumed(0), cq.unconsumed(0x1_0000), cq.unconsumed(0x3_0000)], [0x3_0000, 0x2_0000, 0]);
+}
+
 #[test]
 fn the_producer_wraps_at_24_bits() {
     let (mut cq, memory) = setup(false);
@@ -340,10 +358,13 @@ fn a_session_ends_where_the_ring_ends() {
         assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
         let bytes = memory.bytes();
         // A whole CQE in the basic layout; a mini-CQE in the enhanced one, which needs no new title.
-        let (own, title) = if enhanced { (&bytes[62..64], [5, 0x0d]) } else { (&bytes[62..64], [0, 0x21]) };
-        assert_eq!(own, title, "{enhanced} {first}: the next one is the first of its pass");
+        let title = if enhanced { [5, 0x0d] } else { [0, 0x21] };
+        assert_eq!(bytes[62..64], title, "{enhanced} {first}: the next one is the first of its pass");
         let before = first as usize * 64;
-        assert!(bytes[64..before.max(64)].iter().all(|&byte| byte == 0xa5), "{enhanced} {first}: nothing else is there");
+        assert!(
+            bytes[64..before.max(64)].iter().all(|&byte| byte == 0xa5),
+            "{enhanced} {first}: nothing else is there"
+        );
         if !enhanced && (1..15).contains(&first) {
             assert_eq!((bytes[before + 47], bytes[before + 63]), (16 - first as u8, 0x2c));
         }
