@@ -317,7 +317,8 @@ fn packet_rate() {
     }
     assert!(std::fs::read_to_string(svg).expect("the histogram").contains("CPU time"));
     // Two processes. The receiver does not say when it is ready: the sender sends until it has ended.
-    let receiver = Command::new(program).args(["--interface", "lo", "-n", "300", "--json"]).stdout(Stdio::piped()).spawn();
+    let receiver =
+        Command::new(program).args(["--interface", "lo", "-n", "300", "--json"]).stdout(Stdio::piped()).spawn();
     let mut receiver = Server(receiver.expect("the program starts"));
     for _ in 0..100 {
         run(program, "--interface lo --run send -n 50");

@@ -135,7 +135,8 @@ with_testpmd() {
     guest "$on" $((limit + 60)) "DPDK=${DPDK:-} testpmd '$driver' $options --eth-peer=0,$PEER" >"$RUN/testpmd" 2>&1 &
     forwarder=$!
     guest "$on" 60 testpmd_is_ready && guest "$on" 40 "printf '%b\n' '$commands' start >/tmp/testpmd; within 300 testpmd_forwards" &&
-        outside timeout $((limit * PATIENCE)) /tmp/built/frame_peer --station "$PEER" "${@//GUEST/$address}" || status=$?
+        outside timeout $((limit * PATIENCE)) /tmp/built/frame_peer --station "$PEER" --patience "$((10 * PATIENCE))" \
+            "${@//GUEST/$address}" || status=$?
     guest "$on" 10 'printf "%s\n" stop "show port stats all" "show port xstats all" "show rxq info 0 0" "show txq info 0 0" "flow query 0 0 count" quit >/tmp/testpmd' || status=$?
     wait "$forwarder" || status=$?
     cat "$RUN/testpmd"
@@ -178,6 +179,8 @@ said() {
 }
 # Commands by which testpmd leaves checksums to the device; the port must be stopped for them.
 CHECKSUMS='csum mac-swap on 0\ncsum set ip hw 0\ncsum set tcp hw 0\ncsum set udp hw 0'
+# Frames of which many in a row differ in nothing but lengths, sums and hashes, so that their completions are compressed.
+ALIKE='--kinds udp4,udp4,udp4,udp4,udp4,udp4,udp4,tcp4,tcp4,plain,udp6,udp6,udp6,udp6'
 # Commands by which testpmd sends UDP to queue 1 and counts it, and TCP to queue 2.
 RULES='flow create 0 ingress pattern eth / ipv4 / udp / end actions count / queue index 1 / end'
 RULES+='\nflow create 0 ingress pattern eth / ipv4 / tcp / end actions queue index 2 / end'
