@@ -267,12 +267,15 @@ static void not_ready(void)
 	struct link link = connect_by(RC);
 	for (int i = 0; i < 3; i++) {
 		doing("a responder that is not ready, %d", i);
-		fill(i, memory, 3000);
+		/* Before the requester begins: a WRITE is there at once, and only its last packet is sent again. */
+		if (asks)
+			fill(i, memory, 3000);
+		else
+			blank(memory, 3000);
 		both(i);
 		if (asks) {
 			post(&link, (enum ibv_wr_opcode[]){ IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM }[i], i, memory, 3000);
 		} else {
-			blank(memory, 3000);
 			usleep(200000);
 			post_receive(link.qp, NULL, i, memory, 3000);
 		}
