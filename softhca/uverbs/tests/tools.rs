@@ -257,8 +257,8 @@ fn perftest_strict() {
 
 #[test]
 fn perftest_lossy() {
-    // Losses are a matter of packets: a message of usual size has 64 of them.
-    perftest(LOSSY, in_turn(200), RELIABLE_PERFTEST);
+    // Losses are a matter of packets: a message of usual size has 64.
+    perftest(LOSSY, in_turn(100), RELIABLE_PERFTEST);
 }
 
 #[test]

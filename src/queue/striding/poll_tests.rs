@@ -175,7 +175,7 @@ fn compressed<F: MiniFormat>(bytes: (u32, &[[u8; 64]]), shifted: bool, maxima: &
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 48, ..ProptestConfig::default() })]
 
     /// For any bytes of the device, all ways lend the same frames and report the same errors.
     #[test]
