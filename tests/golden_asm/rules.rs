@@ -10,8 +10,8 @@
 //!    and for sessions that a call ends within.
 //! 3. Those calls are not on the way to success. Take away every block of instructions with one: the rest still reaches
 //!    a return. Each barrier of the function, and each byte swap of the rest, is reached from the entry and reaches a
-//!    return. (No request is posted without a barrier, and none is posted or completed without a byte swap. The removed
-//!    blocks may swap bytes for their errors.)
+//!    return. So no request is posted without a barrier. None is posted or completed without a byte swap. The removed
+//!    blocks may swap bytes for their errors.
 use std::collections::BTreeSet;
 
 use crate::listing::{Line, Listing, label_name};

@@ -162,7 +162,7 @@ impl Cq {
         if !self.context.ignore_overrun {
             match memory.load_be32(self.context.dbr) {
                 // A consumer index ahead of the producer counts as full, too: it is as far behind as possible.
-                Ok(consumer) if self.unconsumed(consumer) + self.session.waiting() >= entries => {
+                Ok(consumer) if self.ahead_of(consumer) + self.session.waiting() >= entries => {
                     // Write the waiting CQEs first: the host polls them when it gets the error.
                     let _ = self.settle(cqn, memory, now);
                     return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
@@ -430,14 +430,9 @@ impl Cq {
     /// CQEs written that the host has not consumed, by as many bits of the index as tell a full ring from others, but 16
     /// at least. DPDK counts the completions of a send queue with 16 bits, and stores those (`drivers/net/mlx5/mlx5_tx.h`,
     /// `struct mlx5_txq_data`, `cq_ci`; `mlx5_tx.c`, `mlx5_tx_handle_completion`). NVIDIA ships it for NICs.
-    fn unconsumed(&self, consumer: u32) -> u32 {
-        let bits = (u32::from(self.context.log_size) + 1).clamp(16, 24);
-        self.ahead_of(consumer) & ((1 << bits) - 1)
-    }
-
-    /// CQEs written that the host has not consumed, modulo 2^24.
     fn ahead_of(&self, consumer: u32) -> u32 {
-        self.producer.wrapping_sub(consumer) & INDEX_MASK
+        let bits = (u32::from(self.context.log_size) + 1).clamp(16, 24);
+        self.producer.wrapping_sub(consumer) & ((1 << bits) - 1)
     }
 
     /// CQEs written since the last event.

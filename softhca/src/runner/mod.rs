@@ -22,7 +22,7 @@ use std::{
 use parking_lot::Mutex;
 
 pub use crate::thread::spawn;
-use crate::{device::Device, event::Event, notify::Notify, thread as threads, uar::DoorbellQueue};
+use crate::{device::Device, event::Event, notify::Notify, thread::run_when_woken, uar::DoorbellQueue};
 
 /// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
@@ -156,7 +156,7 @@ struct Work<D, F> {
 
 impl<D: Step, F: FnMut(Event)> Work<D, F> {
     fn run(mut self) {
-        threads::run_when_woken();
+        run_when_woken();
         let mut last_work = Instant::now();
         let clock = self.device.lock().zero().unwrap_or(last_work);
         while !self.shared.stop.load(Ordering::Acquire) {

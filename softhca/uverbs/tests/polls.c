@@ -74,6 +74,16 @@ static void many(void)
 	}
 }
 
+/* Contexts that are closed past the object take no place from later ones, which may have their address. */
+static void past(void)
+{
+	void *library = NEED(dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD));
+	int (*close_past)(struct ibv_context *) = (int (*)(struct ibv_context *))NEED(dlsym(library, "ibv_close_device"));
+	for (int i = 0; i < 100; i++)
+		EXPECT(close_past(open_first()) == 0);
+	steps(0);
+}
+
 /* Several threads poll the device at once, with stacks as small as those of fibers. */
 static void *thread(void *argument)
 {
@@ -162,6 +172,8 @@ int main(int argc, char **argv)
 		steps(strcmp(is, "strict") == 0);
 	else if (strcmp(is, "many") == 0)
 		many();
+	else if (strcmp(is, "past") == 0)
+		past();
 	else if (strcmp(is, "threads") == 0)
 		threads();
 	else if (strcmp(is, "child") == 0)

@@ -90,7 +90,7 @@ fn sixteen_bits_of_the_consumer_index_are_enough() {
     // A ring that needs more bits has more.
     let (mut cq, _) = setup(false);
     (cq.context.log_size, cq.producer) = (17, 0x3_0000);
-    assert_eq!([cq.unconsumed(0), cq.unconsumed(0x1_0000), cq.unconsumed(0x3_0000)], [0x3_0000, 0x2_0000, 0]);
+    assert_eq!([cq.ahead_of(0), cq.ahead_of(0x1_0000), cq.ahead_of(0x3_0000)], [0x3_0000, 0x2_0000, 0]);
 }
 
 #[test]

@@ -6,9 +6,8 @@
 
 use crate::context::device_file;
 use crate::device::Polled;
-use crate::process::Errno;
+use crate::process::{Errno, real};
 use libc::{c_int, c_void};
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// `ibv_context` of libibverbs' `verbs.h`, as far as it is used here: the ABI of `IBVERBS_1.1`.
@@ -51,27 +50,6 @@ static HOOKED: [Place; PLACES] =
     [const { Place { context: AtomicPtr::new(std::ptr::null_mut()), hooked: AtomicPtr::new(std::ptr::null_mut()) } };
         PLACES];
 
-/// The function of a library after this object's. The library may be one that the program has loaded for itself
-/// (`RTLD_LOCAL`), where a search by name alone does not find it.
-fn next(cache: &AtomicPtr<c_void>, library: &CStr, name: &CStr) -> *mut c_void {
-    let known = cache.load(Ordering::Relaxed);
-    if !known.is_null() {
-        return known;
-    }
-    // SAFETY: both names end with a zero byte; nothing is loaded.
-    let found = unsafe {
-        let next = libc::dlsym(libc::RTLD_NEXT, name.as_ptr());
-        if next.is_null() {
-            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if handle.is_null() { handle } else { libc::dlsym(handle, name.as_ptr()) }
-        } else {
-            next
-        }
-    };
-    cache.store(found, Ordering::Relaxed);
-    found
-}
-
 /// Has polls of `context` step its device, if it is one of ours.
 ///
 /// # Safety
@@ -81,6 +59,8 @@ unsafe fn hook(context: *mut IbvContext) {
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
     let Some(poll_cq) = opened.poll_cq else { return };
     let Some(device) = device_file::find(opened.cmd_fd).and_then(|file| file.hca.polled()) else { return };
+    // That of a context which was closed past this object, at the same address.
+    drop(taken_out(context));
     let null = std::ptr::null_mut();
     let free =
         |place: &&Place| place.context.compare_exchange(null, context, Ordering::AcqRel, Ordering::Relaxed).is_ok();
@@ -96,20 +76,29 @@ unsafe fn hook(context: *mut IbvContext) {
 unsafe fn unhook(context: *mut IbvContext) {
     // SAFETY: the caller's promise.
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
-    let Some(place) = HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context) else { return };
+    if let Some(hooked) = taken_out(context) {
+        opened.poll_cq = Some(hooked.poll_cq);
+    }
+}
+
+/// Frees the place of a context that no thread polls; `None` if it has none.
+fn taken_out(context: *mut IbvContext) -> Option<Box<Hooked>> {
+    let place = place_of(context)?;
     let hooked = place.hooked.swap(std::ptr::null_mut(), Ordering::AcqRel);
-    // SAFETY: made by `hook`, and taken out once.
-    let hooked = unsafe { Box::from_raw(hooked) };
-    opened.poll_cq = Some(hooked.poll_cq);
     place.context.store(std::ptr::null_mut(), Ordering::Release);
+    // SAFETY: null, or made by `hook` and taken out once.
+    (!hooked.is_null()).then(|| unsafe { Box::from_raw(hooked) })
+}
+
+fn place_of(context: *mut IbvContext) -> Option<&'static Place> {
+    HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context)
 }
 
 /// Polls as the driver does. Without a completion, steps the device and polls again.
 unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_void) -> c_int {
     // SAFETY: libibverbs' inline function calls this for a CQ of a hooked context.
     let context = unsafe { (*cq).context };
-    let place = HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context);
-    let hooked = place.map_or(std::ptr::null_mut(), |place| place.hooked.load(Ordering::Acquire));
+    let hooked = place_of(context).map_or(std::ptr::null_mut(), |place| place.hooked.load(Ordering::Acquire));
     // SAFETY: null, or a box that lives until its context is closed, which a program does not do while it polls.
     let Some(hooked) = (unsafe { hooked.as_ref() }) else { return -1 };
     // SAFETY: the driver's function for this CQ, with the caller's arguments.
@@ -148,7 +137,7 @@ unsafe extern "C" {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = next(&NEXT, c"libibverbs.so.1", c"ibv_open_device");
+    let next = real::next(&NEXT, Some(c"libibverbs.so.1"), c"ibv_open_device");
     if next.is_null() {
         Errno::ENOSYS.set();
         return next;
@@ -170,7 +159,7 @@ pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mut c_void) -> *mut c_void {
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = next(&NEXT, c"libmlx5.so.1", c"mlx5dv_open_device");
+    let next = real::next(&NEXT, Some(c"libmlx5.so.1"), c"mlx5dv_open_device");
     if next.is_null() {
         Errno::ENOSYS.set();
         return next;
@@ -192,7 +181,7 @@ pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mu
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_close_device(context: *mut c_void) -> c_int {
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = next(&NEXT, c"libibverbs.so.1", c"ibv_close_device");
+    let next = real::next(&NEXT, Some(c"libibverbs.so.1"), c"ibv_close_device");
     if next.is_null() {
         return libc::ENOSYS;
     }

@@ -79,7 +79,7 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Play this script of failures (TOML). At the end, the launcher prints what the script has done
+    /// Play this script of failures (TOML). At the end, the launcher prints the script's acts
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sink", "vfio"])]
     script: Option<PathBuf>,
 
@@ -360,7 +360,7 @@ fn own_script(file: &Path, scratch: &Path) -> Result<(PathBuf, PathBuf), String>
     Ok((copy, scratch.join("timeline")))
 }
 
-/// Prints what the script has done.
+/// Prints the script's acts.
 fn tell(timeline: &Path) -> std::io::Result<()> {
     match std::fs::read_to_string(timeline) {
         Ok(lines) => {
