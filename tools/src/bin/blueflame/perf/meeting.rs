@@ -15,7 +15,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use blueflame::verbs::Path;
 use blueflame::verbs::device::Mtu;
@@ -41,6 +41,8 @@ const DONE: &[u8; 5] = b"done\0";
 const LONGEST: u32 = 1 << 20;
 /// How often the stream is looked at, while the peer runs.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How long the kernel may take to close the connection of a process that has ended.
+const CLOSING: Duration = Duration::from_millis(200);
 /// Says that an end has sent its last message.
 const WORD: &[u8; 1] = b"W";
 
@@ -365,6 +367,20 @@ impl Meeting {
             Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(Sign::End),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The error of a run, with the cause if the peer's process has ended: requests to it fail before, or after, the
+    /// kernel closes its connection.
+    pub(super) fn explain(&self, error: Failure) -> Failure {
+        let begin = Instant::now();
+        while begin.elapsed() < CLOSING {
+            match self.look() {
+                Ok(Sign::End) => return format!("the peer has left: {error}").into(),
+                Ok(Sign::None) => thread::sleep(LOOK_EVERY),
+                Ok(Sign::Word) | Err(_) => break,
+            }
+        }
+        error
     }
 
     /// Waits for a sign of the peer, if the peer speaks first: it may run for as long as it likes.

@@ -132,7 +132,8 @@ fn one(
         signs.peer_done.store(true, Ordering::Release);
         let mut record = Record::default();
         for worker in workers {
-            record.add(&worker.join().map_err(|_| "a thread has panicked")??);
+            let ran = worker.join().map_err(|_| "a thread has panicked")?;
+            record.add(&ran.map_err(|error| meeting.explain(error))?);
         }
         watched.map(|()| record)
     })?;
