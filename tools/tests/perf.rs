@@ -316,6 +316,24 @@ fn lost_datagrams_are_counted() {
 
 #[test]
 fn a_peer_that_dies_ends_the_run() {
+    dies(|_| thread::sleep(Duration::from_millis(300)));
+}
+
+/// Its last message fails, and says less than that the peer is gone.
+#[test]
+fn a_peer_that_dies_without_an_answer_ends_the_run() {
+    dies(|server| {
+        thread::sleep(Duration::from_millis(100));
+        let id = server.id().to_string();
+        let stopped = Command::new("kill").args(["-STOP", &id]).status().expect("starts");
+        assert!(stopped.success(), "{stopped}");
+        // Less than the time of all retries.
+        thread::sleep(Duration::from_millis(50));
+    });
+}
+
+/// Kills a server after `before`, while its client measures.
+fn dies(before: fn(&Child)) {
     let (network, port) = (Network::new(), free_port());
     let mut server = network.server(BLUEFLAME, "perf send lat", port);
     let client = format!("perf send lat -D 30 -p {port} localhost --interval 0.05");
@@ -325,7 +343,7 @@ fn a_peer_that_dies_ends_the_run() {
         assert!(begin.elapsed() < PATIENCE, "the client does not come");
         thread::sleep(Duration::from_millis(5));
     }
-    thread::sleep(Duration::from_millis(300));
+    before(&server);
     server.kill().expect("a child");
     server.wait().expect("a child");
     let begin = Instant::now();

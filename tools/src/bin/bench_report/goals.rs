@@ -135,6 +135,10 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P12", "receive frames", "compressed", Within(1.15, "floor compressed")),
     goal("P12", "receive frames", "by tag", Within(1.15, "floor by tag")),
     goal("P12", "receive frames", "of 4 queues", Within(1.15, "floor of 4 queues")),
+    goal("P12", "receive frames", "plain", Within(1.15, "floor plain with duties")),
+    goal("P12", "receive frames", "compressed", Within(1.15, "floor compressed with duties")),
+    goal("P12", "receive frames", "by tag", Within(1.15, "floor by tag with duties")),
+    goal("P12", "receive frames", "of 4 queues", Within(1.15, "floor of 4 queues with duties")),
     goal("P12", "receive frames", "compressed", Instructions(30)),
     // A shared CQ: finding the queue pair of a completion, against knowing it beforehand.
     goal("P13", "shared CQ", "64, ByQpn", Within(1.15, "64, order known")),
