@@ -13,7 +13,7 @@ use crate::need::Need;
 pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "completions.wraps",
-        title: "rings and indices wrap: 70,000 requests of one to three WQEBBs",
+        title: "rings and indices wrap: 35,000 requests of one to three WQEBBs",
         fault: "Requests are lost or repeated at the end of a ring, or where the index of 16 bits begins again.",
         needs: &[Need::Link, Need::Address],
         run: wraps,
@@ -50,7 +50,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 fn wraps(lab: &Lab) -> Result<Seen, Failure> {
-    const REQUESTS: u32 = 70_000;
+    const REQUESTS: u32 = 35_000;
     const BATCH: u32 = 20;
     let (mut near, far) = connected::<Rc>(lab)?;
     let place = |n: u32| (n % BATCH) as usize * 256;
@@ -76,7 +76,7 @@ fn wraps(lab: &Lab) -> Result<Seen, Failure> {
             same(&format!("WRITE {n}"), &data(n)[..len(n)], &arrived)?;
         }
     }
-    Ok(Seen::new("70,000 WRITEs of 8 to 127 bytes arrived, in order").figure("ring", near.pair.sq.capacity().0))
+    Ok(Seen::new("35,000 WRITEs of 8 to 127 bytes arrived, in order").figure("ring", near.pair.sq.capacity().0))
 }
 
 fn wide(lab: &Lab) -> Result<Seen, Failure> {
