@@ -13,6 +13,7 @@
 //! softhca-run --no-write-combining -- sound
 //! softhca-run --static-uars -- sound
 //! softhca-run --link ethernet --generation connectx7 --strict -- strict_mode
+//! softhca-run --link ethernet --ports 2 -- second_port
 //! ```
 //!
 //! `docs/doctor-report.md` has the report of the first two devices. After a change:
@@ -25,6 +26,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
@@ -39,9 +41,11 @@ const PLANTED: &[(&str, &str)] = &[
     ("loopback.uc", "data@0=0x80"),
     ("loopback.in_order", "data@100=1"),
     ("loopback.large", "data@100=1"),
+    ("loopback.second_port", "data@0=1"),
     ("loopback.ud", "data@41=1"),
     ("loopback.xrc", "data@0=1"),
     ("loopback.dc", "data@0=1"),
+    ("loopback.shared", "data@0=1"),
     ("twins.wraps", "data@7=1"),
     ("twins.wraps_wide", "cqe@47=1"),
     ("completions.wraps", "data@7=1"),
@@ -76,8 +80,18 @@ const PLANTED: &[(&str, &str)] = &[
     ("ethernet.large_send", "data@60=1"),
     ("ethernet.striding", "data@20=1"),
     ("ethernet.striding_compressed", "data@20=1"),
+    ("ethernet.pacing", "data@20=1"),
+    // The kind of the header of layer 4, in the first of eight mini-CQEs.
+    ("ethernet.header_minis", "data@0=0x10"),
     ("devx.rings", "data@0=1"),
     ("devx.frames", "data@20=1"),
+];
+
+/// Checks, and the scripts of failures by which each must fail (`docs/howto/chaos.md`).
+const SCRIPTED: &[(&str, &str)] = &[
+    ("loopback.shared", "[[event]]\nkind = \"srq-limit\"\nfate = \"never\"\n"),
+    // CREATE_CQ.
+    ("completions.formats", "[[refuse]]\nmailbox = 0x400\nnth = 2\nstatus = 0x03\n"),
 ];
 
 /// Checks that fail for other reasons than a damaged write.
@@ -136,29 +150,36 @@ fn listed() -> Vec<String> {
     list.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
+/// The exit code, the report and the page of all checks. They run once for all tests of a device.
+fn whole() -> &'static (Option<i32>, Value, String) {
+    static WHOLE: OnceLock<(Option<i32>, Value, String)> = OnceLock::new();
+    WHOLE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("report.html");
+        let (code, report) = doctor(&["--html", path.to_str().expect("a name")], &[]);
+        (code, report, fs::read_to_string(path).expect("a page"))
+    })
+}
+
 #[test]
 fn sound_devices_pass() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("report.html");
-    let path = path.to_str().expect("a name");
-    let (code, report) = doctor(&["--html", path], &[]);
-    let failed: Vec<_> = rows(&report).iter().filter(|row| row["outcome"] == "failed").collect();
+    let (code, report, page) = whole();
+    let failed: Vec<_> = rows(report).iter().filter(|row| row["outcome"] == "failed").collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(code, Some(0));
-    let names: Vec<_> = rows(&report).iter().map(|row| word(row, "id").to_owned()).collect();
+    assert_eq!(*code, Some(0));
+    let names: Vec<_> = rows(report).iter().map(|row| word(row, "id").to_owned()).collect();
     assert_eq!(names, listed(), "each check has a row");
     // A skipped check names a capability that is not there.
-    let lacking = lacking(&report);
-    for row in rows(&report).iter().filter(|row| row["outcome"] == "skipped") {
+    let lacking = lacking(report);
+    for row in rows(report).iter().filter(|row| row["outcome"] == "skipped") {
         assert!(lacking.contains(word(row, "missing")), "{row}");
     }
-    let count = |outcome: &str| rows(&report).iter().filter(|row| row["outcome"] == outcome).count();
+    let count = |outcome: &str| rows(report).iter().filter(|row| row["outcome"] == outcome).count();
     for outcome in ["passed", "failed", "skipped"] {
         assert_eq!(report["summary"][outcome], count(outcome), "{outcome}");
     }
     assert!(count("passed") > 30, "most checks run on any device");
-    let page = fs::read_to_string(path).expect("a page");
-    for row in rows(&report) {
+    for row in rows(report) {
         assert!(page.contains(word(row, "id")), "{row}");
     }
     assert!(!page.contains("http"), "nothing outside of the page");
@@ -169,7 +190,9 @@ fn sound_devices_pass() {
 #[test]
 fn strict_mode_has_no_complaint() {
     let twins = ["twins.rc", "twins.ud", "twins.xrc", "twins.dc", "twins.frames"];
-    let checks = ["doorbells.copies", "loopback", "keys", "ethernet"].into_iter().chain(twins);
+    let loopback = ["rc", "atomics", "uc", "large", "ud", "xrc", "dc"].map(|check| format!("loopback.{check}"));
+    let loopback = loopback.iter().map(String::as_str);
+    let checks = ["doorbells.copies", "keys", "ethernet"].into_iter().chain(twins).chain(loopback);
     let arguments: Vec<_> = checks.flat_map(|check| ["--only", check]).collect();
     let (code, report) = doctor(&arguments, &[]);
     assert_eq!((code, &report["summary"]["failed"]), (Some(0), &0.into()), "{report:#}");
@@ -210,6 +233,31 @@ fn planted_faults_are_found() {
     assert!(found > 25, "only {found} checks ran");
 }
 
+#[test]
+fn scripted_failures_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("a name").to_owned();
+    let (script, timeline) = (file("script.toml"), file("timeline"));
+    for (check, text) in SCRIPTED {
+        fs::write(&script, text).expect("written");
+        let environment = [("SOFTHCA_SCRIPT", script.as_str()), ("SOFTHCA_TIMELINE", timeline.as_str())];
+        let (code, report) = doctor(&["--only", check, "--patience", "0.3"], &environment);
+        assert_eq!((code, &rows(&report)[0]["outcome"]), (Some(1), &"failed".into()), "{report}");
+    }
+}
+
+/// Devices of one port skip the check.
+#[test]
+fn the_second_port_is_examined() {
+    let (code, report) = doctor(&["--only", "loopback.second_port"], &[]);
+    assert_eq!(code, Some(0), "{report}");
+    let (planted, damage) = PLANTED.iter().find(|(check, _)| *check == "loopback.second_port").expect("a fault");
+    let has_two = std::env::var("SOFTHCA_PORTS").is_ok_and(|ports| ports == "2");
+    let outcome = if has_two { "passed" } else { "skipped" };
+    assert_eq!(word(&rows(&report)[0], "outcome"), outcome);
+    assert_eq!(finds(planted, damage), has_two);
+}
+
 /// Only queues of Ethernet ports have real time.
 #[test]
 fn a_wrong_real_time_is_found() {
@@ -224,8 +272,8 @@ fn a_wrong_real_time_is_found() {
 fn each_check_has_a_fault_or_says_that_it_has_none() {
     let all: BTreeSet<String> = listed().into_iter().collect();
     let others = [OTHERWISE, BESIDE, NONE].concat();
-    let known: BTreeSet<String> =
-        PLANTED.iter().map(|(check, _)| *check).chain(others.iter().copied()).map(str::to_owned).collect();
+    let found = PLANTED.iter().chain(SCRIPTED).map(|(check, _)| *check);
+    let known: BTreeSet<String> = found.chain(others.iter().copied()).map(str::to_owned).collect();
     assert_eq!(all, known);
     assert!(PLANTED.iter().all(|(check, _)| !others.contains(check)));
 }
@@ -368,11 +416,11 @@ fn table(report: &Value) -> String {
 fn the_page_has_this_report() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/doctor-report.md");
     let page = fs::read_to_string(path).expect("the page");
-    let (_, report) = doctor(&[], &[]);
-    let Some(heading) = heading(&report) else { return };
+    let (_, report, _) = whole();
+    let Some(heading) = heading(report) else { return };
     let (before, rest) = page.split_once(heading).unwrap_or_else(|| panic!("no heading {heading}"));
     let (found, after) = rest.find("\n## ").map_or((rest, ""), |end| rest.split_at(end));
-    let table = table(&report);
+    let table = table(report);
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, format!("{before}{heading}{table}{after}")).expect("written");
     } else {

@@ -1,6 +1,7 @@
 //! Rules by the driver's own commands: a matcher says which bits of frames count, each flow has their values (Linux
 //! `drivers/infiniband/hw/mlx5/fs.c`, `MLX5_IB_METHOD_FLOW_MATCHER_CREATE` and `MLX5_IB_METHOD_CREATE_FLOW`).
 
+use super::devx::objects;
 use super::flow::{self, Flow};
 use super::request::Request;
 use crate::context::{self, Context, Object, Rank};
@@ -18,11 +19,12 @@ const TABLE: u16 = 0x1005;
 /// Attributes of a flow.
 const VALUE: u16 = 0x1001;
 const TO_QP: u16 = 0x1002;
+const TO_DEVX: u16 = 0x1003;
 const MATCHER: u16 = 0x1004;
 const TAG: u16 = 0x1006;
 const FLOW_FLAGS: u16 = 0x1009;
-/// Objects made by commands, and actions: flows of this device have none.
-const ABSENT: [u16; 4] = [0x1003, 0x1005, 0x1007, 0x1008];
+/// Actions, and counters made by commands: flows of this device have none.
+const ABSENT: [u16; 3] = [0x1005, 0x1007, 0x1008];
 
 /// `MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP`.
 const DROP: u32 = 1 << 1;
@@ -109,7 +111,8 @@ pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), E
     context.destroy::<Matcher>(request.handle(HANDLE)?).map(drop)
 }
 
-/// `CREATE_FLOW`: 0x1000 handle, 0x1001 values, 0x1002 queue pair, 0x1004 matcher, 0x1006 flow tag, 0x1009 flags.
+/// `CREATE_FLOW`: 0x1000 handle, 0x1001 values, 0x1002 queue pair, 0x1003 interface made by a command, 0x1004 matcher,
+/// 0x1006 flow tag, 0x1009 flags.
 pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     if !has_capability(capability::NET_RAW) {
         return Err(Errno::EPERM);
@@ -124,7 +127,12 @@ pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(
         // To go on as if no rule matched.
         _ => return Err(Errno::EOPNOTSUPP),
     };
-    let receiver = request.optional_handle(TO_QP).map(|handle| flow::receiver(context, handle)).transpose()?;
+    let receiver = match (request.optional_handle(TO_QP), request.optional_handle(TO_DEVX)) {
+        (Some(handle), None) => Some(flow::receiver(context, handle)?),
+        (None, Some(handle)) => Some(objects::interface(context, handle)?),
+        (None, None) => None,
+        (Some(_), Some(_)) => return Err(Errno::EINVAL),
+    };
     let received = matcher.direction == FlowDirection::Received;
     // `get_dests`: received frames go to one place; sent ones go on, or are dropped.
     let is_one_place = if received { receiver.is_some() != drops } else { receiver.is_none() };

@@ -42,6 +42,7 @@ macro_rules! needs {
 needs! {
     Link: "a link that is up", "traffic";
     Address: "an address of the port", "connections (verbs::Path)";
+    SecondPort: "a second port that is up", "Device::port, Path of each port";
     Ethernet: "an Ethernet port", "raw frames (transport::RawPacket, verbs::ethernet)";
     NetRaw: "CAP_NET_RAW", "raw frames and flow rules";
     BlueFlame: "BlueFlame", "requests copied to the register (queue::BlueFlamePolicy)";
@@ -64,12 +65,14 @@ needs! {
     Tags: "tag matching", "ProtectionDomain::tag_matching";
     MultiPacket: "WQEs of several frames", "SendBatch::session";
     LargeSend: "large sends (TSO)", "Request::large";
+    Pacing: "packet pacing", "QueuePair::set_rate_limit";
     Striding: "striding receive queues", "WqBuilder::striding";
     Devx: "firmware commands (DevX)", "the crate blueflame-devx";
     BlockSignatures: "block signatures", "blueflame_devx::object::SignatureKey";
     Encryption: "encryption (AES-XTS)", "blueflame_devx::object::EncryptingKey";
     CrossChannel: "cross-channel requests", "wqe::wait_for_completion, SendQueue::enable";
     WaitOnTime: "WAIT on time", "DeviceClock::at, ClockReading::wait_until";
+    HeaderMinis: "mini-CQEs with the headers", "cq::compressed::Headers, by blueflame_devx";
     DevxFrames: "frames by firmware commands", "blueflame_devx: send queues, receive queues, flow tables";
 }
 
@@ -85,6 +88,7 @@ impl Need {
             Link if of.port.state == PortState::Active => Ok(()),
             Link => Err(format!("port {} is in state {:?}", of.port.number, of.port.state)),
             Address => of.path.as_ref().map(drop).map_err(Clone::clone),
+            SecondPort => of.second.as_ref().map(drop).map_err(Clone::clone),
             Ethernet if of.port.link_layer == LinkLayer::Ethernet => Ok(()),
             Ethernet => Err(format!("port {} is of {}", of.port.number, of.port.link_layer)),
             NetRaw if machine::has_capability(machine::CAP_NET_RAW) => Ok(()),
@@ -126,6 +130,7 @@ impl Need {
             Tags => of.shown.tags.clone(),
             MultiPacket => has(attr.multi_packet),
             LargeSend => has(attr.max_large_send != 0),
+            Pacing => has(attr.rate_limits.is_some()),
             Striding => has(attr.striding.is_some()),
             Devx => devx(of, |_| Ok(())),
             BlockSignatures => devx(of, |context| {
@@ -135,6 +140,14 @@ impl Need {
             Encryption => devx(of, |context| context.encryption().map(drop)),
             CrossChannel => devx(of, Context::cross_channel),
             WaitOnTime => devx(of, Context::wait_on_time),
+            HeaderMinis => devx(of, |context| {
+                let general = context.general()?;
+                let (has, name) = match general.cqe_compression() {
+                    true => (general.mini_cqe_resp_l3_l4_tag(), "cmd_hca_cap.mini_cqe_resp_l3_l4_tag"),
+                    false => (false, "cmd_hca_cap.cqe_compression"),
+                };
+                if has { Ok(()) } else { Err(absent(name)) }
+            }),
             DevxFrames => devx(of, |context| {
                 let has = context.general()?.eth_net_offloads();
                 if has { Ok(()) } else { Err(absent("cmd_hca_cap.eth_net_offloads")) }

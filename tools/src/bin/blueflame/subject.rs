@@ -33,6 +33,8 @@ pub(crate) struct Subject {
     pub(crate) port: Port,
     /// How queue pairs on this port reach each other, or why they cannot.
     pub(crate) path: Result<Path, String>,
+    /// The same on the first other port that is up.
+    pub(crate) second: Result<Path, String>,
     /// The register of a queue pair of its own, or why there is none.
     pub(crate) registers: Result<Registers, String>,
     /// The environment variable that turns BlueFlame off, if there is one.
@@ -65,24 +67,24 @@ impl Subject {
             None => Device::open_first()?,
         };
         let pd = device.protection_domain()?;
+        let ports: Vec<Port> = (1..=device.attr().ports).map(|number| device.port(number)).collect::<Result<_, _>>()?;
         let port = match port {
             Some(number) => device.port(number)?,
             None => {
-                let ports: Vec<Port> =
-                    (1..=device.attr().ports).map(|number| device.port(number)).collect::<Result<_, _>>()?;
                 let active = ports.iter().position(|port| port.state == PortState::Active);
                 *ports.get(active.unwrap_or(0)).ok_or(Error::NoPort { port: 1, ports: 0 })?
             }
         };
         let devx = Context::open(device.name()).map_err(|error| error.to_string());
         let path = path(&device, port).map_err(|error| error.to_string());
+        let second = second(&device, port, &ports);
         let registers = registers(&device, port);
         let shown = Shown::by(&device, &pd);
         let in_order = match &path {
             Ok(path) => in_order(&pd, path),
             Err(error) => Err(error.clone()),
         };
-        Ok(Self { device, pd, devx, port, path, registers, blueflame_off: blueflame_off(), in_order, shown })
+        Ok(Self { device, pd, devx, port, path, second, registers, blueflame_off: blueflame_off(), in_order, shown })
     }
 
     /// The name of the first mlx5 device's port as sysfs has it.
@@ -111,6 +113,14 @@ fn path(device: &Device, port: Port) -> Result<Path, Error> {
     path.max_dest_rd_atomic = most.max_qp_rd_atom.min(16);
     path.max_rd_atomic = most.max_qp_init_rd_atom.min(path.max_dest_rd_atomic);
     Ok(path)
+}
+
+/// A path of the first port that is up, besides `first`.
+fn second(device: &Device, first: Port, ports: &[Port]) -> Result<Path, String> {
+    let mut others = ports.iter().filter(|port| port.number != first.number).peekable();
+    others.peek().ok_or("the device has one port")?;
+    let other = others.find(|port| port.state == PortState::Active).ok_or("no other port is up")?;
+    path(device, *other).map_err(|error| format!("port {}: {error}", other.number))
 }
 
 fn registers(device: &Device, port: Port) -> Result<Registers, String> {

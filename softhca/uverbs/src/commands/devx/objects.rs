@@ -148,6 +148,20 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
     mailboxes.execute(context, request)
 }
 
+/// The interface of frames that a handle means, and its number (`mlx5_ib_devx_is_flow_dest`). A table of rules would be
+/// a destination as well, which this device does not have.
+pub(crate) fn interface(context: &Context, handle: u32) -> Result<(Arc<dyn Object>, u32), Errno> {
+    let object: Arc<DevxObject> = context.get(handle)?;
+    match object.id.creator {
+        creator::TIR => {
+            let number = object.id.number;
+            Ok((object, number))
+        }
+        creator::FLOW_TABLE => Err(Errno::EOPNOTSUPP),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
 /// `DEVX_OBJ_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 output.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;

@@ -3,15 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::OnceLock;
 
+use blueflame::cq::Cqe;
 use blueflame::cq::compressed::{ChecksumStride, Strided};
 use blueflame::cq::mode::PollMode;
 use blueflame::flow::Flow;
 use blueflame::queue::OwningRecvQueue;
 use blueflame::queue::striding::{FrameBytes, Strides};
 use blueflame::transport::{InlineNone, RawPacket};
-use blueflame::verbs::device::Gid;
+use blueflame::verbs::device::{Gid, RateLimit};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
-use blueflame::verbs::{Access, Buffer, Cq, Owned, OwnedCq, Pool, QueuePair};
+use blueflame::verbs::{self, Access, Buffer, Cq, Owned, OwnedCq, Pool, QueuePair};
 use blueflame::{CompletionQueue, WrId, wqe};
 
 use super::check::Check;
@@ -118,6 +119,32 @@ impl Frames {
         Flow::udp(IpAddr::from(TO), self.port).destination_mac(self.station)
     }
 
+    /// The rule that takes frames of [`Self::tcp`].
+    pub(crate) fn tcp_flow(&self) -> Flow {
+        Flow::tcp(IpAddr::from(TO), self.port).destination_mac(self.station)
+    }
+
+    /// The address of the port, and the port of UDP and TCP.
+    pub(crate) fn place(&self) -> ([u8; 6], u16) {
+        (self.station, self.port)
+    }
+
+    /// The same frame with a header of TCP, without its checksum.
+    pub(crate) fn tcp(&self, number: u32, bytes: usize) -> Vec<u8> {
+        const PROTOCOL: usize = HEADER + 9;
+        let mut frame = self.frame(number, bytes);
+        frame[PROTOCOL] = 6;
+        frame[HEADER + 10..HEADER + 12].fill(0);
+        let checksum = !(sum(&frame[HEADER..HEADER + 20], 0) as u16);
+        frame[HEADER + 10..HEADER + 12].copy_from_slice(&checksum.to_be_bytes());
+        // Behind the ports: sequence number, length of the header, ACK.
+        let tcp = &mut frame[HEADER + 20..HEADER + 40];
+        tcp[4..].fill(0);
+        tcp[4..8].copy_from_slice(&number.to_be_bytes());
+        tcp[12..14].copy_from_slice(&[0x50, 0x10]);
+        frame
+    }
+
     /// A frame of so many bytes: headers, its number, and bytes that the number decides.
     pub(crate) fn frame(&self, number: u32, bytes: usize) -> Vec<u8> {
         let mut frame = [&self.station[..], &self.station, &[0x08, 0x00]].concat();
@@ -140,14 +167,14 @@ impl Frames {
 }
 
 /// Sends frames.
-struct Sender {
+pub(crate) struct Sender {
     pair: QueuePair<RawPacket>,
     cq: OwnedCq,
     memory: Buffer,
 }
 
 impl Sender {
-    fn new(lab: &Lab) -> Result<Self, Failure> {
+    pub(crate) fn new(lab: &Lab) -> Result<Self, Failure> {
         let cq = lab.device().completion_queue(256).build()?;
         let builder = lab.pd().queue_pair::<RawPacket>(&cq, &cq).sends(128).receives(0).inline(64);
         let mut pair = builder.build()?;
@@ -155,9 +182,14 @@ impl Sender {
         Ok(Self { pair, cq, memory: lab.memory(RECEIVES * SLOT)? })
     }
 
+    /// Sets the rate of its frames, or removes it.
+    pub(crate) fn set_rate(&mut self, limit: Option<RateLimit>) -> Result<(), verbs::Error> {
+        self.pair.set_rate_limit(limit)
+    }
+
     /// Sends frames by one doorbell, and waits until they have left. The first 18 bytes are in the WQE, as older
     /// devices need them.
-    fn send(&mut self, lab: &Lab, frames: &[Vec<u8>]) -> Result<(), Failure> {
+    pub(crate) fn send(&mut self, lab: &Lab, frames: &[Vec<u8>]) -> Result<(), Failure> {
         let mut batch = self.pair.sq.batch();
         for (n, frame) in frames.iter().enumerate() {
             let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
@@ -203,12 +235,17 @@ impl Receiver {
 
     /// The next frame, and its tag.
     pub(crate) fn next(&mut self, lab: &Lab) -> Result<(Vec<u8>, u32), Failure> {
+        self.next_of(lab, |cqe| cqe.flow_tag())
+    }
+
+    /// The next frame, and a part of its completion.
+    pub(crate) fn next_of<T>(&mut self, lab: &Lab, part: impl Fn(&Cqe<'_>) -> T) -> Result<(Vec<u8>, T), Failure> {
         let Self { queue, cq, .. } = self;
-        let (buffer, bytes, tag) =
-            lab.completion("a frame", cq, |cqe| Ok((queue.retire(cqe)?, cqe.byte_len() as usize, cqe.flow_tag())))?;
+        let (buffer, bytes, found) =
+            lab.completion("a frame", cq, |cqe| Ok((queue.retire(cqe)?, cqe.byte_len() as usize, part(cqe))))?;
         let frame = buffer.to_vec(0..bytes);
         queue.post(buffer).map_err(|refused| refused.error.to_string())?;
-        Ok((frame, tag))
+        Ok((frame, found))
     }
 }
 

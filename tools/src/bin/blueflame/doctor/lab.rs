@@ -24,6 +24,10 @@ pub(crate) const INLINE: u32 = 128;
 /// Bytes of an end's memory.
 pub(crate) const ROOM: usize = 1 << 16;
 
+/// How long a wait takes the CPU, and how long it sleeps at a time afterwards.
+const SPIN: Duration = Duration::from_millis(100);
+const SLEEP: Duration = Duration::from_micros(100);
+
 /// The laboratory of all checks.
 pub(crate) struct Lab {
     pub(crate) subject: Subject,
@@ -55,19 +59,24 @@ impl Lab {
         memory(self.pd(), bytes)
     }
 
-    /// Calls `look` until it finds a value.
+    /// Calls `look` until it finds a value. A long wait leaves the CPU to others.
     pub(crate) fn until<T>(
         &self,
         what: &str,
         mut look: impl FnMut() -> Result<Option<T>, Failure>,
     ) -> Result<T, Failure> {
-        let deadline = Instant::now() + self.patience;
+        let begin = Instant::now();
         loop {
             if let Some(found) = look()? {
                 return Ok(found);
             }
-            ensure(Instant::now() < deadline, || format!("{what}: nothing within {:?}", self.patience))?;
-            std::thread::yield_now();
+            let waited = begin.elapsed();
+            ensure(waited < self.patience, || format!("{what}: nothing within {:?}", self.patience))?;
+            if waited < SPIN {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(SLEEP);
+            }
         }
     }
 

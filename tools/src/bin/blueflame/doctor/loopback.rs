@@ -8,7 +8,7 @@ use blueflame::{WrId, wqe};
 
 use super::check::Check;
 use super::found::{Failure, Seen, ensure, same};
-use super::lab::{End, Lab, connected, pattern};
+use super::lab::{End, Lab, connected, connected_by, pattern};
 use crate::need::Need;
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -48,6 +48,14 @@ pub(crate) const CHECKS: &[Check] = &[
         fault: "Long messages are cut or mixed up: the path MTU, or translation of memory.",
         needs: &[Need::Link, Need::Address],
         run: large,
+    },
+    Check {
+        id: "loopback.second_port",
+        title: "RC and UC over the other port, and an RC queue pair of each port at work by turns",
+        fault: "The other port fails where the first works: its address (GID, LID), its cable, or the port number of \
+                queue pairs. `--port` examines it alone.",
+        needs: &[Need::Link, Need::Address, Need::SecondPort],
+        run: second_port,
     },
 ];
 
@@ -197,4 +205,25 @@ fn large(lab: &Lab) -> Result<Seen, Failure> {
     near.run(lab, "a READ", &wqe::read(place).scatter([from]).signaled(WrId(2)))?;
     same("a READ of 1 MiB", &data, &near.memory.to_vec(0..BYTES))?;
     Ok(Seen::new("1 MiB written, and read back"))
+}
+
+fn second_port(lab: &Lab) -> Result<Seen, Failure> {
+    let second = lab.subject.second.clone()?;
+    let of_second = |error: Failure| format!("port {}: {error}", second.port.number);
+    let (mut near, mut far) = connected_by::<Rc>(lab, &second)?;
+    messages(lab, &mut near, &mut far).map_err(of_second)?;
+    let (mut first, mut first_far) = connected::<Rc>(lab)?;
+    for round in 0..20 {
+        let data = pattern(round, 64);
+        let ends = [(&mut first, &mut first_far, lab.subject.port.number), (&mut near, &mut far, second.port.number)];
+        for (from, to, port) in ends {
+            let place = to.memory.remote().at(64);
+            from.run(lab, "a WRITE", &wqe::write(place).inline(&data[..]).signaled(WrId(1)))?;
+            same(&format!("a WRITE over port {port}"), &data, &to.memory.to_vec(64..128))?;
+        }
+    }
+    let (mut near, mut far) = connected_by::<Uc>(lab, &second)?;
+    messages(lab, &mut near, &mut far).map_err(of_second)?;
+    Ok(Seen::new("38 messages of 1 to 5000 bytes over the other port; 40 WRITEs over both by turns")
+        .figure("the other port", second.port.number))
 }

@@ -4,6 +4,7 @@ mod chains;
 mod check;
 mod clocks;
 mod completions;
+mod compressed;
 mod devx;
 mod doorbells;
 mod environment;
@@ -14,10 +15,12 @@ mod found;
 mod keys;
 mod lab;
 mod loopback;
+mod pacing;
 mod page;
 mod progress;
 mod report;
 mod services;
+mod shared;
 mod tags;
 mod twins;
 
@@ -95,14 +98,18 @@ fn checks() -> impl Iterator<Item = &'static Check> {
         doorbells::CHECKS,
         loopback::CHECKS,
         services::CHECKS,
+        shared::CHECKS,
         twins::CHECKS,
         completions::CHECKS,
+        compressed::CHECKS,
         clocks::CHECKS,
         errors::CHECKS,
         keys::CHECKS,
         tags::CHECKS,
         chains::CHECKS,
         ethernet::CHECKS,
+        pacing::CHECKS,
+        compressed::OF_FRAMES,
         devx::CHECKS,
     ]
     .into_iter()

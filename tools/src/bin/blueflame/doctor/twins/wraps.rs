@@ -153,7 +153,7 @@ fn around(lab: &Lab, sizes: Sizes, wqebbs: usize) -> Result<Seen, Failure> {
             seed += 1;
         }
         twins.receive(WrId(lap as u64), 0..0)?;
-        let step = Step { wqebbs: last, is_inline: lap / 2 / SPLITS.len() % 2 == 0, imm: Some(seed) };
+        let step = Step { wqebbs: last, is_inline: (lap / 2 / SPLITS.len()).is_multiple_of(2), imm: Some(seed) };
         let at = |error| format!("a WQE of {last} WQEBBs, {in_front} of them in front of the ring's end: {error}");
         twins.write_all(lab, way, seed, &[step]).map_err(at)?;
         twins.received(lab, lap as u64, step.bytes(), seed)?;
