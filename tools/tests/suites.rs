@@ -1,0 +1,102 @@
+//! `scripts/suites` with a suite of one test that passes: the commits of the suite and of its table.
+//!
+//! The script itself belongs here. Outcomes of real suites belong in `softhca/uverbs/tests/suites`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// The commit of the table.
+const TABLE: &str = "0123abc";
+/// A program of googletest with one test, which passes.
+const PROGRAM: &str = "#!/bin/sh\ncase $1 in\n--gtest_list_tests) printf 'suite.\\n  one\\n' ;;\n\
+                       *) echo '[  PASSED  ] 1 test.' ;;\nesac\n";
+
+/// A copy of the script, with the table of a suite, and the suite's folder.
+struct Lab {
+    root: TempDir,
+    suite: TempDir,
+}
+
+fn executable(path: &Path, text: &str) {
+    fs::write(path, text).expect("written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
+impl Lab {
+    fn new() -> Self {
+        let [root, suite] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let scripts = root.path().join("scripts");
+        fs::create_dir(&scripts).expect("made");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/suites");
+        fs::copy(script, scripts.join("suites")).expect("copied");
+        // The launcher: the program behind `--`.
+        executable(&root.path().join("launcher"), "#!/bin/sh\nshift\nexec \"$@\"\n");
+        executable(&suite.path().join("its_tests"), PROGRAM);
+        Self { root, suite }
+    }
+
+    fn table(&self, commit: &str) {
+        let folder = self.root.path().join("softhca/uverbs/tests/suites");
+        fs::create_dir_all(&folder).expect("made");
+        let table = format!(
+            "source = \"https://example.org/own at {commit}\"\nkind = \"gtest\"\nprogram = \"its_tests\"\n\
+             [runs.only]\nlauncher = []\nseconds = 20\n"
+        );
+        fs::write(folder.join("own.toml"), table).expect("written");
+    }
+
+    /// The suite's folder becomes a repository. Its commit.
+    fn commit(&self) -> String {
+        let git = |words: &[&str]| {
+            let mut command = Command::new("git");
+            command.current_dir(self.suite.path()).args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
+            let output = command.args(words).output().expect("git starts");
+            assert!(output.status.success(), "{words:?}: {output:?}");
+            String::from_utf8(output.stdout).expect("text").trim().to_owned()
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "--no-gpg-sign", "-m", "one"]);
+        git(&["rev-parse", "HEAD"])[..TABLE.len()].to_owned()
+    }
+
+    /// Runs the suite, whose test passes. What the script prints.
+    fn run(&self) -> String {
+        let script: PathBuf = self.root.path().join("scripts/suites");
+        let suite = format!("own={}", self.suite.path().display());
+        let mut command = Command::new("python3");
+        let output = command.arg(script).arg(self.root.path().join("launcher")).arg(suite).output().expect("starts");
+        let words = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success(), "{words}{}", String::from_utf8_lossy(&output.stderr));
+        words
+    }
+}
+
+#[test]
+fn the_summary_has_the_commit_of_the_suite() {
+    let lab = Lab::new();
+    lab.table(TABLE);
+    let unknown = lab.run();
+    assert!(unknown.contains("warning: own is at an unknown commit, and its table is about 0123abc"), "{unknown}");
+    assert!(
+        unknown.ends_with("1 passed, 0 failed, 0 skipped: own at an unknown commit (table: 0123abc)\n"),
+        "{unknown}"
+    );
+
+    let commit = lab.commit();
+    let other = lab.run();
+    assert!(other.contains(&format!("warning: own is at {commit}, and its table is about 0123abc")), "{other}");
+    assert!(other.ends_with(&format!("own at {commit} (table: 0123abc)\n")), "{other}");
+
+    lab.table(&commit);
+    let same = lab.run();
+    assert!(!same.contains("warning") && same.ends_with(&format!("skipped: own at {commit}\n")), "{same}");
+
+    executable(&lab.suite.path().join("its_tests"), &format!("{PROGRAM}# Changed.\n"));
+    let changed = lab.run();
+    assert!(changed.contains(&format!("warning: own is at {commit} with changes, and its")), "{changed}");
+}
