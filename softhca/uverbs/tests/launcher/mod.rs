@@ -155,3 +155,41 @@ fn signals_that_are_ignored_stay_ignored() {
     let some = bit(libc::SIGHUP) | bit(libc::SIGINT) | bit(libc::SIGPIPE);
     assert_eq!(ignored("trap '' HUP INT PIPE;", &launched) & some, some);
 }
+
+/// A text that the launcher writes about itself, in place of a program.
+fn written(arguments: &[&str]) -> Output {
+    Command::new(LAUNCHER).args(arguments).output().expect("the launcher starts")
+}
+
+#[test]
+fn bash_completes_options() {
+    let completions = written(&["--completions", "bash"]);
+    assert!(completions.status.success(), "{}", words(&completions));
+    // As bash calls it for `softhca-run --gen<Tab>`, and for the value of an option.
+    for (before, word, completed) in [("", "--gen", "--generation"), ("--link", "eth", "ethernet")] {
+        let script = format!(
+            "{}\nCOMP_WORDS=(softhca-run {before} {word}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n\
+             complete=$(complete -p softhca-run); complete=${{complete#*-F }}; ${{complete%% *}} softhca-run {word} {before}\n\
+             echo \"${{COMPREPLY[@]}}\"",
+            String::from_utf8_lossy(&completions.stdout)
+        );
+        let output = Command::new("bash").args(["-c", &script]).output().expect("bash starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), completed, "{}", words(&output));
+    }
+    for (shell, part) in [("zsh", "#compdef softhca-run"), ("fish", "complete -c softhca-run")] {
+        assert!(words(&written(&["--completions", shell])).contains(part), "{shell}");
+    }
+}
+
+#[test]
+fn the_man_page_has_the_options() {
+    let page = written(&["--man"]);
+    assert!(page.status.success(), "{}", words(&page));
+    for part in [".TH softhca-run 1", "fB\\-\\-generation", "Exit codes"] {
+        assert!(words(&page).contains(part), "no {part} in {}", words(&page));
+    }
+    // A wrong shell, a text beside a program, and neither: all wrong calls.
+    for wrong in [&["--completions", "cmd"][..], &["--man", "true"], &[]] {
+        assert_eq!(written(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}

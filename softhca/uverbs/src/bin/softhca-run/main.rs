@@ -9,6 +9,7 @@ mod page;
 mod preload;
 mod reach;
 mod sysfs;
+mod written;
 
 use clap::{Parser, ValueEnum};
 use namespace::{Namespace, Right};
@@ -21,6 +22,7 @@ use softhca_settings::{
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use written::Written;
 
 /// Run a program with software mlx5 devices: its unmodified libibverbs and libmlx5 find them as mlx5_0, mlx5_1, …
 ///
@@ -29,7 +31,7 @@ use std::process::ExitCode;
 ///   softhca-run ibv_rc_pingpong &
 ///   softhca-run ibv_rc_pingpong localhost
 #[derive(Debug, Parser)]
-#[command(version, verbatim_doc_comment, after_help = AFTER_HELP)]
+#[command(name = "softhca-run", version, verbatim_doc_comment, after_help = AFTER_HELP)]
 struct Options {
     /// Number of devices
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
@@ -137,8 +139,12 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
 
+    #[command(flatten)]
+    written: Written,
+
     /// The program, and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD",
+        required_unless_present_any = ["completions", "man"])]
     command: Vec<OsString>,
 }
 
@@ -275,6 +281,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
+    if options.written.print()? {
+        return Ok(0);
+    }
     if options.strict && cfg!(not(target_arch = "x86_64")) {
         return Err("--strict needs an x86-64 CPU".into());
     }

@@ -33,8 +33,9 @@ fn row(arg: &Arg) -> String {
     let mut effect = arg.get_help().expect("every option has a text").to_string();
     let values = arg.get_possible_values();
     for value in values.iter().filter(|_| takes) {
-        let help = value.get_help().expect("every value has a text");
-        write!(effect, "<br>`{}`: {help}", value.get_name()).expect("a string takes any text");
+        // The names of shells need no text.
+        let help = value.get_help().map_or(String::new(), |help| format!(": {help}"));
+        write!(effect, "<br>`{}`{help}", value.get_name()).expect("a string takes any text");
     }
     format!("| `{option}` | {default} | {effect} |\n")
 }
