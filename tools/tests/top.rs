@@ -1,4 +1,5 @@
-//! `blueflame top` as a program: a sample of a device whose counters move, and its exit codes.
+//! `blueflame top` as a program: a sample of a device whose counters move, of the queues of this process, and its exit
+//! codes.
 //!
 //! Samples and exit codes belong here. Arithmetic and the screen belong beside the code, in
 //! `tools/src/bin/blueflame/top`.
@@ -15,6 +16,9 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
+use blueflame::transport::Rc;
+use blueflame::verbs::{Access, Device, Pool};
+use blueflame::{WrId, wqe};
 use serde_json::Value;
 
 fn top(arguments: &str, sysfs: Option<&Path>) -> Output {
@@ -82,11 +86,68 @@ fn speeds_are_those_of_the_counters() {
     assert!((number(&port["errors_per_second"]) * seconds - 3.0).abs() < 0.01, "{sample:#}");
 }
 
+/// This process has a queue pair that is connected to itself, and has sent 300 WRITEs of two WQEBBs.
+#[test]
+fn queues_have_the_counts_of_their_work() {
+    const WRITES: u64 = 300;
+    let device = Device::open_first().expect("run this by ./run test, or under softhca-run");
+    let pd = device.protection_domain().expect("a PD");
+    let memory = Pool::new(&pd, 4096, Access::ALL).expect("a pool").take(4096).expect("all of it");
+    let mut cq = device.completion_queue(16).build().expect("a CQ");
+    let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(64).inline(64).receives(8).build().expect("a queue pair");
+    let path = device.path(1, None).expect("a path");
+    let itself = pair.qp.endpoint(&path);
+    pair.qp.to_init(&path).expect("INIT");
+    pair.sq.connect(&path, &itself, &itself).expect("RTS");
+    for n in 0..WRITES {
+        let request = wqe::write(memory.remote().at(0)).inline(&[1; 64]).signaled(WrId(n));
+        pair.sq.post(&request).expect("room");
+        let done = loop {
+            match cq.poll() {
+                Some(cqe) => break pair.sq.retire(&cqe).expect("outstanding").wr_id,
+                None => thread::yield_now(),
+            }
+        };
+        assert_eq!(done, WrId(n));
+    }
+    let pid = std::process::id();
+    let sample = sample(&top(&format!("--queues --json --delay 0.1 --pid {pid} -d mlx5_0"), None));
+    let queues = sample["queues"].as_array().expect("queues");
+    let number = u64::from(pair.qp.qpn().get());
+    let of = |kind: &str, number: u64| {
+        let queue = queues.iter().find(|queue| queue["kind"] == kind && queue["number"] == number);
+        queue.unwrap_or_else(|| panic!("no {kind} {number}: {sample:#}"))
+    };
+    let (own, completions) = (of("QP", number), of("CQ", u64::from(cq.cqn().get())));
+    assert_eq!((&own["type"], &own["state"], &own["peer"]), (&"RC".into(), &"RTS".into(), &number.into()));
+    assert_eq!((&own["pid"], &own["per_second"]["messages"]), (&pid.into(), &0.0.into()), "all was before");
+    assert_eq!(own["counters"]["WQEBBs fetched"], 2 * WRITES);
+    assert_eq!(own["counters"]["messages"], WRITES);
+    assert_eq!(completions["counters"]["completions"], WRITES);
+    let shown = top("--queues --once --delay 0.1", None);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains(&format!("mlx5_0 QP {number:#x}, RC, RTS, peer {number:#x}, pid {pid}")), "{shown}");
+    // The last reader has removed the folder.
+    let tree = std::env::var("SOFTHCA_SYSFS").expect("under softhca-run");
+    assert!(!Path::new(&tree).join("queues").exists());
+}
+
+/// Without the software device, the kernel is asked, which has no RDMA here.
+#[test]
+fn the_kernel_is_asked_where_there_is_no_software_device() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_blueflame"));
+    let output = command.args(["top", "--queues", "--json", "--delay", "0.1"]).env_remove("SOFTHCA_SYSFS").output();
+    let output = output.expect("runs");
+    let text = String::from_utf8_lossy(if output.status.success() { &output.stdout } else { &output.stderr });
+    assert!(text.contains("RDMA netlink"), "{output:?}");
+}
+
 #[test]
 fn exit_codes_tell_wrong_calls_from_failures() {
     let code = |arguments: &str| top(arguments, None).status.code();
     assert_eq!(code("--once -d mlx5_99"), Some(1));
     assert_eq!(code("--delay 0"), Some(2));
+    assert_eq!(code("--pid 1"), Some(2));
     // The live view needs a terminal.
     let live = top("", None);
     assert_eq!(live.status.code(), Some(1));

@@ -128,6 +128,11 @@ impl Device {
         Ok(self.resources.cqs.find(cqn)?.info(&*self.resources.memory))
     }
 
+    /// Contexts and positions of all CQs, by number.
+    pub fn completion_queues(&self) -> impl Iterator<Item = (u32, CqInfo)> {
+        self.resources.cqs.iter().map(|(number, cq)| (number, cq.info(&*self.resources.memory)))
+    }
+
     /// Holds events of an armed CQ back until it has got `count` CQEs since the last event, or until `period` has
     /// passed since what `start` says. If one of the two is 0, each CQE raises its event at once, as in a new CQ.
     ///

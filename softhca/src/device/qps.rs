@@ -184,6 +184,11 @@ impl Device {
         Ok(self.find_qp(qpn)?.query(&*self.resources.memory))
     }
 
+    /// State and attributes of all QPs, by number.
+    pub fn queue_pairs(&self) -> impl Iterator<Item = (u32, QpInfo)> {
+        self.qps.iter().map(|(number, qp)| (number, qp.query(&*self.resources.memory)))
+    }
+
     /// Destroys a QP, in any state. Its outstanding WQEs never complete.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod generation;
 mod local_address;
 mod mishaps;
 mod port;
+mod queues;
 mod wire;
 mod words;
 
@@ -23,6 +24,7 @@ pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
 pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_capabilities, port_guid};
+pub use queues::queues_folder;
 pub use wire::{BadWire, WireKind};
 pub use words::{InlineHeaders, Memlock};
 

@@ -9,6 +9,7 @@ use super::flow_commands::FlowDirection;
 use super::flow_tables::FlowTables;
 use super::limits::{COMP_VECTORS, FIRST_EQN};
 use super::network::{Network, ports};
+use super::queues_file::QueuesFile;
 use super::rates::RateTable;
 use super::record_file::RecordFile;
 use super::stepped::{Origin, Stepped};
@@ -128,11 +129,12 @@ impl Hca {
             log::warn!("sysfs shows no counters of mlx5_{index}: {error}");
             None
         });
+        let queues = QueuesFile::new(&settings, index);
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
         if let Some(chaos) = chaos() {
             device.set_script(chaos.of_device(index));
         }
-        let mut core = Stepped::new((device, format!("mlx5_{index}")), mishaps, trapped, clock, counters);
+        let mut core = Stepped::new((device, format!("mlx5_{index}")), mishaps, trapped, clock, (counters, queues));
         // A cable that was pulled before raises no event.
         let now = core.clock.now();
         core.step(now);

@@ -22,6 +22,7 @@ mod pacing;
 #[cfg(target_arch = "x86_64")]
 mod pinned;
 mod polled;
+mod queues_file;
 mod rate_commands;
 mod rates;
 mod reach;

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::counters_file::CountersFile;
 use super::events::{EventPipe, Source};
+use super::queues_file::QueuesFile;
 use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
 use crate::launch::report;
@@ -53,6 +54,8 @@ pub(super) struct Stepped {
     pub(super) clock: Clock,
     /// The counters that the launcher shows in sysfs.
     counters: Option<CountersFile>,
+    /// The queues that `blueflame top` shows.
+    queues: Option<QueuesFile>,
     /// Steps with work that threads of the program made when they polled.
     pub(super) steps_by_polls: u64,
 }
@@ -71,7 +74,7 @@ impl Stepped {
         mishaps: Mishaps,
         trapped: &'static Trapped,
         clock: Clock,
-        counters: Option<CountersFile>,
+        (counters, queues): (Option<CountersFile>, Option<QueuesFile>),
     ) -> Self {
         let firmware = Firmware::new();
         Self {
@@ -85,6 +88,7 @@ impl Stepped {
             trapped,
             clock,
             counters,
+            queues,
             steps_by_polls: 0,
         }
     }
@@ -209,6 +213,9 @@ impl Step for Stepped {
         self.deliver_all();
         if let Some(counters) = &mut self.counters {
             counters.after_step(&self.device, worked, now);
+        }
+        if let Some(queues) = &mut self.queues {
+            queues.after_step(&self.device, now);
         }
         worked
     }

@@ -1,6 +1,7 @@
-//! `blueflame top`: counters of ports, live in the terminal, or one sample for scripts.
+//! `blueflame top`: counters of ports, or queues, live in the terminal, or one sample for scripts.
 
 mod counters;
+mod queues;
 mod view;
 
 use std::env;
@@ -17,25 +18,37 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use serde::Serialize;
 
 use counters::{Activity, Place, Reading, places};
+use queues::{Source, Wanted};
 use view::View;
 
 const AFTER_HELP: &str = "\
 Reads counters and hw_counters of ports and devices in sysfs, and the statistics of their network interfaces. It opens
 no device, and needs no right.
 
+With --queues, it shows queue pairs and completion queues. The software device counts the work of each, for all programs
+of one launcher. A NIC's kernel tells numbers, types, states, peers and processes by RDMA netlink, as `rdma resource
+show` does. It has no counters of single queues. Queues of raw frames are not among them: see their completion queues.
+
   blueflame top
   blueflame top -d mlx5_0 --delay 0.5
+  blueflame top --queues --pid 1234
   blueflame top --json | jq '.ports[0].sent.bytes_per_second'
 
 Exit codes: 0 if all went well, 1 if there is no device, 2 for a wrong call.";
 
-/// Show the counters of ports, live
+/// Show the counters of ports, or queues, live
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
     /// The device, as ibv_devices prints it; all of them by default
     #[arg(short, long, value_name = "NAME")]
     device: Option<String>,
+    /// Show queues in place of ports
+    #[arg(long)]
+    queues: bool,
+    /// Only the queues of this process
+    #[arg(long, value_name = "PID", requires = "queues")]
+    pid: Option<u32>,
     /// Seconds from one sample to the next
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     delay: f64,
@@ -53,6 +66,9 @@ fn seconds(text: &str) -> Result<f64, String> {
         _ => Err("a number from 0.05 to 600".into()),
     }
 }
+
+/// How long a software device sleeps at most when it is idle, and looks for readers of its queues.
+const ANSWER: Duration = Duration::from_millis(100);
 
 /// A sample, for JSON.
 #[derive(Serialize)]
@@ -74,7 +90,35 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
     }
 }
 
+/// The same for queues.
+fn show_queues(arguments: &Arguments, colour: ColorChoice) -> Result<()> {
+    let source = Source::open();
+    let wanted = Wanted { device: arguments.device.clone(), pid: arguments.pid };
+    let delay = Duration::from_secs_f64(arguments.delay);
+    if !arguments.once && !arguments.json {
+        ensure!(io::stdout().is_terminal(), "standard output is no terminal: use --once or --json");
+        return queues::live(&source, &wanted, delay);
+    }
+    // Programs of the software device answer at their next look.
+    source.read(&wanted)?;
+    thread::sleep(ANSWER);
+    let before = source.read(&wanted)?;
+    thread::sleep(delay);
+    let queues = source.read(&wanted)?.since(&before);
+    let mut out = AutoStream::new(io::stdout(), colour).lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &queues::Sample { source: source.says(), queues: &queues })
+            .map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    Ok(queues::print(&mut out, &source, &queues)?)
+}
+
 fn show(arguments: &Arguments, colour: ColorChoice) -> Result<()> {
+    if arguments.queues {
+        return show_queues(arguments, colour);
+    }
     let root: PathBuf = env::var_os("SYSFS_PATH").unwrap_or_else(|| "/sys".into()).into();
     let places = places(&root, arguments.device.as_deref())?;
     let delay = Duration::from_secs_f64(arguments.delay);
