@@ -11,7 +11,7 @@ mod reach;
 mod sysfs;
 mod written;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
@@ -281,7 +281,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
-    if options.written.print()? {
+    if options.written.print(Options::command())? {
         return Ok(0);
     }
     if options.strict && cfg!(not(target_arch = "x86_64")) {

@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
-
-use super::Options;
 
 /// The texts that may be asked for, in place of a program.
 #[derive(Debug, Args)]
@@ -20,10 +18,9 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Prints the text that was asked for. False: none was.
-    pub(crate) fn print(&self) -> io::Result<bool> {
+    /// Prints the text about `command` that was asked for. False: none was.
+    pub(crate) fn print(&self, mut command: Command) -> io::Result<bool> {
         let mut text = Vec::new();
-        let mut command = Options::command();
         if let Some(shell) = self.completions {
             clap_complete::generate(shell, &mut command, "softhca-run", &mut text);
         } else if self.man {

@@ -8,7 +8,7 @@ use blueflame::wqe::{self, Fence, Sge};
 
 use super::pair::Sizes;
 use super::request::{Data, Request, To, Verb, WAYS, Way};
-use super::{RELIABLE, TAKEN, Twins, reliable};
+use super::twin::{RELIABLE, TAKEN, Twins, reliable};
 use crate::doctor::found::{Failure, Seen};
 use crate::doctor::lab::{DEPTH, Lab, pattern};
 

@@ -6,9 +6,9 @@ use blueflame::wqe::{self, Sge};
 use blueflame::{Remote, WrId};
 use rdma_sys as sys;
 
-use super::Twins;
 use super::pair::{Sizes, poll};
 use super::request::{Data, Request, Verb, WAYS, Way};
+use super::twin::Twins;
 use crate::doctor::found::{Failure, Seen, ensure, same};
 use crate::doctor::lab::{Lab, pattern};
 

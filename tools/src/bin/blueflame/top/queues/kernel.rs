@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use super::{Kind, Queue};
+use super::queue::{Kind, Queue};
 
 /// `NETLINK_RDMA`, and `RDMA_NL_NLDEV`, the client of its messages.
 const NETLINK_RDMA: i32 = 20;

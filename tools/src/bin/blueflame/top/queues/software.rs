@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Kind, Queue};
+use super::queue::{Kind, Queue};
 
 /// The folder of such files (`softhca_settings::queues_folder`). It is removed when it is dropped.
 pub(crate) struct Folder(PathBuf);

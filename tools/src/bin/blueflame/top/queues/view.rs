@@ -10,7 +10,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Row, Table};
 
-use super::{Queue, Source, Wanted};
+use super::queue::{Queue, Wanted};
+use super::reading::Source;
 
 const HELP: &str = " q quit   up/down scroll   s by name or speed   space pause ";
 
@@ -129,7 +130,7 @@ mod tests {
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::KeyEvent;
 
-    use super::super::Kind;
+    use super::super::queue::Kind;
     use super::*;
 
     fn queue(number: u32, kind: Kind, name: &'static str, speed: f64) -> Queue {
