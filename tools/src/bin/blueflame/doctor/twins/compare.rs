@@ -15,8 +15,9 @@ pub(super) const FILL: u8 = 0xa5;
 /// Bytes of a WQEBB, and of the unit that a WQE counts its size in.
 const WQEBB: usize = 64;
 const UNIT: usize = 16;
-/// `MLX5_OPCODE_SEND_INVAL`, `MLX5_OPCODE_RDMA_WRITE_IMM`, `MLX5_OPCODE_SEND_IMM`.
-const WITH_IMM: [u8; 3] = [0x01, 0x09, 0x0b];
+/// The last word of the control segment has immediate data or a key: `MLX5_OPCODE_SEND_INVAL`,
+/// `MLX5_OPCODE_RDMA_WRITE_IMM`, `MLX5_OPCODE_SEND_IMM`, `MLX5_OPCODE_UMR`.
+const WITH_IMM: [u8; 4] = [0x01, 0x09, 0x0b, 0x25];
 /// `MLX5_OPCODE_ATOMIC_FA`.
 const FETCH_ADD: u8 = 0x12;
 /// Bytes of the segment of the remote address, and of a word of an atomic segment.

@@ -1,6 +1,7 @@
 //! Twin queues: the same requests through libmlx5 and through this crate must leave the same bytes in their rings.
 
 mod compare;
+mod keys;
 mod pair;
 mod plain;
 mod request;
@@ -47,6 +48,13 @@ pub(crate) const CHECKS: &[Check] = &[
         fault: "As twins.rc.",
         needs: &[Need::Ethernet, Need::Link, Need::NetRaw],
         run: plain::frames,
+    },
+    Check {
+        id: "twins.keys",
+        title: "indirect keys: WQEs that configure them are those of mlx5dv_wr_mr_list",
+        fault: "As twins.rc.",
+        needs: &[Need::Link, Need::Address],
+        run: keys::keys,
     },
     Check {
         id: "twins.wraps",

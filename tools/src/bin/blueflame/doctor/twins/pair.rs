@@ -13,6 +13,9 @@ use crate::doctor::lab::{DEPTH, INLINE, Lab};
 /// Receives of a queue pair for which the builder was asked for no number.
 const RECEIVES: u32 = 128;
 
+/// `MLX5DV_QP_EX_WITH_MR_LIST`.
+const WITH_MR_LIST: u64 = 1 << 1;
+
 /// The sizes of both twins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
@@ -20,11 +23,13 @@ pub(super) struct Sizes {
     pub(super) send_sge: u32,
     pub(super) inline: u32,
     pub(super) cqe_bytes: u16,
+    /// Its requests configure memory keys.
+    pub(super) keys: bool,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { sends: DEPTH, send_sge: 2, inline: INLINE, cqe_bytes: 64 }
+        Self { sends: DEPTH, send_sge: 2, inline: INLINE, cqe_bytes: 64, keys: false }
     }
 }
 
@@ -130,6 +135,10 @@ impl TheirPair {
             create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
             ..Default::default()
         };
+        if sizes.keys {
+            mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
+            mlx5.send_ops_flags = WITH_MR_LIST;
+        }
         if T::INITIATOR {
             mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
             mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;

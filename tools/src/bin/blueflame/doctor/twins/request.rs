@@ -44,6 +44,8 @@ pub(super) enum Verb {
     Read(Remote),
     CompareSwap(Remote, u64, u64),
     FetchAdd(Remote, u64),
+    /// Puts the list of the data behind a key, with the rights of local writes. `ibv_post_send` has no such request.
+    ConfigureKey(NonNull<ffi::Mlx5dvMkey>),
 }
 
 /// The data, or the place for the result.
@@ -109,11 +111,13 @@ impl<'a> Request<'a> {
     }
 }
 
-/// `struct mlx5dv_qp_ex` up to the function that is used (rdma-core `providers/mlx5/mlx5dv.h`).
+/// `struct mlx5dv_qp_ex` up to the last function that is used (rdma-core `providers/mlx5/mlx5dv.h`).
 #[repr(C)]
 struct QpEx {
     comp_mask: u64,
     wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Self, *mut sys::ibv_ah, u32, u64)>,
+    _wr_mr_interleaved: Option<unsafe extern "C" fn()>,
+    wr_mr_list: Option<unsafe extern "C" fn(*mut Self, *mut ffi::Mlx5dvMkey, u32, u16, *const sys::ibv_sge)>,
 }
 
 type FromQpEx = unsafe extern "C" fn(*mut sys::ibv_qp_ex) -> *mut QpEx;
@@ -186,6 +190,7 @@ unsafe fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<()
                 wr.wr.atomic = atomic(at, add, 0);
                 op::IBV_WR_ATOMIC_FETCH_AND_ADD
             }
+            Verb::ConfigureKey(_) => return Err("ibv_post_send configures no keys".into()),
         };
         match request.to {
             To::Peer => {}
@@ -230,6 +235,15 @@ unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Fa
                     sys::ibv_wr_atomic_cmp_swp(ex, at.rkey.0, at.addr, compare, swap);
                 }
                 Verb::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
+                Verb::ConfigureKey(key) => {
+                    let dv = from_qp_ex(ex);
+                    (*ex).wr_flags |= sys::ibv_send_flags::IBV_SEND_INLINE.0;
+                    if let Some(list) = (*dv).wr_mr_list {
+                        let rights = sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+                        list(dv, key.as_ptr(), rights, entries.len() as u16, entries.as_ptr());
+                    }
+                    continue;
+                }
             }
             match request.to {
                 To::Peer => {}

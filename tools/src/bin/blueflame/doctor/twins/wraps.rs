@@ -20,7 +20,7 @@ const SPLITS: [(usize, usize); 7] = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4,
 /// Bytes of a gather entry, and the place of the data that they name.
 const ENTRY: usize = 8;
 const SOURCE: usize = 4096;
-const SIZES: Sizes = Sizes { sends: 64, send_sge: 4 * LONGEST as u32 - 2, inline: 220, cqe_bytes: 64 };
+const SIZES: Sizes = Sizes { sends: 64, send_sge: 4 * LONGEST as u32 - 2, inline: 220, cqe_bytes: 64, keys: false };
 /// WQEBBs until an index of 16 bits begins again.
 const INDICES: usize = 1 << 16;
 
