@@ -2,17 +2,19 @@
 //!
 //! Steering belongs here, queues of frames in `objects.rs`.
 
+use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use blueflame::flow::{Flow, FlowError};
-use blueflame_devx::Error;
+use blueflame::verbs::ffi;
 use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
     Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, OwnedRq, Rqt, Rss, Tir, Tis,
     TransportDomain, Uar,
 };
+use blueflame_devx::{Error, Object};
 
 use crate::end::Ground;
 use crate::ground::ground;
@@ -248,4 +250,55 @@ fn flows_of_verbs_are_rules_of_tables() {
     assert_eq!(refused(flow(1, 1).vlan(5000), &to), Error::Flow(FlowError::Vlan { id: 5000 }));
     let tag = FlowRule::tagged(&group, 5, 1 << 24, &FteMatchParam::zeroed(), &to, None).expect_err("24 bits");
     assert_eq!(tag, Error::OutOfRange { what: "flow tag", value: 1 << 24, min: 0, max: 0xff_ffff });
+}
+
+/// A rule of libmlx5's for frames to a station sends them to an interface that a command has made, and to no other
+/// object (Linux `drivers/infiniband/hw/mlx5/devx.c`, `mlx5_ib_devx_is_flow_dest`). `blueflame doctor` sends frames so.
+#[test]
+fn rules_of_libmlx5_lead_to_interfaces() {
+    /// `MLX5DV_FLOW_ACTION_DEST_DEVX`, and the outer headers among the fields that count.
+    const TO_DEVX: u32 = 5;
+    const OUTER: u8 = 1;
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
+    let tir = Tir::direct(&domain, queue.handle()).expect("CREATE_TIR");
+    let fields = |dmac| {
+        let mut fields = FteMatchParam::zeroed();
+        fields.outer_headers_mut().set_dmac_47_16(dmac);
+        let mut match_buf = [0; ffi::MATCH_BYTES];
+        let bytes = fields.as_bytes();
+        match_buf[..bytes.len()].copy_from_slice(bytes);
+        ffi::Mlx5dvFlowMatchParameters { match_sz: ffi::MATCH_BYTES, match_buf }
+    };
+    let mut mask = fields(u32::MAX);
+    let mut attr = ffi::Mlx5dvFlowMatcherAttr {
+        r#type: 0,
+        flags: 0,
+        priority: 0,
+        match_criteria_enable: OUTER,
+        match_mask: &raw mut mask,
+        comp_mask: 0,
+        ft_type: 0,
+    };
+    // SAFETY: the context is open; attributes and fields live until the call returns.
+    let matcher = unsafe { ffi::mlx5dv_create_flow_matcher(ground.context.device().as_raw(), &raw mut attr) };
+    assert!(!matcher.is_null(), "{}", io::Error::last_os_error());
+    // Of documentation (RFC 7042, 2.1.2).
+    let mut values = fields(0x0000_5e00);
+    let mut rule = |to: &Object| {
+        let mut action = ffi::Mlx5dvFlowActionAttr { r#type: TO_DEVX, obj: to.as_raw().cast() };
+        // SAFETY: matcher and object are alive; values and the action live until the call returns.
+        let raw = unsafe { ffi::mlx5dv_create_flow(matcher, &raw mut values, 1, &raw mut action) };
+        if raw.is_null() { Err(io::Error::last_os_error().raw_os_error()) } else { Ok(raw) }
+    };
+    assert_eq!(rule(queue.handle().object()), Err(Some(libc::EINVAL)), "a queue is no destination");
+    let made = rule(tir.object()).expect("a rule");
+    // SAFETY: made above, each destroyed once, the rule before its matcher.
+    unsafe {
+        assert_eq!(ffi::destroy_flow(made), 0);
+        assert_eq!(ffi::mlx5dv_destroy_flow_matcher(matcher), 0);
+    }
 }

@@ -33,9 +33,10 @@ fn pacing(lab: &Lab) -> Result<Seen, Failure> {
     let mut receiver = Receiver::new(lab, &own.flow())?;
     let mut sender = Sender::new(lab)?;
     let RateLimits { min, max } = limits;
-    let middle = min.midpoint(max);
+    ensure(min <= max, || format!("the device reports rates from {min} to {max} kbit/s"))?;
+    let (middle, timed) = (min.midpoint(max), RATE.clamp(min, max));
     let mut number = 0;
-    for rate in [max, middle, min.max(RATE)] {
+    for rate in [max, middle, timed] {
         sender.set_rate(Some(RateLimit::kilobits(rate))).map_err(|error| format!("{rate} kbit/s: {error}"))?;
         let frame = own.frame(number, BYTES);
         sender.send(lab, std::slice::from_ref(&frame)).map_err(|error| format!("at {rate} kbit/s: {error}"))?;
@@ -58,7 +59,7 @@ fn pacing(lab: &Lab) -> Result<Seen, Failure> {
             other => return Err(format!("{rate} kbit/s are out of the range, and ended with {other:?}").into()),
         }
     }
-    sender.set_rate(Some(RateLimit::kilobits(min.max(RATE))))?;
+    sender.set_rate(Some(RateLimit::kilobits(timed)))?;
     let frames: Vec<_> = (number..number + TIMED).map(|number| own.frame(number, BYTES)).collect();
     let begin = Instant::now();
     sender.send(lab, &frames)?;
@@ -72,5 +73,5 @@ fn pacing(lab: &Lab) -> Result<Seen, Failure> {
     Ok(Seen::new("rates of the range accepted, with frames that arrived; rates beyond it refused")
         .figure("range", format!("{min} to {max} kbit/s"))
         .figure("a bound of bursts", burst)
-        .figure(format!("measured at {} kbit/s", min.max(RATE)), format!("{measured:.0} kbit/s")))
+        .figure(format!("measured at {timed} kbit/s"), format!("{measured:.0} kbit/s")))
 }
