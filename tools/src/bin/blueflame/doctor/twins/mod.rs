@@ -3,9 +3,8 @@
 mod compare;
 mod keys;
 mod pair;
-mod plain;
 mod request;
-mod services;
+mod transports;
 mod twin;
 mod wraps;
 
@@ -19,35 +18,35 @@ pub(crate) const CHECKS: &[Check] = &[
         fault: "This crate encodes a request otherwise than the libmlx5 of this machine. The text has the first byte. \
                 Report it with the release of rdma-core.",
         needs: &[Need::Link, Need::Address],
-        run: plain::rc,
+        run: transports::rc,
     },
     Check {
         id: "twins.ud",
         title: "UD: WQEs with the address of a handle are those of ibv_post_send and ibv_wr_*",
         fault: "As twins.rc.",
         needs: &[Need::Link, Need::Address],
-        run: plain::ud,
+        run: transports::ud,
     },
     Check {
         id: "twins.xrc",
         title: "XRC: WQEs that name a shared receive queue are those of ibv_post_send and ibv_wr_*",
         fault: "As twins.rc.",
         needs: &[Need::Link, Need::Address, Need::Xrc],
-        run: services::xrc,
+        run: transports::xrc,
     },
     Check {
         id: "twins.dc",
         title: "DC: WQEs with the address of a target are those of mlx5dv_wr_set_dc_addr",
         fault: "As twins.rc.",
         needs: &[Need::Link, Need::Address, Need::Dynamic],
-        run: services::dc,
+        run: transports::dc,
     },
     Check {
         id: "twins.frames",
         title: "raw frames: WQEs are those of ibv_post_send and ibv_wr_*",
         fault: "As twins.rc.",
         needs: &[Need::Ethernet, Need::Link, Need::NetRaw],
-        run: plain::frames,
+        run: transports::frames,
     },
     Check {
         id: "twins.keys",
