@@ -50,9 +50,9 @@ pub(super) fn keys(lab: &Lab) -> Result<Seen, Failure> {
             batch.push_unchecked(&wqe::write(to).gather(by_key).fence(Fence::Small).signaled(WrId(2)))?;
         }
         batch.ring_doorbell();
+        twins.compare(Way::Builders, 2)?;
         twins.ours.sent(lab, "our WRITE by a key")?;
         same("our WRITE by a key", &data, &twins.ours.memory.to_vec(PLACE..PLACE + data.len()))?;
-        twins.compare(Way::Builders, 2)?;
     }
     Ok(Seen::new("lists of one to four pieces behind one key: the same bytes").figure("requests", twins.posted))
 }

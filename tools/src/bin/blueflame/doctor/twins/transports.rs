@@ -189,9 +189,9 @@ fn twin_frames<M: InlineMode>(
         };
         ensure(inline == 0 || inline == 18, || format!("libmlx5 puts headers of {inline} bytes into WQEs of frames"))?;
         post(&mut twins, inline, [whole, rest], first)?;
-        twins.ours.sent(lab, "our frame")?;
-        poll(lab, "libmlx5's frame", &twins.theirs.sent)?;
         twins.compare(way, 1)?;
+        poll(lab, "libmlx5's frame", &twins.theirs.sent)?;
+        twins.ours.sent(lab, "our frame")?;
     }
     let seen = Seen::new("frames of 60, 200 and 1514 bytes: the same bytes, by both of libmlx5's ways");
     Ok(seen.figure("requests", twins.posted).figure("bytes of headers inline", headers.unwrap_or_default()))

@@ -73,7 +73,7 @@ impl<T: VerbsTransport> Twins<T> {
         [self.theirs.pair.number(), self.ours.pair.qp.qpn().get()]
     }
 
-    /// Both post a request and wait for it. Compares the WQEs, and the doorbell records.
+    /// Both post a request, and wait for it. Compares the WQEs, and the doorbell records.
     pub(super) fn post(
         &mut self,
         lab: &Lab,
@@ -84,9 +84,10 @@ impl<T: VerbsTransport> Twins<T> {
         // SAFETY: requests of twins name memory of our end, which is registered longer than either queue pair lives.
         unsafe { self.theirs.pair.post(way, &[*theirs]) }?;
         self.ours.post(ours)?;
-        self.ours.sent(lab, "our request")?;
+        // Before the device refuses a wrong one.
+        self.compare(way, 1)?;
         poll(lab, "libmlx5's request", &self.theirs.sent)?;
-        self.compare(way, 1)
+        self.ours.sent(lab, "our request").map(drop)
     }
 
     /// Compares the last WQEs, so many, and the doorbell records.

@@ -97,10 +97,10 @@ impl Twins<Rc> {
             }?;
         }
         batch.ring_doorbell();
+        self.compare(way, messages.len())?;
         let done = self.ours.sent(lab, "our WRITEs")?;
         ensure(done == WrId(id), || format!("our completion is of {done:?}, not of {id}"))?;
-        same("our WRITE", &sent, &arrived(self))?;
-        self.compare(way, messages.len())
+        same("our WRITE", &sent, &arrived(self))
     }
 
     /// The next completions of receives: both are those of a WRITE of so many bytes.
