@@ -64,7 +64,7 @@ impl Lab {
         git(&["rev-parse", "HEAD"])[..TABLE.len()].to_owned()
     }
 
-    /// Runs the suite, whose test passes. What the script prints.
+    /// The output of the script for the suite, whose test passes.
     fn run(&self) -> String {
         let script: PathBuf = self.root.path().join("scripts/suites");
         let suite = format!("own={}", self.suite.path().display());

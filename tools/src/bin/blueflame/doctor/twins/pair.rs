@@ -68,7 +68,7 @@ impl OwnDomain {
 
 impl Drop for OwnDomain {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, freed once, the user before what it uses.
+        // SAFETY: made in `new`, freed once, the parent before its parts.
         unsafe {
             sys::ibv_dealloc_pd(self.parent.as_ptr());
             if !self.td.is_null() {
