@@ -189,6 +189,15 @@ fn pingpong() {
     pingpongs(&[], PINGPONGS);
 }
 
+/// valgrind hides the kernel's fast system calls, and knows of each byte whether it was written.
+#[test]
+fn pingpong_under_valgrind() {
+    let arguments = ["--quiet", "--error-exitcode=9", "ibv_rc_pingpong", "-c", "-n", "5"];
+    for output in pair(&Device::new(&[]), "valgrind", &arguments) {
+        assert!(output.contains("5 iters in") && !output.contains("invalid data"), "{output}");
+    }
+}
+
 #[test]
 fn pingpong_strict() {
     pingpongs(STRICT, PINGPONGS);
