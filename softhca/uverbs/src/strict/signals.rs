@@ -118,6 +118,10 @@ fn place(signal: c_int) -> Option<usize> {
 /// Watches the mapping of `bytes` bytes at `program`, pages from `index` on, which does not permit stores from now on.
 /// Stores to it ring `trapped`.
 pub(crate) fn watch(trapped: &'static Trapped, program: usize, bytes: usize, index: u32) -> Result<(), Errno> {
+    // The decoder makes its tables when it is first used, and handlers may not allocate.
+    const NOP: [u8; 15] = [0x90; 15];
+    // SAFETY: an array of instructions.
+    unsafe { store::decode(NOP.as_ptr().expose_provenance()) };
     take_over()?;
     watched::add(trapped, program, bytes, index).inspect_err(|_| {
         log::error!("stores to {} mappings at most can be watched", watched::MAX_MAPPINGS);
@@ -136,10 +140,6 @@ pub(crate) fn take_over() -> Result<(), Errno> {
     if TAKEN_OVER.load(Ordering::Acquire) {
         return Ok(());
     }
-    // The decoder makes its tables when it is first used, and handlers may not allocate.
-    const NOP: [u8; 15] = [0x90; 15];
-    // SAFETY: an array of instructions.
-    unsafe { store::decode(NOP.as_ptr().expose_provenance()) };
     PROGRAMS.change(|programs| {
         if REMEMBERED.load(Ordering::Acquire) {
             return Ok(());
