@@ -243,6 +243,13 @@ impl Device {
     ///
     /// `now` is the time since any fixed moment, by a clock of the caller's that never goes back.
     pub fn step(&mut self, now: Duration) -> bool {
+        let worked = self.step_wire(now);
+        self.wire.flush();
+        worked
+    }
+
+    /// The step, whose packets the wire may keep from their receivers until its end.
+    fn step_wire(&mut self, now: Duration) -> bool {
         self.resources.now = self.resources.now.max(now);
         let now = self.resources.now;
         let played = self.play(now);
@@ -277,6 +284,7 @@ impl Device {
         if !self.failed && !self.resources.script.is_stalled() {
             self.doorbells.scan_sends(&mut self.qps, &self.resources);
             self.work(self.resources.now);
+            self.wire.flush();
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::host_memory::{DmaFault, HostMemory};
 use super::shared_copy::{copy_in, copy_out};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::OnceLock;
@@ -19,11 +20,18 @@ struct Segment {
     writable: bool,
 }
 
+/// Segments that are remembered.
+const RECENT: usize = 16;
+const LOG_PAGE: u32 = 12;
+
 /// The memory of this process.
 #[derive(Debug, Default)]
 pub struct ProcessMemory {
     /// By first address; disjoint.
     segments: BTreeMap<u64, Segment>,
+    /// Some of them, at a place that follows from the page of the latest access: a device uses the same few pages again
+    /// and again.
+    recent: [Cell<Option<(u64, Segment)>>; RECENT],
 }
 
 impl ProcessMemory {
@@ -45,10 +53,19 @@ impl ProcessMemory {
     fn pointer(&self, addr: u64, len: usize, write: bool) -> Result<*mut u8, DmaFault> {
         let fault = DmaFault { addr, len };
         let end = addr.checked_add(len as u64).ok_or(fault)?;
+        let to_pointer = || usize::try_from(addr).map(std::ptr::with_exposed_provenance_mut).map_err(|_| fault);
+        let recent = &self.recent[(addr >> LOG_PAGE) as usize % RECENT];
+        if recent
+            .get()
+            .is_some_and(|(start, segment)| start <= addr && end <= segment.end && (!write || segment.writable))
+        {
+            return to_pointer();
+        }
         let mut reached = addr;
         let below = self.segments.range(..=addr).next_back();
-        if let Some((_, segment)) = below.filter(|(_, segment)| !write || segment.writable) {
+        if let Some((&start, segment)) = below.filter(|(_, segment)| !write || segment.writable) {
             reached = reached.max(segment.end);
+            recent.set(Some((start, *segment)));
         }
         while reached < end {
             match self.segments.get(&reached) {
@@ -56,7 +73,12 @@ impl ProcessMemory {
                 _ => return Err(fault),
             }
         }
-        usize::try_from(addr).map(std::ptr::with_exposed_provenance_mut).map_err(|_| fault)
+        to_pointer()
+    }
+
+    /// The segments change: none that is remembered counts any more.
+    fn forget(&mut self) {
+        self.recent = Default::default();
     }
 
     /// Makes `at` a boundary between segments.
@@ -71,6 +93,7 @@ impl ProcessMemory {
 
     /// Counts one more mapping of `addr..end`.
     fn add(&mut self, addr: u64, end: u64, writable: bool) {
+        self.forget();
         self.split(addr);
         self.split(end);
         let mut at = addr;
@@ -114,6 +137,7 @@ impl HostMemory for ProcessMemory {
 
     fn unmap(&mut self, addr: u64, len: usize) {
         let Some(end) = addr.checked_add(len as u64).filter(|&end| end > addr) else { return };
+        self.forget();
         self.split(addr);
         self.split(end);
         let starts: Vec<u64> = self.segments.range(addr..end).map(|(&s, _)| s).collect();
@@ -352,6 +376,28 @@ mod tests {
         let closed = std::ptr::with_exposed_provenance_mut(closed);
         // SAFETY: the test's first page.
         unsafe { libc::mprotect(closed, page_bytes(), libc::PROT_READ | libc::PROT_WRITE) };
+    }
+
+    #[test]
+    fn a_segment_is_remembered_until_it_changes() {
+        let page = page_bytes();
+        let pages = Pages::new(RECENT + 1, libc::PROT_READ | libc::PROT_WRITE);
+        let mut m = ProcessMemory::new();
+        // Pages 0 and `RECENT` have one place.
+        let [first, last] = [pages.at(0), pages.at(RECENT * page)];
+        let mut byte = [0];
+        for at in [first, last] {
+            map(&mut m, at, page).unwrap();
+            m.read(at, &mut byte).unwrap();
+        }
+        m.read(first, &mut byte).unwrap();
+        m.read(last, &mut byte).unwrap();
+        m.read(last + page as u64, &mut byte).unwrap_err();
+        m.unmap(last, page);
+        m.read(last, &mut byte).unwrap_err();
+        m.read(first, &mut byte).unwrap();
+        m.unmap(first, page);
+        m.read(first, &mut byte).unwrap_err();
     }
 
     #[test]

@@ -90,6 +90,10 @@ impl Wire for Changing {
         self.wire.advance(now)
     }
 
+    fn flush(&mut self) {
+        self.wire.flush();
+    }
+
     fn next_deadline(&self) -> Option<Duration> {
         self.wire.next_deadline()
     }

@@ -247,6 +247,10 @@ impl<W: Wire> Wire for CapturedWire<W> {
         self.wire.advance(now)
     }
 
+    fn flush(&mut self) {
+        self.wire.flush();
+    }
+
     fn next_deadline(&self) -> Option<Duration> {
         self.wire.next_deadline()
     }

@@ -346,6 +346,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.wire.advance(now)
     }
 
+    fn flush(&mut self) {
+        self.wire.flush();
+    }
+
     fn next_deadline(&self) -> Option<Duration> {
         self.wire.next_deadline()
     }

@@ -10,6 +10,8 @@ use super::segment::Size;
 
 /// A QP with this many waiting frames produces no further frames.
 const QP_FRAMES: usize = 64;
+/// Most empty queues whose memory is kept.
+const SPARE: usize = 16;
 
 /// A sender: its frames wait in one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,12 +36,15 @@ pub(crate) struct Outbox {
     queues: BTreeMap<Sender, VecDeque<Frame>>,
     /// The turn begins after this sender.
     last: Option<Sender>,
+    /// Queues that are empty again, for the memory that they have.
+    spare: Vec<VecDeque<Frame>>,
 }
 
 impl Outbox {
     /// Appends a frame of `sender`'s.
     pub(crate) fn push(&mut self, sender: Sender, frame: Frame) {
-        self.queues.entry(sender).or_default().push_back(frame);
+        let Self { queues, spare, .. } = self;
+        queues.entry(sender).or_insert_with(|| spare.pop().unwrap_or_default()).push_back(frame);
     }
 
     /// Whether `sender` may produce more.
@@ -59,6 +64,9 @@ impl Outbox {
     /// and its size.
     pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, Size)) -> bool {
         let mut sent = false;
+        if self.queues.is_empty() {
+            return sent;
+        }
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let until = self.last.map_or(Bound::Excluded(Sender::qp(0)), Bound::Included);
         let (before, behind) = ((Bound::Unbounded, until), (after, Bound::Unbounded));
@@ -76,7 +84,14 @@ impl Outbox {
                 }
             }
         }
-        self.queues.retain(|_, queue| !queue.is_empty());
+        let spare = &mut self.spare;
+        self.queues.retain(|_, queue| {
+            let is_empty = queue.is_empty();
+            if is_empty && spare.len() < SPARE {
+                spare.push(std::mem::take(queue));
+            }
+            !is_empty
+        });
         sent
     }
 }

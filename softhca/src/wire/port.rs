@@ -82,11 +82,14 @@ pub trait Wire: Send {
         let _ = announcement;
     }
 
-    /// The device's clock is at `now`. Whether packets went on that had waited for this time. For wires that take time.
+    /// A step begins: the device's clock is at `now`. Whether packets went on that had waited for this time.
     fn advance(&mut self, now: Duration) -> bool {
         let _ = now;
         false
     }
+
+    /// A step ends: the receivers learn of everything that was sent. A wire may tell them before.
+    fn flush(&mut self) {}
 
     /// When [`Self::advance`] has something to do although nothing happens.
     fn next_deadline(&self) -> Option<Duration> {
@@ -140,6 +143,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn advance(&mut self, now: Duration) -> bool {
         (**self).advance(now)
+    }
+
+    fn flush(&mut self) {
+        (**self).flush();
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -147,6 +147,10 @@ impl<W: Wire> Wire for SlowLink<W> {
         worked
     }
 
+    fn flush(&mut self) {
+        self.wire.flush();
+    }
+
     fn next_deadline(&self) -> Option<Duration> {
         let own = self.on_the_way.front().map(|(due, _)| *due).filter(|due| *due > self.now);
         own.into_iter().chain(self.wire.next_deadline()).min()

@@ -94,6 +94,10 @@ pub struct ShmWire {
     patience: Duration,
     /// By slot.
     peers: Vec<Option<Peer>>,
+    /// Slots of peers that frames were sent to in this step.
+    sent_to: Vec<u32>,
+    /// When the step began. It is read once a step: that takes as long as the rest of the work on a small frame.
+    now: Instant,
     loopback: VecDeque<Frame>,
     /// Ethernet frames that have arrived.
     ethernet: VecDeque<Vec<u8>>,
@@ -150,6 +154,8 @@ impl ShmWire {
             owns_gsi: false,
             patience: HEAD_OF_QUEUE_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
+            sent_to: Vec::new(),
+            now: Instant::now(),
             loopback: VecDeque::new(),
             ethernet: VecDeque::new(),
             lost: Lost::default(),
@@ -192,7 +198,7 @@ impl ShmWire {
 
     /// Lets in senders that have come, and lets go of one that will never send anything again.
     fn look_for_senders(&mut self) {
-        let now = Instant::now();
+        let now = self.now;
         while self.inbound.len() + self.arriving.len() < SLOTS as usize {
             let Some(connection) = self.slot.accept() else { break };
             self.arriving.push((connection, now));
@@ -223,9 +229,8 @@ impl ShmWire {
 
     /// Looks for senders if it is time to.
     fn look_if_due(&mut self) {
-        let now = Instant::now();
-        if self.looked.is_none_or(|looked| now - looked >= LOOK_INTERVAL) {
-            self.looked = Some(now);
+        if self.looked.is_none_or(|looked| self.now - looked >= LOOK_INTERVAL) {
+            self.looked = Some(self.now);
             self.received = 0;
             self.look_for_senders();
         }
@@ -233,11 +238,10 @@ impl ShmWire {
 
     /// Looks for other devices on the fabric, if it is time to.
     fn look_for_neighbours(&mut self) {
-        let now = Instant::now();
-        if self.neighbours_looked.is_some_and(|looked| now - looked < NEIGHBOUR_INTERVAL) {
+        if self.neighbours_looked.is_some_and(|looked| self.now - looked < NEIGHBOUR_INTERVAL) {
             return;
         }
-        self.neighbours_looked = Some(now);
+        self.neighbours_looked = Some(self.now);
         let own = self.slot.number;
         match self.directory.slots() {
             Ok(slots) => self.neighbours = slots.into_iter().filter(|&slot| slot != own).collect(),
@@ -323,17 +327,21 @@ impl ShmWire {
         Ok(())
     }
 
-    /// The peer in a slot with its present owner; `None` if there is no owner.
+    /// The peer in a slot with its present owner, for a frame to it; `None` if there is no owner.
     fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
         let place = &mut self.peers[slot as usize];
-        if place.as_mut().is_some_and(|peer| !peer.is_alive()) {
+        if place.as_mut().is_some_and(|peer| !peer.is_alive(self.now)) {
             log::info!("the owner of slot {slot} is gone");
             *place = None;
         }
         if place.is_none() {
-            *place = Peer::reach(&self.directory, slot)?;
+            *place = Peer::reach(&self.directory, slot, self.now)?;
         }
-        Ok(place.as_mut())
+        let Some(peer) = place else { return Ok(None) };
+        if peer.begins_step() {
+            self.sent_to.push(slot);
+        }
+        Ok(Some(peer))
     }
 }
 
@@ -366,6 +374,20 @@ impl Wire for ShmWire {
     fn announce(&mut self, announcement: Announcement) {
         self.address.gids = announcement.gids;
         self.owns_gsi = announcement.owns_gsi;
+    }
+
+    fn advance(&mut self, _now: Duration) -> bool {
+        // Other processes do not follow a clock of the caller's.
+        self.now = Instant::now();
+        false
+    }
+
+    fn flush(&mut self) {
+        for slot in self.sent_to.drain(..) {
+            if let Some(peer) = &mut self.peers[slot as usize] {
+                peer.end_step();
+            }
+        }
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

@@ -5,8 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::time::{ClockId, clock_gettime};
-
 use super::ring::Writer;
 use super::slot::{Connection, Control, Directory, Received};
 use crate::notify::Notify;
@@ -15,13 +13,6 @@ use crate::wire::frame::Frame;
 
 /// How often the kernel is asked whether a receiver still lives, at most.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
-
-/// The time by a clock that moves every few milliseconds: reading the exact one would take longer than the rest of the
-/// work on a small frame.
-fn coarse() -> Duration {
-    let now = clock_gettime(ClockId::MonotonicCoarse);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
-}
 
 /// A receiver as its sender sees it.
 #[derive(Debug)]
@@ -32,28 +23,30 @@ pub(super) struct Peer {
     /// The owner's answer. Before the answer, the owner finds our frames when it next looks for senders.
     control: Option<(Control, Notify)>,
     /// When it was last known to live.
-    checked: Duration,
+    checked: Instant,
+    /// Frames sent in this step, if it sends any. The first has woken the receiver, which may sleep again.
+    news: Option<u32>,
     /// Since when the ring is full.
     full_since: Option<Instant>,
 }
 
 impl Peer {
     /// Connects to the owner of a slot and hands it a ring; `None` if there is no owner.
-    pub(super) fn reach(directory: &Directory, slot: u32) -> io::Result<Option<Self>> {
+    pub(super) fn reach(directory: &Directory, slot: u32, now: Instant) -> io::Result<Option<Self>> {
         let Some(connection) = directory.connect(slot)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;
         connection.send(&memory)?;
-        Ok(Some(Self { connection, writer: Some(writer), control: None, checked: coarse(), full_since: None }))
+        let writer = Some(writer);
+        Ok(Some(Self { connection, writer, control: None, checked: now, news: None, full_since: None }))
     }
 
     /// Whether the owner is still there: by its own word, and now and then by the kernel's.
-    pub(super) fn is_alive(&mut self) -> bool {
+    pub(super) fn is_alive(&mut self, now: Instant) -> bool {
         if self.control.as_ref().is_some_and(|(control, _)| !control.is_here()) {
             return false;
         }
         if self.control.is_some() {
-            let now = coarse();
-            if now.saturating_sub(self.checked) < LOOK_INTERVAL {
+            if now - self.checked < LOOK_INTERVAL {
                 return true;
             }
             self.checked = now;
@@ -70,14 +63,42 @@ impl Peer {
         true
     }
 
+    /// There may be frames for it in this step. False if that was known.
+    pub(super) fn begins_step(&mut self) -> bool {
+        let begins = self.news.is_none();
+        self.news.get_or_insert(0);
+        begins
+    }
+
+    /// The receiver has a frame. To look whether it sleeps takes as long as the rest of the work on a small frame. So
+    /// the first frame of a step wakes it, and [`Self::end_step`] does for the others.
+    fn has_frame(&mut self) {
+        let before = self.news.unwrap_or(0);
+        if before == 0 {
+            self.wake();
+        }
+        self.news = Some(before.saturating_add(1));
+    }
+
+    /// The step ends.
+    pub(super) fn end_step(&mut self) {
+        if self.news.take().is_some_and(|frames| frames > 1) {
+            self.wake();
+        }
+    }
+
+    fn wake(&self) {
+        if let Some((_, notify)) = &self.control {
+            notify.wake();
+        }
+    }
+
     /// Sends an Ethernet frame; `false` if it is lost because there is no room.
     pub(super) fn send_ethernet(&mut self, frame: &[u8]) -> bool {
         let Some(writer) = &mut self.writer else { return true };
         match writer.push_ethernet(frame) {
             Ok(true) => {
-                if let Some((_, notify)) = &self.control {
-                    notify.wake();
-                }
+                self.has_frame();
                 true
             }
             Ok(false) => false,
@@ -94,9 +115,7 @@ impl Peer {
         match writer.push(&frame) {
             Ok(true) => {
                 self.full_since = None;
-                if let Some((_, notify)) = &self.control {
-                    notify.wake();
-                }
+                self.has_frame();
                 buffer::give(frame.packet);
                 Ok(())
             }

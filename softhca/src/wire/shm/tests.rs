@@ -17,10 +17,16 @@ fn join(directory: &Path) -> ShmWire {
     ShmWire::join(directory, &[LID], &[]).unwrap()
 }
 
+/// Receives as a step at this moment does.
+fn recv(wire: &mut ShmWire) -> Option<Frame> {
+    wire.advance(Duration::ZERO);
+    wire.recv()
+}
+
 fn recv_within(wire: &mut ShmWire, limit: Duration) -> Option<Frame> {
     let start = Instant::now();
     loop {
-        match wire.recv() {
+        match recv(wire) {
             None if start.elapsed() < limit => thread::sleep(Duration::from_micros(50)),
             other => return other,
         }
@@ -72,13 +78,13 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
         let found: Vec<_> = std::iter::from_fn(|| wires[wire].recv_ethernet()).collect();
         assert_eq!(found, frames);
     }
-    assert_eq!((wires[1].recv(), wires[1].recv_ethernet()), (None, None));
+    assert_eq!((recv(&mut wires[1]), wires[1].recv_ethernet()), (None, None));
     // A device that takes no frames out loses frames. A device that has left leaves no trace.
     wires.pop();
     for _ in 0..1000 {
         wires[1].send_ethernet(&[7; 9000]);
     }
-    while wires[0].recv().is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
+    while recv(&mut wires[0]).is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
     let found = std::iter::from_fn(|| wires[0].recv_ethernet()).count();
     assert!((100..1000).contains(&found), "{found}");
     let lost: Vec<_> = std::iter::from_fn(|| wires[1].next_dropped()).collect();
@@ -87,7 +93,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     for _ in 0..ETHERNET_FRAMES + 7 {
         wires[1].send_ethernet(&[9; 60]);
     }
-    while wires[0].recv().is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
+    while recv(&mut wires[0]).is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
     assert_eq!(std::iter::from_fn(|| wires[0].recv_ethernet()).count(), ETHERNET_FRAMES);
     let lost: Vec<_> = std::iter::from_fn(|| wires[0].next_dropped()).collect();
     assert_eq!(lost, [Dropped::NoRoomHere; 7]);
@@ -96,6 +102,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     wires.push(join(directory.path()));
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
+        wires[1].advance(Duration::ZERO);
         wires[1].send_ethernet(&[8; 60]);
         assert_eq!(recv_within(&mut wires[2], Duration::from_millis(5)), None);
         if let Some(frame) = wires[2].recv_ethernet() {
@@ -115,13 +122,13 @@ fn frames_pass_between_instances_and_to_oneself() {
         a.send(numbered(LID, 0x41, 4, psn)).unwrap();
     }
     for psn in 0..100 {
-        assert_eq!(b.recv(), Some(numbered(LID, 0x4000, psn as usize * 40, psn)));
-        assert_eq!(a.recv(), Some(numbered(LID, 0x41, 4, psn)));
+        assert_eq!(recv(&mut b), Some(numbered(LID, 0x4000, psn as usize * 40, psn)));
+        assert_eq!(recv(&mut a), Some(numbered(LID, 0x41, 4, psn)));
     }
     for psn in 0..100 {
-        assert_eq!(a.recv(), Some(numbered(LID, 0x40, psn as usize * 40, psn)));
+        assert_eq!(recv(&mut a), Some(numbered(LID, 0x40, psn as usize * 40, psn)));
     }
-    assert_eq!((a.recv(), b.recv()), (None, None));
+    assert_eq!((recv(&mut a), recv(&mut b)), (None, None));
 }
 
 /// A neighbour that advances its tail for ever does not hold `recv` for ever: each call drops so many, and says that
@@ -135,10 +142,10 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let (neighbour, memory) = Writer::create().unwrap();
     connection.send(&memory).unwrap();
     thread::sleep(2 * LOOK_INTERVAL);
-    assert_eq!((a.recv(), a.inbound.len()), (None, 1));
+    assert_eq!((recv(&mut a), a.inbound.len()), (None, 1));
     for _ in 0..100 {
         neighbour.claim_all();
-        assert_eq!(a.recv(), None);
+        assert_eq!(recv(&mut a), None);
         assert!(!a.inbound[0].reader.is_empty() && a.is_holding(), "one call does not drop all");
     }
     // It stops; packets that another device has sent meanwhile arrive.
@@ -146,7 +153,7 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 7)));
     let start = Instant::now();
     while a.is_holding() && start.elapsed() < PATIENCE {
-        assert_eq!(a.recv(), None);
+        assert_eq!(recv(&mut a), None);
     }
     assert!(a.inbound.iter().all(|inbound| inbound.reader.is_empty()));
 }
@@ -173,7 +180,7 @@ fn frames_for_nobody_and_for_others_vanish() {
     a.send(frame(LID + 1, 0x40, 8)).unwrap();
     a.send(frame(LID, 0x8000, 8)).unwrap();
     a.send(Frame { packet: vec![1; 5], ..frame(LID, 0x4000, 8) }).unwrap();
-    assert_eq!((a.recv(), b.recv()), (None, None));
+    assert_eq!((recv(&mut a), recv(&mut b)), (None, None));
 }
 
 #[test]
@@ -187,7 +194,7 @@ fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
     let mut b = join(directory.path());
     assert_eq!(b.qpns(), 0x4040..0x8000);
     a.send(numbered(LID, 0x4000, 8, 3)).unwrap();
-    assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 8, 3)));
+    assert_eq!(recv(&mut b), Some(numbered(LID, 0x4000, 8, 3)));
     // And the other way: a new sender in the slot of an old one, whose last frames still arrive.
     b.send(numbered(LID, 0x40, 8, 4)).unwrap();
     assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 4)));
@@ -198,7 +205,7 @@ fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
     let mut got = [(); 2].map(|()| recv_within(&mut a, PATIENCE).unwrap());
     got.sort_by_key(|frame| frame.packet[11]);
     assert_eq!(got, [5, 6].map(|psn| numbered(LID, 0x40, 8, psn)));
-    assert_eq!(a.recv(), None);
+    assert_eq!(recv(&mut a), None);
 }
 
 #[test]
@@ -211,10 +218,10 @@ fn a_full_ring_gives_frames_back_until_there_is_room() {
         assert!(sent < 1000, "the ring has no end");
     }
     for psn in 0..sent {
-        assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 4096, psn)));
+        assert_eq!(recv(&mut b), Some(numbered(LID, 0x4000, 4096, psn)));
     }
     a.send(numbered(LID, 0x4000, 4096, sent)).unwrap();
-    assert_eq!(b.recv(), Some(numbered(LID, 0x4000, 4096, sent)));
+    assert_eq!(recv(&mut b), Some(numbered(LID, 0x4000, 4096, sent)));
 }
 
 #[test]
@@ -228,9 +235,9 @@ fn a_receiver_that_stopped_reading_holds_its_sender_up_for_a_bounded_time() {
         thread::sleep(Duration::from_millis(1));
     }
     assert!(start.elapsed() > HEAD_OF_QUEUE_LIFE / 2);
-    while b.recv().is_some() {}
+    while recv(&mut b).is_some() {}
     a.send(frame(LID, 0x4000, 12)).unwrap();
-    assert_eq!(b.recv(), Some(frame(LID, 0x4000, 12)));
+    assert_eq!(recv(&mut b), Some(frame(LID, 0x4000, 12)));
 }
 
 #[test]
@@ -274,7 +281,7 @@ fn senders_with_memory_that_is_not_sealed_are_not_let_in() {
         connection.send(&memory).unwrap();
         let start = Instant::now();
         let answer = loop {
-            assert_eq!(wire.recv(), None);
+            assert_eq!(recv(&mut wire), None);
             match connection.receive() {
                 Received::Nothing => assert!(start.elapsed() < PATIENCE),
                 other => break other,
@@ -349,11 +356,11 @@ fn other_process() {
     let mut wire = join(Path::new(&directory));
     let notify = wire.notify();
     let next = |wire: &mut ShmWire| loop {
-        if let Some(frame) = wire.recv() {
+        if let Some(frame) = recv(wire) {
             break frame;
         }
         let seen = notify.prepare();
-        if let Some(frame) = wire.recv() {
+        if let Some(frame) = recv(wire) {
             notify.cancel();
             break frame;
         }
@@ -464,6 +471,7 @@ fn a_reader_that_dies_frees_its_sender_and_its_slot() {
     while wire.send(frame(LID, 0x4000, 4096)).is_err() {
         assert!(start.elapsed() < HEAD_OF_QUEUE_LIFE / 2, "death is noticed before the head of queue lifetime is over");
         thread::sleep(Duration::from_millis(1));
+        wire.advance(Duration::ZERO);
     }
     let mut heir = join(directory.path());
     assert_eq!(heir.qpns(), 0x4040..0x8000);
@@ -485,7 +493,7 @@ fn a_writer_that_dies_leaves_only_whole_frames() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        while let Some(got) = wire.recv() {
+        while let Some(got) = recv(&mut wire) {
             assert!(got == numbered(LID, 0x40, 4096, psn), "frame {psn}");
             psn += 1;
         }

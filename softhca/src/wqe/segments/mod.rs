@@ -96,21 +96,24 @@ impl<'a> Segments<'a> {
 
     /// Everything up to the end: data segments, each by reference or inline.
     pub(super) fn payload(&mut self, inline_permitted: bool) -> Result<Payload, WqeFault> {
-        let mut parts = Vec::new();
+        // All are in `segs` until one is inline, and in `parts` from then on.
+        let (mut segs, mut parts) = (Vec::new(), Vec::new());
         while self.at < self.wqe.len() {
             let (start, bytes) = self.take("data", DATA_SEG_BYTES)?;
             match data_seg(bytes) {
+                Some(seg) if parts.is_empty() => segs.push(seg),
                 Some(seg) => parts.push(Part::Seg(seg)),
                 None if !inline_permitted => return Err(WqeFault::InlineResult { at: start }),
-                None => parts.push(Part::Inline(self.inline(start)?.to_vec())),
+                None => {
+                    parts.extend(segs.drain(..).map(Part::Seg));
+                    parts.push(Part::Inline(self.inline(start)?.to_vec()));
+                }
             }
         }
         Ok(match &mut parts[..] {
+            [] => Payload::Segs(segs),
             [Part::Inline(bytes)] => Payload::Inline(std::mem::take(bytes)),
-            _ => match parts.iter().map(as_reference).collect() {
-                Some(segs) => Payload::Segs(segs),
-                None => Payload::Mixed(parts),
-            },
+            _ => Payload::Mixed(parts),
         })
     }
 
@@ -125,12 +128,5 @@ impl<'a> Segments<'a> {
         })?;
         self.at = (first + len).next_multiple_of(DATA_SEG_BYTES);
         Ok(data)
-    }
-}
-
-fn as_reference(part: &Part) -> Option<DataSeg> {
-    match part {
-        Part::Seg(seg) => Some(*seg),
-        Part::Inline(_) => None,
     }
 }
