@@ -280,6 +280,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// A file system in memory. Some disks' take a millisecond for each of the hundreds of files that a device has in sysfs.
+/// Containers often permit no program there.
+const MEMORY: &str = "/dev/shm";
+
+/// A new directory in `place`, or else where temporary files are.
+fn directory_in(place: Option<&Path>) -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("softhca-run-");
+    place.and_then(|place| builder.tempdir_in(place).ok()).map_or_else(|| builder.tempdir(), Ok)
+}
+
 fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     if options.written.print(Options::command())? {
         return Ok(0);
@@ -298,10 +309,10 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         None => shm::default_directory(),
     }?;
     let HostNetwork { link, mtu, addresses, mac } = host_network(options)?;
-    // Removed when it goes out of scope, also when an error ends this function.
-    let scratch = tempfile::Builder::new().prefix("softhca-").tempdir()?;
-    let report = scratch.path().join("report");
-    let sysfs = scratch.path().join("sys");
+    // Removed when they go out of scope, also when an error ends this function.
+    let [scratch, small] = [directory_in(None)?, directory_in(Some(Path::new(MEMORY)))?];
+    let report = small.path().join("report");
+    let sysfs = small.path().join("sys");
     let settings = Settings {
         devices: options.devices,
         vfio: options.vfio,
@@ -335,14 +346,14 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         mac,
         fabric,
         report: Some(report.clone()),
-        script: options.script.as_deref().map(|file| own_script(file, scratch.path())).transpose()?,
+        script: options.script.as_deref().map(|file| own_script(file, small.path())).transpose()?,
         sysfs: Some(sysfs.clone()),
         namespace: false,
         log: options.log.clone(),
     };
     sysfs::write(&settings, &sysfs)?;
     // Before there is a second thread.
-    let namespace = own_namespace(options.namespace, &sysfs, &scratch.path().join("over"))?;
+    let namespace = own_namespace(options.namespace, &sysfs, &small.path().join("over"))?;
     let settings = Settings { namespace: namespace.is_some(), ..settings };
     if let Some(obstacle) = options.command.first().and_then(|program| reach::Obstacle::of(program)) {
         eprintln!("softhca-run: {}", obstacle.sentence(&options.command[0], settings.namespace));
