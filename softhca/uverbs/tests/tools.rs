@@ -192,8 +192,8 @@ fn pingpong() {
 /// valgrind hides the kernel's fast system calls, and knows of each byte whether it was written.
 #[test]
 fn pingpong_under_valgrind() {
-    let arguments = ["--quiet", "--error-exitcode=9", "ibv_rc_pingpong", "-c", "-n", "5"];
-    for output in pair(&Device::new(&[]), "valgrind", &arguments) {
+    let tool = "valgrind --quiet --error-exitcode=9 ibv_rc_pingpong";
+    for output in pair(&Device::new(&[]), tool, &["-c", "-n", "5"]) {
         assert!(output.contains("5 iters in") && !output.contains("invalid data"), "{output}");
     }
 }

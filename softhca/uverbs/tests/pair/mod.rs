@@ -115,7 +115,7 @@ pub(crate) fn listens(port: u16) -> bool {
     })
 }
 
-/// Runs `tool` as server and as client; the output of both.
+/// Runs `tool`, a program or words that end with its name, as server and as client; the output of both.
 ///
 /// On a network that loses frames a pair may try again, if one end has ended well and the other one has run out of
 /// retries. That is no fault of the device: a program that leaves when it has all its completions does not wait until
@@ -162,7 +162,8 @@ fn judged(
 pub(crate) fn attempt(device: &Device, tool: &str, arguments: &[&str]) -> ([Option<ExitStatus>; 2], [String; 2]) {
     let port = free_port();
     let text = port.to_string();
-    let server = [&[tool, "-p", &text], arguments].concat();
+    let words: Vec<_> = tool.split_whitespace().chain(["-p", &text]).collect();
+    let server = [&words, arguments].concat();
     both(device, &server, &[&server[..], &["127.0.0.1"]].concat(), || listens(port))
 }
 
