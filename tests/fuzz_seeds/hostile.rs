@@ -158,5 +158,15 @@ pub(crate) fn seeds() -> Vec<(String, Input)> {
         poll(true),
     ];
     seeds.push(("any".to_owned(), input(4, written)));
+    // The first of the 4 WQEs of the frames' ring is damaged, and posted again.
+    let damaged = vec![
+        Step::Refill {},
+        Step::Scribble { area: 10, at: 0, bytes: [0xff; 16] },
+        Step::Frame { len: 500, twist: 0 },
+        Step::Filler {},
+        poll(true),
+        Step::Refill {},
+    ];
+    seeds.push(("damaged_frames".to_owned(), input(5, damaged)));
     seeds
 }

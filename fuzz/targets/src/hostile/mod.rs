@@ -353,8 +353,10 @@ impl<A: Mode, B: PollMode> World<A, B> {
             Step::Scribble { area, at, bytes } => {
                 let areas = queues.areas();
                 let area = usize::from(area) % (areas.len() + 2);
-                let area = areas.get(area).copied().unwrap_or_else(|| frames.areas()[area - areas.len()]);
-                area.scribble(at.into(), &bytes);
+                match areas.get(area) {
+                    Some(area) => area.scribble(at.into(), &bytes),
+                    None => frames.scribble(area == areas.len(), at.into(), &bytes),
+                }
             }
             Step::Forge { frames: true, .. }
             | Step::Any { frames: true, .. }

@@ -86,10 +86,11 @@ impl Frames {
         unsafe { StridingRecvQueue::from_parts(parts, memory) }.expect("parts of a queue")
     }
 
-    /// The memory that the device reaches, except the buffers: ring and record.
-    pub(crate) fn areas(&self) -> [&Arena; 2] {
+    /// The device writes to its ring or to its record.
+    pub(crate) fn scribble(&mut self, is_ring: bool, at: usize, bytes: &[u8]) {
         let [ring, record, _] = &self.rings;
-        [ring, record]
+        if is_ring { ring } else { record }.scribble(at, bytes);
+        self.model.is_damaged |= is_ring;
     }
 
     /// The model's answer to a completion, which the queue will give. The frame's tag as well, and whether a call that
