@@ -96,9 +96,30 @@ pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {
         (cqe[40], cqe[63]) = (1, opcode << 4);
         cqe
     };
+    // Signature errors of each part and side, and errors of each syndrome, with numbers of the vendor.
+    let signature = |n: u8| {
+        let mut cqe = [n; 64];
+        (cqe[32], cqe[33], cqe[63]) = (1 << (n % 4 + 3), 0, 0xc0);
+        cqe
+    };
+    let failed = |syndrome: u8| {
+        let mut cqe = [0; 64];
+        (cqe[54], cqe[55], cqe[63]) = (13_u8.wrapping_mul(syndrome), syndrome, 0xd0 + 0x10 * (syndrome % 2));
+        cqe
+    };
+    // Frames: each kind of header, with a VLAN, with a hash.
+    let frame = |n: u8| {
+        let mut cqe = [0; 64];
+        (cqe[16], cqe[28], cqe[29], cqe[63]) = (n % 3, n, n << 4 | n << 2 | n % 2, 0x20);
+        cqe
+    };
     let tags = [(1, 6), (2, 2), (3, 2), (5, 6), (6, 6), (8, 6), (0xa, 3), (0xc, 2)];
     vec![
         ("tags", input(false, 0, tags.map(tag).to_vec())),
+        ("signatures", input(false, 0, (0..8).map(signature).collect())),
+        ("errors_low", input(false, 1, (0..8).map(|n| failed(n + 1)).collect())),
+        ("errors_high", input(true, 3, (0..16).map(|n| failed(n + 0x10)).collect())),
+        ("frames", input(true, 0, (0..16).map(frame).collect())),
         ("responder", input(false, 0, cqes_of_the_device(64, 0))),
         ("in_cqe_32", input(false, 1, cqes_of_the_device(64, 32))),
         ("in_cqe_64", input(true, 0, cqes_of_the_device(128, 64))),

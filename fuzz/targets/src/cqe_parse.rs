@@ -105,7 +105,7 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
             assert!(matches!(bytes[63] >> 4, 13 | 14));
             assert_eq!((error.syndrome.value(), error.vendor_err_synd), (bytes[55], bytes[54]));
-            error.to_string()
+            format!("{error} {:?} {:?} {:?}", error.syndrome.status(), error.syndrome.advice(), error.vendor_advice())
         }
         Err(error) => error.to_string(),
     };
@@ -115,14 +115,28 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         assert_eq!(u32::from(entry.0), be32(40) & 0xffff);
         assert!(header.is_none_or(|header| header.app_ctx == be32(4) && header.kind.byte() == bytes[0]));
     }
+    let signature = cqe.signature_error();
+    assert_eq!(signature.is_some(), bytes[63] >> 4 == 12, "{signature:?}");
+    if let Some(error) = signature {
+        assert_eq!((error.key.0, error.qpn.get()), (be32(36), be32(56) & 0xff_ffff));
+        let values = [0, 8, 16, 32, 64, 65].map(|bits| error.values(bits));
+        assert!(error.part().is_some() || values == [None; 6], "{values:?}");
+    }
+    assert_eq!(cqe.flow_tag(), be32(56) & 0xff_ffff);
+    assert_eq!(cqe.vlan().is_some(), bytes[29] & 1 != 0);
+    assert_eq!(cqe.rx_hash().is_some(), bytes[16] != 0);
+    let verdicts = cqe.verdicts();
+    let found = (cqe.l3_ok(), cqe.l4_ok(), cqe.checksum_ok(), cqe.l3_header(), cqe.l4_header());
+    assert!(!found.2 || found.0 && found.1, "{found:?}");
     let inline = cqe.copy_inline(room);
     if let Ok(len) = inline {
         assert!(len <= 64 && len <= room.len());
         assert!(room[len..].iter().all(|&byte| byte == 0xa5), "bytes behind the message");
     }
     format!(
-        "{check} {tags:?} {inline:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        "{check} {tags:?} {signature:?} {inline:?} {} {found:?} {verdicts:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         look_at_header(bytes),
+        (cqe.wqe_id(), cqe.vlan(), cqe.rx_hash(), cqe.packet_sum(), cqe.wc_opcode().ibv_value(), cqe.side()),
         (cqe.opcode(), cqe.wc_opcode(), cqe.format(), cqe.solicited()),
         (cqe.imm(), cqe.invalidated_rkey(), cqe.timestamp(), cqe.request_opcode()),
         (cqe.uidx(), cqe.srqn(), cqe.slid(), cqe.src_qp()),
