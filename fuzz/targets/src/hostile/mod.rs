@@ -405,6 +405,7 @@ impl<A: Mode, B: PollMode> World<A, B> {
                 let form = match form % 4 {
                     1 if !device.ring.form.compressed => receives::Form::Inline,
                     2 if device.ring.is_wide() => receives::Form::InlineInFront,
+                    3 if form % 8 == 7 => receives::Form::Aborted,
                     3 => receives::Form::Failed,
                     _ => receives::Form::Plain,
                 };

@@ -63,6 +63,12 @@ impl Owners {
         assert!(!is_honest || used == Use::Done, "buffer {id} of {from:?} is handed back while the device may use it");
     }
 
+    /// A buffer is posted again, before it was handed back.
+    pub(super) fn again(&mut self, id: u64) {
+        let (_, used) = self.lent.get_mut(&id).expect("posted");
+        *used = Use::Busy;
+    }
+
     /// A queue was reset: its buffers are the program's. Returns how many there were.
     pub(super) fn give_up(&mut self, of: Holder) -> usize {
         let before = self.lent.len();

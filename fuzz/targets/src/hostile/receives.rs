@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use blueflame::cq::{CqId, CqeFormat, CqeOpcode, CqeView, Side, Source};
+use blueflame::cq::{CqId, CqeError, CqeFormat, CqeOpcode, CqeView, Side, Source};
 use blueflame::queue::recv::{RqParts, SrqBatch, SrqParts, SrqRecord};
 use blueflame::queue::{RecvError, RecvQueue, RetireError, SharedRecvQueue};
 use blueflame::types::{Qpn, Srqn, WrId};
@@ -39,7 +39,12 @@ pub(super) enum Form {
     /// It is in the first half of a CQE of 128 bytes.
     InlineInFront,
     Failed,
+    /// The receive ended by no fault of its own, and nothing was received: it can be posted again.
+    Aborted,
 }
+
+/// The syndrome of an aborted receive (`MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR`).
+const ABORTED: u8 = 0x22;
 
 /// A completion to write: the CQE, and the bytes in front of it.
 pub(super) type Filled = ([u8; 64], Option<[u8; 64]>);
@@ -55,6 +60,11 @@ fn filled(form: Form, qpn: u32, counter: u16, id: u64) -> Filled {
         }
         Form::InlineInFront => (cqe(op::RECEIVED | in_front, qpn, counter, 64), Some(message(id))),
         Form::Failed => (cqe(op::RECEIVE_FAILED, qpn, counter, 0), None),
+        Form::Aborted => {
+            let mut cqe = cqe(op::RECEIVE_FAILED, qpn, counter, 0);
+            cqe[55] = ABORTED;
+            (cqe, None)
+        }
     }
 }
 
@@ -300,6 +310,9 @@ impl Shared {
         if cqe.qpn().get() != self.qpn {
             return false;
         }
+        if matches!(cqe.check(), Err(CqeError::Aborted(error)) if error.side == Side::Responder) {
+            return self.again(srq, cqe, owners);
+        }
         // SAFETY: this queue pair receives from this queue, and each completion is offered once.
         let answer = unsafe { srq.retire(cqe) };
         let is_receive = cqe.side() == Some(Side::Responder);
@@ -309,6 +322,28 @@ impl Shared {
             check_message(cqe, id.0);
         }
         expected.is_some()
+    }
+
+    /// Gives the queue a completion of an aborted receive: its buffer goes to the next free WQE.
+    fn again<S: Source>(&mut self, srq: &mut SharedRecvQueue, cqe: &CqeView<S>, owners: &mut Owners) -> bool {
+        let index = cqe.wqe_counter();
+        let entries = |index: u16| self.ring.bytes()[usize::from(index) * 32 + 16..][..16].to_vec();
+        let before = self.posted.get(&index).map(|_| entries(index));
+        // SAFETY: this queue pair receives from this queue, and each completion is offered once.
+        let answer = unsafe { srq.repost(cqe) };
+        let Some(before) = before else {
+            assert_eq!(answer, Err(RetireError::NotPosted { wqe_counter: index }));
+            return false;
+        };
+        let next = *self.free.front().expect("the tail is free");
+        assert_eq!(entries(next), before, "receive {index}, posted again at {next}");
+        let posted = self.posted.remove(&index).expect("posted");
+        assert_eq!(answer, Ok(WrId(posted.id)));
+        self.free.push_back(index);
+        self.free.pop_front();
+        owners.again(posted.id);
+        self.posted.insert(next, Posted { id: posted.id, filled: false, done: false });
+        true
     }
 
     pub(super) fn check(&self, srq: &SharedRecvQueue, owners: &Owners) {
