@@ -123,11 +123,16 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         assert!(error.part().is_some() || values == [None; 6], "{values:?}");
     }
     assert_eq!(cqe.flow_tag(), be32(56) & 0xff_ffff);
-    assert_eq!(cqe.vlan().is_some(), bytes[29] & 1 != 0);
-    assert_eq!(cqe.rx_hash().is_some(), bytes[16] != 0);
+    let be16 = |at: usize| (be32(at & !3) >> (16 - at % 4 * 8)) as u16;
+    assert_eq!(cqe.vlan(), (bytes[29] & 1 != 0).then(|| be16(30)));
+    assert_eq!(cqe.rx_hash().map(|hash| (hash.value, hash.kind)), (bytes[16] != 0).then(|| (be32(12), bytes[16])));
+    assert_eq!((cqe.packet_sum(), cqe.wqe_id(), cqe.slid()), (be16(20), be16(2), be16(22)));
+    assert_eq!(cqe.timestamp(), u64::from(be32(48)) << 32 | u64::from(be32(52)));
     let verdicts = cqe.verdicts();
     let found = (cqe.l3_ok(), cqe.l4_ok(), cqe.checksum_ok(), cqe.l3_header(), cqe.l4_header());
-    assert!(!found.2 || found.0 && found.1, "{found:?}");
+    // `MLX5_CQE_L3_OK`, `MLX5_CQE_L4_OK`, and an IPv4 header (rdma-core `providers/mlx5/mlx5dv.h`, `cq.c`).
+    let (l3, l4, is_ipv4) = (bytes[28] & 2 != 0, bytes[28] & 4 != 0, bytes[29] >> 2 & 3 == 2);
+    assert_eq!((found.0, found.1, found.2), (l3, l4, l3 && l4 && is_ipv4));
     let inline = cqe.copy_inline(room);
     if let Ok(len) = inline {
         assert!(len <= 64 && len <= room.len());

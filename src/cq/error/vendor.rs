@@ -83,12 +83,22 @@ impl ErrorCqe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cq::Side;
+    use crate::types::Qpn;
 
     #[test]
     fn each_is_found_beside_its_syndrome_alone() {
         for (n, row) in ROWS.iter().enumerate() {
             assert_eq!(vendor_advice(Syndrome::Known(row.syndrome), row.vendor), Some(row.text));
             assert!(ROWS[..n].iter().all(|other| (other.syndrome, other.vendor) != (row.syndrome, row.vendor)));
+            let error = ErrorCqe {
+                side: Side::Requester,
+                syndrome: Syndrome::Known(row.syndrome),
+                vendor_err_synd: row.vendor,
+                qpn: Qpn::truncate(7),
+                wqe_counter: 0,
+            };
+            assert_eq!(error.vendor_advice(), Some(row.text));
             let others = Known::ALL.iter().filter(|known| **known != row.syndrome);
             assert!(
                 others.into_iter().all(|known| vendor_advice(Syndrome::Known(*known), row.vendor) != Some(row.text))
