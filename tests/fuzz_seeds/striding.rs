@@ -64,6 +64,25 @@ pub(crate) fn seeds() -> Vec<(String, Input)> {
     hostile.extend([frame(100), poll(255, 0xffff)]);
     seeds.push(("hostile", input(4, hostile.clone())));
     seeds.push(("enhanced_hostile", input(9, hostile)));
+    // Titles that count more completions than the ring has, or too few, before mini-CQEs of frames. And a whole CQE that
+    // reads as such mini-CQEs, too.
+    let minis: [u8; 64] = std::array::from_fn(|n| [0, 0, 0, 0, 0, 1, 0, 60][n % 8]);
+    let title = |count: u16| {
+        let mut title = [0; 64];
+        title[46..48].copy_from_slice(&count.to_be_bytes());
+        (title[61], title[63]) = (1, 0x2c);
+        let hostile = [Step::Scribble { slot: 1, cqe: minis }, Step::Any { cqe: title }, poll(255, 0)];
+        [Step::Refill {}, frame(60), poll(1, 0)].into_iter().chain(hostile).collect()
+    };
+    seeds.push(("long_session", input(1, title(65))));
+    seeds.push(("longer_session", input(2, title(1000))));
+    seeds.push(("short_session", input(1, title(1))));
+    let mut whole = minis;
+    whole[63] = 0x20;
+    seeds.push((
+        "whole_like_minis",
+        input(6, vec![Step::Refill {}, frame(60), poll(1, 0), Step::Any { cqe: whole }, poll(255, 0)]),
+    ));
     let at_once =
         |(name, input): &(&str, Input)| (format!("{name}_at_once"), Input { kind: input.kind + 11, ..input.clone() });
     let at_once: Vec<_> = seeds.iter().map(at_once).collect();
