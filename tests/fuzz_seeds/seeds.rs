@@ -110,7 +110,7 @@ pub(crate) fn cqe_parse() -> Vec<(&'static str, cqe_parse::Input)> {
     // Frames: each kind of header, with a VLAN, with a hash.
     let frame = |n: u8| {
         let mut cqe = [0; 64];
-        (cqe[16], cqe[28], cqe[29], cqe[63]) = (n % 3, n, n << 4 | n << 2 | n % 2, 0x20);
+        (cqe[16], cqe[28], cqe[29], cqe[63]) = (n % 3, n, n << 4 | n << 2 | (n % 2), 0x20);
         cqe
     };
     let tags = [(1, 6), (2, 2), (3, 2), (5, 6), (6, 6), (8, 6), (0xa, 3), (0xc, 2)];
