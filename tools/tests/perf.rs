@@ -306,6 +306,14 @@ fn time_is_cut_into_intervals() {
     assert!(of_series >= number(&result["sent"]["messages"]), "{of_series}: {result:#}");
 }
 
+/// Each size posts fewer messages than ask for one completion, and all sizes together more than the queue holds.
+#[test]
+fn many_sizes_of_few_messages_fit_the_queue() {
+    let report = local("send lat -a -n 3");
+    check(&report, 3);
+    assert_eq!(report["results"].as_array().map(Vec::len), Some(23), "{report:#}");
+}
+
 #[test]
 fn lost_datagrams_are_counted() {
     // Two receives are too few for 128 datagrams on their way.

@@ -58,6 +58,10 @@ pub(super) struct Lane<T: VerbsTransport, W> {
     pub(super) posted: u64,
     pub(super) done: u64,
     pub(super) received: u64,
+    /// Messages of sizes before that are not done: none of them has asked for a completion.
+    before: u64,
+    /// Messages since the last that asked for a completion, those of sizes before included.
+    pub(super) unasked: u64,
 }
 
 impl<T: VerbsTransport> Ends<T> {
@@ -130,7 +134,18 @@ impl<T: VerbsTransport> Ends<T> {
 
 impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W> {
     pub(super) fn new(ends: Ends<T>, work: W) -> Self {
-        Self { ends, work, size: 0, is_inline: false, bytes: Vec::new(), posted: 0, done: 0, received: 0 }
+        Self {
+            ends,
+            work,
+            size: 0,
+            is_inline: false,
+            bytes: Vec::new(),
+            posted: 0,
+            done: 0,
+            received: 0,
+            before: 0,
+            unasked: 0,
+        }
     }
 
     /// Prepares for messages of a size. Sizes grow from run to run, so that the place of the mark is still clear. It
@@ -138,12 +153,13 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn begin(&mut self, size: usize, inline: usize) {
         (self.size, self.is_inline) = (size, size <= inline);
         self.bytes = vec![0; size];
+        self.before = self.outstanding();
         (self.posted, self.done, self.received) = (0, 0, 0);
     }
 
     /// Messages on their way.
     pub(super) const fn outstanding(&self) -> u64 {
-        self.posted - self.done
+        self.before + self.posted - self.done
     }
 
     /// Posts `count` messages by one doorbell. Those whose number `signaled` picks ask for a completion.
@@ -152,15 +168,17 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     /// The queue has no room.
     #[inline]
     pub(super) fn post(&mut self, count: u64, signaled: impl Fn(u64) -> bool) -> Result<(), PostError> {
-        let Self { ends, work, size, is_inline, bytes, posted, .. } = self;
+        let Self { ends, work, size, is_inline, bytes, posted, unasked, .. } = self;
         let place = ends.memory.sge_of(0..*size);
         let message = Message { inline: is_inline.then_some(bytes.as_slice()), place };
         let mut batch = ends.pair.sq.batch();
         for _ in 0..count {
             *posted += 1;
+            let is_signaled = signaled(*posted);
+            *unasked = if is_signaled { 0 } else { *unasked + 1 };
             // SAFETY: the memory lives longer than the queue. It may change while the device reads it: nothing looks
             // at the bytes, but at the mark, which the peer has seen before it changes.
-            unsafe { work.push(&mut batch, message, signaled(*posted), WrId(*posted))? };
+            unsafe { work.push(&mut batch, message, is_signaled, WrId(*posted))? };
         }
         batch.ring_doorbell();
         Ok(())
@@ -191,10 +209,10 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     /// A completion with an error.
     #[inline]
     pub(super) fn poll_sent(&mut self, mut each: impl FnMut(u64)) -> Result<usize, Failure> {
-        let Self { ends: Ends { pair, sent, .. }, done, .. } = self;
+        let Self { ends: Ends { pair, sent, .. }, done, before, .. } = self;
         sent.poll_with(BURST, |cqe| {
             cqe.check()?;
-            *done = pair.sq.retire(&cqe)?.wr_id.0;
+            (*done, *before) = (pair.sq.retire(&cqe)?.wr_id.0, 0);
             each(*done);
             Ok::<_, Failure>(())
         })

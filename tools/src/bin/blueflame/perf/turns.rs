@@ -57,7 +57,7 @@ where
             false => recorder.received(number, 1, Instant::now()),
         }
     }
-    settle(lane, job)
+    settle(lane)
 }
 
 /// Answers each message. If times are wanted, they are those from an answer to the next message.
@@ -89,17 +89,17 @@ where
         answered = Some(Instant::now());
         say(lane, job, number)?;
     }
-    settle(lane, job)
+    settle(lane)
 }
 
 /// Takes the completions that are still to come: they would count for the next size.
-fn settle<T, W>(lane: &mut Lane<T, W>, job: &Job) -> Result<(), Failure>
+fn settle<T, W>(lane: &mut Lane<T, W>) -> Result<(), Failure>
 where
     T: VerbsTransport + Transport<RecvForm = PlainRecv>,
     W: Work<T>,
 {
     let patience = Patience::new(PATIENCE);
-    while W::ARRIVAL != Arrival::Own && lane.outstanding() >= u64::from(job.plan.cq_mod) {
+    while W::ARRIVAL != Arrival::Own && lane.outstanding() > lane.unasked {
         lane.poll_sent(|_| {})?;
         patience.check()?;
     }
@@ -122,8 +122,9 @@ where
     if W::ARRIVAL == Arrival::Memory {
         lane.mark(number as u8);
     }
-    let is_own = W::ARRIVAL == Arrival::Own;
-    Ok(lane.post(1, |number| is_own || number.is_multiple_of(every))?)
+    // Many sizes of few messages fill the queue as well.
+    let asks = W::ARRIVAL == Arrival::Own || lane.unasked + 1 >= every;
+    Ok(lane.post(1, |_| asks)?)
 }
 
 /// Waits for the message of this number; false if there will be none.
