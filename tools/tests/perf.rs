@@ -123,10 +123,10 @@ fn check(report: &Value, messages: u64) {
 #[test]
 fn each_transport_has_its_operations() {
     for (verb, services) in [
-        ("send", &["RC", "UC", "UD", "DC"][..]),
-        ("write", &["RC", "UC", "DC"]),
-        ("read", &["RC", "DC"]),
-        ("atomic", &["RC", "DC"]),
+        ("send", &["RC", "UC", "UD", "DC", "XRC"][..]),
+        ("write", &["RC", "UC", "DC", "XRC"]),
+        ("read", &["RC", "DC", "XRC"]),
+        ("atomic", &["RC", "DC", "XRC"]),
     ] {
         for service in services {
             for figure in ["lat", "bw", "rate"] {
@@ -149,8 +149,8 @@ fn each_transport_has_its_operations() {
 #[test]
 fn what_a_transport_lacks_is_named() {
     for (arguments, told) in [
-        ("read lat -c UC", "UC has no read: choose -c RC, DC"),
-        ("write bw -c UD", "UD has no write: choose -c RC, UC, DC"),
+        ("read lat -c UC", "UC has no read: choose -c RC, DC, XRC"),
+        ("write bw -c UD", "UD has no write: choose -c RC, UC, DC, XRC"),
         ("frame lat -c RC", "RC has no frame: choose -c RawEth"),
         ("send lat -q 2", "a thread has one queue"),
         ("send bw -q 3 --threads 2", "2 threads cannot share 3 queues evenly"),
@@ -179,6 +179,15 @@ const PERFTEST: &[(&str, &str, bool)] = &[
     ("read bw", "-n 60 -q 2", true),
     ("atomic lat", "-n 60", true),
     ("atomic bw", "-n 60", false),
+    ("send bw", "-n 60 -c DC -b -q 2", true),
+    ("write lat", "-n 60 -c DC -s 1000", true),
+    ("write bw", "-n 60 -c DC -q 4", false),
+    ("read lat", "-n 60 -c DC", true),
+    ("atomic bw", "-n 60 -c DC", true),
+    ("send bw", "-n 60 -c XRC -b -q 2", false),
+    ("write bw", "-n 60 -c XRC", true),
+    ("read bw", "-n 60 -c XRC -q 2", true),
+    ("atomic lat", "-n 60 -c XRC", true),
 ];
 
 /// Each of them, against the installed programs.
@@ -247,7 +256,7 @@ fn perftest_is_told_what_it_cannot_do() {
         assert!(text(&ours.stderr).contains(told), "{}", text(&ours.stderr));
     };
     refused("perf send bw --warm-up 10", "ib_send_bw", "--warm-up has no place");
-    refused("perf send bw -c DC", "ib_send_bw", "dynamic connections are spoken between two of this tool alone");
+    refused("perf write lat --warm-up 10", "ib_write_lat", "--warm-up has no place");
 }
 
 #[test]
@@ -447,4 +456,5 @@ fn ethernet_carries_frames() {
 fn ethernet_carries_datagrams_by_gid() {
     check(&local("send bw -c UD -n 100 -s 256"), 100);
     check(&local("write lat -c DC -n 50"), 50);
+    check(&local("send bw -c XRC -n 50 -s 256 -b"), 50);
 }

@@ -1,13 +1,13 @@
 //! The ends of a run: queue pairs made for a plan, connected with the peer's, and divided among threads.
 
 use blueflame::queue::Owned;
-use blueflame::transport::{Connected, Dci, PlainRecv, Rc, Receives, Transport, Uc, Ud};
-use blueflame::types::Psn;
+use blueflame::transport::{Connected, Dci, PlainRecv, Rc, Receives, Transport, Uc, Ud, XrcInitiator};
+use blueflame::types::Srqn;
 use blueflame::verbs::{Path, ProtectionDomain, VerbsTransport};
 use common::{Failure, Role};
 
 use super::frames::FrameLane;
-use super::keys::Keys;
+use super::keys::{Keys, Sides};
 use super::lane::{Ends, Lane, QKEY};
 use super::meeting::Meeting;
 use super::plan::{Atomic, Figure, Plan, Service, Verb};
@@ -91,6 +91,7 @@ impl Parts<'_> {
             (Service::Uc, _) => self.connected::<Uc, _>(&plan, |to| Writes(to.memory)),
             (Service::Ud, _) => self.datagrams(&plan),
             (Service::Dc, _) => every!(dynamic),
+            (Service::Xrc, _) => every!(extended),
             (Service::Raw, _) => {
                 let part = (self.role, &mut *self.meeting);
                 let lane = FrameLane::new(self.pd, self.path, &plan, plan.largest(), part)?;
@@ -122,13 +123,8 @@ impl Parts<'_> {
                 ends.pair.qp.to_init(&path)?;
                 Ok(ends)
             },
-            |_, ends, mine, theirs| {
-                // The peer answers so many READs at once.
-                let mut path = path.clone();
-                path.max_rd_atomic = path.max_rd_atomic.min(theirs.out_reads.max(1));
-                Owned::connect(&mut ends.pair.sq, &path, &mine.endpoint, &theirs.endpoint)?;
-                Ok(Direct(verb(theirs)))
-            },
+            |ends, mine, theirs| begin_to_send(ends, &path, &mine.sends, &theirs.receives),
+            |_, _, theirs| Ok(Direct(verb(&theirs.receives))),
         )
     }
 
@@ -146,7 +142,8 @@ impl Parts<'_> {
                 ends.pair.activate(&path, QKEY)?;
                 Ok(ends)
             },
-            |parts, ends, _, theirs| Ok(Addressed(Sends, ends.datagrams_to(parts.pd, &path, theirs)?)),
+            |_, _, _| Ok(()),
+            |parts, ends, theirs| Ok(Addressed(Sends, ends.datagrams_to(parts.pd, &path, &theirs.receives)?)),
         )
     }
 
@@ -164,7 +161,39 @@ impl Parts<'_> {
                 ends.pair.activate(&path)?;
                 Ok(ends)
             },
-            |parts, ends, _, theirs| Ok(Addressed(verb(theirs), ends.target_at(parts.pd, &path, theirs)?)),
+            |_, _, _| Ok(()),
+            |parts, ends, Sides { receives, .. }| {
+                Ok(Addressed(verb(receives), ends.target_at(parts.pd, &path, receives)?))
+            },
+        )
+    }
+
+    fn extended<V>(&mut self, plan: &Plan, verb: impl Fn(&Keys) -> V) -> Result<Vec<Box<dyn Bench>>, Failure>
+    where
+        Addressed<V, Srqn>: Work<XrcInitiator>,
+        V: Copy + Send + 'static,
+    {
+        let path = self.path.clone();
+        let (both, is_client) = (plan.has_two_sides(), self.role == Role::Client);
+        self.meet::<XrcInitiator, _>(
+            plan,
+            |parts| {
+                let ends = Ends::<XrcInitiator>::new(parts.pd, plan, parts.meeting.page, |builder| builder)?;
+                ends.pair.qp.to_init(&path)?;
+                ends.with_xrc_target(parts.pd, &path, plan.rx_depth)
+            },
+            |ends, mine, theirs| {
+                // An end that does not send, or does not receive, has no peer for the other queue pair.
+                if both || !is_client {
+                    let target = ends.xrc_target().ok_or("no target")?;
+                    target.connect(&path, &mine.receives.endpoint, &theirs.sends.endpoint)?;
+                }
+                if both || is_client {
+                    begin_to_send(ends, &path, &mine.sends, &theirs.receives)?;
+                }
+                Ok(())
+            },
+            |_, _, Sides { receives, .. }| Ok(Addressed(verb(receives), receives.srqn)),
         )
     }
 
@@ -173,29 +202,29 @@ impl Parts<'_> {
         &mut self,
         plan: &Plan,
         make: impl Fn(&Self) -> Result<Ends<T>, Failure>,
-        connect: impl Fn(&Self, &mut Ends<T>, &Keys, &Keys) -> Result<W, Failure>,
+        connect: impl Fn(&mut Ends<T>, &Sides, &Sides) -> Result<(), Failure>,
+        work: impl Fn(&Self, &mut Ends<T>, &Sides) -> Result<W, Failure>,
     ) -> Result<Vec<Box<dyn Bench>>, Failure>
     where
         T: VerbsTransport + Transport<RecvForm = PlainRecv>,
         W: Work<T> + 'static,
     {
         let mut ends = (0..plan.queues).map(|_| make(self)).collect::<Result<Vec<_>, _>>()?;
-        let mut mine: Vec<Keys> = ends.iter().map(|ends| ends.keys(self.path)).collect();
-        for keys in &mut mine {
-            keys.endpoint.psn = Psn::random();
-        }
+        let mine: Vec<Sides> = ends.iter().map(|ends| ends.keys(self.path)).collect();
         let theirs = self.meeting.keys(&mine)?;
-        let mut lanes = Vec::new();
-        for (mut ends, (mine, theirs)) in ends.drain(..).zip(mine.iter().zip(&theirs)) {
-            let work = connect(self, &mut ends, mine, theirs)?;
-            let mut lane = Lane::new(ends, work);
+        for (ends, (mine, theirs)) in ends.iter_mut().zip(mine.iter().zip(&theirs)) {
+            connect(ends, mine, theirs)?;
             if plan.is_received() {
-                lane.post_receives(plan.rx_depth as usize)?;
+                ends.post_receives(plan.rx_depth as usize)?;
             }
-            lanes.push(lane);
         }
         // A peer may send once it knows that this end is connected, before the first size begins.
-        self.meeting.connected(&mine)?;
+        let theirs = self.meeting.connected(&mine)?;
+        let mut lanes = Vec::new();
+        for (mut ends, theirs) in ends.drain(..).zip(&theirs) {
+            let work = work(self, &mut ends, theirs)?;
+            lanes.push(Lane::new(ends, work));
+        }
         let per_thread = plan.queues / plan.threads;
         let mut benches: Vec<Box<dyn Bench>> = Vec::new();
         while !lanes.is_empty() {
@@ -204,4 +233,15 @@ impl Parts<'_> {
         }
         Ok(benches)
     }
+}
+
+/// Connects the queue pair that sends with the peer's that receives.
+fn begin_to_send<T>(ends: &mut Ends<T>, path: &Path, mine: &Keys, theirs: &Keys) -> Result<(), Failure>
+where
+    T: VerbsTransport + Connected,
+{
+    // The peer answers so many READs at once.
+    let mut path = path.clone();
+    path.max_rd_atomic = path.max_rd_atomic.min(theirs.out_reads.max(1));
+    Ok(Owned::connect(&mut ends.pair.sq, &path, &mine.endpoint, &theirs.endpoint)?)
 }

@@ -4,7 +4,7 @@
 //! Numbers are hexadecimal, and each field has a fixed width.
 
 use blueflame::Remote;
-use blueflame::types::{Psn, Qpn, Rkey};
+use blueflame::types::{Psn, Qpn, Rkey, Srqn};
 use blueflame::verbs::Endpoint;
 use blueflame::verbs::device::{Gid, Mtu};
 use common::Failure;
@@ -21,6 +21,44 @@ pub(super) struct Keys {
     pub(super) memory: Remote,
     /// READs and atomics that this end answers at once.
     pub(super) out_reads: u8,
+    /// The shared receive queue, if requests name one.
+    pub(super) srqn: Srqn,
+}
+
+/// The queue pairs of a connection at one end. Only dynamic connections and XRC have two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sides {
+    /// The initiator.
+    pub(super) sends: Keys,
+    /// The target.
+    pub(super) receives: Keys,
+}
+
+impl Sides {
+    /// One queue pair for both.
+    pub(super) const fn one(keys: Keys) -> Self {
+        Self { sends: keys, receives: keys }
+    }
+
+    /// The keys in perftest's order: all initiators, then all targets; or those of one side, if messages go one way.
+    pub(super) fn list(all: &[Self], goes_both_ways: bool, is_sender: bool) -> Vec<Keys> {
+        let sends = all.iter().map(|sides| sides.sends);
+        let receives = all.iter().map(|sides| sides.receives);
+        match (goes_both_ways, is_sender) {
+            (true, _) => sends.chain(receives).collect(),
+            (false, true) => sends.collect(),
+            (false, false) => receives.collect(),
+        }
+    }
+
+    /// The sides in such a list. If messages go one way, the peer has one queue pair a connection.
+    pub(super) fn of(list: &[Keys], goes_both_ways: bool) -> Vec<Self> {
+        if !goes_both_ways {
+            return list.iter().copied().map(Self::one).collect();
+        }
+        let (sends, receives) = list.split_at(list.len() / 2);
+        sends.iter().zip(receives).map(|(&sends, &receives)| Self { sends, receives }).collect()
+    }
 }
 
 impl Keys {
@@ -31,14 +69,13 @@ impl Keys {
 
     /// The text.
     pub(super) fn to_bytes(self, has_gid: bool) -> Vec<u8> {
-        let Self { endpoint: Endpoint { lid, qpn, psn, gid, .. }, memory, out_reads } = self;
-        let (rkey, addr) = (memory.rkey.0, memory.addr);
+        let Self { endpoint: Endpoint { lid, qpn, psn, gid, .. }, memory, out_reads, srqn } = self;
+        let (rkey, addr, srqn) = (memory.rkey.0, memory.addr, srqn.get());
         let mut text = format!("{lid:04x}:{out_reads:04x}:{:06x}:{:06x}:{rkey:08x}:{addr:016x}:", qpn.get(), psn.get());
         if has_gid {
             text.extend(gid.0.map(|byte| format!("{byte:02x}:")));
         }
-        // The number of a shared receive queue, for transports that are not spoken here.
-        text += if has_gid { "00000000:" } else { "00000000" };
+        text += &format!("{srqn:08x}{}", if has_gid { ":" } else { "" });
         let mut bytes = text.into_bytes();
         bytes.resize(Self::bytes(has_gid), 0);
         bytes
@@ -77,6 +114,7 @@ impl Keys {
             },
             memory: Remote { addr: number(5)?, rkey: Rkey(narrow(4)?) },
             out_reads: number(1)?.try_into().map_err(|_| bad())?,
+            srqn: Srqn::new(narrow(fields.len() - 1)?).ok_or_else(bad)?,
         })
     }
 }
@@ -99,6 +137,7 @@ mod tests {
             },
             memory: Remote { addr: 0x7f00_0000_1000, rkey: Rkey(0x0abc) },
             out_reads: 16,
+            srqn: Srqn::truncate(0),
         }
     }
 
@@ -116,6 +155,24 @@ mod tests {
         let mut without = keys();
         without.endpoint.gid = Gid([0; 16]);
         assert_eq!(Keys::from_bytes(short, false, Mtu::B1024).expect("our own"), without);
+        let named = Keys { srqn: Srqn::truncate(0x4a), ..without };
+        assert_eq!(named.to_bytes(false), b"001b:0010:123456:0000ff:00000abc:00007f0000001000:0000004a\0");
+        for keys in [named, Keys { srqn: named.srqn, ..keys() }] {
+            let has_gid = keys != named;
+            assert_eq!(Keys::from_bytes(&keys.to_bytes(has_gid), has_gid, Mtu::B1024).expect("our own"), keys);
+        }
+    }
+
+    #[test]
+    fn initiators_come_before_targets() {
+        let of = |srqn| Keys { srqn: Srqn::truncate(srqn), ..keys() };
+        let all = [Sides { sends: of(1), receives: of(2) }, Sides { sends: of(3), receives: of(4) }];
+        let list = Sides::list(&all, true, true);
+        assert_eq!(list, [of(1), of(3), of(2), of(4)]);
+        assert_eq!(Sides::of(&list, true), all);
+        assert_eq!(Sides::list(&all, false, true), [of(1), of(3)]);
+        assert_eq!(Sides::list(&all, false, false), [of(2), of(4)]);
+        assert_eq!(Sides::of(&list[..1], false), [Sides::one(of(1))]);
     }
 
     #[test]

@@ -2,33 +2,39 @@
 
 use blueflame::queue::PostError;
 use blueflame::transport::{PlainRecv, Transport};
-use blueflame::types::{DcKey, Qkey};
+use blueflame::types::{DcKey, Psn, Qkey, Srqn};
 use blueflame::verbs::memory::POOL_ALIGN;
 use blueflame::verbs::{
     Access, AddressHandle, Buffer, Dct, Endpoint, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpBuilder,
-    QueuePair, VerbsTransport,
+    QueuePair, VerbsTransport, XrcTarget,
 };
 use blueflame::wqe::{DcAddress, UdAddress};
 use blueflame::{Remote, Sge, WrId};
 use common::Failure;
 use common::pingpong::Receives;
 
-use super::keys::Keys;
+use super::keys::{Keys, Sides};
 use super::plan::Plan;
 use super::work::{Message, Work};
 
 /// perftest's Q_Key.
 pub(super) const QKEY: Qkey = Qkey(0x1111_1111);
-/// The access key of targets of dynamic connections.
-pub(super) const DC_KEY: DcKey = DcKey(0x626c_7565_7065_7266);
+/// perftest's access key of dynamic connections.
+const DC_KEY: DcKey = DcKey(0xffee_ddcc);
 /// Completions of one poll.
 const BURST: usize = 64;
 /// Bytes in front of a datagram.
 const HEADER: usize = blueflame::cq::cqe::Grh::BYTES;
 
-/// The receiving end of dynamic connections.
+/// The receiving queue pair, where it is not the one that sends.
+enum Receiver {
+    Dynamic(Dct),
+    Extended(XrcTarget),
+}
+
+/// The receiving end of dynamic or extended reliable connections.
 struct Target {
-    dct: Dct,
+    receiver: Receiver,
     srq: OwnedSrq,
 }
 
@@ -94,19 +100,48 @@ impl<T: VerbsTransport> Ends<T> {
     pub(super) fn with_target(mut self, pd: &ProtectionDomain, path: &Path, depth: u32) -> Result<Self, Failure> {
         let srq = pd.shared_recv_queue(depth, 1)?;
         let dct = pd.target(&self.received, srq.handle()).build(path, DC_KEY)?;
-        self.target = Some(Target { dct, srq });
+        self.target = Some(Target { receiver: Receiver::Dynamic(dct), srq });
         Ok(self)
     }
 
+    /// Adds a target of XRC in INIT, in a domain of its own.
+    ///
+    /// # Errors
+    /// A failed call.
+    pub(super) fn with_xrc_target(mut self, pd: &ProtectionDomain, path: &Path, depth: u32) -> Result<Self, Failure> {
+        let domain = pd.device().xrc_domain()?;
+        let srq = pd.xrc_shared_recv_queue(&domain, self.received.handle(), depth, 1)?;
+        let target = domain.target()?;
+        target.qp().to_init(path)?;
+        self.target = Some(Target { receiver: Receiver::Extended(target), srq });
+        Ok(self)
+    }
+
+    /// The target of XRC.
+    pub(super) const fn xrc_target(&self) -> Option<&XrcTarget> {
+        match &self.target {
+            Some(Target { receiver: Receiver::Extended(target), .. }) => Some(target),
+            _ => None,
+        }
+    }
+
     /// The keys for the peer.
-    pub(super) fn keys(&self, path: &Path) -> Keys {
-        let endpoint: Endpoint = match &self.target {
-            Some(target) => target.dct.endpoint(path),
-            None => self.pair.qp.endpoint(path),
-        };
+    pub(super) fn keys(&self, path: &Path) -> Sides {
         let Remote { addr, rkey } = self.memory.remote();
         let memory = Remote { addr: addr + self.part as u64, rkey };
-        Keys { endpoint, memory, out_reads: path.max_dest_rd_atomic }
+        let keys = |endpoint: Endpoint, srqn| {
+            let endpoint = Endpoint { psn: Psn::random(), ..endpoint };
+            Keys { endpoint, memory, out_reads: path.max_dest_rd_atomic, srqn }
+        };
+        let Some(Target { receiver, srq }) = &self.target else {
+            return Sides::one(keys(self.pair.qp.endpoint(path), Srqn::truncate(0)));
+        };
+        let srqn = srq.handle().srqn();
+        let receives = match receiver {
+            Receiver::Dynamic(dct) => dct.endpoint(path),
+            Receiver::Extended(target) => target.endpoint(path),
+        };
+        Sides { sends: keys(self.pair.qp.endpoint(path), srqn), receives: keys(receives, srqn) }
     }
 
     /// The address of the peer's datagram queue pair.
@@ -129,6 +164,38 @@ impl<T: VerbsTransport> Ends<T> {
         let address = handle.target(to.endpoint.qpn, DC_KEY);
         self.handle = Some(handle);
         Ok(address)
+    }
+}
+
+impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>> Ends<T> {
+    /// Posts so many receives for messages of any size, all into the same memory: nothing looks at the messages.
+    ///
+    /// # Errors
+    /// The queue has no room.
+    #[inline]
+    pub(super) fn post_receives(&mut self, count: usize) -> Result<(), Failure> {
+        let Self { pair, target, memory, part, .. } = self;
+        let place: [Sge; 1] = [memory.sge_of(*part..2 * *part)];
+        match target {
+            Some(Target { srq, .. }) => {
+                let mut batch = srq.batch();
+                for _ in 0..count {
+                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
+                    unsafe { batch.push_unchecked(WrId(0), &place)? };
+                }
+                batch.ring_doorbell();
+            }
+            None => {
+                let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+                let mut batch = rq.batch();
+                for _ in 0..count {
+                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
+                    unsafe { batch.push_unchecked(WrId(0), &place)? };
+                }
+                batch.ring_doorbell();
+            }
+        }
+        Ok(())
     }
 }
 
@@ -218,36 +285,6 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
         })
     }
 
-    /// Posts so many receives for messages of any size, all into the same memory: nothing looks at the messages.
-    ///
-    /// # Errors
-    /// The queue has no room.
-    #[inline]
-    pub(super) fn post_receives(&mut self, count: usize) -> Result<(), Failure> {
-        let Ends { pair, target, memory, part, .. } = &mut self.ends;
-        let place: [Sge; 1] = [memory.sge_of(*part..2 * *part)];
-        match target {
-            Some(Target { srq, .. }) => {
-                let mut batch = srq.batch();
-                for _ in 0..count {
-                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
-                    unsafe { batch.push_unchecked(WrId(0), &place)? };
-                }
-                batch.ring_doorbell();
-            }
-            None => {
-                let rq = pair.rq.as_mut().ok_or("no receive queue")?;
-                let mut batch = rq.batch();
-                for _ in 0..count {
-                    // SAFETY: the memory lives longer than the queues, and nothing reads it.
-                    unsafe { batch.push_unchecked(WrId(0), &place)? };
-                }
-                batch.ring_doorbell();
-            }
-        }
-        Ok(())
-    }
-
     /// Takes completions of receives, and posts as many again; how many there were.
     ///
     /// # Errors
@@ -268,7 +305,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
         })?;
         self.received += count as u64;
         if count > 0 {
-            self.post_receives(count)?;
+            self.ends.post_receives(count)?;
         }
         Ok(count)
     }

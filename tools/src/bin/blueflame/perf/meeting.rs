@@ -4,7 +4,7 @@
 //! ```text
 //!   version (16 bytes), page size and cache line (4 and 4), MTU (2)         always
 //!   plan, as JSON                                                            if the peer is this tool
-//!   keys of each queue pair, connect, keys again                             always
+//!   keys of each queue pair, connect, keys again                             always; initiators before targets
 //!   start, run, finish                                                       of each size
 //!   end
 //! ```
@@ -23,7 +23,7 @@ use common::{Failure, Role};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::keys::Keys;
+use super::keys::{Keys, Sides};
 use super::plan::{Figure, Limit, Plan, Service, Verb, name};
 
 /// The version of the exchange, a zero byte, and the mark.
@@ -163,9 +163,8 @@ impl Meeting {
         let Plan { verb, figure, service, warm_up, rate, .. } = self.plan;
         let not = |what: &str| Err(format!("the peer is perftest: {what}").into());
         match service {
-            Service::Dc => return not("dynamic connections are spoken between two of this tool alone"),
             Service::Raw => return not("its programs for frames have no exchange"),
-            Service::Rc | Service::Uc | Service::Ud => {}
+            Service::Rc | Service::Uc | Service::Ud | Service::Dc | Service::Xrc => {}
         }
         if warm_up > 0 && (verb == Verb::Send || figure == Figure::Lat && verb == Verb::Write) {
             return not("it counts the messages, so that --warm-up has no place: use -D");
@@ -203,31 +202,39 @@ impl Meeting {
     ///
     /// # Errors
     /// A peer that speaks otherwise.
-    pub(super) fn keys(&mut self, ours: &[Keys]) -> Result<Vec<Keys>, Failure> {
+    pub(super) fn keys(&mut self, ours: &[Sides]) -> Result<Vec<Sides>, Failure> {
+        let ours = self.list(ours);
         self.keys = ours.first().copied();
         if self.plan.figure == Figure::Lat && self.plan.verb != Verb::Send {
             self.first_keys()?;
         }
-        self.all_keys(ours)
+        self.all_keys(&ours)
     }
 
-    /// Waits until both ends are connected, to peers whose keys are `ours`.
+    fn list(&self, ours: &[Sides]) -> Vec<Keys> {
+        Sides::list(ours, self.plan.has_two_sides(), self.role == Role::Client)
+    }
+
+    /// Waits until both ends are connected, to peers whose keys are `ours`, and learns the peer's anew: perftest's
+    /// targets of dynamic connections have no numbers before.
     ///
     /// # Errors
     /// As for [`keys`](Self::keys).
-    pub(super) fn connected(&mut self, ours: &[Keys]) -> Result<(), Failure> {
+    pub(super) fn connected(&mut self, ours: &[Sides]) -> Result<Vec<Sides>, Failure> {
+        let ours = self.list(ours);
         if self.plan.verb == Verb::Send {
             self.first_keys()?;
-            self.all_keys(ours)?;
+            self.all_keys(&ours)
         } else {
-            self.all_keys(ours)?;
+            let theirs = self.all_keys(&ours)?;
             self.first_keys()?;
+            Ok(theirs)
         }
-        Ok(())
     }
 
-    fn all_keys(&mut self, ours: &[Keys]) -> Result<Vec<Keys>, Failure> {
-        ours.iter().map(|keys| self.swap_keys(keys)).collect()
+    fn all_keys(&mut self, ours: &[Keys]) -> Result<Vec<Sides>, Failure> {
+        let theirs = ours.iter().map(|keys| self.swap_keys(keys)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Sides::of(&theirs, self.plan.has_two_sides()))
     }
 
     fn first_keys(&mut self) -> Result<(), Failure> {

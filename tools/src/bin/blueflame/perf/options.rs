@@ -18,7 +18,7 @@ Without HOST, the program is the server; with HOST, the client, which reports. B
   blueflame perf send lat --rate 10000 -D 30 --json before.json --html before.html SERVER
   blueflame perf compare before.json after.json
 
-The other end may be perftest, over RC, UC and UD: ib_send_lat, ib_write_bw and so on, with the same letters.
+The other end may be perftest, over all transports but frames: ib_send_lat, ib_write_bw and so on, with the same letters.
 
 Exit codes: 0 if the run ended well, 1 if a call failed, 2 for a wrong call, 4 if the peer fell silent. `compare` ends
 with 1 if the second run is worse.";

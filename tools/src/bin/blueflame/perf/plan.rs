@@ -49,6 +49,9 @@ pub(crate) enum Service {
     /// Dynamic connections
     #[value(name = "DC", alias = "dc")]
     Dc,
+    /// Extended reliable connections
+    #[value(name = "XRC", alias = "xrc")]
+    Xrc,
     /// Ethernet frames
     #[value(name = "RawEth", alias = "raw", alias = "raweth")]
     Raw,
@@ -142,7 +145,7 @@ impl Service {
     /// Whether the transport has the operation.
     pub(crate) const fn has(self, verb: Verb) -> bool {
         match self {
-            Self::Rc | Self::Dc => !matches!(verb, Verb::Frame),
+            Self::Rc | Self::Dc | Self::Xrc => !matches!(verb, Verb::Frame),
             Self::Uc => matches!(verb, Verb::Send | Verb::Write),
             Self::Ud => matches!(verb, Verb::Send),
             Self::Raw => matches!(verb, Verb::Frame),
@@ -196,6 +199,11 @@ impl Plan {
         self.figure == Figure::Lat && !matches!(self.verb, Verb::Read | Verb::Atomic)
     }
 
+    /// Whether each end has an initiator and a target for each connection, as perftest counts them.
+    pub(crate) fn has_two_sides(&self) -> bool {
+        matches!(self.service, Service::Dc | Service::Xrc) && (self.figure == Figure::Lat || self.both_ways)
+    }
+
     /// The largest message.
     pub(crate) fn largest(&self) -> usize {
         self.sizes.iter().copied().max().unwrap_or(0)
@@ -244,10 +252,10 @@ pub(crate) mod tests {
     fn transports_have_their_operations_only() {
         use Service::*;
         for (verb, has) in [
-            (Verb::Send, &[Rc, Uc, Ud, Dc][..]),
-            (Verb::Write, &[Rc, Uc, Dc]),
-            (Verb::Read, &[Rc, Dc]),
-            (Verb::Atomic, &[Rc, Dc]),
+            (Verb::Send, &[Rc, Uc, Ud, Dc, Xrc][..]),
+            (Verb::Write, &[Rc, Uc, Dc, Xrc]),
+            (Verb::Read, &[Rc, Dc, Xrc]),
+            (Verb::Atomic, &[Rc, Dc, Xrc]),
             (Verb::Frame, &[Raw]),
         ] {
             for &service in Service::value_variants() {
@@ -259,7 +267,7 @@ pub(crate) mod tests {
             }
         }
         let text = Impossible::Pair(Verb::Read, Uc).to_string();
-        assert_eq!(text, "UC has no read: choose -c RC, DC");
+        assert_eq!(text, "UC has no read: choose -c RC, DC, XRC");
     }
 
     #[test]

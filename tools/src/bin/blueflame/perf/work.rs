@@ -3,6 +3,7 @@
 use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch};
 use blueflame::transport::Transport;
+use blueflame::types::Srqn;
 use blueflame::wqe::address::To;
 use blueflame::wqe::operations::{CompareSwap, FetchAdd, Read, Send, Write};
 use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
@@ -94,6 +95,7 @@ macro_rules! works {
         }
         works!(@to UdAddress, $kind: $operation, $arrival, |$verb| $begin, $data);
         works!(@to DcAddress, $kind: $operation, $arrival, |$verb| $begin, $data);
+        works!(@to Srqn, $kind: $operation, $arrival, |$verb| $begin, $data);
     )*};
 
     (@to $address:ident, $kind:ident: $operation:ty, $arrival:ident, |$verb:ident| $begin:expr, $data:ident) => {
