@@ -3,6 +3,7 @@
 use loom::sync::atomic::{Ordering, fence};
 
 use crate::memory;
+use crate::pointer;
 
 pub(crate) const QPN: u32 = 0x11;
 pub(crate) const LKEY: u32 = 0x77;
@@ -138,7 +139,7 @@ impl Receives {
             assert!(self.head < self.wqes, "a link to WQE {}", self.head);
             let start = memory::SHARED + self.head as usize * 8;
             let (buffer, key) = (load(start + 7), load(start + 5));
-            let expected = memory::at::<u32>(memory::DATA + self.taken as usize).addr().get() as u32;
+            let expected = pointer::at::<u32>(memory::DATA + self.taken as usize).addr().get() as u32;
             assert_eq!((buffer, key), (expected, LKEY), "WQE {}, receive {}", self.head, self.taken);
             taken.push((self.head, self.taken));
             self.head = load(start) & 0xffff;

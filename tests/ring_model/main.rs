@@ -21,6 +21,7 @@
 extern crate self as core;
 extern crate self as volatile;
 
+mod access;
 mod arch;
 mod controls;
 mod device;

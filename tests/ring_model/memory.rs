@@ -1,13 +1,9 @@
 //! The memory that program and device share: each word is an atomic of loom. Places of objects belong here.
 
 use std::cell::RefCell;
-use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use loom::sync::atomic::{AtomicU32, Ordering};
-
-use crate::faults::{self, Caller};
-use crate::pointer::NonNull;
 
 /// Bytes of the shared memory, which lend their addresses only.
 #[repr(align(4096))]
@@ -58,14 +54,13 @@ fn words() -> Words {
 }
 
 /// The address of a word.
-pub(crate) fn at<T>(word: usize) -> NonNull<T> {
+pub(crate) fn address(word: usize) -> *mut u32 {
     assert!(word < WORDS);
-    let start = (&raw const BYTES.0).cast::<u32>().cast_mut();
-    NonNull::new(start.wrapping_add(word).cast()).expect("not null")
+    (&raw const BYTES.0).cast::<u32>().cast_mut().wrapping_add(word)
 }
 
 /// The offset of an address, if it is there.
-fn offset<T>(place: *const T) -> Option<usize> {
+pub(crate) fn offset<T>(place: *const T) -> Option<usize> {
     place.addr().checked_sub(BYTES.0.as_ptr().addr()).filter(|offset| *offset < WORDS * 4)
 }
 
@@ -77,53 +72,4 @@ pub(crate) fn load(word: usize) -> u32 {
 /// A store of one word.
 pub(crate) fn store(word: usize, value: u32) {
     words()[word].store(value, Ordering::Relaxed);
-}
-
-/// A load of a value at any place.
-///
-/// # Safety
-/// Elsewhere than in the shared memory, the place is one to read a value from. There, any bytes are a value.
-pub(crate) unsafe fn read<T>(place: *const T, caller: Caller) -> T {
-    let Some(start) = offset(place) else {
-        // SAFETY: the caller's.
-        return unsafe { place.read_volatile() };
-    };
-    let mut value = MaybeUninit::<T>::uninit();
-    let mut at = start;
-    while at < start + size_of::<T>() {
-        let bytes = faults::load(at / 4, caller).to_ne_bytes();
-        let count = (4 - at % 4).min(start + size_of::<T>() - at);
-        // SAFETY: bytes of the word, and bytes of the value.
-        unsafe {
-            let from = bytes.as_ptr().add(at % 4);
-            from.copy_to(value.as_mut_ptr().cast::<u8>().add(at - start), count);
-        }
-        at += count;
-    }
-    // SAFETY: all bytes are written, and the caller says that any are a value.
-    unsafe { value.assume_init() }
-}
-
-/// A store of a value to any place. In the shared memory, the rest of a word keeps its bytes: the device does not store
-/// to it at that time.
-///
-/// # Safety
-/// Elsewhere than in the shared memory, the place is one to write a value to. The value has no padding.
-pub(crate) unsafe fn write<T>(place: *mut T, value: T, caller: Caller) {
-    let Some(start) = offset(place) else {
-        // SAFETY: the caller's.
-        return unsafe { place.write_volatile(value) };
-    };
-    let mut at = start;
-    while at < start + size_of::<T>() {
-        let count = (4 - at % 4).min(start + size_of::<T>() - at);
-        let mut bytes = if count == 4 { [0; 4] } else { load(at / 4).to_ne_bytes() };
-        // SAFETY: bytes of the value, and bytes of the word.
-        unsafe {
-            let from = (&raw const value).cast::<u8>().add(at - start);
-            from.copy_to(bytes.as_mut_ptr().add(at % 4), count);
-        }
-        faults::store(at / 4, u32::from_ne_bytes(bytes), caller);
-        at += count;
-    }
 }

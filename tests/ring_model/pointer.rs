@@ -4,8 +4,14 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use crate::access;
 use crate::faults::Caller;
 use crate::memory;
+
+/// A pointer to a word of the shared memory.
+pub(crate) fn at<T>(word: usize) -> NonNull<T> {
+    NonNull::new(memory::address(word).cast()).expect("not null")
+}
 
 /// `core::ptr::NonNull`, as far as the checked files use it.
 #[repr(transparent)]
@@ -83,25 +89,25 @@ impl<T> NonNull<T> {
     #[track_caller]
     pub(crate) unsafe fn read(self) -> T {
         // SAFETY: as above.
-        unsafe { memory::read(self.as_ptr(), Caller::here()) }
+        unsafe { access::read(self.as_ptr(), Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn read_volatile(self) -> T {
         // SAFETY: as above.
-        unsafe { memory::read(self.as_ptr(), Caller::here()) }
+        unsafe { access::read(self.as_ptr(), Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn write(self, value: T) {
         // SAFETY: as above.
-        unsafe { memory::write(self.as_ptr(), value, Caller::here()) }
+        unsafe { access::write(self.as_ptr(), value, Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn write_volatile(self, value: T) {
         // SAFETY: as above.
-        unsafe { memory::write(self.as_ptr(), value, Caller::here()) }
+        unsafe { access::write(self.as_ptr(), value, Caller::here()) }
     }
 }
 

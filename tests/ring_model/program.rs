@@ -7,7 +7,7 @@ use crate::db::{ExclusiveRegister, RegisterParts};
 use crate::device::{LKEY, QPN, data, length, new_ring};
 use crate::faults;
 use crate::memory;
-use crate::pointer::NonNull;
+use crate::pointer::{self, NonNull};
 use crate::queue::recv::shared::{SharedRecvQueue, SrqParts, SrqRecord};
 use crate::queue::send::parts::{SqParts, WqeRecord};
 use crate::queue::send::queue::SendQueue;
@@ -21,11 +21,11 @@ pub(crate) fn completion_queue(cqes: u32) -> CompletionQueue {
     faults::begin();
     new_ring(memory::CQ, cqes);
     let parts = crate::cq::setup::CqParts {
-        buf: memory::at(memory::CQ),
+        buf: pointer::at(memory::CQ),
         cqe_cnt: cqes,
         cqe_size: 64,
-        dbrec: memory::at(memory::CQ_RECORD),
-        cq_uar: memory::at(memory::UAR),
+        dbrec: pointer::at(memory::CQ_RECORD),
+        cq_uar: pointer::at(memory::UAR),
         cqn: Cqn::truncate(1),
         ci: CqCi::truncate(0),
     };
@@ -47,9 +47,9 @@ impl Sender {
     pub(crate) fn new(cq: CqId, messages: u32) -> Self {
         let mut shadow = Box::new([MaybeUninit::uninit(); 2]);
         let parts = SqParts {
-            ring: memory::at(memory::SEND),
+            ring: pointer::at(memory::SEND),
             wqebbs: 2,
-            dbrec: memory::at(memory::QP_RECORD),
+            dbrec: pointer::at(memory::QP_RECORD),
             qpn: Qpn::truncate(QPN),
             cq,
             max_inline: 28,
@@ -58,7 +58,7 @@ impl Sender {
             pi: SqPi(0),
             shadow: NonNull::from(&mut *shadow).cast(),
         };
-        let register = RegisterParts { reg: memory::at(memory::REGISTER), size: memory::HALF as u32 * 4 };
+        let register = RegisterParts { reg: pointer::at(memory::REGISTER), size: memory::HALF as u32 * 4 };
         // SAFETY: the parts are places of the model's memory, of this schedule alone.
         let register = unsafe { ExclusiveRegister::from_parts(register) }.expect("parts that can be");
         // SAFETY: as above; the shadow is this value's.
@@ -134,12 +134,12 @@ impl Receiver {
         }
         let mut shadow: Box<[_]> = vec![MaybeUninit::uninit(); wqes as usize].into();
         let parts = SrqParts {
-            buf: memory::at(memory::SHARED),
+            buf: pointer::at(memory::SHARED),
             wqe_cnt: wqes,
             stride: 32,
             head: 0,
             tail: wqes - 1,
-            dbrec: memory::at(memory::SHARED_RECORD),
+            dbrec: pointer::at(memory::SHARED_RECORD),
             srqn: Srqn::truncate(1),
             counter: 0,
             shadow: NonNull::new(shadow.as_mut_ptr()).expect("not null"),
@@ -151,7 +151,7 @@ impl Receiver {
 
     pub(crate) fn post(&mut self) {
         if self.posted < self.messages {
-            let buffer = memory::at::<u32>(memory::DATA + self.posted as usize).addr().get();
+            let buffer = pointer::at::<u32>(memory::DATA + self.posted as usize).addr().get();
             let sge = wqe::Sge { addr: buffer as u64, length: 4, lkey: Lkey(LKEY) };
             // SAFETY: the model's device writes the word alone, which is there until the schedule ends.
             unsafe { self.srq.post_unchecked(WrId(self.posted.into()), &[sge]) }.expect("room");

@@ -6,6 +6,7 @@ use loom::thread;
 use crate::cq::Notify;
 use crate::device::{Completions, Receives, Sends, is_armed};
 use crate::memory;
+use crate::pointer;
 use crate::program::{Receiver, Sender, completion_queue};
 
 /// Turns of the device beside the program, and looks of the program at the completion queue.
@@ -119,7 +120,7 @@ pub(crate) fn resizes() {
     });
     sender.poll(&mut cq);
     // SAFETY: the new ring, of which the device does not know yet.
-    unsafe { crate::cq::setup::mark_unwritten(memory::at(memory::NEW_CQ), 2, 64) };
+    unsafe { crate::cq::setup::mark_unwritten(pointer::at(memory::NEW_CQ), 2, 64) };
     loom::sync::atomic::fence(loom::sync::atomic::Ordering::Release);
     memory::store(memory::COMMAND, 1);
     let answered = memory::load(memory::ANSWER) != 0;
@@ -132,7 +133,7 @@ pub(crate) fn resizes() {
     // The command's answer is ordered before all that follows it, as a system call orders it.
     loom::sync::atomic::fence(loom::sync::atomic::Ordering::Acquire);
     // SAFETY: marked above, and the device has answered.
-    unsafe { cq.carry_over(memory::at(memory::NEW_CQ), 2) }.expect("the device does its part");
+    unsafe { cq.carry_over(pointer::at(memory::NEW_CQ), 2) }.expect("the device does its part");
     sender.poll(&mut cq);
     let mut device = device.unwrap_or_else(|| thread.take().expect("not joined").join().expect("no panic"));
     for _ in 0..3 {

@@ -1,0 +1,40 @@
+//! Copies to a register: one store in the model.
+
+use super::{Wide, mmio_write64};
+
+pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
+    const WIDE: bool;
+
+    /// # Safety
+    /// As for [`mmio_write64`], as below.
+    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
+    /// # Safety
+    /// As above.
+    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
+    /// # Safety
+    /// As above.
+    unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
+}
+
+/// One store in the model, of the first word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Block;
+pub(crate) type DefaultCopy = Block;
+
+impl BlockCopy for Block {
+    const WIDE: bool = true;
+
+    unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
+        // SAFETY: the caller's.
+        unsafe { mmio_write64(dst, words[0]) }
+    }
+
+    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
+        // SAFETY: the caller's.
+        unsafe { mmio_write64(dst, block[0].first_word()) }
+    }
+
+    unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {
+        unreachable!("the model's requests have a size by type");
+    }
+}
