@@ -7,9 +7,9 @@
 #![cfg(target_os = "linux")]
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::Path as FilePath,
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering},
@@ -358,13 +358,15 @@ fn answer() {
     }
     program.ping(rounds + 1, true);
     program.complete();
+    // The network may lose the last acknowledgement. The device repeats it for as long as it is there.
+    io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
 }
 
 /// The other process, in the role that `rounds` says.
 fn other(directory: &FilePath, faults: &str, rounds: &str) -> Other {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "answer"]).env(DIRECTORY, directory).env(FAULTS, faults).env(ROUNDS, rounds);
-    Other(command.spawn().unwrap())
+    Other(command.stdin(Stdio::piped()).spawn().unwrap())
 }
 
 /// Ping-pong, then 64 KiB messages. Gives the median and the 99th percentile of the time one way, bytes per second, and
@@ -401,6 +403,7 @@ fn exchange(faults: &str, rounds: u64, messages: u32, stopped: bool) -> Outcome 
     program.ping(rounds + 1, true);
     program.complete();
     program.await_round(rounds + 1);
+    // It leaves at the end of its input, which `wait` closes.
     assert!(other.0.wait().unwrap().success());
     times.sort();
     Outcome { median: times[times.len() / 2], p99: times[times.len() * 99 / 100], rate, faults: program.faults.take() }
