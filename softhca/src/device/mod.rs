@@ -46,8 +46,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-/// Packets taken from the wire in one step. Few, so that they are acknowledged early.
-const RECEIVE_BATCH: usize = 16;
+/// Packets taken from the wire in one step.
+const RECEIVE_BATCH: usize = 64;
 
 /// An XRC domain: a number that SRQs and targets name.
 struct Xrcd {
