@@ -56,7 +56,7 @@ impl<M: PollMode> Receive for Ours<M> {
 }
 
 /// Loads and stores by hand, for frames of one stride. It posts no buffers. With the duties of a safe queue, it checks
-/// the strides of each frame: they must be the next ones, and have room for its bytes.
+/// each frame. The frame's strides must be the next ones. Its bytes must fit.
 struct Floor<const COMPRESSED: bool, const DUTIES: bool> {
     rig: Rig,
     /// Completions taken.

@@ -198,7 +198,7 @@ impl Program {
         unsafe { &*self.block.add(at).cast() }
     }
 
-    /// Posts one WQEBB: control, remote address, and a third segment with what follows it.
+    /// Posts one WQEBB. Its third segment, and the bytes behind that, are the caller's.
     fn write(&mut self, offset: usize, third: [u8; 16], len: usize, signaled: bool) {
         let to = (self.peer.addr + offset as u64, self.peer.key);
         let wqe = write_wqe(self.posted, self.own, to, third, len, signaled);
@@ -254,7 +254,7 @@ impl Program {
     }
 }
 
-/// A WRITE of one WQEBB: control, remote address, and a third segment, of `len` bytes with what follows it.
+/// A WRITE of one WQEBB. It has control, remote address and a third segment. `len` counts the third and all behind it.
 fn write_wqe(index: u16, from: Endpoint, to: (u64, u32), third: [u8; 16], len: usize, signaled: bool) -> [u8; 64] {
     const RDMA_WRITE: u32 = 0x08;
     let mut wqe = [0; 64];

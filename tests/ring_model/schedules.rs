@@ -3,7 +3,7 @@
 
 use loom::thread;
 
-use crate::cq::Notify;
+use crate::cq::{CompletionQueue, Notify};
 use crate::device::{Completions, Receives, Sends, is_armed};
 use crate::memory;
 use crate::pointer;
@@ -22,25 +22,15 @@ fn by_turns(mut action: impl FnMut()) {
 
 /// One request outstanding; the next takes its place.
 pub(crate) fn posts_and_polls() {
-    let mut cq = completion_queue(2);
-    let mut sender = Sender::new(cq.id(), 3);
-    sender.post();
-    let mut device = Sends::new(Completions::new(memory::CQ, 2));
-    let thread = thread::spawn(move || {
-        by_turns(|| device.turn());
-        device
-    });
-    by_turns(|| sender.poll(&mut cq));
-    let mut device = thread.join().expect("no panic");
-    for _ in 0..3 {
-        device.turn();
-        sender.poll(&mut cq);
-    }
-    sender.end();
+    one_by_one(Sender::poll);
 }
 
 /// The same by copies of completions.
 pub(crate) fn posts_and_copies() {
+    one_by_one(Sender::poll_one);
+}
+
+fn one_by_one(poll: fn(&mut Sender, &mut CompletionQueue)) {
     let mut cq = completion_queue(2);
     let mut sender = Sender::new(cq.id(), 3);
     sender.post();
@@ -49,11 +39,11 @@ pub(crate) fn posts_and_copies() {
         by_turns(|| device.turn());
         device
     });
-    by_turns(|| sender.poll_one(&mut cq));
+    by_turns(|| poll(&mut sender, &mut cq));
     let mut device = thread.join().expect("no panic");
     for _ in 0..3 {
         device.turn();
-        sender.poll_one(&mut cq);
+        poll(&mut sender, &mut cq);
     }
     sender.end();
 }

@@ -66,7 +66,9 @@ impl Peer {
     /// There may be frames for it in this step. False if that was known.
     pub(super) fn begins_step(&mut self) -> bool {
         let begins = self.news.is_none();
-        self.news.get_or_insert(0);
+        if begins {
+            self.news = Some(0);
+        }
         begins
     }
 

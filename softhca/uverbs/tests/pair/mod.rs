@@ -203,7 +203,7 @@ pub(crate) fn both(
     ends_of(launched(server), launched(client), ready)
 }
 
-/// Runs a server and, when it is `ready`, a client: how they ended, if they did, and what they printed. One pair at a
+/// Runs a server and, when it is `ready`, a client. Returns how they ended, if they did, and their output. One pair at a
 /// time: they take turns on few cores badly.
 pub(crate) fn ends_of(
     server: Command,

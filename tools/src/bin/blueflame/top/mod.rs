@@ -1,6 +1,7 @@
 //! `blueflame top`: counters of ports, or queues, live in the terminal, or one sample for scripts.
 
 mod counters;
+mod key;
 mod queues;
 mod view;
 
@@ -14,10 +15,11 @@ use std::time::{Duration, Instant};
 use anstream::{AutoStream, ColorChoice};
 use anyhow::{Result, ensure};
 use clap::Args;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{self, Event, KeyCode};
 use serde::Serialize;
 
 use counters::{Activity, Place, Reading, places};
+use key::Key;
 use queues::{Source, Wanted};
 use view::View;
 
@@ -195,13 +197,12 @@ fn live(places: &[Place], delay: Duration) -> Result<()> {
 
 /// Obeys a key; false to leave.
 fn obey(view: &mut View, event: &Event) -> bool {
-    let Event::Key(key) = event else { return true };
-    if key.kind != KeyEventKind::Press {
-        return true;
-    }
-    match key.code {
-        KeyCode::Char('q') | KeyCode::Esc => return false,
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return false,
+    let code = match Key::of(event) {
+        None => return true,
+        Some(Key::Leave) => return false,
+        Some(Key::Of(code)) => code,
+    };
+    match code {
         KeyCode::Up => view.ports.select_previous(),
         KeyCode::Down => {
             let last = view.activities.len().saturating_sub(1);
@@ -220,7 +221,7 @@ fn obey(view: &mut View, event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::crossterm::event::KeyEvent;
+    use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
     use super::*;
 

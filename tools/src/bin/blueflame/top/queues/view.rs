@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ratatui::Frame;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Row, Table};
 
+use super::super::key::Key;
 use super::queue::{Queue, Wanted};
 use super::reading::Source;
 
@@ -52,13 +53,12 @@ impl View {
 
     /// Obeys a key; false to leave.
     fn obey(&mut self, event: &Event) -> bool {
-        let Event::Key(key) = event else { return true };
-        if key.kind != KeyEventKind::Press {
-            return true;
-        }
-        match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return false,
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return false,
+        let code = match Key::of(event) {
+            None => return true,
+            Some(Key::Leave) => return false,
+            Some(Key::Of(code)) => code,
+        };
+        match code {
             KeyCode::Up => self.scroll = self.scroll.saturating_sub(1),
             KeyCode::Down => self.scroll += 1,
             KeyCode::Char('s') => self.by_speed = !self.by_speed,
@@ -128,7 +128,7 @@ pub(crate) fn live(source: &Source, wanted: &Wanted, delay: Duration) -> Result<
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use ratatui::crossterm::event::KeyEvent;
+    use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
 
     use super::super::queue::Kind;
     use super::*;
