@@ -158,6 +158,33 @@ fn a_lost_acknowledgement_is_repeated() {
     assert_eq!(lab.a.sent(Operation::Send).len(), 2);
 }
 
+/// An acknowledgement after the READ would cover it, and Linux' rdma_rxe completes a READ so, without its data.
+#[test]
+fn a_repeated_request_is_acknowledged_by_the_next_answer() {
+    for (answer, is_read) in [(Operation::ReadResponse, true), (Operation::AtomicAcknowledge, false)] {
+        let mut lab = Lab::new(Options::default());
+        // The answer is lost, then the repeated READ or atomic.
+        for (node, lost) in [(&lab.b, 1), (&lab.a, 4)] {
+            let mut nth = 0;
+            node.script(move |_| {
+                nth += 1;
+                if nth == lost { Fate::Drop } else { Fate::Deliver }
+            });
+        }
+        let (at, key) = (lab.b.data, lab.b.key);
+        let answered = if is_read { Wr::read(at, key) } else { Wr::add(at, key, 1) };
+        lab.a.post_silently(&Wr::write(at + 64, key).inline(b"repeated"));
+        lab.a.post_silently(&answered.sge(lab.a.data, 8, lab.a.key));
+        lab.a.ring();
+        lab.settle();
+        assert_eq!(lab.a.poll_send().len(), 2);
+        assert_eq!(lab.a.sent(Operation::Write), [0x123, 0x123]);
+        assert_eq!(lab.b.sent(Operation::Acknowledge), [0; 0]);
+        assert_eq!(lab.b.sent(answer), [0x124, 0x124]);
+        assert_eq!(lab.b.memory.read(at, 8), u64::from(!is_read).to_ne_bytes(), "an atomic happens once");
+    }
+}
+
 #[test]
 fn a_lost_read_response_is_asked_for_from_there_on() {
     let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });

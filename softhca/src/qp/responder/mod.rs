@@ -5,10 +5,9 @@ pub(super) mod datagram;
 mod delivery;
 pub(super) mod receives;
 pub(super) mod rendezvous;
+mod repeated;
 pub(super) mod replies;
 mod tagged;
-
-use std::collections::VecDeque;
 
 use super::failure::Failure;
 use super::psn::{HALF, Psn};
@@ -21,6 +20,7 @@ use crate::memory::keys::mkey::Accessor;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
 use crate::resources::Resources;
 use receives::{Message, Receives};
+use repeated::Answered;
 use replies::{Content, Found, Replies, Sent, Verdict};
 
 /// Why a request is not executed.
@@ -63,8 +63,7 @@ pub(super) struct Responder {
     /// XRC: the SRQ that its packets name.
     named: Option<XrcEth>,
     replies: Replies,
-    /// Atomics executed last, in case they are asked for again: PSN and the word found.
-    atomics: VecDeque<(Psn, Found)>,
+    answered: Answered,
     /// A NAK or RNR NAK for the expected PSN has been sent.
     asked_again: bool,
     /// A refusal is on its way; everything else is ignored.
@@ -80,7 +79,7 @@ impl Responder {
             arriving: Arriving::None,
             named: None,
             replies: Replies::default(),
-            atomics: VecDeque::new(),
+            answered: Answered::default(),
             asked_again: false,
             refused: false,
         }
@@ -132,6 +131,7 @@ impl Responder {
         match self.execute(qp, receives, resources, packet) {
             Ok(psns) => {
                 self.expected = psn.plus(psns);
+                self.answered.forget_old(self.expected);
                 // A NAK for it that waits must not be sent any more. An answer acknowledges by itself.
                 let acknowledge = packet.headers.bth.ack_request || self.asked_again;
                 self.asked_again = false;
@@ -227,28 +227,6 @@ impl Responder {
             }
             Ok(_) => Ok(()),
         }
-    }
-
-    /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1).
-    fn duplicate(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>, psn: Psn) -> Result<(), Refusal> {
-        match packet.headers.bth.opcode.operation() {
-            Operation::ReadRequest => {
-                let reth = packet.headers.reth.ok_or(INVALID)?;
-                if self.expected.after(psn) < qp.packets(reth.len) {
-                    return Ok(());
-                }
-                let by = user_of_keys(qp, resources, packet)?;
-                check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
-                self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
-            }
-            Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
-                if let Some(&(_, found)) = self.atomics.iter().rev().find(|done| done.0 == psn) {
-                    self.replies.answer_again(psn, Content::Atomic(found), self.expected, qp.mtu);
-                }
-            }
-            _ => self.replies.acknowledge_again(),
-        }
-        Ok(())
     }
 
     /// Executes the request; returns the PSNs it takes.
@@ -391,7 +369,7 @@ impl Responder {
         self.check_resources(qp)?;
         check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
         self.complete_message();
-        self.replies.answer(self.expected, Content::Read { by, left: reth });
+        self.answer(qp, Content::Read { by, left: reth });
         Ok(qp.packets(reth.len))
     }
 
@@ -422,19 +400,20 @@ impl Responder {
             (resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update), Width::Eight)
         };
         let found = Found { original: original.map_err(|_| NO_ACCESS)?, width };
-        if self.atomics.len() >= usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0)) {
-            self.atomics.pop_front();
-        }
-        self.atomics.push_back((self.expected, found));
         self.complete_message();
-        self.replies.answer(self.expected, Content::Atomic(found));
+        self.answer(qp, Content::Atomic(found));
         Ok(())
     }
 
-    /// The peer may have `max_dest_rd_atomic` READs and atomics outstanding.
+    /// Answers the request with the expected PSN.
+    fn answer(&mut self, qp: &QpCore, content: Content) {
+        self.answered.note(self.expected, content, answers(qp));
+        self.replies.answer(self.expected, content);
+    }
+
+    /// The peer has not more READs and atomics outstanding than it may.
     fn check_resources(&self, qp: &QpCore) -> Result<(), Refusal> {
-        let limit = usize::from(qp.attr.max_dest_rd_atomic.unwrap_or(0));
-        if self.replies.waiting() < limit { Ok(()) } else { Err(INVALID) }
+        if self.replies.waiting() < answers(qp) { Ok(()) } else { Err(INVALID) }
     }
 
     fn complete_message(&mut self) {
@@ -533,6 +512,11 @@ fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, n
         return Err(INVALID);
     }
     resources.check_remote(by, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+}
+
+/// READs and atomics that the peer may have outstanding.
+fn answers(qp: &QpCore) -> usize {
+    qp.attr.max_dest_rd_atomic.unwrap_or(0).into()
 }
 
 fn is_answered(packet: &Packet<'_>) -> bool {

@@ -126,6 +126,11 @@ impl Replies {
         self.verdict.get_or_insert(Verdict::Ack);
     }
 
+    /// An answer that waits acknowledges the request with PSN `psn`. All PSNs are before `expected`.
+    pub(super) fn will_acknowledge(&self, psn: Psn, expected: Psn) -> bool {
+        self.answers.iter().any(|answer| expected.after(answer.psn) < expected.after(psn))
+    }
+
     /// Sets the last word. A refusal stands.
     pub(super) fn conclude(&mut self, verdict: Verdict) {
         if !matches!(self.verdict, Some(Verdict::Refuse(..) | Verdict::Silence)) {
