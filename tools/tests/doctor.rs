@@ -86,6 +86,9 @@ const PLANTED: &[(&str, &str)] = &[
     ("ethernet.header_minis", "data@0=0x10"),
     ("devx.rings", "data@0=1"),
     ("devx.frames", "data@20=1"),
+    ("programs.pingpong", "data@0=1"),
+    // A success becomes an error.
+    ("programs.latency", "cqe@63=0xd0"),
 ];
 
 /// Checks, and the scripts of failures by which each must fail (`docs/howto/chaos.md`).

@@ -1,5 +1,6 @@
 //! Facts about the machine: kernel, libraries, limits, and the device's place on the bus.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -178,6 +179,19 @@ fn limits(name: &str) -> Option<String> {
         [soft, .., unit] => Some(format!("{soft} {unit}")),
         _ => None,
     }
+}
+
+/// Programs of rdma-core that exchange messages (package ibverbs-utils).
+pub(crate) const PINGPONG: [&str; 2] = ["ibv_rc_pingpong", "ibv_ud_pingpong"];
+/// perftest's program for the latency of messages.
+pub(crate) const PERFTEST: &str = "ib_send_lat";
+
+/// # Errors
+/// A text, if no folder of `PATH` has the program.
+pub(crate) fn installed(program: &str) -> Result<(), String> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let has = env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if has { Ok(()) } else { Err(format!("{program} is not installed")) }
 }
 
 /// Huge pages of 2 MiB: all, and the free ones.

@@ -74,6 +74,8 @@ needs! {
     WaitOnTime: "WAIT on time", "DeviceClock::at, ClockReading::wait_until";
     HeaderMinis: "mini-CQEs with the headers", "cq::compressed::Headers, by blueflame_devx";
     DevxFrames: "frames by firmware commands", "blueflame_devx: send queues, receive queues, flow tables";
+    Pingpong: "rdma-core's ping-pong programs", "the comparison with them";
+    Perftest: "perftest", "the comparison with it";
 }
 
 impl Need {
@@ -152,6 +154,8 @@ impl Need {
                 let has = context.general()?.eth_net_offloads();
                 if has { Ok(()) } else { Err(absent("cmd_hca_cap.eth_net_offloads")) }
             }),
+            Pingpong => machine::PINGPONG.into_iter().try_for_each(machine::installed),
+            Perftest => machine::installed(machine::PERFTEST),
         }
     }
 }

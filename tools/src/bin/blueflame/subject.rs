@@ -5,7 +5,7 @@ use std::env;
 use anyhow::Result;
 use blueflame::cq::compressed::{Checksum, Hash};
 use blueflame::transport::{Dci, Rc};
-use blueflame::verbs::device::{LinkLayer, Port, PortState};
+use blueflame::verbs::device::{GidEntry, LinkLayer, Port, PortState};
 use blueflame::verbs::{Device, Error, Path, ProtectionDomain, device_names};
 use blueflame_devx::Context;
 
@@ -31,6 +31,8 @@ pub(crate) struct Subject {
     pub(crate) devx: Result<Context, String>,
     /// The port that is used.
     pub(crate) port: Port,
+    /// The index of its GID, if connections need one.
+    pub(crate) gid: Option<u8>,
     /// How queue pairs on this port reach each other, or why they cannot.
     pub(crate) path: Result<Path, String>,
     /// The same on the first other port that is up.
@@ -76,6 +78,7 @@ impl Subject {
             }
         };
         let devx = Context::open(device.name()).map_err(|error| error.to_string());
+        let gid = gid(&device, port).ok().flatten().map(|entry| entry.index);
         let path = path(&device, port).map_err(|error| error.to_string());
         let second = second(&device, port, &ports);
         let registers = registers(&device, port);
@@ -84,7 +87,19 @@ impl Subject {
             Ok(path) => in_order(&pd, path),
             Err(error) => Err(error.clone()),
         };
-        Ok(Self { device, pd, devx, port, path, second, registers, blueflame_off: blueflame_off(), in_order, shown })
+        Ok(Self {
+            device,
+            pd,
+            devx,
+            port,
+            gid,
+            path,
+            second,
+            registers,
+            blueflame_off: blueflame_off(),
+            in_order,
+            shown,
+        })
     }
 
     /// The name of the first mlx5 device's port as sysfs has it.
@@ -104,11 +119,15 @@ pub(crate) fn sysfs_of(name: &str) -> std::path::PathBuf {
     std::path::Path::new(&root).join("class/infiniband").join(name)
 }
 
+/// The GID of the port, if connections need one.
+fn gid(device: &Device, port: Port) -> Result<Option<GidEntry>, Error> {
+    let needs_gid = port.link_layer == LinkLayer::Ethernet || port.grh_required;
+    needs_gid.then(|| device.default_gid(&port)).transpose()
+}
+
 /// A path of the port, whether its link is up or not.
 fn path(device: &Device, port: Port) -> Result<Path, Error> {
-    let needs_gid = port.link_layer == LinkLayer::Ethernet || port.grh_required;
-    let gid = if needs_gid { Some(device.default_gid(&port)?) } else { None };
-    let mut path = Path::new(port, gid);
+    let mut path = Path::new(port, gid(device, port)?);
     let most = device.attr();
     path.max_dest_rd_atomic = most.max_qp_rd_atom.min(16);
     path.max_rd_atomic = most.max_qp_init_rd_atom.min(path.max_dest_rd_atomic);

@@ -17,6 +17,7 @@ mod lab;
 mod loopback;
 mod pacing;
 mod page;
+mod programs;
 mod progress;
 mod report;
 mod services;
@@ -111,6 +112,7 @@ fn checks() -> impl Iterator<Item = &'static Check> {
         pacing::CHECKS,
         compressed::OF_FRAMES,
         devx::CHECKS,
+        programs::CHECKS,
     ]
     .into_iter()
     .flatten()
