@@ -60,7 +60,6 @@ impl Lines {
         interface: &Interface,
         options: &FeedOptions,
     ) -> Result<Self, Failure> {
-        // ANCHOR: receiver
         let cq = device.completion_queue(options.rx_depth).free_running(true).build()?;
         let queue = pd.work_queue(&cq).receives(options.rx_depth).build()?;
         let receiver = FrameReceiver::direct(pd, queue.handle())?;
@@ -69,15 +68,12 @@ impl Lines {
         for _ in 0..options.rx_depth {
             queue.post(Box::new(pool.take(BUFFER)?))?;
         }
-        // ANCHOR_END: receiver
-        // ANCHOR: rules
         let mut rules = Vec::new();
         for (line, tag) in options.lines().into_iter().zip(1..) {
             // The kernel has the network send the group here; the rule has the device give it to this program.
             let membership = interface.join((*line.ip()).into())?;
             rules.push((membership, receiver.steer(&Flow::udp(*line.ip(), line.port()).flow_tag(tag))?));
         }
-        // ANCHOR_END: rules
         let clock = device.clock()?;
         let now = clock.correlate(Timestamps::FreeRunning)?;
         let heard = Instant::now();
@@ -103,7 +99,6 @@ impl Lines {
     /// That of `take`; a completion with an error; a frame that is no packet of the feed; silence.
     pub fn poll(&mut self, mut take: impl FnMut(Received) -> Result<(), Failure>) -> Result<usize, Failure> {
         let Self { cq, queue, now, end, .. } = self;
-        // ANCHOR: receive
         let polled = cq.poll_with(64, |cqe| {
             cqe.check()?;
             let (line, stamp, bytes) = (cqe.flow_tag() as usize - 1, cqe.timestamp(), cqe.byte_len() as usize);
@@ -114,7 +109,6 @@ impl Lines {
             // The buffer goes back to the device, so that the queue never runs out of receives.
             queue.post(buffer)?;
             let payload = packet::parse(frame)?.payload;
-            // ANCHOR_END: receive
             match feed::parse(payload) {
                 Some((number, feed::END_OF_SESSION)) => *end = Some(number),
                 Some((number, _)) => {

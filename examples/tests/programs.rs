@@ -6,11 +6,12 @@
 //!
 //! ```text
 //! softhca-run --
-//! softhca-run --link ethernet -- pingpong rdma_operations market_data order_entry packet_rate
+//! softhca-run --link ethernet -- pingpong rdma_operations multicast market_data order_entry packet_rate
 //! softhca-run --strict -- --exact rc_pingpong devx_pingpong
 //! softhca-run --wire udp:127.47.0.9 -- --exact rc_pingpong
 //! ```
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -222,6 +223,26 @@ fn write_latency() {
 /// Whether port 1 is an Ethernet port, which frames need.
 fn is_ethernet() -> bool {
     Device::open_first().and_then(|device| device.port(1)).expect("a port").link_layer == LinkLayer::Ethernet
+}
+
+#[test]
+fn multicast() {
+    let start = |group: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_multicast"));
+        command.args(["lo", group]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    };
+    if !is_ethernet() {
+        let output = start("239.7.9.1:6001").wait_with_output().expect("it ends");
+        assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("NoRdma"), "{output:?}");
+        return;
+    }
+    let mut receiver = Server(start("239.7.9.1:6001"));
+    let mut said = BufReader::new(receiver.0.stdout.take().expect("a pipe")).lines().map(|line| line.expect("text"));
+    assert_eq!(said.next().as_deref(), Some("1 rules"));
+    run(env!("CARGO_BIN_EXE_market_data"), "--interface lo --publish -n 3 -A 239.7.9.1:6001 -B 239.7.9.2:6002");
+    for line in said.take(3) {
+        assert_eq!(line, "line 1: a frame of 98 bytes, 28 of them payload");
+    }
 }
 
 #[test]
