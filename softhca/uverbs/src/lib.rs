@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | [`interpose`], [`control`], [`sink`] | the functions that programs call: libc's, and two kinds of our own |
 //! | `vfio` | PCI functions for programs that drive them, `/dev/vfio` |
+//! | `netlink` | the answers of the kernel's `NETLINK_RDMA` |
 //! | `rdma_cm` | the connection manager, `/dev/infiniband/rdma_cm` |
 //! | [`commands`] | the commands of a device file |
 //! | `context` | an open device file: its objects, its UAR pages |
@@ -54,6 +55,7 @@ pub mod control;
 mod device;
 pub mod interpose;
 mod launch;
+mod netlink;
 mod process;
 mod rdma_cm;
 pub mod sink;

@@ -11,6 +11,7 @@ mod devx;
 mod frames;
 mod hosts;
 mod launcher;
+mod netlink;
 mod pair;
 mod polls;
 mod program;

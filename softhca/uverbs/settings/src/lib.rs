@@ -12,6 +12,7 @@ mod local_address;
 mod mishaps;
 mod port;
 mod queues;
+mod resources;
 mod wire;
 mod words;
 
@@ -25,6 +26,7 @@ pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
 pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_capabilities, port_guid};
 pub use queues::queues_folder;
+pub use resources::{RESOURCES, Resource, resources_file, resources_folder, resources_owner};
 pub use wire::{BadWire, WireKind};
 pub use words::{InlineHeaders, Memlock};
 

@@ -13,6 +13,7 @@ pub(crate) mod uars;
 pub(crate) use objects::{CommandId, Object, Rank};
 
 use crate::abi::mlx5::AllocUcontextResp;
+use crate::device::resources::Counted;
 use crate::device::{ClockPages, EventPipe, FrameObject, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
@@ -22,6 +23,7 @@ use objects::Objects;
 use registry::{Registry, Shared};
 use softhca::firmware::Uid;
 use softhca::uar::UarMemory;
+use softhca_settings::Resource;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -32,6 +34,7 @@ pub(crate) struct Context {
     /// The device.
     pub(crate) hca: Arc<Hca>,
     _own: Own,
+    _counted: Counted,
     /// The file of the program's descriptor, from which it maps its UAR pages.
     pub(crate) file: UarMemory,
     /// The objects as other processes with the same file see them.
@@ -78,11 +81,12 @@ impl Context {
         // Handles of one file are those of all its processes: each gives out its own.
         let first = if imported { IMPORTED | pid_of_15_bits() << 16 } else { 0 };
         let context = Self {
-            hca,
             _own: Own::new(&file.fd()),
+            _counted: hca.resources.count(Resource::Context),
             file,
             registry,
-            objects: Mutex::new(Objects::new(first)),
+            objects: Mutex::new(Objects::new(first, hca.resources.clone())),
+            hca,
             records: Mutex::default(),
             answer,
             static_uars: OnceLock::new(),

@@ -1,8 +1,10 @@
 //! The objects of a context, by handle. Knows no kind of them.
 
 use crate::device::Hca;
+use crate::device::resources::{Counted, Resources};
 use crate::process::Errno;
 use crate::process::kind::AnyKind;
+use softhca_settings::Resource;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,6 +49,20 @@ pub(crate) enum Rank {
     Umem,
 }
 
+impl Rank {
+    /// The resource that objects of this rank are, if Linux counts them.
+    fn resource(self) -> Option<Resource> {
+        match self {
+            Self::Qp => Some(Resource::Qp),
+            Self::Srq => Some(Resource::Srq),
+            Self::Cq => Some(Resource::Cq),
+            Self::Mr => Some(Resource::Mr),
+            Self::Pd => Some(Resource::Pd),
+            _ => None,
+        }
+    }
+}
+
 /// The identity of an object in commands. Its number alone is not enough: each kind has its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CommandId {
@@ -83,18 +99,25 @@ fn downcast<T: Object>(object: Arc<dyn Object>) -> Option<Arc<T>> {
     object.into_any().downcast().ok()
 }
 
+/// An object, and the count of it.
+struct Entry {
+    object: Arc<dyn Object>,
+    _counted: Option<Counted>,
+}
+
 /// All objects of a context.
 pub(super) struct Objects {
-    by_handle: BTreeMap<u32, Arc<dyn Object>>,
+    by_handle: BTreeMap<u32, Entry>,
+    resources: Arc<Resources>,
     first: u32,
     /// No handle before it is free.
     lowest: u32,
 }
 
 impl Objects {
-    /// None; the first gets the handle `first`.
-    pub(super) fn new(first: u32) -> Self {
-        Self { by_handle: BTreeMap::new(), first, lowest: first }
+    /// None; the first gets the handle `first`. All are counted among `resources`.
+    pub(super) fn new(first: u32, resources: Arc<Resources>) -> Self {
+        Self { by_handle: BTreeMap::new(), resources, first, lowest: first }
     }
 
     /// The first of all handles.
@@ -109,13 +132,14 @@ impl Objects {
             handle = handle.wrapping_add(1);
         }
         self.lowest = handle.wrapping_add(1);
-        self.by_handle.insert(handle, object);
+        self.put(handle, object);
         handle
     }
 
     /// Has `handle` name `object`.
     pub(super) fn put(&mut self, handle: u32, object: Arc<dyn Object>) {
-        self.by_handle.insert(handle, object);
+        let counted = object.rank().resource().map(|kind| self.resources.count(kind));
+        self.by_handle.insert(handle, Entry { object, _counted: counted });
     }
 
     /// The object of this kind that `handle` names.
@@ -125,12 +149,12 @@ impl Objects {
 
     /// The object that `handle` names, of any kind.
     pub(super) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
-        self.by_handle.get(&handle).cloned().ok_or(Errno::ENOENT)
+        self.by_handle.get(&handle).map(|entry| entry.object.clone()).ok_or(Errno::ENOENT)
     }
 
     /// All of a kind.
     pub(super) fn all<T: Object>(&self) -> impl Iterator<Item = Arc<T>> {
-        self.by_handle.values().cloned().filter_map(downcast)
+        self.by_handle.values().filter_map(|entry| downcast(entry.object.clone()))
     }
 
     /// Takes the object of this kind that `handle` names out; `EBUSY` if others refer to it.
@@ -150,7 +174,8 @@ impl Objects {
 
     /// Takes all out, in the order in which they are to be released.
     pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Object>> {
-        let mut objects: Vec<_> = std::mem::take(&mut self.by_handle).into_values().collect();
+        let entries = std::mem::take(&mut self.by_handle).into_values();
+        let mut objects: Vec<_> = entries.map(|entry| entry.object).collect();
         // Of a kind, the newest first.
         objects.reverse();
         objects.sort_by_key(|object| object.rank());

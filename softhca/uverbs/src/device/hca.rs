@@ -12,6 +12,7 @@ use super::network::{Network, ports};
 use super::queues_file::QueuesFile;
 use super::rates::RateTable;
 use super::record_file::RecordFile;
+use super::resources::Resources;
 use super::stepped::{Origin, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
@@ -42,6 +43,8 @@ pub(crate) struct Hca {
     pub(crate) settings: Arc<Settings>,
     /// Memory that it reaches without its being pinned.
     pub(crate) windows: Windows,
+    /// How many resources this process has of it.
+    pub(crate) resources: Arc<Resources>,
     pub(super) core: Arc<DeviceMutex<Stepped>>,
     /// XRC domains that stand for files.
     pub(super) domains: Domains,
@@ -68,6 +71,7 @@ extern "C" fn at_exit() {
         // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
         if hca.process == std::process::id() {
             hca.settle();
+            hca.resources.end();
         }
     }
 }
@@ -130,6 +134,10 @@ impl Hca {
             None
         });
         let queues = QueuesFile::new(&settings, index);
+        let resources = Resources::new(&settings, index).map(Arc::new).map_err(|error| {
+            log::error!("{error}");
+            Errno(error.raw_os_error().unwrap_or(libc::ENOMEM))
+        })?;
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
         if let Some(chaos) = chaos() {
             device.set_script(chaos.of_device(index));
@@ -155,6 +163,7 @@ impl Hca {
             index,
             settings,
             windows,
+            resources,
             core,
             domains: Domains::default(),
             flow_tables: Mutex::default(),

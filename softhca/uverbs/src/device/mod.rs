@@ -28,6 +28,7 @@ mod rates;
 mod reach;
 mod record_file;
 pub(crate) mod refusal;
+pub(crate) mod resources;
 mod scripted;
 mod stepped;
 mod subscriptions;

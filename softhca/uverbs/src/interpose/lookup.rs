@@ -1,10 +1,9 @@
-//! How a program looks for devices and opens them: paths, and the socket by which libibverbs asks the kernel.
+//! How a program looks for devices and opens them, by paths.
 
 use super::answer::{answer, describe, describe_extended};
 use super::paths;
 use crate::context::device_file;
-use crate::launch::settings;
-use crate::process::{Errno, real};
+use crate::process::real;
 use crate::rdma_cm;
 use crate::vfio;
 use libc::{c_char, c_int, c_uint, c_void, mode_t, size_t, ssize_t};
@@ -172,18 +171,4 @@ readlinks! {
     readlinkat([dir: c_int] path, out, len);
     __readlink_chk([] path, out, len, room: size_t);
     __readlinkat_chk([dir: c_int] path, out, len, room: size_t);
-}
-
-/// Refuses the netlink socket by which libibverbs asks the kernel for devices: it looks into sysfs then.
-///
-/// # Safety
-/// As for libc's function.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
-    const NETLINK_RDMA: c_int = 20;
-    if domain == libc::AF_NETLINK && protocol == NETLINK_RDMA && settings().is_some() {
-        return answer(Err(Errno::EPROTONOSUPPORT));
-    }
-    // SAFETY: arguments are passed on from the caller.
-    unsafe { real::socket(domain, kind, protocol) }
 }

@@ -13,5 +13,6 @@ pub mod polls;
 pub mod positioned;
 pub mod read;
 pub mod signals;
+pub mod sockets;
 pub mod tree;
 pub mod write;

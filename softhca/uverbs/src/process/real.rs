@@ -1,6 +1,6 @@
 //! The real calls of libc, past our own definitions.
 
-use libc::{c_char, c_int, c_uint, c_ulong, c_void, mode_t, off_t, size_t, ssize_t};
+use libc::{c_char, c_int, c_uint, c_ulong, c_void, mode_t, off_t, size_t, socklen_t, ssize_t};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -150,6 +150,9 @@ macro_rules! cancelled {
 
 cancelled! {
     write: fn(fd: c_int, data: *const c_void, len: size_t) -> ssize_t;
+    send: fn(fd: c_int, data: *const c_void, len: size_t, flags: c_int) -> ssize_t;
+    sendto: fn(fd: c_int, data: *const c_void, len: size_t, flags: c_int, to: *const c_void, to_len: socklen_t) -> ssize_t;
+    sendmsg: fn(fd: c_int, message: *const c_void, flags: c_int) -> ssize_t;
     read: fn(fd: c_int, data: *mut c_void, len: size_t) -> ssize_t;
     __read_chk: fn(fd: c_int, data: *mut c_void, len: size_t, room: size_t) -> ssize_t;
     pread: fn(fd: c_int, data: *mut c_void, len: size_t, at: off_t) -> ssize_t;

@@ -6,9 +6,10 @@ use super::conversation::Conversation;
 use super::events::{Event, EventFile};
 use super::ports::Lease;
 use crate::device::Hca;
+use crate::device::resources::Counted;
 use crate::process::Errno;
 use softhca::context::{Path, PathGrh};
-use softhca_settings::{self as settings, Gid, Settings, gid_of};
+use softhca_settings::{self as settings, Gid, Resource, Settings, gid_of};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use zerocopy::{FromZeros, IntoBytes};
@@ -35,6 +36,7 @@ pub(super) struct Local {
     pub(super) port: u8,
     pub(super) gid: Gid,
     pub(super) gid_index: u8,
+    _counted: Arc<Counted>,
 }
 
 impl Local {
@@ -42,7 +44,9 @@ impl Local {
     pub(super) fn with_gid(settings: &Arc<Settings>, gid: &Gid) -> Result<Self, Errno> {
         let (device, port, index) = settings::find_gid(settings, gid).ok_or(Errno::ENODEV)?;
         // Ports are 1 and 2, tables shorter than 256.
-        Ok(Self { hca: Hca::get(device, settings)?, port: port as u8, gid: *gid, gid_index: index as u8 })
+        let hca = Hca::get(device, settings)?;
+        let counted = Arc::new(hca.resources.count(Resource::CmId));
+        Ok(Self { hca, port: port as u8, gid: *gid, gid_index: index as u8, _counted: counted })
     }
 
     /// The port that has the address `ip`.

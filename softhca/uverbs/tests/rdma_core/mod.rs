@@ -11,16 +11,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A shell script that copies the tests to `directory`, and then does `rest`, in which `run_tests` runs those that are
 /// named.
 ///
-/// Programs of this folder come first: newer tests ask `rdma` for the network interfaces of ports. A test of event
-/// queues hands scapy 8 bytes of an entry that has 64. Scapy 2.6 refuses that (`unpack requires a buffer of 2 bytes`),
-/// so it gets 64. In rdma-core 65, `BaseResources` forgets the context that a test shares, and VFIO has no second one
-/// (EBUSY): here it keeps it.
+/// A test of event queues hands scapy 8 bytes of an entry that has 64. Scapy 2.6 refuses that (`unpack requires a
+/// buffer of 2 bytes`), so it gets 64. In rdma-core 65, `BaseResources` forgets the context that a test shares, and
+/// VFIO has no second one (EBUSY): here it keeps it. Newer tests ask `rdma` for the network interfaces of ports.
 pub(crate) fn script(directory: &Path, rest: &str) -> String {
     format!(
         "cp -r /usr/share/doc/rdma-core/tests '{0}' && gunzip -f '{0}'/tests/*.gz || exit 3
         sed -i 's/SwEqe(eqe_bytes)/SwEqe(eqe_bytes.ljust(64, bytes(1)))/' '{0}'/tests/test_mlx5_vfio.py
         sed -i 's/^        self.ctx = None$/        self.ctx = getattr(self, \"ctx\", None)/' '{0}'/tests/base.py
-        PATH='{1}/tests/rdma_core':$PATH
         export MLX5_CRYPTO_TEST_INFO='{1}/tests/mlx5_crypto_test.json'
         run_tests() {{ /usr/bin/python3 '{0}/tests/run_tests.py' -v \"$@\"; }}
         {rest}",
