@@ -4,7 +4,7 @@
 use crate::process::lock;
 use softhca_settings::{RESOURCES, Resource, Settings, resources_file, resources_folder, resources_owner};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,10 +34,16 @@ impl Resources {
         let process = std::process::id();
         let in_file = |sysfs: &Path| -> io::Result<_> {
             let folder = resources_folder(sysfs);
-            fs::create_dir_all(&folder)?;
+            // Not the tree, which the launcher may have removed.
+            if let Err(error) = fs::create_dir(&folder) {
+                if error.kind() != io::ErrorKind::AlreadyExists {
+                    return Err(error);
+                }
+            }
             let path = folder.join(resources_file(process, index));
-            let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-            file.set_len(BYTES as u64)?;
+            let mut file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+            // Where there is no room, this is an error, and a store to the mapping would be a signal.
+            file.write_all(&[0; BYTES])?;
             Ok((memmap2::MmapOptions::new().len(BYTES).map_raw(&file)?, path))
         };
         let (numbers, file) = match settings.sysfs.as_deref().map(in_file) {

@@ -1,4 +1,4 @@
-//! The kernel's `NETLINK_RDMA`: the socket by which iproute2's `rdma`, libibverbs and librdmacm ask for devices.
+//! The kernel's `NETLINK_RDMA`: the socket by which iproute2's `rdma` and libibverbs ask for devices.
 //!
 //! ```text
 //!  program -- send --> `interpose` -- [message] -- [nldev]: facts as in sysfs, counts of resources

@@ -5,7 +5,7 @@ use super::abi::{DRIVER_MLX5, NETNS_SHARED, NODE_CA, attr, command, flag};
 use super::message::{Answer, Request};
 use crate::device::resources;
 use crate::process::{Errno, route};
-use softhca_settings::{self as settings, Link, MANAGER_NUMBER, Resource, Settings};
+use softhca_settings::{self as settings, Link, Resource, Settings};
 
 /// Carries a command out: the messages that answer it, for the socket at `port`.
 ///
@@ -110,26 +110,20 @@ fn count_resources(answer: Answer, settings: &Settings, device: u32) -> Vec<u8> 
     handle(answer, device).put_nested(attr::RES_SUMMARY, summary).end()
 }
 
-/// A file in `/dev/infiniband`, by the name that its kind has among libraries.
+/// A device's file in `/dev/infiniband`. Others are not described: librdmacm looks for its own in sysfs then, and its
+/// programs get the error of a file that cannot be opened.
 fn describe_file(request: &Request<'_>, answer: Answer, settings: &Settings) -> Result<Vec<u8>, Errno> {
-    let answer = match request.text(attr::CHARDEV_TYPE)?.ok_or(Errno::EINVAL)? {
-        b"uverbs" => {
-            let device = one_device(request, settings)?;
-            answer
-                .put_u32(attr::UVERBS_DRIVER_ID, DRIVER_MLX5)
-                .put_u64(attr::CHARDEV, encoded(settings::device_number(device)))
-                // `MLX5_IB_UVERBS_ABI_VERSION`.
-                .put_u64(attr::CHARDEV_ABI, 1)
-                .put_text(attr::CHARDEV_NAME, &format!("uverbs{device}"))
-        }
-        b"rdma_cm" => answer
-            .put_u64(attr::CHARDEV, encoded(MANAGER_NUMBER))
-            // `RDMA_USER_CM_ABI_VERSION`.
-            .put_u64(attr::CHARDEV_ABI, 4)
-            .put_text(attr::CHARDEV_NAME, "rdma_cm"),
-        _ => return Err(Errno::EOPNOTSUPP),
-    };
-    Ok(answer.end())
+    if request.text(attr::CHARDEV_TYPE)?.ok_or(Errno::EINVAL)? != b"uverbs" {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let device = one_device(request, settings)?;
+    Ok(answer
+        .put_u32(attr::UVERBS_DRIVER_ID, DRIVER_MLX5)
+        .put_u64(attr::CHARDEV, encoded(settings::device_number(device)))
+        // `MLX5_IB_UVERBS_ABI_VERSION`.
+        .put_u64(attr::CHARDEV_ABI, 1)
+        .put_text(attr::CHARDEV_NAME, &format!("uverbs{device}"))
+        .end())
 }
 
 /// The number of a character device as Linux writes it (`huge_encode_dev`).

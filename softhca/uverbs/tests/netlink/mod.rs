@@ -134,7 +134,7 @@ for answers, request in [
     ([errno.EINVAL], message(5, device(0) + port(2))),
     ([errno.EINVAL], message(5, flags=REQUEST | DUMP)),
     ([5 << 10 | 5, DONE], message(5, device(0), REQUEST | DUMP)),
-    ([5 << 10 | 15], message(15, kind(b"rdma_cm"))),
+    ([errno.EOPNOTSUPP], message(15, kind(b"rdma_cm"))),
     ([5 << 10 | 15], message(15, kind(b"uverbs") + device(0))),
     ([errno.EINVAL], message(15, kind(b"uverbs"))),
     ([errno.EINVAL], message(15)),
