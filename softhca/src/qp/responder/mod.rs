@@ -1,6 +1,7 @@
 //! The responder of RC and UC, and of targets of XRC and of dynamic connections, which respond as RC does. It executes
 //! the peer's requests in the order of their PSNs (IBTA vol. 1, 9.7.4 for RC, 9.8 for UC, annex A14 for XRC).
 
+mod answered;
 pub(super) mod datagram;
 mod delivery;
 pub(super) mod receives;
@@ -19,8 +20,8 @@ use crate::memory::Need;
 use crate::memory::keys::mkey::Accessor;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
 use crate::resources::Resources;
+use answered::Answered;
 use receives::{Message, Receives};
-use repeated::Answered;
 use replies::{Content, Found, Replies, Sent, Verdict};
 
 /// Why a request is not executed.
