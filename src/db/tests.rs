@@ -140,6 +140,37 @@ fn every_routine_copies_to_registers_of_all_types() {
     }
 }
 
+/// The half that one doorbell writes, and the size by which a queue knows whether BlueFlame takes a WQE.
+fn rings_once<R: Register>(mut register: R, size: usize) {
+    assert_eq!(register.size(), size);
+    // SAFETY: no device looks at the page.
+    register.ring_doorbell(|half| unsafe { half.write(7) });
+}
+
+#[test]
+fn registers_of_all_types_have_their_size_and_ring() {
+    let rung = |ring: &dyn Fn(RegisterParts)| {
+        let mut page = Page::new();
+        ring(page.parts(256));
+        assert!(touched(&page).eq([(0, 7)]));
+    };
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives; so in all that follow.
+    let threads = |parts| unsafe { ThreadRegister::<TwoFences>::from_parts(parts) }.expect("aligned parts");
+    // SAFETY: as above.
+    let shared = |parts| unsafe { SharedRegister::from_parts(parts) }.expect("aligned parts");
+    // SAFETY: as above.
+    rung(&|parts| rings_once(unsafe { ExclusiveRegister::from_parts(parts) }.expect("aligned parts"), 256));
+    rung(&|parts| rings_once(&threads(parts), 256));
+    rung(&|parts| rings_once(&shared(parts), 256));
+    #[cfg(feature = "std")]
+    {
+        rung(&|parts| rings_once(std::rc::Rc::new(threads(parts)), 256));
+        rung(&|parts| rings_once(std::sync::Arc::new(shared(parts)), 256));
+    }
+    // None of its own: nothing is written.
+    rings_once(Managed, 0);
+}
+
 #[test]
 fn without_blueflame_the_place_stays() {
     let mut page = Page::new();

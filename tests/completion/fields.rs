@@ -2,6 +2,8 @@
 //!
 //! Single CQEs belong here, the order in which a queue takes them in `polling.rs`.
 
+use std::net::Ipv6Addr;
+
 use blueflame::cq::cqe::{Grh, GrhKind, SignaturePart, SignatureSide};
 use blueflame::cq::error::InlineError;
 use blueflame::cq::layout::OpOwn;
@@ -98,7 +100,11 @@ fn datagram_flags_and_checksums() {
         }
     );
     for (ok, kind) in [(0x04, 0x08), (0x02, 0x08), (0x06, 0x04), (0x06, 0x00)] {
-        both!(0x20, |cqe: &mut [u8]| (cqe[28], cqe[29]) = (ok, kind), |cqe| assert!(!cqe.checksum_ok()));
+        both!(0x20, |cqe: &mut [u8]| (cqe[28], cqe[29]) = (ok, kind), |cqe| {
+            assert!(!cqe.checksum_ok());
+            // Linux `include/linux/mlx5/device.h`, `CQE_L3_OK`, `CQE_L4_OK`.
+            assert_eq!((cqe.l3_ok(), cqe.l4_ok()), (ok & 0x02 != 0, ok & 0x04 != 0));
+        });
     }
 }
 
@@ -448,5 +454,7 @@ proptest! {
         };
         prop_assert_eq!((header.traffic_class(), header.flow_label(), header.hop_limit()), fields);
         prop_assert_eq!([header.source_gid(), header.destination_gid()].map(u128::from_be_bytes), gids);
+        let to = Ipv6Addr::from(gids[1]);
+        prop_assert_eq!(header.is_multicast(), to.to_ipv4_mapped().map_or(to.is_multicast(), |v4| v4.is_multicast()));
     }
 }

@@ -15,6 +15,8 @@ const RESIZE: u8 = 0x50;
 /// A new ring for what `old` has written so far.
 fn fresh(old: &Device, cqe_cnt: u32) -> Device {
     let mut fresh = Device::new(cqe_cnt, old.cqe_size, 0);
+    // Memory of zeros, which would be completions.
+    (0..cqe_cnt).for_each(|slot| fresh.cqe(slot)[63] = 0);
     // SAFETY: a ring of this size, which nobody else has.
     unsafe { mark_unwritten(fresh.parts().buf, cqe_cnt, old.cqe_size) };
     fresh.pi = old.pi;

@@ -9,7 +9,7 @@ use blueflame::types::WrId;
 use blueflame::wqe::Sge;
 use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard};
 use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBlocks, T10Dif};
-use blueflame::wqe::keys::KeyRights;
+use blueflame::wqe::keys::{KeyRights, Strided};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::{self, EncodeError, Fence};
 
@@ -80,11 +80,23 @@ fn what_formats_cannot_count_is_refused() {
     let mut sq = rig.queue::<Rc>();
     let signature = BlockSignature::on_wire(CRC);
     let long = Sge { length: MAX_SGE_BYTES, ..DATA };
-    // SAFETY: no device looks; nothing is posted; so below.
+    // SAFETY: no device looks; so below.
     let posted = unsafe { sq.post_unchecked(&wqe::configure_key(KEY, 4).list([long; 3]).signature(signature, PSVS)) };
     let error = EncodeError::FormattedTooLong { bytes: 3 * u64::from(MAX_SGE_BYTES), limit: u32::MAX };
     assert_eq!(posted, Err(PostError::Encode(error)));
     assert_eq!(error.to_string(), "memory key with formats over 6442450941 bytes, at most 4294967295 are possible");
+    // One byte less than 2^32 are possible, as pieces and as strides.
+    let last = Sge { length: u32::MAX - 2 * MAX_SGE_BYTES, ..DATA };
+    let request = wqe::configure_key(KEY, 4).list([long, long, last]).signature(signature, PSVS);
+    // SAFETY: as above.
+    assert_eq!(unsafe { sq.post_unchecked(&request) }, Ok(()));
+    let strided = Strided { addr: DATA.addr, bytes: 0x8000, stride: 0x8000, lkey: DATA.lkey };
+    let strides = |count| wqe::configure_key(KEY, 4).interleaved(count, [strided; 2]).signature(signature, PSVS);
+    // SAFETY: as above.
+    let posted = unsafe { sq.post_unchecked(&strides(0x1_0000)) };
+    assert_eq!(posted, Err(EncodeError::FormattedTooLong { bytes: 1 << 32, limit: u32::MAX }.into()));
+    // SAFETY: as above.
+    assert_eq!(unsafe { sq.post_unchecked(&strides(0xffff)) }, Ok(()));
     // With 48 entries there would be 60 DS.
     let list = [Sge { length: 1, ..DATA }; 52];
     let request = wqe::configure_key(KEY, 52).list(&list[..]).signature(signature, PSVS);

@@ -331,11 +331,13 @@ fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
 
 #[test]
 fn template_refuses_what_the_device_would_misread() {
-    let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
+    let rig = Rig::new(Setup { wqebbs: 4, max_sge: 2, ..Setup::default() });
     let mut sq = rig.queue::<transport::Rc>();
     let empty = Sge { length: 0, ..LOCAL };
     let long = Sge { length: 0x8000_0000, ..LOCAL };
     assert_eq!(sq.template(wqe::send().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
+    let many = sq.template(wqe::send().gather_len::<3>()).err();
+    assert_eq!(many, Some(EncodeError::TooManySges { count: 3, limit: 2 }));
     let template = sq.template(wqe::send().gather_len::<2>()).expect("within the limits");
     // SAFETY: no device looks.
     let mut fire = |data| unsafe { sq.fire_unchecked(&template, &data) };

@@ -4,12 +4,13 @@
 //! Lists of pieces belong here, formats of data in `block_signatures.rs` and `encryption.rs`.
 
 use blueflame::transport::Rc;
-use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::keys::{KeyRights, Strided};
+use blueflame::types::{Lkey, Qpn, Rkey, WrId};
+use blueflame::wqe::keys::{KeyRights, Strided, Window, WindowRights};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
-use blueflame::wqe::{self, Sge};
+use blueflame::wqe::{self, EncodeError, Sge};
 
 use crate::golden::check;
+use crate::rig::{QPN, Rig, Setup};
 
 const KEY: Rkey = Rkey(0x1234_5678);
 const PLACE: Sge = Sge { addr: 0x2122_2324_2526_2800, length: 0x100, lkey: Lkey(0x4142_4344) };
@@ -68,4 +69,45 @@ fn lists_are_longer_than_four_gibibytes() {
 fn an_entry_in_memory_is_length_key_and_address() {
     let entry = [0, 0, 1, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x28, 0];
     assert_eq!(PLACE.to_list_entry(), entry);
+}
+
+/// Each limit from both sides. (The errors of a device's queue: `tests/verbs/key_lists.rs`.)
+#[test]
+fn lists_have_the_room_of_their_key() {
+    let rig = Rig::new(Setup { wqebbs: 16, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    let key = |room| wqe::configure_key(KEY, room);
+    let too_long = |entries, limit| Err(EncodeError::KeyListTooLong { entries, limit }.into());
+    // SAFETY: no device looks, nor below.
+    assert_eq!(unsafe { sq.post_unchecked(&key(2).list([PLACE; 3])) }, too_long(3, 2));
+    // SAFETY: as above.
+    assert_eq!(unsafe { sq.post_unchecked(&key(3).list([PLACE; 3])) }, Ok(()));
+    let mut at = |place, entries, room| {
+        // SAFETY: as above.
+        unsafe { sq.post_unchecked(&key(room).list_at(place, entries, 0x1000)) }
+    };
+    // The segment counts entries in fours, in 16 bits.
+    let large = Sge { length: 0x10_0000, ..PLACE };
+    assert_eq!(at(large, 0xfffd, 0xffff), too_long(0xfffd, 0xfffc));
+    assert_eq!(at(large, 0xfffc, 0xffff), Ok(()));
+    assert_eq!(at(PLACE, 0, 8), Err(EncodeError::KeyListEmpty.into()));
+    let cut = EncodeError::KeyListCut { bytes: 0x7f, needed: 0x80 };
+    assert_eq!(at(Sge { length: 0x7f, ..PLACE }, 5, 8), Err(cut.into()));
+    assert_eq!(at(Sge { length: 0x80, ..PLACE }, 5, 8), Ok(()));
+}
+
+/// Its window would have more bytes than a list's entry counts.
+#[test]
+fn a_window_is_not_longer_than_an_entry() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let window = Window::Type2 { rkey: KEY, qpn: Qpn::truncate(QPN) };
+    let mut bind = |length| {
+        let piece = Sge { length, ..PLACE };
+        // SAFETY: no device looks.
+        unsafe { sq.post_unchecked(&wqe::bind_window(window, KEY, piece, WindowRights::READ)) }
+    };
+    let limit = MAX_SGE_BYTES;
+    assert_eq!(bind(limit + 1), Err(EncodeError::SgeTooLong { bytes: limit + 1, limit }.into()));
+    assert_eq!(bind(limit), Ok(()));
 }

@@ -9,7 +9,7 @@ use super::{LentFrame, StridingRecvQueue};
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 use crate::cq::cqe::Verdicts;
-use crate::cq::mode::PollMode;
+use crate::cq::mode::{OncePerCall, PollMode};
 
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +142,7 @@ fn compare<M: PollMode>(
             // SAFETY: a CQE that was never polled: there are no more than the ring has.
             unsafe { rig.put(ci as usize + n, *cqe) };
         }
+        let told = rig.told();
         let (mut rq, cq, memory, _rest) = rig.apart();
         let (mut cq, mut all) = (mode(cq), Vec::new());
         for (&max, way) in maxima.iter().cycle().zip(ways.iter().cycle()) {
@@ -159,7 +160,7 @@ fn compare<M: PollMode>(
                 prop_assert!(!text.contains("completion queue"), "{}", text);
             }
         }
-        Ok((all, rq.posted()))
+        Ok((all, rq.posted(), told()))
     });
     let [first, rest @ ..] = answers;
     let first = first?;
@@ -177,7 +178,8 @@ fn compressed<F: MiniFormat>(bytes: (u32, &[[u8; 64]]), shifted: bool, maxima: &
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 48, ..ProptestConfig::default() })]
 
-    /// For any bytes of the device, all ways lend the same frames and report the same errors.
+    /// For any bytes of the device, all ways lend the same frames, report the same errors, and tell the device the same
+    /// index in the end.
     #[test]
     fn frames_are_the_same_by_either_way(
         ci in prop_oneof![Just(0), CQES as u32 - 200..CQES as u32],
@@ -188,6 +190,7 @@ proptest! {
         let bytes = cqes(ci, &sessions);
         let bytes = (ci, &bytes[..]);
         compare(bytes, shifted, &maxima, |cq| cq)?;
+        compare(bytes, shifted, &maxima, |cq| cq.with_mode::<OncePerCall>())?;
         compressed::<ChecksumStride>(bytes, shifted, &maxima)?;
         compressed::<Headers>(bytes, shifted, &maxima)?;
         compressed::<Strided<FlowTag>>(bytes, shifted, &maxima)?;

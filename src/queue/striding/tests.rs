@@ -61,7 +61,7 @@ pub(super) struct Rig {
     cqes: Box<Shared<[[u8; 64]; CQES]>>,
     ring: Box<Shared<[[u64; 4]; WQES]>>,
     _shadow: Box<Shared<[MaybeUninit<u64>; WQES]>>,
-    _records: Box<Shared<[u64; 8]>>,
+    records: Box<Shared<[u64; 8]>>,
     memory: usize,
     alive: std::sync::Weak<Vec<AtomicU8>>,
 }
@@ -109,7 +109,7 @@ impl Rig {
         let mut rq = unsafe { StridingRecvQueue::from_parts(parts, memory) }.expect("valid");
         assert_eq!(rq.refill(), WQES as u32);
         let memory = start.as_ptr().addr();
-        Self { rq, cq, written: 0, cqes, ring, _shadow: shadow, _records: records, memory, alive }
+        Self { rq, cq, written: 0, cqes, ring, _shadow: shadow, records, memory, alive }
     }
 
     /// Writes the CQE with index `n`.
@@ -121,10 +121,17 @@ impl Rig {
         unsafe { self.cqes.at().cast::<[u8; 64]>().add(n % CQES).write(cqe) };
     }
 
+    /// The consumer index that the device is told.
+    pub(super) fn told(&self) -> impl Fn() -> u32 + use<> {
+        let record = self.records.at().cast::<u32>();
+        // SAFETY: the completion queue's record, which stays until the caller has dropped the rig's rest.
+        move || u32::from_be(unsafe { record.read_volatile() })
+    }
+
     /// The queues, the address of the buffers, and the rest, which must stay.
     pub(super) fn apart(self) -> (StridingRecvQueue, CompletionQueue, usize, impl Sized) {
-        let Self { rq, cq, cqes, ring, _shadow, _records, memory, .. } = self;
-        (rq, cq, memory, (cqes, ring, _shadow, _records))
+        let Self { rq, cq, cqes, ring, _shadow, records, memory, .. } = self;
+        (rq, cq, memory, (cqes, ring, _shadow, records))
     }
 
     /// Has the queue take a completion, `times` times. Returns the last answer, the frame kept.

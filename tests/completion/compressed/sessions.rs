@@ -2,9 +2,9 @@
 //!
 //! Single sessions belong here, random ones in `any.rs`.
 
-use blueflame::cq::compressed::{Basic, Checksum, Enhanced, Hash};
+use blueflame::cq::compressed::{Basic, Checksum, Enhanced, Hash, Layout};
 use blueflame::cq::mode::{Compressed, OncePerCall};
-use blueflame::cq::{CqeError, Side};
+use blueflame::cq::{CompletionQueue, CqeError, Side};
 use blueflame::types::Qpn;
 
 use super::packer::{Completion, Packer, completion};
@@ -14,7 +14,7 @@ use crate::device::{Device, put32};
 fn what_cannot_be_expanded_is_an_error_for_each_completion_lost() {
     // Basic: no completions, one, more than the ring has; a title that is an error's.
     for (count, op_own, lost) in
-        [(0, 0x2c, 1), (1, 0x2c, 1), (9, 0x2c, 1), (u32::MAX, 0x2c, 1), (3, 0xec, 3), (3, 0x6c, 3)]
+        [(0, 0x2c, 1), (1, 0x2c, 1), (9, 0x2c, 1), (u32::MAX, 0x2c, 1), (2, 0xec, 2), (8, 0xec, 8), (3, 0x6c, 3)]
     {
         let mut device = Device::new(8, 64, 0);
         // SAFETY: the test writes completions of this format.
@@ -94,4 +94,74 @@ fn a_panic_loses_one_completion_of_a_session() {
     assert!(panic.is_err());
     packer.expected.pop_front();
     assert_eq!(packer.poll(&mut cq, 9), 2);
+}
+
+/// The title that was polled is not that of completions behind one taken out.
+#[test]
+fn a_polled_completion_is_no_title_for_those_behind_one_taken_out() {
+    let mut packer = Packer::new(16, 64, 0, true, 0);
+    let mut cq = packer.queue::<Hash, Enhanced>();
+    let [first, gone, third] = [0, 1, 2].map(completion);
+    packer.plain(&Completion { tag: 1, ..first });
+    assert_eq!(packer.poll(&mut cq, 9), 1);
+    packer.plain(&Completion { tag: 2, ..gone });
+    assert_eq!(cq.forget(Qpn::truncate(2)), 1);
+    packer.block(&[third]);
+    let mut found = Vec::new();
+    cq.poll_with(9, |cqe| found.push(cqe.check()));
+    assert_eq!(found, [Err(CqeError::Compressed)]);
+}
+
+/// Whose completions wait, across the ring's end, where the number of the pass tells new from old.
+#[test]
+fn completions_of_a_queue_pair_are_held_until_they_are_polled() {
+    fn held<L: Layout>(cq: &CompletionQueue<Compressed<Hash, L>>) -> [bool; 3] {
+        [1, 2, 3].map(|tag| cq.holds(Qpn::truncate(tag)))
+    }
+    let of = |tag, n| Completion { tag, ..completion(n) };
+    let mut packer = Packer::new(16, 64, 14, true, 0);
+    let mut cq = packer.queue::<Hash, Enhanced>();
+    for pass in 0..4 {
+        assert_eq!(held(&cq), [false; 3], "{pass}");
+        packer.plain(&of(1, 0));
+        packer.block(&[of(1, 1), of(1, 2), of(1, 3)]);
+        packer.plain(&of(2, 4));
+        assert_eq!(held(&cq), [true, true, false], "{pass}");
+        // Nothing tells whose compressed ones are if the completion before them is polled.
+        assert_eq!(packer.poll(&mut cq, 1), 1);
+        assert_eq!(held(&cq), [true; 3], "{pass}");
+        assert_eq!(packer.poll(&mut cq, 3), 3);
+        assert_eq!(held(&cq), [false, true, false], "{pass}");
+        assert_eq!(packer.poll(&mut cq, 1), 1);
+        (0..11).for_each(|n| packer.plain(&of(3, n)));
+        assert_eq!(held(&cq), [false, false, true], "{pass}");
+        assert_eq!(packer.poll(&mut cq, 11), 11);
+    }
+    // Those of pass 255 are old in the next, which has the number 0.
+    let mut packer = Packer::new(16, 64, 16 * 255, true, 0);
+    let mut cq = packer.queue::<Hash, Enhanced>();
+    (0..16).for_each(|n| packer.plain(&of(1, n)));
+    assert_eq!(held(&cq), [true, false, false]);
+    assert_eq!(packer.poll(&mut cq, 16), 16);
+    assert_eq!(held(&cq), [false; 3]);
+    // The index has 24 bits: in a ring of 2^17 it counts 128 passes, and the CQE the rest of 256.
+    let mut packer = Packer::new(1 << 17, 64, 1 << 24, true, 0);
+    let cq = packer.queue::<Hash, Enhanced>();
+    packer.plain(&of(1, 0));
+    packer.plain(&of(2, 0));
+    assert_eq!(held(&cq), [true, true, false]);
+
+    let mut packer = Packer::new(16, 64, 14, false, 0);
+    let mut cq = packer.queue::<Hash, Basic>();
+    for pass in 0..3 {
+        packer.session(&[of(1, 0), of(1, 1), of(1, 2)]);
+        packer.plain(&of(2, 3));
+        assert_eq!(held(&cq), [true, true, false], "{pass}");
+        packer.poll(&mut cq, 3);
+        assert_eq!(held(&cq), [false, true, false], "{pass}");
+        packer.poll(&mut cq, 1);
+        assert_eq!(held(&cq), [false; 3], "{pass}");
+        (0..12).for_each(|n| packer.plain(&of(3, n)));
+        packer.poll(&mut cq, 12);
+    }
 }
