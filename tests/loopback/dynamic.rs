@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::initiators::{Lab, Peer, asks, faults};
 
 /// A target, and its initiator's number.
-struct Known(DcTarget, Qpn);
+pub(crate) struct Known(DcTarget, Qpn);
 
 impl Peer for Known {
     fn target(&self, form: u8) -> Target {
@@ -41,7 +41,7 @@ impl Peer for Known {
     }
 }
 
-fn lab(shape: Shape, faults: Faults) -> Lab<Dci, Known> {
+pub(crate) fn lab(shape: Shape, faults: Faults) -> Lab<Dci, Known> {
     let network = Network::new();
     let device = |n| network.device(DeviceOptions::infiniband(n).faults(faults)).expect("a device");
     let devices = [1, 2, 3].map(device);

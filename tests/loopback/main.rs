@@ -23,6 +23,7 @@ mod room;
 mod shapes;
 mod shared_receive;
 mod shared_register;
+mod soak;
 mod templates;
 mod threads;
 mod traffic;

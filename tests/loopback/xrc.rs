@@ -9,7 +9,7 @@ use blueflame::types::{Qpn, WrId};
 use blueflame::wqe;
 use blueflame_testkit::request::Target;
 use blueflame_testkit::{
-    ConnectOptions, Device, DeviceOptions, End, Network, Receives, Shape, XrcDomain, XrcReceives, XrcTarget,
+    ConnectOptions, Device, DeviceOptions, End, Faults, Network, Receives, Shape, XrcDomain, XrcReceives, XrcTarget,
     run_until_idle,
 };
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use crate::initiators::{Lab, Peer, asks, faults};
 
 /// A queue, and what leads to it.
-struct Reached {
+pub(crate) struct Reached {
     receives: XrcReceives,
     target: XrcTarget,
     device: Device,
@@ -51,23 +51,25 @@ fn connected(here: &Device, domain: &XrcDomain, shape: &Shape) -> (End<XrcInitia
     (near, target)
 }
 
+pub(crate) fn lab(shape: Shape, faults: Faults) -> Lab<XrcInitiator, Reached> {
+    let network = Network::new();
+    let devices = [1, 2].map(|n| network.device(DeviceOptions::infiniband(n).faults(faults)).expect("a device"));
+    let domain = XrcDomain::new(&devices[1]).expect("a domain");
+    let (near, target) = connected(&devices[0], &domain, &shape);
+    let reached = |()| Reached {
+        receives: domain.receives(&shape).expect("a queue"),
+        target: target.clone(),
+        device: devices[1].clone(),
+    };
+    Lab::new(devices.to_vec(), near, [(), ()].map(reached))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn each_request_reaches_the_queue_that_it_names(asks in asks(), lossy: bool, signal_all: bool) {
-        let network = Network::new();
-        let devices = [1, 2].map(|n| network.device(DeviceOptions::infiniband(n).faults(faults(lossy))).expect("a device"));
-        let shape = Shape { signal_all, ..Shape::SMALL };
-        let domain = XrcDomain::new(&devices[1]).expect("a domain");
-        let (near, target) = connected(&devices[0], &domain, &shape);
-        let reached = |()| Reached {
-            receives: domain.receives(&shape).expect("a queue"),
-            target: target.clone(),
-            device: devices[1].clone(),
-        };
-        let queues = [(), ()].map(reached);
-        let mut lab = Lab::new(devices.to_vec(), near, queues);
+        let mut lab = lab(Shape { signal_all, ..Shape::SMALL }, faults(lossy));
         for ask in asks {
             lab.ask(ask);
         }
