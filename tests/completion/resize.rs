@@ -143,6 +143,7 @@ fn a_ring_that_cannot_be_is_refused_before_anything_happens() {
         let refused = unsafe { queue.carry_over(buf, count) };
         assert_eq!(refused, Err(ResizeError::Ring(CqError::CqeCount(count))));
     }
+    assert_eq!(queue.check_ring(buf, 1 << 23), Ok(()), "the largest");
     // SAFETY: as above, and inside.
     let refused = unsafe { queue.carry_over(buf.add(64), 4) };
     assert_eq!(refused, Err(ResizeError::Ring(CqError::BufferAlignment(buf.addr().get() + 64))));

@@ -107,6 +107,10 @@ fn the_limits_of_a_burst_are_named() {
     // SAFETY: no device looks, nor below.
     let two = sq.batch_of(1).map(|mut burst| unsafe { burst.push_unchecked(&wqe::send().gather([LOCAL; 2])) }).err();
     assert_eq!(two, Some(EncodeError::TooManySges { count: 2, limit: 1 }.into()));
+    let both = wqe::send().inline(&[1; 9]).then_gather([LOCAL]);
+    // SAFETY: as above.
+    let long = sq.batch_of(1).map(|mut burst| unsafe { burst.push_unchecked(&both) }).err();
+    assert_eq!(long, Some(EncodeError::InlineTooLong { bytes: 9, limit: 8 }.into()));
     let mut burst = sq.batch_of(3).expect("room");
     // SAFETY: as above.
     let mut push = |length| unsafe { burst.push_unchecked(&wqe::send().gather([Sge { length, ..LOCAL }])) };

@@ -9,7 +9,7 @@ use super::{LentFrame, StridingRecvQueue};
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 use crate::cq::cqe::Verdicts;
-use crate::cq::mode::{OncePerCall, PollMode};
+use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,29 +201,35 @@ proptest! {
     }
 }
 
-#[test]
-fn a_session_of_frames_is_lent_whole() {
+/// Polls a session of 20 frames in four calls.
+fn a_session<M: PollMode>(mode: impl Fn(CompletionQueue) -> CompletionQueue<M>) {
     let minis = (0..20).map(|n| (n, 0, 1 << 16 | 60)).collect();
     let bytes = cqes(0, &[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
-    let (mut rq, cq, memory, _rest) = {
-        let rig = Rig::new(false);
-        // SAFETY: as above.
-        (0..bytes.len()).for_each(|n| unsafe { rig.put(n, bytes[n]) });
-        rig.apart()
-    };
+    let rig = Rig::new(false);
     // SAFETY: as above.
-    let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
-    let mut places = Vec::new();
-    for polled in [5, 7, 8, 0] {
-        assert_eq!(
-            rq.poll_with(&mut cq, if polled == 0 { 9 } else { polled }, |frame| {
-                assert_eq!((frame.len(), frame.flow_tag()), (60, 7));
-                places.push(frame.as_ptr().addr().get() - memory);
-            }),
-            Ok(polled)
-        );
+    (0..bytes.len()).for_each(|n| unsafe { rig.put(n, bytes[n]) });
+    let told = rig.told();
+    let (mut rq, cq, memory, _rest) = rig.apart();
+    let (mut cq, mut places) = (mode(cq), Vec::new());
+    // The places of a session go back together.
+    for (max, polled, index) in [(5, 5, 0), (7, 7, 0), (8, 8, 20), (9, 0, 20)] {
+        let found = rq.poll_with(&mut cq, max, |frame| {
+            assert_eq!((frame.len(), frame.flow_tag()), (60, 7));
+            places.push(frame.as_ptr().addr().get() - memory);
+        });
+        assert_eq!((found, told()), (Ok(polled), index));
     }
     assert!(places.into_iter().eq((0..20).map(|n| n * 64)));
+}
+
+#[test]
+fn a_session_of_frames_is_lent_whole() {
+    // SAFETY: as in `compressed`.
+    a_session(|cq| unsafe { cq.compressed::<ChecksumStride, Basic>() });
+    // SAFETY: as above.
+    a_session(|cq| {
+        unsafe { cq.compressed::<ChecksumStride, Basic>() }.with_mode::<OncePerCall<Compressed<ChecksumStride>>>()
+    });
 }
 
 /// Polls a session whose closure panics at some frames. The others are lent once, each in its place.
