@@ -201,35 +201,47 @@ proptest! {
     }
 }
 
-/// Polls a session of 20 frames in four calls.
-fn a_session<M: PollMode>(mode: impl Fn(CompletionQueue) -> CompletionQueue<M>) {
-    let minis = (0..20).map(|n| (n, 0, 1 << 16 | 60)).collect();
-    let bytes = cqes(0, &[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
-    let rig = Rig::new(false);
-    // SAFETY: as above.
-    (0..bytes.len()).for_each(|n| unsafe { rig.put(n, bytes[n]) });
+/// Polls a session of 20 frames in four calls, from index `at` on.
+fn a_session<M: PollMode>(at: u32, mode: impl Fn(CompletionQueue) -> CompletionQueue<M>) {
+    let minis = (0..20).map(|n| (n, 0, 1 << 16 | 40 + u32::from(n))).collect();
+    let bytes = cqes(at, &[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
+    let rig = Rig::at(at, false);
+    // Frames of another length wherever the device has written nothing.
+    let mut old = [0; 64];
+    old.chunks_exact_mut(8).for_each(|mini| mini[4..].copy_from_slice(&(1_u32 << 16 | 99).to_be_bytes()));
+    old[63] = 0xf0;
+    for n in 0..CQES {
+        let written = bytes.get(n).filter(|cqe| cqe[63] != 0xf0);
+        // SAFETY: as above.
+        unsafe { rig.put(at as usize + n, *written.unwrap_or(&old)) };
+    }
     let told = rig.told();
     let (mut rq, cq, memory, _rest) = rig.apart();
     let (mut cq, mut places) = (mode(cq), Vec::new());
-    // The places of a session go back together.
-    for (max, polled, index) in [(5, 5, 0), (7, 7, 0), (8, 8, 20), (9, 0, 20)] {
+    // The places of a session go back together. Before, nothing was told, or where it begins.
+    for (max, polled, all) in [(5, 5, false), (7, 7, false), (8, 8, true), (9, 0, true)] {
         let found = rq.poll_with(&mut cq, max, |frame| {
-            assert_eq!((frame.len(), frame.flow_tag()), (60, 7));
+            assert_eq!((frame.len(), frame.flow_tag()), (40 + places.len(), 7));
             places.push(frame.as_ptr().addr().get() - memory);
         });
-        assert_eq!((found, told()), (Ok(polled), index));
+        assert_eq!(found, Ok(polled));
+        assert!(if all { told() == at + 20 } else { [0, at].contains(&told()) }, "{} from {at}", told());
     }
     assert!(places.into_iter().eq((0..20).map(|n| n * 64)));
 }
 
 #[test]
 fn a_session_of_frames_is_lent_whole() {
-    // SAFETY: as in `compressed`.
-    a_session(|cq| unsafe { cq.compressed::<ChecksumStride, Basic>() });
-    // SAFETY: as above.
-    a_session(|cq| {
-        unsafe { cq.compressed::<ChecksumStride, Basic>() }.with_mode::<OncePerCall<Compressed<ChecksumStride>>>()
-    });
+    // Also across the ring's end, behind which each array is found anew.
+    for at in [0, CQES as u32 - 1, CQES as u32 - 7, CQES as u32 - 8, CQES as u32 - 16] {
+        // SAFETY: as in `compressed`.
+        a_session(at, |cq| unsafe { cq.compressed::<ChecksumStride, Basic>() });
+        // SAFETY: as above.
+        a_session(at, |cq| unsafe { cq.compressed::<Strided<Hash>, Basic>() });
+        // SAFETY: as above.
+        let once = |cq: CompletionQueue| unsafe { cq.compressed::<ChecksumStride, Basic>() };
+        a_session(at, |cq| once(cq).with_mode::<OncePerCall<Compressed<ChecksumStride>>>());
+    }
 }
 
 /// Polls a session whose closure panics at some frames. The others are lent once, each in its place.
