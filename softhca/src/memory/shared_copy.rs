@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 const WORD: usize = size_of::<usize>();
 
 /// Bytes that [`blocks`] copies at once.
+#[cfg(target_arch = "x86_64")]
 const BLOCK: usize = 64;
 
 /// Copies as many whole blocks of `len` bytes as there are, in ascending order; returns their bytes. Loads and stores

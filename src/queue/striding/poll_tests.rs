@@ -203,7 +203,7 @@ proptest! {
 
 /// Polls a session of 20 frames in four calls, from index `at` on.
 fn a_session<M: PollMode>(at: u32, mode: impl Fn(CompletionQueue) -> CompletionQueue<M>) {
-    let minis = (0..20).map(|n| (n, 0, 1 << 16 | 40 + u32::from(n))).collect();
+    let minis = (0..20).map(|n| (n, 0, 0x1_0028 + u32::from(n))).collect();
     let bytes = cqes(at, &[Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None }]);
     let rig = Rig::at(at, false);
     // Frames of another length wherever the device has written nothing.
